@@ -1,0 +1,83 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// Every room names what it may import; the build refuses an import that is not named here
+/// (`--explicit-target-dependency-import-check error`, see `scripts/test`).
+let roomSettings: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .strictMemorySafety(),
+]
+
+let testSettings: [SwiftSetting] = [
+    .swiftLanguageMode(.v6)
+]
+
+let package = Package(
+    name: "Trellis",
+    products: [
+        .library(name: "Trellis", targets: ["ObjectGraph"]),
+        .executable(name: "trellis", targets: ["trellis"]),
+    ],
+    dependencies: [
+        // Only the command-line tool uses it; a program that links the library never builds it.
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0")
+    ],
+    targets: [
+        // The system's libraries: Debian's liblz4-dev and libxxhash-dev.
+        .systemLibrary(
+            name: "CLZ4", pkgConfig: "liblz4", providers: [.apt(["liblz4-dev"])]),
+        .systemLibrary(
+            name: "CXXHash", pkgConfig: "libxxhash", providers: [.apt(["libxxhash-dev"])]),
+        .target(name: "CFieldPlan"),
+
+        // The rooms, in the order of the flow.
+        .target(
+            name: "PageStore", dependencies: ["CLZ4", "CXXHash"], swiftSettings: roomSettings),
+        .target(
+            name: "RecordStore", dependencies: ["PageStore"], swiftSettings: roomSettings),
+        .target(
+            name: "Query", dependencies: ["RecordStore"], swiftSettings: roomSettings),
+        .target(
+            name: "ObjectGraph", dependencies: ["Query", "RecordStore", "CFieldPlan"],
+            swiftSettings: roomSettings),
+        .executableTarget(
+            name: "trellis",
+            dependencies: [
+                "PageStore", "RecordStore", "Query",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            swiftSettings: roomSettings),
+
+        // Proofs.
+        .target(
+            name: "TestSupport", dependencies: ["PageStore"], path: "Tests/TestSupport",
+            swiftSettings: testSettings),
+        .testTarget(
+            name: "PageStoreTests", dependencies: ["PageStore", "TestSupport"],
+            swiftSettings: testSettings),
+        .testTarget(
+            name: "RecordStoreTests", dependencies: ["RecordStore", "PageStore", "TestSupport"],
+            swiftSettings: testSettings),
+        .testTarget(
+            name: "QueryTests", dependencies: ["Query", "RecordStore", "TestSupport"],
+            swiftSettings: testSettings),
+        .testTarget(
+            name: "ObjectGraphTests", dependencies: ["ObjectGraph", "TestSupport"],
+            swiftSettings: testSettings),
+        .testTarget(
+            name: "TrellisTests", dependencies: ["ObjectGraph", "TestSupport"],
+            swiftSettings: testSettings),
+        .testTarget(
+            name: "CrashTests", dependencies: ["PageStore", "TestSupport"],
+            swiftSettings: testSettings),
+        .testTarget(
+            name: "SpecTests", dependencies: ["PageStore", "RecordStore", "TestSupport"],
+            swiftSettings: testSettings),
+        .testTarget(name: "TidyTests", swiftSettings: testSettings),
+        .testTarget(
+            name: "FuzzTests",
+            dependencies: ["PageStore", "RecordStore", "Query", "ObjectGraph", "TestSupport"],
+            path: "FuzzTests", swiftSettings: testSettings),
+    ],
+    cLanguageStandard: .c11
+)

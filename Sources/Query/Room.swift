@@ -1,0 +1,1 @@
+// The first types of this room stand beside this file.

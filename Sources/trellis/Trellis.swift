@@ -1,0 +1,7 @@
+import ArgumentParser
+
+@main
+struct Trellis: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Looks into Trellis stores without changing them.")
+}
