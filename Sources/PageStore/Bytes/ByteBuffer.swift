@@ -1,0 +1,130 @@
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
+/// Bytes that grow at their end: where frames, extents and superblocks are put together.
+@safe
+package final class ByteBuffer {
+    package private(set) var count = 0
+    private var capacity: Int
+    fileprivate var base: UnsafeMutableRawPointer
+
+    package init(capacity: Int = 4096) {
+        self.capacity = max(capacity, 64)
+        unsafe self.base = UnsafeMutableRawPointer.allocate(
+            byteCount: self.capacity, alignment: 16)
+    }
+
+    deinit {
+        unsafe base.deallocate()
+    }
+
+    /// What has been written; valid until the next append.
+    package var view: ByteView { unsafe ByteView(unsafeBase: UnsafeRawPointer(base), count: count) }
+
+    package func removeAll() { count = 0 }
+
+    /// Forgets what was written behind an offset.
+    package func truncate(to newCount: Int) {
+        precondition(newCount >= 0 && newCount <= count, "a buffer only shrinks")
+        count = newCount
+    }
+
+    private func reserve(_ additional: Int) {
+        let needed = count + additional
+        guard needed > capacity else { return }
+        let larger = max(needed, capacity * 2)
+        let block = UnsafeMutableRawPointer.allocate(byteCount: larger, alignment: 16)
+        // Safety: the new block holds more than `count` bytes.
+        unsafe memcpy(block, base, count)
+        unsafe base.deallocate()
+        unsafe base = block
+        capacity = larger
+    }
+
+    package func append(_ source: ByteView) {
+        guard source.count > 0 else { return }
+        reserve(source.count)
+        // Safety: `reserve` made room; a source inside this buffer is not allowed by callers.
+        unsafe memcpy(base + count, source.base, source.count)
+        count += source.count
+    }
+
+    package func appendZeros(_ byteCount: Int) {
+        guard byteCount > 0 else { return }
+        reserve(byteCount)
+        // Safety: `reserve` made room.
+        unsafe memset(base + count, 0, byteCount)
+        count += byteCount
+    }
+
+    package func appendUInt8(_ value: UInt8) {
+        reserve(1)
+        unsafe base.storeBytes(of: value, toByteOffset: count, as: UInt8.self)
+        count += 1
+    }
+
+    package func appendUInt16(_ value: UInt16) { appendNumber(value) }
+    package func appendUInt32(_ value: UInt32) { appendNumber(value) }
+    package func appendUInt64(_ value: UInt64) { appendNumber(value) }
+
+    private func appendNumber<Number: FixedWidthInteger & BitwiseCopyable>(_ number: Number) {
+        reserve(MemoryLayout<Number>.size)
+        // Safety: `reserve` made room.
+        unsafe base.storeBytes(of: number.littleEndian, toByteOffset: count, as: Number.self)
+        count += MemoryLayout<Number>.size
+    }
+
+    package func setUInt32(_ value: UInt32, at byteOffset: Int) { set(value, at: byteOffset) }
+    package func setUInt64(_ value: UInt64, at byteOffset: Int) { set(value, at: byteOffset) }
+
+    private func set<Number: FixedWidthInteger & BitwiseCopyable>(
+        _ number: Number, at byteOffset: Int
+    ) {
+        precondition(
+            byteOffset >= 0 && byteOffset <= count - MemoryLayout<Number>.size,
+            "a number runs past its buffer")
+        // Safety: the line above proves the range.
+        unsafe base.storeBytes(of: number.littleEndian, toByteOffset: byteOffset, as: Number.self)
+    }
+
+    /// Lends writable room behind the end; the body returns how many bytes it used.
+    func appendUpTo(_ byteCount: Int, _ body: (UnsafeMutableRawPointer) -> Int) {
+        reserve(byteCount)
+        let used = unsafe body(base + count)
+        precondition(used >= 0 && used <= byteCount, "a writer used more room than it asked for")
+        count += used
+    }
+}
+
+/// Bytes of a fixed count that a read fills.
+@safe
+package final class ReadBuffer: @unchecked Sendable {
+    package let count: Int
+    let base: UnsafeMutableRawPointer
+
+    package init(count: Int) {
+        self.count = count
+        unsafe self.base = UnsafeMutableRawPointer.allocate(
+            byteCount: max(count, 1), alignment: 16)
+    }
+
+    deinit {
+        unsafe base.deallocate()
+    }
+
+    package var view: ByteView { unsafe ByteView(unsafeBase: UnsafeRawPointer(base), count: count) }
+
+    /// Overwrites a part, for file systems that live in memory.
+    package func copy(_ source: ByteView, to byteOffset: Int) {
+        precondition(
+            byteOffset >= 0 && byteOffset <= count - source.count, "bytes run past their buffer")
+        guard source.count > 0 else { return }
+        // Safety: the line above proves the range.
+        unsafe memcpy(base + byteOffset, source.base, source.count)
+    }
+}

@@ -1,0 +1,33 @@
+import CLZ4
+
+/// LZ4 blocks.
+package enum Compression {
+    /// Appends the bytes compressed, when that saves at least an eighth. Returns whether it did.
+    static func appendCompressed(_ source: ByteView, to buffer: ByteBuffer) -> Bool {
+        let limit = source.count - source.count / 8
+        guard limit > 0, source.count <= Limits.compressedBytesMax else { return false }
+        var used: Int32 = 0
+        unsafe buffer.appendUpTo(limit) { room in
+            // Safety: LZ4 writes at most `limit` bytes and reads `source.count`.
+            used = unsafe LZ4_compress_default(
+                source.base.assumingMemoryBound(to: CChar.self),
+                room.assumingMemoryBound(to: CChar.self), Int32(source.count), Int32(limit))
+            return Int(max(used, 0))
+        }
+        return used > 0
+    }
+
+    /// Fills the destination with what the source decompresses to. False when the source is not
+    /// an LZ4 block of exactly that many bytes; never reads or writes outside.
+    static func decompress(_ source: ByteView, into destination: PageBuffer) -> Bool {
+        guard source.count <= Limits.compressedBytesMax,
+            destination.count <= Limits.compressedBytesMax
+        else { return false }
+        // Safety: the "safe" decoder checks every length against both counts.
+        let written = unsafe LZ4_decompress_safe(
+            source.base.assumingMemoryBound(to: CChar.self),
+            destination.base.assumingMemoryBound(to: CChar.self), Int32(source.count),
+            Int32(destination.count))
+        return Int(written) == destination.count
+    }
+}

@@ -1,0 +1,55 @@
+/// How a file is opened.
+package enum FileMode: Sendable {
+    case readOnly
+    case readWrite
+    /// Read and write; the file is created when it is not there.
+    case create
+}
+
+/// What names a file for the system, whatever its path is.
+package struct FileIdentity: Hashable, Sendable {
+    package var device: UInt64
+    package var inode: UInt64
+
+    package init(device: UInt64, inode: UInt64) {
+        self.device = device
+        self.inode = inode
+    }
+}
+
+/// Everything by which the engine touches the world outside: the one seam that tests replace.
+package protocol FileSystem: Sendable {
+    /// Opens a file. Throws `notFound`, `permissionDenied` or `io`.
+    func open(_ path: String, _ mode: FileMode) throws(StoreError) -> any StoreFile
+    /// The identity of the file at a path now, nil when there is none.
+    func identity(_ path: String) throws(StoreError) -> FileIdentity?
+    func rename(_ path: String, to newPath: String) throws(StoreError)
+    func unlink(_ path: String) throws(StoreError)
+    /// Makes the folder's entry of a file durable.
+    func syncDirectory(of path: String) throws(StoreError)
+    /// Nanoseconds since 1970.
+    func now() -> UInt64
+    func random() -> UInt64
+    /// The process that asks: another number than before means a fork.
+    func processID() -> Int32
+}
+
+/// One open file. Calls are synchronous and may come from any thread.
+package protocol StoreFile: AnyObject, Sendable {
+    var identity: FileIdentity { get }
+    /// Fills the buffer from an offset; returns how many bytes there were, fewer only at the end.
+    func read(into buffer: ReadBuffer, at byteOffset: UInt64) throws(StoreError) -> Int
+    /// Writes into the system's cache.
+    func write(_ bytes: ByteView, at byteOffset: UInt64) throws(StoreError)
+    /// Writes through to the medium: the bytes are durable when the call returns.
+    func writeDurably(_ bytes: ByteView, at byteOffset: UInt64) throws(StoreError)
+    /// Makes all that was written durable, the file's size included.
+    func sync() throws(StoreError)
+    func truncate(to sizeInBytes: UInt64) throws(StoreError)
+    func size() throws(StoreError) -> UInt64
+    /// Takes the writer's lock; false when another open file holds it.
+    func lockWriter() throws(StoreError) -> Bool
+    /// Whether another open file holds the writer's lock.
+    func isLockedByWriter() throws(StoreError) -> Bool
+    func close()
+}

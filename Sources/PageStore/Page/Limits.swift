@@ -1,0 +1,31 @@
+/// Every limit of the format: spec/08-limits.md, with its reasons.
+package enum Limits {
+    package static let pageSizeInBytesMin = 512
+    package static let pageSizeInBytesMax = 65_536
+    package static let unitSizeInBytesMin = 64
+    package static let unitSizeInBytesMax = 4096
+    /// An out-of-line page, such as a chunk of a blob.
+    package static let chunkSizeInBytesMax = 1 << 20
+    /// What LZ4 is asked to handle at once.
+    package static let compressedBytesMax = 1 << 21
+    package static let treeDepthMax = 24
+    package static let mapDepthMax = 12
+    /// The longest log frame: one chunk-sized image and its header.
+    package static let frameSizeInBytesMax = (1 << 21) + 64
+    package static let walSegmentSizeInBytesMin = 16_384
+    package static let pageCountMax: UInt64 = 1 << 48
+    package static let blockSizeInBytes = 4096
+    package static let sectorSizeInBytes = 512
+
+    /// The longest key: four keys and their slots fit one branch page.
+    @inlinable
+    package static func keySizeInBytesMax(pageSizeInBytes: Int) -> Int {
+        min((pageSizeInBytes - 128) / 6, 4096)
+    }
+
+    /// The largest value that stays in its leaf; a larger one moves to overflow pages.
+    @inlinable
+    package static func inlineValueSizeInBytesMax(pageSizeInBytes: Int) -> Int {
+        (pageSizeInBytes - 128) / 4
+    }
+}

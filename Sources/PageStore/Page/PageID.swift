@@ -1,0 +1,21 @@
+/// The name of a logical page. It stays when the page's bytes move; zero names no page.
+@frozen
+package struct PageID: RawRepresentable, Hashable, Comparable, Sendable, CustomStringConvertible {
+    package let rawValue: UInt64
+
+    @inlinable package init(rawValue: UInt64) { self.rawValue = rawValue }
+    @inlinable package init(_ rawValue: UInt64) { self.rawValue = rawValue }
+
+    @inlinable
+    package static func < (left: PageID, right: PageID) -> Bool { left.rawValue < right.rawValue }
+
+    package var description: String { "page \(rawValue)" }
+}
+
+/// A tree, named by its root page. A root page never changes, so a tree's name holds for life.
+@frozen
+package struct TreeID: Hashable, Sendable {
+    package let root: PageID
+
+    @inlinable package init(root: PageID) { self.root = root }
+}

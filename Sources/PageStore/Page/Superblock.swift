@@ -1,0 +1,206 @@
+/// Where the superblock keeps what: spec/01-file.md.
+package enum SuperblockLayout {
+    package static let magic = 0
+    package static let formatVersion = 8
+    package static let pageSize = 12
+    package static let generation = 16
+    package static let uuid = 24
+    package static let unitSize = 40
+    package static let mapDepth = 44
+    package static let featuresCompatible = 48
+    package static let featuresReadOnly = 56
+    package static let featuresIncompatible = 64
+    package static let commitNumber = 72
+    package static let commitTime = 80
+    package static let pageCount = 88
+    package static let catalogRoot = 96
+    package static let mapRoot = 104
+    package static let allocationRoot = 120
+    package static let headOffset = 136
+    package static let headLength = 144
+    package static let headNumber = 152
+    package static let headSalt = 160
+    package static let requiredLength = 176
+    package static let hash = 4088
+    package static let size = 4096
+
+    /// "Trellis" and a line feed, which a transfer as text would change.
+    package static let magicValue: UInt64 = 0x0A73_696C_6C65_7254
+    package static let formatVersionValue: UInt32 = 1
+}
+
+/// What identifies a store's file for life.
+package struct StoreUUID: Hashable, Sendable {
+    package var low: UInt64
+    package var high: UInt64
+
+    package init(low: UInt64, high: UInt64) {
+        self.low = low
+        self.high = high
+    }
+
+    /// The seed of the hash of whatever lies at a place of this file, so that bytes of another
+    /// file or of another place never pass.
+    func seed(_ first: UInt64, _ second: UInt64 = 0, _ third: UInt64 = 0) -> UInt64 {
+        let buffer = ByteBuffer(capacity: 64)
+        buffer.appendUInt64(low)
+        buffer.appendUInt64(high)
+        buffer.appendUInt64(first)
+        buffer.appendUInt64(second)
+        buffer.appendUInt64(third)
+        return Checksum.hash(buffer.view, seed: 0)
+    }
+}
+
+/// One of the two roots of the file: the newest valid one says where everything is.
+package struct Superblock: Hashable, Sendable {
+    package var pageSizeInBytes: Int
+    package var unitSizeInBytes: Int
+    package var generation: UInt64
+    package var uuid: StoreUUID
+    package var mapDepth: Int
+    package var commitNumber: UInt64
+    package var commitTime: UInt64
+    package var pageCount: UInt64
+    package var catalogRoot: UInt64
+    package var mapRoot: ExtentAddress
+    package var allocationRoot: ExtentAddress
+    package var head: LogSegment
+    package var requiredLength: UInt64
+
+    /// The slot of the file that this generation is written to.
+    package var byteOffset: UInt64 { (generation & 1) * UInt64(SuperblockLayout.size) }
+
+    package func encoded() -> ByteBuffer {
+        typealias Layout = SuperblockLayout
+        let page = PageBuffer(id: PageID(0), count: Layout.size)
+        page.setUInt64(Layout.magicValue, at: Layout.magic)
+        page.setUInt32(Layout.formatVersionValue, at: Layout.formatVersion)
+        page.setUInt32(UInt32(pageSizeInBytes), at: Layout.pageSize)
+        page.setUInt64(generation, at: Layout.generation)
+        page.setUInt64(uuid.low, at: Layout.uuid)
+        page.setUInt64(uuid.high, at: Layout.uuid + 8)
+        page.setUInt32(UInt32(unitSizeInBytes), at: Layout.unitSize)
+        page.setUInt32(UInt32(mapDepth), at: Layout.mapDepth)
+        page.setUInt64(commitNumber, at: Layout.commitNumber)
+        page.setUInt64(commitTime, at: Layout.commitTime)
+        page.setUInt64(pageCount, at: Layout.pageCount)
+        page.setUInt64(catalogRoot, at: Layout.catalogRoot)
+        mapRoot.store(in: page, at: Layout.mapRoot)
+        allocationRoot.store(in: page, at: Layout.allocationRoot)
+        page.setUInt64(head.byteOffset, at: Layout.headOffset)
+        page.setUInt64(head.sizeInBytes, at: Layout.headLength)
+        page.setUInt64(head.number, at: Layout.headNumber)
+        page.setUInt64(head.salt.low, at: Layout.headSalt)
+        page.setUInt64(head.salt.high, at: Layout.headSalt + 8)
+        page.setUInt64(requiredLength, at: Layout.requiredLength)
+        let covered = page.view.slice(from: 0, count: Layout.hash)
+        page.setUInt64(Checksum.hash(covered, seed: 0), at: Layout.hash)
+        let buffer = ByteBuffer(capacity: Layout.size)
+        buffer.append(page.view)
+        return buffer
+    }
+
+    /// Reads one copy. Throws what is wrong with it, with the byte's place in the file.
+    package static func decode(_ bytes: ByteView, slot: Int) throws(StoreError) -> Superblock {
+        typealias Layout = SuperblockLayout
+        let start = UInt64(slot * Layout.size)
+        guard bytes.count == Layout.size else {
+            throw StoreError(.truncated, "the file ends inside its superblock", byteOffset: start)
+        }
+        guard bytes.uint64(at: Layout.magic) == Layout.magicValue else {
+            throw StoreError(
+                .notAStore, "the file does not begin as a Trellis store", byteOffset: start)
+        }
+        let covered = bytes.slice(from: 0, count: Layout.hash)
+        guard bytes.uint64(at: Layout.hash) == Checksum.hash(covered, seed: 0) else {
+            throw .corrupt(
+                nil, "the superblock contradicts its checksum",
+                byteOffset: start + UInt64(Layout.hash))
+        }
+        try checkVersion(bytes, start: start)
+        let superblock = Superblock(
+            pageSizeInBytes: Int(bytes.uint32(at: Layout.pageSize)),
+            unitSizeInBytes: Int(bytes.uint32(at: Layout.unitSize)),
+            generation: bytes.uint64(at: Layout.generation),
+            uuid: StoreUUID(
+                low: bytes.uint64(at: Layout.uuid), high: bytes.uint64(at: Layout.uuid + 8)),
+            mapDepth: Int(bytes.uint32(at: Layout.mapDepth)),
+            commitNumber: bytes.uint64(at: Layout.commitNumber),
+            commitTime: bytes.uint64(at: Layout.commitTime),
+            pageCount: bytes.uint64(at: Layout.pageCount),
+            catalogRoot: bytes.uint64(at: Layout.catalogRoot),
+            mapRoot: ExtentAddress(bytes, at: Layout.mapRoot),
+            allocationRoot: ExtentAddress(bytes, at: Layout.allocationRoot),
+            head: LogSegment(
+                byteOffset: bytes.uint64(at: Layout.headOffset),
+                sizeInBytes: bytes.uint64(at: Layout.headLength),
+                number: bytes.uint64(at: Layout.headNumber),
+                salt: StoreUUID(
+                    low: bytes.uint64(at: Layout.headSalt),
+                    high: bytes.uint64(at: Layout.headSalt + 8))),
+            requiredLength: bytes.uint64(at: Layout.requiredLength))
+        try superblock.checkRanges(slot: slot)
+        return superblock
+    }
+
+    private static func checkVersion(_ bytes: ByteView, start: UInt64) throws(StoreError) {
+        typealias Layout = SuperblockLayout
+        let version = bytes.uint32(at: Layout.formatVersion)
+        guard version == Layout.formatVersionValue else {
+            throw StoreError(
+                .newerFormat, "the file has format version \(version); this program knows 1",
+                byteOffset: start + UInt64(Layout.formatVersion))
+        }
+        let incompatible = bytes.uint64(at: Layout.featuresIncompatible)
+        guard incompatible == 0 else {
+            throw StoreError(
+                .newerFormat,
+                "the file uses features (\(incompatible)) that this program does not know",
+                byteOffset: start + UInt64(Layout.featuresIncompatible))
+        }
+    }
+
+    private func checkRanges(slot: Int) throws(StoreError) {
+        let start = UInt64(slot * SuperblockLayout.size)
+        func require(_ condition: Bool, _ what: String, _ offset: Int) throws(StoreError) {
+            guard condition else {
+                throw .corrupt(nil, "the superblock's \(what)", byteOffset: start + UInt64(offset))
+            }
+        }
+        typealias Layout = SuperblockLayout
+        try require(
+            PageSizes.isValid(pageSizeInBytes: pageSizeInBytes, unitSizeInBytes: unitSizeInBytes),
+            "page and unit sizes are not powers of two within the limits", Layout.pageSize)
+        try require(Int(generation & 1) == slot, "generation is in the wrong slot", Layout.generation)
+        try require(
+            mapDepth >= 1 && mapDepth <= Limits.mapDepthMax, "map depth is out of range",
+            Layout.mapDepth)
+        try require(
+            pageCount >= 1 && pageCount <= Limits.pageCountMax, "page count is out of range",
+            Layout.pageCount)
+        try require(
+            requiredLength < UInt64(1) << 62, "required length is out of range",
+            Layout.requiredLength)
+        let block = UInt64(Limits.blockSizeInBytes)
+        try require(
+            head.byteOffset % block == 0 && head.sizeInBytes % block == 0
+                && head.sizeInBytes >= block && head.byteOffset >= 2 * block
+                && head.byteOffset <= requiredLength
+                && head.sizeInBytes <= requiredLength - head.byteOffset,
+            "log segment lies outside the file", Layout.headOffset)
+    }
+}
+
+/// The two sizes that a store fixes at its creation.
+package enum PageSizes {
+    package static func isValid(pageSizeInBytes: Int, unitSizeInBytes: Int) -> Bool {
+        func isPower(_ number: Int) -> Bool { number > 0 && number & (number - 1) == 0 }
+        return isPower(pageSizeInBytes) && isPower(unitSizeInBytes)
+            && pageSizeInBytes >= Limits.pageSizeInBytesMin
+            && pageSizeInBytes <= Limits.pageSizeInBytesMax
+            && unitSizeInBytes >= Limits.unitSizeInBytesMin
+            && unitSizeInBytes <= Limits.unitSizeInBytesMax
+            && unitSizeInBytes <= pageSizeInBytes * 4
+    }
+}
