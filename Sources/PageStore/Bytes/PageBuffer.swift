@@ -69,7 +69,9 @@ package final class PageBuffer: @unchecked Sendable {
         unsafe base.storeBytes(of: number, toByteOffset: byteOffset, as: Number.self)
     }
 
-    @inlinable package func setUInt8(_ value: UInt8, at byteOffset: Int) { self[byteOffset] = value }
+    @inlinable package func setUInt8(_ value: UInt8, at byteOffset: Int) {
+        self[byteOffset] = value
+    }
     @inlinable package func setUInt16(_ value: UInt16, at byteOffset: Int) {
         store(value.littleEndian, at: byteOffset)
     }

@@ -118,7 +118,8 @@ package enum ExtentCodec {
             throw .corrupt(page, "an extent contradicts its checksum", byteOffset: place)
         }
         guard header.pageID == id, header.kind == kind else {
-            throw .corrupt(page, "an extent holds another page than its entry says", byteOffset: place)
+            throw .corrupt(
+                page, "an extent holds another page than its entry says", byteOffset: place)
         }
         let image = PageBuffer(id: PageID(id), count: header.rawLength)
         let payload = bytes.slice(from: ExtentLayout.size, count: header.storedLength)

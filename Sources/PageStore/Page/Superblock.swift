@@ -172,7 +172,8 @@ package struct Superblock: Hashable, Sendable {
         try require(
             PageSizes.isValid(pageSizeInBytes: pageSizeInBytes, unitSizeInBytes: unitSizeInBytes),
             "page and unit sizes are not powers of two within the limits", Layout.pageSize)
-        try require(Int(generation & 1) == slot, "generation is in the wrong slot", Layout.generation)
+        try require(
+            Int(generation & 1) == slot, "generation is in the wrong slot", Layout.generation)
         try require(
             mapDepth >= 1 && mapDepth <= Limits.mapDepthMax, "map depth is out of range",
             Layout.mapDepth)
