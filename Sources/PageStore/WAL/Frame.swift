@@ -66,6 +66,8 @@ package struct LogSegment: Hashable, Sendable {
     package var number: UInt64
     /// Random, and never used before: what an earlier segment left here cannot pass for ours.
     package var salt: StoreUUID
+    /// The newest generation when the segment was linked: readers of older ones do not need it.
+    package var born: UInt64 = 0
 
     /// The hash that the first frame chains from.
     func chainStart(_ uuid: StoreUUID) -> UInt64 { uuid.seed(number, salt.low, salt.high) }

@@ -1,0 +1,341 @@
+/// Opening: the newest valid superblock, the log behind it, and nothing written until the first
+/// transaction.
+extension Engine {
+    /// Opens the store at a path. Creates it when nothing is there, unless for reading only.
+    ///
+    /// Throws `notAStore`, `newerFormat`, `truncated` or `corrupt` for what the file holds,
+    /// `alreadyOpen` and `lockedByOther` for who has it, and what the system reports.
+    package static func open(
+        path: String, options: Options = Options(),
+        files: any FileSystem = DiskFileSystem.shared
+    ) throws(StoreError) -> Engine {
+        precondition(
+            PageSizes.isValid(
+                pageSizeInBytes: options.pageSizeInBytes,
+                unitSizeInBytes: options.unitSizeInBytes),
+            "page and unit sizes are powers of two within the limits")
+        let existed = try files.identity(path) != nil
+        let opened = try files.open(path, options.isReadOnly ? .readOnly : .create)
+        let file = MeteredFile(opened)
+        do throws(StoreError) {
+            try OpenStores.register(file.identity, path: path)
+        } catch {
+            file.close()
+            throw error
+        }
+        do throws(StoreError) {
+            try lockFile(file, options: options)
+            return try openLocked(
+                path: path, options: options, files: files, file: file, existed: existed)
+        } catch {
+            OpenStores.unregister(file.identity)
+            file.close()
+            throw error.at(path: path)
+        }
+    }
+
+    private static func lockFile(
+        _ file: MeteredFile, options: Options
+    ) throws(StoreError) {
+        let isFree = options.isReadOnly ? !(try file.isLockedByWriter()) : try file.lockWriter()
+        guard isFree else {
+            throw StoreError(
+                .lockedByOther, "another process has the store open; close it there first")
+        }
+    }
+
+    private static func openLocked(
+        path: String, options: Options, files: any FileSystem, file: MeteredFile, existed: Bool
+    ) throws(StoreError) -> Engine {
+        let size = try file.size()
+        if size == 0 && !options.isReadOnly {
+            guard try files.identity(path) == file.identity else {
+                throw StoreError(.io, "the file was replaced while it was being opened")
+            }
+            return try create(path: path, options: options, files: files, file: file)
+        }
+        let choice: SuperblockChoice
+        do throws(StoreError) {
+            choice = try SuperblockChoice.read(file, sizeInBytes: size)
+        } catch {
+            if !options.isReadOnly, try isUnfinishedCreation(file, size: size, options: options) {
+                return try create(path: path, options: options, files: files, file: file)
+            }
+            throw error
+        }
+        return try open(choice, path: path, options: options, files: files, file: file, size: size)
+    }
+
+    private static func open(
+        _ choice: SuperblockChoice, path: String, options: Options, files: any FileSystem,
+        file: MeteredFile, size: UInt64
+    ) throws(StoreError) -> Engine {
+        let superblock = choice.newest
+        var options = options
+        options.pageSizeInBytes = superblock.pageSizeInBytes
+        options.unitSizeInBytes = superblock.unitSizeInBytes
+        let engine = Engine(
+            path: path, superblock: superblock,
+            previousGeneration: choice.previousGeneration, options: options, files: files,
+            file: file, fileEnd: size)
+        let root = PageMap(pageSizeInBytes: options.pageSizeInBytes)
+        let map: PageMap
+        if superblock.mapRoot.isNone {
+            map = root
+        } else {
+            map = PageMap(
+                root: try engine.loadMapNode(
+                    superblock.mapRoot, level: superblock.mapDepth - 1, firstID: 0),
+                fanout: root.fanout)
+        }
+        engine.state.generation = Generation(
+            number: superblock.generation, checkpointCommit: superblock.commitNumber, map: map)
+        try engine.replay(superblock, fileSizeInBytes: size)
+        return engine
+    }
+
+    /// The read part of recovery: what the log says is indexed in memory.
+    private func replay(
+        _ superblock: Superblock, fileSizeInBytes: UInt64
+    ) throws(StoreError) {
+        var reader = LogReader(
+            engine: self, superblock: superblock, fileSizeInBytes: fileSizeInBytes)
+        let (content, _) = try reader.read()
+        let generation = state.generation
+        for address in content.replacedExtents { generation.noteReplaced(address) }
+        for (id, version) in content.pages {
+            generation.append(
+                PageVersion(commit: content.commitNumber, content: version), of: id)
+        }
+        state.commitNumber = content.commitNumber
+        state.catalogRoot = content.catalogRoot == 0 ? nil : PageID(content.catalogRoot)
+        state.logBytes = content.byteCount
+        writer.nextPageID = content.pageCount
+        writer.segments = content.segments
+    }
+
+    /// The log's frames in order, for tools.
+    package func logFrames() throws(StoreError) -> [LogFrame] {
+        var reader = LogReader(
+            engine: self, superblock: writer.superblock, fileSizeInBytes: try file.size(),
+            collectsFrames: true)
+        return try reader.read().1
+    }
+
+    /// The superblock that the store was opened with, or that the last checkpoint wrote.
+    package var superblock: Superblock { writer.superblock }
+
+    private convenience init(
+        path: String, superblock: Superblock, previousGeneration: UInt64, options: Options,
+        files: any FileSystem, file: MeteredFile, fileEnd: UInt64
+    ) {
+        let map = PageMap(pageSizeInBytes: options.pageSizeInBytes)
+        let generation = Generation(
+            number: superblock.generation, checkpointCommit: superblock.commitNumber, map: map)
+        let state = EngineState(
+            generation: generation, commitNumber: superblock.commitNumber,
+            catalogRoot: superblock.catalogRoot == 0 ? nil : PageID(superblock.catalogRoot),
+            cache: PageCache(budgetInBytes: options.cacheSizeInBytes))
+        let log = LogPosition(
+            segment: superblock.head, position: 0,
+            chain: superblock.head.chainStart(superblock.uuid), groupNumber: 1)
+        let writer = WriterState(
+            superblock: superblock, previousGeneration: previousGeneration,
+            space: SpaceMap(pageSizeInBytes: options.pageSizeInBytes),
+            nextPageID: superblock.pageCount, log: log, segments: [superblock.head],
+            fileEnd: fileEnd)
+        self.init(
+            path: path, options: options, uuid: superblock.uuid, file: file, files: files,
+            state: state, writer: writer)
+    }
+
+    // MARK: Creation
+
+    /// A file of zeros, not longer than a new store, is one whose creation did not finish: no
+    /// superblock was ever written to it. Its log segment may have been, so the zeros that count
+    /// are the superblocks'.
+    private static func isUnfinishedCreation(
+        _ file: MeteredFile, size: UInt64, options: Options
+    ) throws(StoreError) -> Bool {
+        let newStoreSize = UInt64(
+            2 * SuperblockLayout.size + options.logSegmentSizeInBytes
+                + 4 * options.pageSizeInBytes + 64 * options.unitSizeInBytes
+                + 4 * Limits.blockSizeInBytes)
+        guard size <= newStoreSize else { return false }
+        let buffer = ReadBuffer(count: 2 * SuperblockLayout.size)
+        let count = try file.read(into: buffer, at: 0)
+        return buffer.view.slice(from: 0, count: count).isZero
+    }
+
+    /// Writes all but the superblocks, then both superblocks, then the folder's entry.
+    private static func create(
+        path: String, options: Options, files: any FileSystem, file: MeteredFile
+    ) throws(StoreError) -> Engine {
+        let unitSize = UInt64(options.unitSizeInBytes)
+        let head = LogSegment(
+            byteOffset: 0, sizeInBytes: 0, number: 0, salt: StoreUUID(low: 0, high: 0))
+        let superblock = Superblock(
+            pageSizeInBytes: options.pageSizeInBytes, unitSizeInBytes: options.unitSizeInBytes,
+            generation: 0, uuid: StoreUUID(low: files.random(), high: files.random()),
+            mapDepth: 1, commitNumber: 0, commitTime: files.now(), pageCount: 1, catalogRoot: 0,
+            mapRoot: .none, allocationRoot: .none, head: head, requiredLength: 0)
+        let engine = Engine(
+            path: path, superblock: superblock, previousGeneration: 0, options: options,
+            files: files, file: file, fileEnd: 0)
+        let writer = engine.writer
+        writer.space.take(0, UInt64(2 * SuperblockLayout.size) / unitSize)
+        let blank = ByteBuffer(capacity: 2 * SuperblockLayout.size)
+        blank.appendZeros(2 * SuperblockLayout.size)
+        try file.write(blank.view, at: 0)
+        writer.fileEnd = UInt64(blank.count)
+        writer.segments = []
+        let segment = try engine.allocateSegment(holding: 0)
+        engine.startSegment(segment)
+        writer.segments = [segment]
+        try engine.storeGeneration(1)
+        try engine.writeTwin()
+        try engine.syncData()
+        try files.syncDirectory(of: path)
+        writer.isPrepared = true
+        return engine
+    }
+
+    /// Writes the newest state once more, as the next generation in the other slot, so that both
+    /// superblocks lead to the same log.
+    func writeTwin() throws(StoreError) {
+        var twin = writer.superblock
+        twin.generation += 1
+        try writeSuperblock(twin)
+        lock.withLock { _ in
+            let generation = state.generation
+            state.generation = Generation(
+                number: twin.generation, checkpointCommit: generation.checkpointCommit,
+                map: generation.map)
+        }
+        writer.previousGeneration = writer.superblock.generation
+        writer.superblock = twin
+        let pinned = lock.withLock { _ in Array(state.pins.keys) }
+        writer.space.release(previous: writer.previousGeneration, pinned: pinned)
+    }
+
+    /// The write part of recovery, before the first transaction: the winning superblock is made
+    /// durable, what the log says is checkpointed, and a new log is begun in a segment that
+    /// nothing found leads to. A crash anywhere starts again from the same superblock.
+    func prepareWriting() throws(StoreError) {
+        guard !writer.isPrepared else { return }
+        let winner = writer.superblock
+        let segments = writer.segments
+        try writeSuperblock(winner)
+        try loadSpace(winner.allocationRoot)
+        try claimLog(segments)
+        forgetReusedNames()
+        let pinned = lock.withLock { _ in Array(state.pins.keys) + [winner.generation] }
+        writer.space.release(previous: writer.previousGeneration, pinned: pinned)
+        writer.log.segment = segments.last ?? winner.head
+        let segment = try allocateSegment(holding: 0)
+        startSegment(segment)
+        writer.segments = segments + [segment]
+        do throws(StoreError) {
+            try storeGeneration(winner.generation + 3)
+        } catch {
+            writer.segments = segments
+            throw error
+        }
+        try writeTwin()
+        writer.isPrepared = true
+    }
+
+    /// What the log occupies and names is used, though no checkpoint has saved it as such.
+    private func claimLog(_ segments: [LogSegment]) throws(StoreError) {
+        let unitSize = UInt64(options.unitSizeInBytes)
+        for segment in segments {
+            writer.space.take(segment.byteOffset / unitSize, segment.sizeInBytes / unitSize)
+        }
+        var claimed = state.generation.replacedExtents
+        for versions in state.generation.versions.values {
+            for version in versions {
+                if case .extent(let address) = version.content { claimed.append(address) }
+            }
+        }
+        for address in claimed {
+            for unit in address.unit..<(address.unit + UInt64(address.unitCount))
+            where writer.space.isUsed(unit) {
+                throw StoreError.corrupt(
+                    nil, "the log names a place that something else uses",
+                    byteOffset: unit * unitSize)
+            }
+            writer.space.take(address.unit, UInt64(address.unitCount))
+        }
+    }
+
+    /// Page names that the log took or freed since the allocation state was saved.
+    private func forgetReusedNames() {
+        var free = Set(writer.freePageIDs)
+        for id in writer.superblock.pageCount..<max(writer.nextPageID, writer.superblock.pageCount)
+        {
+            free.insert(PageID(id))
+        }
+        for (id, versions) in state.generation.versions {
+            if case .freed? = versions.last?.content { free.insert(id) } else { free.remove(id) }
+        }
+        writer.freePageIDs = free.sorted(by: >)
+    }
+}
+
+/// The two copies of the superblock as they were found.
+struct SuperblockChoice {
+    var newest: Superblock
+    /// The generation of the other copy; one before the newest when that copy is invalid.
+    var previousGeneration: UInt64
+
+    static func read(
+        _ file: MeteredFile, sizeInBytes: UInt64
+    ) throws(StoreError) -> SuperblockChoice {
+        var valid: [Superblock] = []
+        var failures: [StoreError] = []
+        for slot in 0..<2 {
+            do throws(StoreError) {
+                valid.append(try read(file, slot: slot, sizeInBytes: sizeInBytes))
+            } catch {
+                if error.code == .io || error.code == .permissionDenied { throw error }
+                failures.append(error)
+            }
+        }
+        if valid.count == 2, valid[0].uuid != valid[1].uuid {
+            throw .corrupt(nil, "the two superblocks belong to different stores", byteOffset: 0)
+        }
+        guard let newest = valid.max(by: { $0.generation < $1.generation }) else {
+            let order: [StoreError.Code] = [.newerFormat, .truncated, .corrupt, .notAStore]
+            for code in order {
+                if let failure = failures.first(where: { $0.code == code }) { throw failure }
+            }
+            throw StoreError(.notAStore, "the file has no superblock", byteOffset: 0)
+        }
+        let other = valid.first { $0.generation != newest.generation }
+        let previous = other?.generation ?? (newest.generation > 0 ? newest.generation - 1 : 0)
+        return SuperblockChoice(newest: newest, previousGeneration: previous)
+    }
+
+    private static func read(
+        _ file: MeteredFile, slot: Int, sizeInBytes: UInt64
+    ) throws(StoreError) -> Superblock {
+        let buffer = ReadBuffer(count: SuperblockLayout.size)
+        let start = UInt64(slot * SuperblockLayout.size)
+        let count = try file.read(into: buffer, at: start)
+        let bytes = buffer.view.slice(from: 0, count: count)
+        guard count >= 8,
+            bytes.uint64(at: SuperblockLayout.magic) == SuperblockLayout.magicValue
+        else {
+            throw StoreError(
+                .notAStore, "the file does not begin as a Trellis store", byteOffset: start)
+        }
+        let superblock = try Superblock.decode(bytes, slot: slot)
+        guard superblock.requiredLength <= sizeInBytes else {
+            throw StoreError(
+                .truncated,
+                "the file has \(sizeInBytes) bytes and needs \(superblock.requiredLength)",
+                byteOffset: sizeInBytes)
+        }
+        return superblock
+    }
+}

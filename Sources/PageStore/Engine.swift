@@ -1,0 +1,242 @@
+import Dispatch
+import Synchronization
+
+/// The front door of a store's file: snapshots for readers, one transaction at a time for the
+/// writer.
+package final class Engine: @unchecked Sendable {
+    package struct Options: Sendable {
+        package var pageSizeInBytes = 16_384
+        package var unitSizeInBytes = 1024
+        package var cacheSizeInBytes = 64 << 20
+        package var isReadOnly = false
+        package var isCompressed = true
+        /// The usual length of a log segment.
+        package var logSegmentSizeInBytes = 128 << 10
+        /// A checkpoint follows the commit that takes the log past this many bytes.
+        package var logBytesMax: UInt64 = 16 << 20
+        /// A checkpoint follows the commit that takes the images in memory past this many bytes.
+        package var versionBytesMax = 32 << 20
+        /// A transaction with more bytes of pages writes them straight to their extents.
+        package var outOfLineBytesMin = 8 << 20
+
+        package init() {}
+    }
+
+    package let path: String
+    package let options: Options
+    package let uuid: StoreUUID
+    let file: MeteredFile
+    let files: any FileSystem
+    private let processID: Int32
+    /// Guards `state`; held for short, seldom over a read of a map node.
+    let lock = Mutex(())
+    let state: EngineState
+    /// Guards `writer`: one transaction at a time, ended on whatever thread.
+    private let turn = DispatchSemaphore(value: 1)
+    let writer: WriterState
+
+    init(
+        path: String, options: Options, uuid: StoreUUID, file: MeteredFile,
+        files: any FileSystem, state: EngineState, writer: WriterState
+    ) {
+        self.path = path
+        self.options = options
+        self.uuid = uuid
+        self.file = file
+        self.files = files
+        self.processID = files.processID()
+        self.state = state
+        self.writer = writer
+    }
+
+    deinit {
+        if !state.isClosed { release() }
+    }
+
+    /// A store that lives as long as this object.
+    package static func inMemory(options: Options = Options()) throws(StoreError) -> Engine {
+        try open(path: "memory", options: options, files: MemoryFileSystem())
+    }
+
+    /// The newest commit, pinned: what it shows does not change.
+    package func snapshot() throws(StoreError) -> Snapshot {
+        let pinned: (Generation, UInt64, PageID?) = try lock.withLock { _ throws(StoreError) in
+            try checkOpen()
+            state.generation.pinCount += 1
+            state.pins[state.generation.number, default: 0] += 1
+            return (state.generation, state.commitNumber, state.catalogRoot)
+        }
+        return Snapshot(
+            engine: self, generation: pinned.0, commitNumber: pinned.1, catalogRoot: pinned.2)
+    }
+
+    func unpin(_ generation: Generation) {
+        lock.withLock { _ in
+            generation.pinCount -= 1
+            let count = (state.pins[generation.number] ?? 1) - 1
+            state.pins[generation.number] = count > 0 ? count : nil
+        }
+    }
+
+    /// Begins the one write transaction; waits for the one before to end.
+    package func beginWrite() throws(StoreError) -> WriteTransaction {
+        guard !options.isReadOnly else {
+            throw StoreError(.readOnly, "the store was opened for reading only", path: path)
+        }
+        guard files.processID() == processID else {
+            throw StoreError(
+                .invalidArgument, "the store was opened before this process was forked",
+                path: path)
+        }
+        turn.wait()
+        do throws(StoreError) {
+            try checkUsable()
+            try prepareWriting()
+            return WriteTransaction(engine: self, base: try snapshot())
+        } catch {
+            turn.signal()
+            throw error.at(path: path)
+        }
+    }
+
+    func endWrite() { turn.signal() }
+
+    /// Stores what the log holds and gives the file back. Snapshots that are still held must not
+    /// be read any more.
+    package func close() throws(StoreError) {
+        turn.wait()
+        defer { turn.signal() }
+        guard !state.isClosed else { return }
+        defer { release() }
+        guard !options.isReadOnly, writer.isPrepared, state.poison == nil else { return }
+        if !state.generation.versions.isEmpty { try checkpoint() }
+    }
+
+    private func release() {
+        lock.withLock { _ in
+            state.isClosed = true
+            state.cache.removeAll()
+        }
+        OpenStores.unregister(file.identity)
+        file.close()
+    }
+
+    /// Makes the newest state of every page part of the map and the log short.
+    package func checkpointNow() throws(StoreError) {
+        turn.wait()
+        defer { turn.signal() }
+        try checkUsable()
+        guard !options.isReadOnly else {
+            throw StoreError(.readOnly, "the store was opened for reading only", path: path)
+        }
+        try prepareWriting()
+        try checkpoint()
+    }
+
+    package var statistics: StoreStatistics {
+        var figures = StoreStatistics()
+        figures.bytesRead = file.bytesRead
+        figures.bytesWritten = file.bytesWritten
+        figures.fileSizeInBytes = (try? file.size()) ?? 0
+        lock.withLock { _ in
+            figures.pagesRead = state.pagesRead
+            figures.pageLookups = state.pageLookups
+            figures.commits = state.commits
+            figures.checkpoints = state.checkpoints
+            figures.logBytes = state.logBytes
+            figures.generation = state.generation.number
+            figures.commitNumber = state.commitNumber
+        }
+        return figures
+    }
+
+    /// Under the lock.
+    private func checkOpen() throws(StoreError) {
+        guard !state.isClosed else {
+            throw StoreError(.closed, "the store has been closed", path: path)
+        }
+    }
+
+    private func checkUsable() throws(StoreError) {
+        try lock.withLock { _ throws(StoreError) in
+            try checkOpen()
+            if let cause = state.poison {
+                throw StoreError(
+                    .poisoned,
+                    "an earlier write failed, so the store must be opened anew: \(cause.message)",
+                    byteOffset: cause.byteOffset, path: path, systemError: cause.systemError)
+            }
+        }
+    }
+
+    /// After a failed write or sync nothing more is written: the system may have dropped what it
+    /// could not write, and a second try would succeed without it.
+    func poison(_ error: StoreError) {
+        lock.withLock { _ in
+            if state.poison == nil { state.poison = error }
+        }
+    }
+}
+
+/// What readers and the writer share; guarded by the engine's lock.
+final class EngineState: @unchecked Sendable {
+    var generation: Generation
+    var commitNumber: UInt64
+    var catalogRoot: PageID?
+    var pins: [UInt64: Int] = [:]
+    var cache: PageCache
+    var poison: StoreError?
+    var isClosed = false
+    var pagesRead: UInt64 = 0
+    var pageLookups: UInt64 = 0
+    var commits: UInt64 = 0
+    var checkpoints: UInt64 = 0
+    var logBytes: UInt64 = 0
+
+    init(generation: Generation, commitNumber: UInt64, catalogRoot: PageID?, cache: PageCache) {
+        self.generation = generation
+        self.commitNumber = commitNumber
+        self.catalogRoot = catalogRoot
+        self.cache = cache
+    }
+}
+
+/// What only the writer touches; guarded by its turn.
+final class WriterState: @unchecked Sendable {
+    /// Whether the write part of recovery is done.
+    var isPrepared = false
+    var superblock: Superblock
+    /// The generation in the other superblock.
+    var previousGeneration: UInt64
+    var space: SpaceMap
+    var freePageIDs: [PageID] = []
+    var nextPageID: UInt64
+    var log: LogPosition
+    /// The segments from the head on.
+    var segments: [LogSegment]
+    /// Bytes of the file that have been written at some time.
+    var fileEnd: UInt64
+    /// The blocks that hold the saved allocation state.
+    var allocationBlocks: [ExtentAddress] = []
+
+    init(
+        superblock: Superblock, previousGeneration: UInt64, space: SpaceMap, nextPageID: UInt64,
+        log: LogPosition, segments: [LogSegment], fileEnd: UInt64
+    ) {
+        self.superblock = superblock
+        self.previousGeneration = previousGeneration
+        self.space = space
+        self.nextPageID = nextPageID
+        self.log = log
+        self.segments = segments
+        self.fileEnd = fileEnd
+    }
+}
+
+/// Where the next group goes and what it chains from.
+struct LogPosition {
+    var segment: LogSegment
+    var position: UInt64
+    var chain: UInt64
+    var groupNumber: UInt64
+}

@@ -1,0 +1,42 @@
+import Synchronization
+
+/// A file that counts what passes through it.
+final class MeteredFile: StoreFile {
+    private let file: any StoreFile
+    private let read = Atomic<UInt64>(0)
+    private let written = Atomic<UInt64>(0)
+
+    init(_ file: any StoreFile) {
+        self.file = file
+    }
+
+    var bytesRead: UInt64 { read.load(ordering: .relaxed) }
+    var bytesWritten: UInt64 { written.load(ordering: .relaxed) }
+
+    var identity: FileIdentity { file.identity }
+
+    func read(into buffer: ReadBuffer, at byteOffset: UInt64) throws(StoreError) -> Int {
+        let count = try file.read(into: buffer, at: byteOffset)
+        read.wrappingAdd(UInt64(count), ordering: .relaxed)
+        return count
+    }
+
+    func write(_ bytes: ByteView, at byteOffset: UInt64) throws(StoreError) {
+        try file.write(bytes, at: byteOffset)
+        written.wrappingAdd(UInt64(bytes.count), ordering: .relaxed)
+    }
+
+    func writeDurably(_ bytes: ByteView, at byteOffset: UInt64) throws(StoreError) {
+        try file.writeDurably(bytes, at: byteOffset)
+        written.wrappingAdd(UInt64(bytes.count), ordering: .relaxed)
+    }
+
+    func sync() throws(StoreError) { try file.sync() }
+    func truncate(to sizeInBytes: UInt64) throws(StoreError) {
+        try file.truncate(to: sizeInBytes)
+    }
+    func size() throws(StoreError) -> UInt64 { try file.size() }
+    func lockWriter() throws(StoreError) -> Bool { try file.lockWriter() }
+    func isLockedByWriter() throws(StoreError) -> Bool { try file.isLockedByWriter() }
+    func close() { file.close() }
+}

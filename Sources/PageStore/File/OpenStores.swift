@@ -1,0 +1,23 @@
+import Synchronization
+
+/// The stores that this process has open, by what names their files for the system, so that a
+/// second opening is refused whatever path it takes.
+enum OpenStores {
+    private static let pathByIdentity = Mutex<[FileIdentity: String]>([:])
+
+    static func register(_ identity: FileIdentity, path: String) throws(StoreError) {
+        let holder: String? = pathByIdentity.withLock { open in
+            if let holder = open[identity] { return holder }
+            open[identity] = path
+            return nil
+        }
+        if let holder {
+            throw StoreError(
+                .alreadyOpen, "this process has the store open already, as \(holder)", path: path)
+        }
+    }
+
+    static func unregister(_ identity: FileIdentity) {
+        pathByIdentity.withLock { $0[identity] = nil }
+    }
+}

@@ -1,0 +1,162 @@
+/// A node of the page map: a radix tree over page ids whose leaves say where each page's bytes
+/// are. Nodes are shared between generations and never change once their generation is published;
+/// children are read when they are first needed.
+///
+/// All access is under the engine's lock.
+final class MapNode: @unchecked Sendable {
+    /// Zero for a leaf, whose entries are pages; above, entries are map nodes.
+    let level: Int
+    /// The first page id that the node covers.
+    let firstID: UInt64
+    var address: ExtentAddress
+    var entries: [ExtentAddress]
+    var children: [MapNode?]
+
+    init(level: Int, firstID: UInt64, fanout: Int) {
+        self.level = level
+        self.firstID = firstID
+        address = .none
+        entries = Array(repeating: .none, count: fanout)
+        children = level == 0 ? [] : Array(repeating: nil, count: fanout)
+    }
+
+    init(copying other: MapNode) {
+        level = other.level
+        firstID = other.firstID
+        address = .none
+        entries = other.entries
+        children = other.children
+    }
+
+    /// What the node's extent is stored under: level and first id.
+    var storedID: UInt64 { MapNode.storedID(level: level, firstID: firstID) }
+
+    static func storedID(level: Int, firstID: UInt64) -> UInt64 { UInt64(level) << 56 | firstID }
+
+    var isEmpty: Bool { entries.allSatisfy(\.isNone) }
+}
+
+/// The map of one generation.
+struct PageMap: Sendable {
+    var root: MapNode
+    let fanout: Int
+
+    var depth: Int { root.level + 1 }
+
+    init(pageSizeInBytes: Int) {
+        fanout = pageSizeInBytes / ExtentAddress.size
+        root = MapNode(level: 0, firstID: 0, fanout: fanout)
+    }
+
+    init(root: MapNode, fanout: Int) {
+        self.root = root
+        self.fanout = fanout
+    }
+
+    static func span(level: Int, fanout: Int) -> UInt64 {
+        var span: UInt64 = 1
+        for _ in 0..<level {
+            let (product, overflow) = span.multipliedReportingOverflow(by: UInt64(fanout))
+            if overflow { return .max }
+            span = product
+        }
+        return span
+    }
+
+    /// The address of a page, `.none` when the map has no such page. `load` reads a node that is
+    /// not in memory yet.
+    func address(
+        of id: PageID,
+        load: (ExtentAddress, _ level: Int, _ firstID: UInt64) throws(StoreError) -> MapNode
+    ) throws(StoreError) -> ExtentAddress {
+        var node = root
+        if Self.span(level: depth, fanout: fanout) <= id.rawValue { return .none }
+        while true {
+            let span = Self.span(level: node.level, fanout: fanout)
+            let index = Int((id.rawValue - node.firstID) / span)
+            if node.level == 0 { return node.entries[index] }
+            if let child = node.children[index] {
+                node = child
+                continue
+            }
+            guard !node.entries[index].isNone else { return .none }
+            let firstID = node.firstID + UInt64(index) * span
+            let child = try load(node.entries[index], node.level - 1, firstID)
+            node.children[index] = child
+            node = child
+        }
+    }
+
+    /// A map with some entries replaced, which shares every node that has none of them. The
+    /// changes come in order of page id. Nodes that are replaced are reported, old addresses
+    /// first.
+    func replacing(
+        _ changes: [(id: PageID, address: ExtentAddress)],
+        load: (ExtentAddress, Int, UInt64) throws(StoreError) -> MapNode,
+        dropped: inout [ExtentAddress]
+    ) throws(StoreError) -> PageMap {
+        guard let last = changes.last else { return self }
+        var top = root
+        while Self.span(level: top.level + 1, fanout: fanout) <= last.id.rawValue {
+            let above = MapNode(level: top.level + 1, firstID: 0, fanout: fanout)
+            above.children[0] = top
+            above.entries[0] = top.address
+            top = above
+        }
+        let replaced = try replace(
+            in: top, changes[...], load: load, dropped: &dropped)
+        return PageMap(root: replaced, fanout: fanout)
+    }
+
+    private func replace(
+        in node: MapNode, _ changes: ArraySlice<(id: PageID, address: ExtentAddress)>,
+        load: (ExtentAddress, Int, UInt64) throws(StoreError) -> MapNode,
+        dropped: inout [ExtentAddress]
+    ) throws(StoreError) -> MapNode {
+        let copy = MapNode(copying: node)
+        if !node.address.isNone { dropped.append(node.address) }
+        let span = Self.span(level: node.level, fanout: fanout)
+        if node.level == 0 {
+            for change in changes {
+                let index = Int(change.id.rawValue - node.firstID)
+                let old = copy.entries[index]
+                if !old.isNone && old != change.address { dropped.append(old) }
+                copy.entries[index] = change.address
+            }
+            return copy
+        }
+        var rest = changes
+        while let first = rest.first {
+            let index = Int((first.id.rawValue - node.firstID) / span)
+            let firstID = node.firstID + UInt64(index) * span
+            let end = rest.firstIndex { $0.id.rawValue - firstID >= span } ?? rest.endIndex
+            var child = copy.children[index]
+            if child == nil {
+                child =
+                    copy.entries[index].isNone
+                    ? MapNode(level: node.level - 1, firstID: firstID, fanout: fanout)
+                    : try load(copy.entries[index], node.level - 1, firstID)
+            }
+            guard let child else { break }
+            copy.children[index] = try replace(
+                in: child, rest[..<end], load: load, dropped: &dropped)
+            copy.entries[index] = .none
+            rest = rest[end...]
+        }
+        return copy
+    }
+
+    /// The nodes that have no address yet, children before parents.
+    func unwritten() -> [MapNode] {
+        var found: [MapNode] = []
+        func visit(_ node: MapNode) {
+            guard node.address.isNone else { return }
+            for child in node.children {
+                if let child { visit(child) }
+            }
+            found.append(node)
+        }
+        visit(root)
+        return found
+    }
+}

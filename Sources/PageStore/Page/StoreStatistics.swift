@@ -1,0 +1,25 @@
+/// What a store has done since it was opened: counters that only grow, and the state now.
+public struct StoreStatistics: Hashable, Sendable {
+    /// Bytes read from the file.
+    public var bytesRead: UInt64 = 0
+    /// Bytes written to the file: log, pages, maps and superblocks.
+    public var bytesWritten: UInt64 = 0
+    /// Pages read from the file because no copy was in memory.
+    public var pagesRead: UInt64 = 0
+    /// Pages looked at, in memory or not.
+    public var pageLookups: UInt64 = 0
+    /// Transactions committed.
+    public var commits: UInt64 = 0
+    /// Checkpoints completed.
+    public var checkpoints: UInt64 = 0
+    /// Bytes of log since the last checkpoint: what a reopening would replay.
+    public var logBytes: UInt64 = 0
+    /// The generation of the last checkpoint.
+    public var generation: UInt64 = 0
+    /// The number of the last commit.
+    public var commitNumber: UInt64 = 0
+    /// The size of the file.
+    public var fileSizeInBytes: UInt64 = 0
+
+    public init() {}
+}

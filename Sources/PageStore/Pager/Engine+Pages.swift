@@ -1,0 +1,158 @@
+/// Looking pages up: versions in memory, then the generation's map, then the file.
+extension Engine {
+    private enum Found {
+        case image(PageBuffer)
+        case address(ExtentAddress)
+        case nothing
+    }
+
+    func page(
+        _ id: PageID, generation: Generation, commit: UInt64
+    ) throws(StoreError) -> PageBuffer {
+        let found: Found = try lock.withLock { _ throws(StoreError) in
+            state.pageLookups &+= 1
+            if let version = generation.version(of: id, upTo: commit) {
+                switch version.content {
+                case .image(let image): return .image(image)
+                case .extent(let address): return .address(address)
+                case .freed: return .nothing
+                }
+            }
+            let address = try generation.map.address(of: id, load: loadMapNode)
+            if address.isNone { return .nothing }
+            if let image = state.cache.image(at: address), image.id == id { return .image(image) }
+            return .address(address)
+        }
+        switch found {
+        case .image(let image): return image
+        case .address(let address): return try page(id, at: address)
+        case .nothing: throw StoreError.corrupt(id, "the page does not exist").at(path: path)
+        }
+    }
+
+    /// The page that an extent holds, from the cache or the file.
+    func page(_ id: PageID, at address: ExtentAddress) throws(StoreError) -> PageBuffer {
+        let cached: PageBuffer? = lock.withLock { _ in
+            guard !state.isClosed else { return nil }
+            return state.cache.image(at: address)
+        }
+        if let cached, cached.id == id { return cached }
+        let image = try readExtent(address, id: id.rawValue, kind: .page)
+        try checkImageSize(image)
+        do throws(StoreError) {
+            try PageCheck.validate(image)
+        } catch {
+            var located = error
+            located.byteOffset = address.unit * UInt64(options.unitSizeInBytes)
+            throw located.at(path: path)
+        }
+        lock.withLock { _ in
+            state.pagesRead &+= 1
+            state.cache.insert(image, at: address)
+        }
+        return image
+    }
+
+    /// All pages but chunks have the store's page size.
+    private func checkImageSize(_ image: PageBuffer) throws(StoreError) {
+        guard image.count == options.pageSizeInBytes || image[0] == PageKind.blobChunk.rawValue
+        else { throw StoreError.corrupt(image.id, "a page has another size").at(path: path) }
+    }
+
+    /// Reads an extent and checks its hash, kind and name.
+    func readExtent(
+        _ address: ExtentAddress, id: UInt64, kind: ExtentKind
+    ) throws(StoreError) -> PageBuffer {
+        let unitSize = UInt64(options.unitSizeInBytes)
+        let place = address.unit * unitSize
+        let page = kind == .page ? PageID(id) : nil
+        guard address.unit < UInt64(1) << 46, address.unitCount > 0,
+            address.unitCount * options.unitSizeInBytes
+                <= Limits.chunkSizeInBytesMax + ExtentLayout.size + options.unitSizeInBytes
+        else {
+            throw StoreError.corrupt(page, "an entry names an impossible place").at(path: path)
+        }
+        let buffer = ReadBuffer(count: address.unitCount * options.unitSizeInBytes)
+        let count: Int
+        do throws(StoreError) {
+            count = try file.read(into: buffer, at: place)
+        } catch {
+            var located = error
+            located.page = page?.rawValue
+            throw located.at(path: path)
+        }
+        guard count == buffer.count else {
+            throw StoreError(
+                .truncated, "the file ends inside an extent", page: page?.rawValue,
+                byteOffset: place + UInt64(count), path: path)
+        }
+        do throws(StoreError) {
+            return try ExtentCodec.decode(
+                buffer.view, address: address, id: id, kind: kind,
+                unitSizeInBytes: options.unitSizeInBytes, uuid: uuid)
+        } catch {
+            throw error.at(path: path)
+        }
+    }
+
+    func loadMapNode(
+        _ address: ExtentAddress, level: Int, firstID: UInt64
+    ) throws(StoreError) -> MapNode {
+        let image = try readExtent(
+            address, id: MapNode.storedID(level: level, firstID: firstID), kind: .map)
+        let fanout = options.pageSizeInBytes / ExtentAddress.size
+        guard image.count == options.pageSizeInBytes else {
+            throw StoreError.corrupt(
+                nil, "a map page has another size",
+                byteOffset: address.unit * UInt64(options.unitSizeInBytes)
+            ).at(path: path)
+        }
+        let node = MapNode(level: level, firstID: firstID, fanout: fanout)
+        node.address = address
+        for index in 0..<fanout {
+            node.entries[index] = ExtentAddress(image.view, at: index * ExtentAddress.size)
+        }
+        return node
+    }
+
+    // MARK: Page names
+
+    func takePageID() throws(StoreError) -> PageID {
+        if let id = writer.freePageIDs.popLast() { return id }
+        guard writer.nextPageID < Limits.pageCountMax else {
+            throw StoreError(.tooLarge, "the store has as many pages as it can have", path: path)
+        }
+        defer { writer.nextPageID += 1 }
+        return PageID(writer.nextPageID)
+    }
+
+    func returnPageID(_ id: PageID) { writer.freePageIDs.append(id) }
+
+    // MARK: Out-of-line extents
+
+    func writeOutOfLine(
+        _ bytes: ByteView, id: PageID, commit: UInt64
+    ) throws(StoreError) -> ExtentAddress {
+        var output = ExtentWriter(engine: self)
+        do throws(StoreError) {
+            let address = try output.append(
+                bytes, id: id.rawValue, kind: .page, generation: state.generation.number,
+                commit: commit)
+            try output.flush()
+            return address
+        } catch {
+            output.abandon()
+            throw failedBeforeCommit(error)
+        }
+    }
+
+    /// Gives an extent back that no commit names.
+    func abandon(_ address: ExtentAddress) { writer.space.free(address) }
+
+    /// Lack of space before a frame is written fails the transaction alone; anything else poisons.
+    func failedBeforeCommit(_ error: StoreError) -> StoreError {
+        let located = error.at(path: path)
+        if error.code != .diskFull { poison(located) }
+        return located
+    }
+}

@@ -1,0 +1,52 @@
+/// One version of a page that a commit made since the generation's checkpoint.
+struct PageVersion {
+    enum Content {
+        /// The whole image, in memory until the next checkpoint stores it.
+        case image(PageBuffer)
+        /// Bytes that were written straight to their extent.
+        case extent(ExtentAddress)
+        /// The page was freed.
+        case freed
+    }
+
+    var commit: UInt64
+    var content: Content
+}
+
+/// A completed checkpoint and what was committed since: what snapshots look pages up in.
+///
+/// Snapshots keep the generation that they started in alive; commits append to the newest one
+/// only. All access is under the engine's lock.
+final class Generation: @unchecked Sendable {
+    let number: UInt64
+    /// The last commit that the map covers.
+    let checkpointCommit: UInt64
+    let map: PageMap
+    /// The versions of each page in order of commit.
+    private(set) var versions: [PageID: [PageVersion]] = [:]
+    /// Bytes of the images in `versions`.
+    private(set) var imageBytes = 0
+    /// Out-of-line extents that a later commit of this generation replaced.
+    private(set) var replacedExtents: [ExtentAddress] = []
+    var pinCount = 0
+
+    init(number: UInt64, checkpointCommit: UInt64, map: PageMap) {
+        self.number = number
+        self.checkpointCommit = checkpointCommit
+        self.map = map
+    }
+
+    /// The newest version at or before a commit.
+    func version(of id: PageID, upTo commit: UInt64) -> PageVersion? {
+        guard !versions.isEmpty, let list = versions[id] else { return nil }
+        return list.last { $0.commit <= commit }
+    }
+
+    func noteReplaced(_ address: ExtentAddress) { replacedExtents.append(address) }
+
+    func append(_ version: PageVersion, of id: PageID) {
+        if case .extent(let old)? = versions[id]?.last?.content { replacedExtents.append(old) }
+        if case .image(let image) = version.content { imageBytes += image.count }
+        versions[id, default: []].append(version)
+    }
+}

@@ -1,0 +1,79 @@
+/// Images of pages as they are on disk, up to a budget of bytes.
+///
+/// Keyed by the whole map entry, never by place alone. The clock gives each image a second chance,
+/// so that a scan does not push out what is used again and again. All access is under the engine's
+/// lock.
+struct PageCache {
+    private struct Slot {
+        var address: ExtentAddress
+        var image: PageBuffer?
+        var wasUsed: Bool
+    }
+
+    private var slots: [Slot] = []
+    private var freeSlots: [Int] = []
+    private var slotByPlace: [UInt64: Int] = [:]
+    private var hand = 0
+    private(set) var sizeInBytes = 0
+    let budgetInBytes: Int
+
+    init(budgetInBytes: Int) {
+        self.budgetInBytes = budgetInBytes
+    }
+
+    mutating func image(at address: ExtentAddress) -> PageBuffer? {
+        guard let index = slotByPlace[address.place], slots[index].address == address else {
+            return nil
+        }
+        slots[index].wasUsed = true
+        return slots[index].image
+    }
+
+    mutating func insert(_ image: PageBuffer, at address: ExtentAddress) {
+        if let index = slotByPlace[address.place] { remove(index) }
+        // An image as large as the whole budget would push out everything for one use.
+        guard image.count <= budgetInBytes / 2 else { return }
+        while sizeInBytes + image.count > budgetInBytes, evictOne() {}
+        let slot = Slot(address: address, image: image, wasUsed: false)
+        if let index = freeSlots.popLast() {
+            slots[index] = slot
+            slotByPlace[address.place] = index
+        } else {
+            slotByPlace[address.place] = slots.count
+            slots.append(slot)
+        }
+        sizeInBytes += image.count
+    }
+
+    mutating func removeAll() {
+        slots = []
+        freeSlots = []
+        slotByPlace = [:]
+        hand = 0
+        sizeInBytes = 0
+    }
+
+    private mutating func evictOne() -> Bool {
+        guard sizeInBytes > 0 else { return false }
+        while true {
+            if hand >= slots.count { hand = 0 }
+            if slots[hand].image != nil {
+                if !slots[hand].wasUsed {
+                    remove(hand)
+                    hand += 1
+                    return true
+                }
+                slots[hand].wasUsed = false
+            }
+            hand += 1
+        }
+    }
+
+    private mutating func remove(_ index: Int) {
+        guard let image = slots[index].image else { return }
+        sizeInBytes -= image.count
+        slotByPlace[slots[index].address.place] = nil
+        slots[index].image = nil
+        freeSlots.append(index)
+    }
+}

@@ -1,0 +1,42 @@
+/// Pages as one commit left them, or as a transaction is changing them.
+///
+/// A view is used by one thread at a time, except a ``Snapshot``, which many threads may read.
+package class PageView {
+    package final let pageSizeInBytes: Int
+
+    package init(pageSizeInBytes: Int) {
+        self.pageSizeInBytes = pageSizeInBytes
+    }
+
+    /// The image of a page, checked: its hash, and once its structure. Throws `corrupt` for a page
+    /// that is damaged or does not exist.
+    package func page(_ id: PageID) throws(StoreError) -> PageBuffer {
+        throw .corrupt(id, "the page does not exist")
+    }
+
+    /// The root of the catalog, nil in a store that has none yet.
+    package var catalogRoot: PageID? { nil }
+}
+
+/// Pages that can be changed.
+package class PageEditor: PageView {
+    /// The page's private copy, made on the first touch.
+    package func editablePage(_ id: PageID) throws(StoreError) -> PageBuffer {
+        throw .corrupt(id, "the page does not exist")
+    }
+
+    /// A new page of zeros but for its kind.
+    package func allocatePage(_ kind: PageKind) throws(StoreError) -> PageBuffer {
+        throw StoreError(.readOnly, "this view cannot allocate pages")
+    }
+
+    /// Frees a page; its name may be given to another page later.
+    package func freePage(_ id: PageID) throws(StoreError) {
+        throw StoreError(.readOnly, "this view cannot free pages")
+    }
+
+    /// Writes a page of up to 1 MiB straight to free space, once. Its first byte is its kind.
+    package func allocateChunk(_ bytes: ByteView) throws(StoreError) -> PageID {
+        throw StoreError(.readOnly, "this view cannot allocate pages")
+    }
+}

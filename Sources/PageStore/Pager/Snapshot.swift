@@ -1,0 +1,25 @@
+/// The store as one commit left it. Nothing that happens later changes what it shows, and nothing
+/// waits for it. Many threads may read one snapshot.
+package final class Snapshot: PageView, @unchecked Sendable {
+    package let commitNumber: UInt64
+    private let engine: Engine
+    private let generation: Generation
+    private let root: PageID?
+
+    /// The generation is pinned already.
+    init(engine: Engine, generation: Generation, commitNumber: UInt64, catalogRoot: PageID?) {
+        self.engine = engine
+        self.generation = generation
+        self.commitNumber = commitNumber
+        self.root = catalogRoot
+        super.init(pageSizeInBytes: engine.options.pageSizeInBytes)
+    }
+
+    deinit { engine.unpin(generation) }
+
+    package override var catalogRoot: PageID? { root }
+
+    package override func page(_ id: PageID) throws(StoreError) -> PageBuffer {
+        try engine.page(id, generation: generation, commit: commitNumber)
+    }
+}

@@ -1,0 +1,216 @@
+/// Space that readers of some generations may still need: [born, died).
+struct PendingSpace: Hashable {
+    var unit: UInt64
+    var unitCount: UInt64
+    /// The first generation that needs it; zero when that is not known.
+    var born: UInt64
+    /// The first generation that does not need it any more.
+    var died: UInt64
+}
+
+/// Which units of the file are taken. A unit is free, used, or pending; the bitmap has a one for
+/// both others. What lies behind the bitmap's end is free.
+struct SpaceMap {
+    private(set) var words: [UInt64] = []
+    private(set) var pending: [PendingSpace] = []
+    /// Zones whose bits changed since they were saved.
+    var changedZones: Set<Int> = []
+    /// Where each zone's bitmap is saved.
+    var zoneAddresses: [ExtentAddress] = []
+    private var cursor = 0
+    private(set) var freeUnitsBelowEnd: UInt64 = 0
+
+    let unitsPerZone: Int
+    /// The end of what was ever taken: bits from here on are zero.
+    private(set) var unitCount: UInt64 = 0
+
+    init(pageSizeInBytes: Int) {
+        unitsPerZone = pageSizeInBytes * 8
+    }
+
+    var zoneCount: Int { Int((unitCount + UInt64(unitsPerZone) - 1) / UInt64(unitsPerZone)) }
+
+    /// Takes a run of free units, aligned to a count of units. Looks below the end first, going
+    /// on from where the last search ended, and else takes the file's end.
+    mutating func allocate(_ count: Int, alignment: Int = 1) -> UInt64 {
+        if freeUnitsBelowEnd >= UInt64(count), let unit = search(count, alignment: alignment) {
+            set(unit, UInt64(count), used: true)
+            return unit
+        }
+        let step = UInt64(alignment)
+        let unit = (unitCount + step - 1) / step * step
+        set(unit, UInt64(count), used: true)
+        return unit
+    }
+
+    /// Marks units as used, whoever named them.
+    mutating func take(_ unit: UInt64, _ count: UInt64) { set(unit, count, used: true) }
+
+    /// Gives units back at once: nobody can need them.
+    mutating func free(_ unit: UInt64, _ count: UInt64) { set(unit, count, used: false) }
+
+    mutating func free(_ address: ExtentAddress) { free(address.unit, UInt64(address.unitCount)) }
+
+    /// Keeps space until no reader can need it.
+    mutating func retire(_ space: PendingSpace) { pending.append(space) }
+
+    mutating func retire(_ address: ExtentAddress, born: UInt64 = 0, died: UInt64) {
+        retire(
+            PendingSpace(
+                unit: address.unit, unitCount: UInt64(address.unitCount), born: born, died: died))
+    }
+
+    /// Frees what the reuse rule allows: died at or before the generation in the other superblock,
+    /// and no pinned generation inside [born, died).
+    mutating func release(previous: UInt64, pinned: [UInt64]) {
+        var kept: [PendingSpace] = []
+        for space in pending {
+            let isNeeded = pinned.contains { $0 >= space.born && $0 < space.died }
+            if space.died <= previous && !isNeeded {
+                set(space.unit, space.unitCount, used: false)
+            } else {
+                kept.append(space)
+            }
+        }
+        pending = kept
+    }
+
+    var pendingUnits: UInt64 { pending.reduce(0) { $0 + $1.unitCount } }
+
+    private mutating func set(_ unit: UInt64, _ count: UInt64, used: Bool) {
+        let end = unit + count
+        if end > unitCount {
+            freeUnitsBelowEnd += end - unitCount
+            unitCount = end
+            let needed = Int((end + 63) / 64)
+            if needed > words.count {
+                words.append(contentsOf: repeatElement(0, count: needed - words.count))
+            }
+        }
+        var position = unit
+        while position < end {
+            let word = Int(position / 64)
+            let bit = position % 64
+            let part = min(64 - bit, end - position)
+            let mask = (part == 64 ? UInt64.max : (1 << part) - 1) << bit
+            let before = words[word].nonzeroBitCount
+            words[word] = used ? words[word] | mask : words[word] & ~mask
+            let after = words[word].nonzeroBitCount
+            freeUnitsBelowEnd = freeUnitsBelowEnd &+ UInt64(before) &- UInt64(after)
+            changedZones.insert(Int(position) / unitsPerZone)
+            position += part
+        }
+    }
+
+    func isUsed(_ unit: UInt64) -> Bool {
+        let word = Int(unit / 64)
+        return word < words.count && words[word] & (1 << (unit % 64)) != 0
+    }
+
+    /// First fit from the cursor on, once around.
+    private mutating func search(_ count: Int, alignment: Int) -> UInt64? {
+        if let found = search(count, alignment, from: cursor, to: Int(unitCount)) {
+            cursor = found + count
+            return UInt64(found)
+        }
+        if cursor > 0,
+            let found = search(count, alignment, from: 0, to: min(cursor + count, Int(unitCount)))
+        {
+            cursor = found + count
+            return UInt64(found)
+        }
+        // Nothing fits: until something is freed, larger wishes go to the end without a search.
+        cursor = 0
+        return nil
+    }
+
+    private func search(_ count: Int, _ alignment: Int, from: Int, to end: Int) -> Int? {
+        var start = (from + alignment - 1) / alignment * alignment
+        while start + count <= end {
+            guard let taken = firstUsed(from: start, count: count) else { return start }
+            let next = firstFree(from: taken + 1, to: end) ?? end
+            start = (next + alignment - 1) / alignment * alignment
+        }
+        return nil
+    }
+
+    /// The first used unit of a range, nil when all are free.
+    private func firstUsed(from start: Int, count: Int) -> Int? {
+        var position = start
+        let end = start + count
+        while position < end {
+            let bits = words[position / 64] >> UInt64(position % 64)
+            if bits != 0 {
+                let found = position + bits.trailingZeroBitCount
+                return found < end ? found : nil
+            }
+            position += 64 - position % 64
+        }
+        return nil
+    }
+
+    private func firstFree(from start: Int, to end: Int) -> Int? {
+        var position = start
+        while position < end {
+            let bits = ~words[position / 64] >> UInt64(position % 64)
+            if bits != 0 {
+                let found = position + bits.trailingZeroBitCount
+                return found < end ? found : nil
+            }
+            position += 64 - position % 64
+        }
+        return nil
+    }
+
+    /// The end of the last unit that is used or pending.
+    var usedEnd: UInt64 {
+        for index in words.indices.reversed() where words[index] != 0 {
+            return UInt64(index * 64 + 64 - words[index].leadingZeroBitCount)
+        }
+        return 0
+    }
+
+    // MARK: What a checkpoint saves
+
+    /// Gives every zone an address, `.none` where nothing was ever saved.
+    mutating func resizeZoneAddresses() {
+        while zoneAddresses.count < zoneCount { zoneAddresses.append(.none) }
+    }
+
+    /// The bitmap of a zone, one bit a unit, low bits first.
+    func zoneImage(_ zone: Int) -> PageBuffer {
+        let page = PageBuffer(id: PageID(UInt64(zone)), count: unitsPerZone / 8)
+        let first = zone * unitsPerZone / 64
+        for index in 0..<(unitsPerZone / 64) where first + index < words.count {
+            page.setUInt64(words[first + index], at: index * 8)
+        }
+        return page
+    }
+
+    /// Takes over a zone's bitmap as it was saved.
+    mutating func loadZone(_ zone: Int, _ image: ByteView) {
+        let first = zone * unitsPerZone / 64
+        for index in 0..<(image.count / 8) {
+            let word = image.uint64(at: index * 8)
+            guard word != 0 else { continue }
+            let needed = first + index + 1
+            if needed > words.count {
+                words.append(contentsOf: repeatElement(0, count: needed - words.count))
+            }
+            words[first + index] = word
+        }
+    }
+
+    /// Sets the end after all zones were loaded.
+    mutating func finishLoading(unitCount count: UInt64, pending saved: [PendingSpace]) {
+        unitCount = count
+        let needed = Int((count + 63) / 64)
+        if needed > words.count {
+            words.append(contentsOf: repeatElement(0, count: needed - words.count))
+        }
+        let used = words.reduce(UInt64(0)) { $0 + UInt64($1.nonzeroBitCount) }
+        freeUnitsBelowEnd = count >= used ? count - used : 0
+        pending = saved
+        changedZones = []
+    }
+}

@@ -1,0 +1,142 @@
+/// The one transaction that changes the store. It edits private copies; nothing of it can be seen
+/// before ``commit()``, and nothing of it remains after ``rollback()``.
+///
+/// One thread at a time; it may end on another thread than it began on.
+package final class WriteTransaction: PageEditor {
+    private enum Phase { case open, ended }
+
+    private let engine: Engine
+    /// What the transaction saw when it began; given back when it ends, so that it pins nothing.
+    private var base: Snapshot?
+    private let baseCommit: UInt64
+    private let baseRoot: PageID?
+    private var phase = Phase.open
+    private var dirty: [PageID: PageBuffer] = [:]
+    private var chunks: [PageID: ExtentAddress] = [:]
+    private var freed: Set<PageID> = []
+    private var allocated: Set<PageID> = []
+    private var root: PageID?
+
+    init(engine: Engine, base: Snapshot) {
+        self.engine = engine
+        self.base = base
+        self.baseCommit = base.commitNumber
+        self.baseRoot = base.catalogRoot
+        self.root = base.catalogRoot
+        super.init(pageSizeInBytes: base.pageSizeInBytes)
+    }
+
+    deinit { rollback() }
+
+    package override var catalogRoot: PageID? {
+        get { root }
+        set { root = newValue }
+    }
+
+    package override func page(_ id: PageID) throws(StoreError) -> PageBuffer {
+        if let page = dirty[id] { return page }
+        if let address = chunks[id] { return try engine.page(id, at: address) }
+        if freed.contains(id) { throw .corrupt(id, "the page was freed") }
+        guard let base else { throw StoreError(.closed, "the transaction has ended") }
+        return try base.page(id)
+    }
+
+    package override func editablePage(_ id: PageID) throws(StoreError) -> PageBuffer {
+        if let page = dirty[id] { return page }
+        let copy = PageBuffer(copying: try page(id))
+        precondition(chunks[id] == nil, "an out-of-line page is written once")
+        dirty[id] = copy
+        return copy
+    }
+
+    package override func allocatePage(_ kind: PageKind) throws(StoreError) -> PageBuffer {
+        let page = PageBuffer(id: try newPageID(), count: pageSizeInBytes)
+        page[0] = kind.rawValue
+        dirty[page.id] = page
+        return page
+    }
+
+    package override func allocateChunk(_ bytes: ByteView) throws(StoreError) -> PageID {
+        precondition(
+            bytes.count > 0 && bytes.count <= Limits.chunkSizeInBytesMax,
+            "an out-of-line page has up to 1 MiB")
+        let id = try newPageID()
+        chunks[id] = try engine.writeOutOfLine(bytes, id: id, commit: baseCommit + 1)
+        return id
+    }
+
+    package override func freePage(_ id: PageID) throws(StoreError) {
+        dirty[id] = nil
+        if let address = chunks.removeValue(forKey: id) { engine.abandon(address) }
+        if allocated.remove(id) != nil {
+            engine.returnPageID(id)
+        } else {
+            freed.insert(id)
+        }
+    }
+
+    private func newPageID() throws(StoreError) -> PageID {
+        precondition(phase == .open, "a transaction that ended allocates nothing")
+        let id = try engine.takePageID()
+        allocated.insert(id)
+        return id
+    }
+
+    /// Whether committing would change anything.
+    package var hasChanges: Bool {
+        !dirty.isEmpty || !chunks.isEmpty || !freed.isEmpty || root != baseRoot
+    }
+
+    /// Makes the transaction durable and visible. Returns its commit number; a transaction
+    /// without changes returns the number of the commit that it saw and writes nothing.
+    ///
+    /// When it throws, nothing of the transaction remains in the store, except after an I/O error
+    /// while the log was written: then the outcome is unknown until the store is opened anew.
+    package func commit() throws(StoreError) -> UInt64 {
+        precondition(phase == .open, "a transaction ends once")
+        guard hasChanges else {
+            rollback()
+            return baseCommit
+        }
+        let change = CommitContent(
+            images: dirty.values.sorted { $0.id < $1.id },
+            extents: chunks.sorted { $0.key < $1.key }.map { (id: $0.key, address: $0.value) },
+            freed: freed.sorted(), catalogRoot: root)
+        do throws(StoreError) {
+            let number = try engine.commit(change)
+            phase = .ended
+            drop()
+            engine.endWrite()
+            return number
+        } catch {
+            rollback()
+            throw error
+        }
+    }
+
+    /// Forgets every change. May be called again.
+    package func rollback() {
+        guard phase == .open else { return }
+        phase = .ended
+        for address in chunks.values { engine.abandon(address) }
+        for id in allocated { engine.returnPageID(id) }
+        drop()
+        engine.endWrite()
+    }
+
+    private func drop() {
+        base = nil
+        dirty = [:]
+        chunks = [:]
+        freed = []
+        allocated = []
+    }
+}
+
+/// What a transaction hands to the log.
+struct CommitContent {
+    var images: [PageBuffer]
+    var extents: [(id: PageID, address: ExtentAddress)]
+    var freed: [PageID]
+    var catalogRoot: PageID?
+}
