@@ -72,8 +72,7 @@ extension Engine {
         }
     }
 
-    private func takeBlock(_ streamBytes: Int) -> (unit: UInt64, unitCount: Int, streamBytes: Int)
-    {
+    private func takeBlock(_ streamBytes: Int) -> (unit: UInt64, unitCount: Int, streamBytes: Int) {
         let wanted = min(streamBytes + 256, Self.blockStreamBytesMax)
         let byteCount = ExtentLayout.size + AllocationLayout.blockStream + wanted
         let unitCount = (byteCount + options.unitSizeInBytes - 1) / options.unitSizeInBytes
