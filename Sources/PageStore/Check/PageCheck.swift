@@ -1,9 +1,62 @@
 /// The structural validation of a page, once, when it enters the cache.
+///
+/// What passes can be searched, changed and taken apart without another check inside the page,
+/// even when somebody computed the right hash for wrong bytes. What lies between pages, such as
+/// fences and levels, is compared when one leads to the other.
 package enum PageCheck {
-    /// Throws `corrupt` when the bytes cannot be what their kind says.
-    package static func validate(_ page: PageBuffer) throws(StoreError) {
-        guard page.count > 0, PageKind(rawValue: page[0]) != nil else {
-            throw .corrupt(page.id, "the page has an unknown kind")
+    /// Throws `corrupt`, with the byte of the page, when the bytes cannot be what their kind says.
+    /// Children must be below `pageCount`.
+    package static func validate(
+        _ page: PageBuffer, pageCount: UInt64 = Limits.pageCountMax
+    ) throws(StoreError) {
+        guard page.count > 0, let kind = PageKind(rawValue: page[0]) else {
+            throw .corrupt(
+                page.id, "the page's kind is not in format version 1", byteOffset: 0)
+        }
+        switch kind {
+        case .treeLeaf, .treeBranch:
+            try NodeCheck(page: page, isLeaf: kind == .treeLeaf, pageCount: pageCount).run()
+        case .overflow, .blobList, .blobChunk:
+            try validateBlobPage(page, kind, pageCount: pageCount)
+        }
+    }
+
+    private static func validateBlobPage(
+        _ page: PageBuffer, _ kind: PageKind, pageCount: UInt64
+    ) throws(StoreError) {
+        func require(
+            _ condition: Bool, _ message: String, _ byteOffset: Int
+        ) throws(StoreError) {
+            if !condition {
+                throw .corrupt(page.id, message, byteOffset: UInt64(byteOffset))
+            }
+        }
+        try require(page.count >= BlobLayout.payload, "the page is too short for its header", 0)
+        let flags = page[BlobLayout.flags]
+        try require(
+            flags == 0 || (flags == BlobLayout.flagFirst && kind != .blobChunk),
+            "the page has an unknown flag", BlobLayout.flags)
+        let size = Int(page.uint32(at: BlobLayout.payloadSize))
+        let room = page.count - BlobLayout.payload
+        try require(
+            kind == .blobChunk ? size == room : size <= room,
+            "the payload is longer than the page", BlobLayout.payloadSize)
+        let next = page.uint64(at: BlobLayout.next)
+        try require(
+            next < pageCount && next != page.id.rawValue && (kind != .blobChunk || next == 0),
+            "the next page is impossible", BlobLayout.next)
+        guard kind == .blobList else { return }
+        try require(
+            size % BlobLayout.listEntrySize == 0, "the list ends inside an entry",
+            BlobLayout.payloadSize)
+        for offset in stride(
+            from: BlobLayout.payload, to: BlobLayout.payload + size,
+            by: BlobLayout.listEntrySize)
+        {
+            let chunk = page.uint64(at: offset)
+            try require(
+                chunk > 0 && chunk < pageCount && chunk != page.id.rawValue,
+                "the list names an impossible chunk", offset)
         }
     }
 }

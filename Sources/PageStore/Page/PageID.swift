@@ -9,6 +9,11 @@ package struct PageID: RawRepresentable, Hashable, Comparable, Sendable, CustomS
     @inlinable
     package static func < (left: PageID, right: PageID) -> Bool { left.rawValue < right.rawValue }
 
+    /// The id as a tree keeps it in an entry.
+    func encoded() -> [UInt8] {
+        (0..<8).map { UInt8(truncatingIfNeeded: rawValue >> UInt64(8 * $0)) }
+    }
+
     package var description: String { "page \(rawValue)" }
 }
 

@@ -1,0 +1,230 @@
+/// A tree node as it lies in its page.
+///
+/// A view is made only of a page that `PageCheck` accepted when it entered the cache or that the
+/// tree itself has built, so its offsets and sizes lead inside the page. That is the proof for
+/// the unchecked loads below; indices that come from a caller are checked against the node.
+@safe
+package struct NodeView {
+    package let page: PageBuffer
+
+    @inline(__always)
+    init(validated page: PageBuffer) { self.page = page }
+
+    @inline(__always)
+    private func load<Number: FixedWidthInteger & BitwiseCopyable>(
+        _ type: Number.Type, _ byteOffset: Int
+    ) -> Number {
+        assert(byteOffset >= 0 && byteOffset + MemoryLayout<Number>.size <= page.count)
+        // Safety: header fields lie in every page, and `PageCheck` proved the other offsets.
+        return unsafe Number(
+            littleEndian: page.base.loadUnaligned(fromByteOffset: byteOffset, as: Number.self))
+    }
+
+    @inline(__always)
+    private func view(_ byteOffset: Int, _ byteCount: Int) -> ByteView {
+        assert(byteOffset >= 0 && byteCount >= 0 && byteOffset + byteCount <= page.count)
+        // Safety: as for `load`.
+        return unsafe ByteView(
+            unsafeBase: UnsafeRawPointer(page.base) + byteOffset, count: byteCount)
+    }
+
+    // MARK: Header
+
+    @inline(__always) var isLeaf: Bool { load(UInt8.self, 0) == PageKind.treeLeaf.rawValue }
+    @inline(__always) var level: Int { Int(load(UInt8.self, NodeLayout.level)) }
+    @inline(__always) var slotCount: Int { Int(load(UInt16.self, NodeLayout.slotCount)) }
+    @inline(__always) var prefixSize: Int { Int(load(UInt16.self, NodeLayout.prefixSize)) }
+    @inline(__always) private var lowerSize: Int {
+        Int(load(UInt16.self, NodeLayout.lowerFenceSize))
+    }
+    @inline(__always) private var upperSize: Int {
+        Int(load(UInt16.self, NodeLayout.upperFenceSize))
+    }
+    @inline(__always) var heapSize: Int { Int(load(UInt16.self, NodeLayout.heapSize)) }
+    @inline(__always) var garbageSize: Int { Int(load(UInt16.self, NodeLayout.garbageSize)) }
+    @inline(__always) var slotsStart: Int {
+        NodeLayout.slotsStart(fencesSize: lowerSize &+ upperSize)
+    }
+
+    /// Every key of the node begins with these bytes.
+    var prefix: ByteView { view(NodeLayout.fences, prefixSize) }
+    /// The least key that may stand in the node.
+    var lowerFence: ByteView { view(NodeLayout.fences, lowerSize) }
+    /// Keys of the node are less than this; empty when there is no such bound.
+    var upperFence: ByteView { view(NodeLayout.fences + lowerSize, upperSize) }
+
+    // MARK: Slots
+
+    @inline(__always)
+    private func slot(_ index: Int, start: Int) -> UInt64 {
+        load(UInt64.self, start &+ index &* NodeLayout.slotSize)
+    }
+
+    @inline(__always)
+    private func checkedSlot(_ index: Int) -> UInt64 {
+        precondition(index >= 0 && index < slotCount, "a slot is outside its node")
+        return slot(index, start: slotsStart)
+    }
+
+    @inline(__always)
+    func cellOffset(_ index: Int) -> Int { Int(UInt16(truncatingIfNeeded: checkedSlot(index) >> 32)) }
+
+    /// The key behind the prefix.
+    @inline(__always)
+    func suffix(_ index: Int) -> ByteView {
+        let slot = checkedSlot(index)
+        return view(Int(UInt16(truncatingIfNeeded: slot >> 32)) &+ NodeLayout.cellKey, Int(slot >> 48))
+    }
+
+    @inline(__always)
+    private func valueField(_ index: Int) -> (start: Int, field: UInt16) {
+        let slot = checkedSlot(index)
+        let cell = Int(UInt16(truncatingIfNeeded: slot >> 32))
+        return (
+            cell &+ NodeLayout.cellKey &+ Int(slot >> 48),
+            load(UInt16.self, cell &+ NodeLayout.cellValueSize)
+        )
+    }
+
+    /// The value's bytes in this page: the value, or the reference to it.
+    @inline(__always)
+    func storedValue(_ index: Int) -> ByteView {
+        let (start, field) = valueField(index)
+        return view(start, Int(field & ~NodeLayout.valueFlag))
+    }
+
+    @inline(__always)
+    func isValueElsewhere(_ index: Int) -> Bool {
+        valueField(index).field & NodeLayout.valueFlag != 0
+    }
+
+    @inline(__always)
+    func cellSize(_ index: Int) -> Int {
+        let slot = checkedSlot(index)
+        let field = load(UInt16.self, Int(UInt16(truncatingIfNeeded: slot >> 32)))
+        return NodeLayout.cellKey &+ Int(slot >> 48) &+ Int(field & ~NodeLayout.valueFlag)
+    }
+
+    /// The child for keys from a slot's key on; -1 names the child before the first slot.
+    @inline(__always)
+    func child(_ index: Int) -> PageID {
+        guard index >= 0 else { return PageID(load(UInt64.self, NodeLayout.firstChild)) }
+        return PageID(load(UInt64.self, valueField(index).start))
+    }
+
+    // MARK: Search
+
+    /// The first slot whose key is not less than `key`, and whether it is equal.
+    ///
+    /// The key has the node's prefix (`begins(_:)`). Heads are compared first, without branches
+    /// on what they hold; only keys whose heads are equal are compared in full.
+    func search(_ key: ByteView) -> (index: Int, isEqual: Bool) {
+        let rest = key.dropFirst(prefixSize)
+        let head = NodeView.head(of: rest)
+        let start = slotsStart
+        let end = slotCount
+        var index = lowerBound(head, start: start, from: 0, to: end)
+        guard index < end, UInt32(truncatingIfNeeded: slot(index, start: start)) == head else {
+            return (index, false)
+        }
+        var order = compare(slot(index, start: start), rest)
+        if order >= 0 { return (index, order == 0) }
+        index &+= 1
+        // Other keys with this head follow: bisect those in full.
+        guard index < end, UInt32(truncatingIfNeeded: slot(index, start: start)) == head else {
+            return (index, false)
+        }
+        var upper =
+            head == .max ? end : lowerBound(head &+ 1, start: start, from: index, to: end)
+        var found = false
+        while index < upper {
+            let middle = (index &+ upper) >> 1
+            order = compare(slot(middle, start: start), rest)
+            if order < 0 {
+                index = middle &+ 1
+            } else {
+                found = found || order == 0
+                upper = middle
+            }
+        }
+        return (index, found)
+    }
+
+    /// The slot of the child that covers a key, -1 for the first child.
+    @inline(__always)
+    func childIndex(_ key: ByteView) -> Int {
+        let (index, isEqual) = search(key)
+        return isEqual ? index : index &- 1
+    }
+
+    @inline(__always)
+    private func lowerBound(_ head: UInt32, start: Int, from first: Int, to end: Int) -> Int {
+        var low = first
+        var count = end &- first
+        while count > 1 {
+            let half = count >> 1
+            let probe = UInt32(
+                truncatingIfNeeded: slot(low &+ half &- 1, start: start))
+            // A mask instead of a branch: which way a search goes cannot be predicted.
+            low &+= half & (0 &- (probe < head ? 1 : 0))
+            count &-= half
+        }
+        if count == 1, UInt32(truncatingIfNeeded: slot(low, start: start)) < head { low &+= 1 }
+        return low
+    }
+
+    @inline(__always)
+    private func compare(_ slot: UInt64, _ rest: ByteView) -> Int {
+        let cell = Int(UInt16(truncatingIfNeeded: slot >> 32))
+        return view(cell &+ NodeLayout.cellKey, Int(slot >> 48)).compareInSteps(rest)
+    }
+
+    /// Whether a key has the node's prefix.
+    @inline(__always)
+    func begins(_ key: ByteView) -> Bool {
+        let size = prefixSize
+        guard size > 0 else { return true }
+        guard key.count >= size else { return false }
+        return view(NodeLayout.fences, size).compareInSteps(key.slice(from: 0, count: size)) == 0
+    }
+
+    /// The first four bytes as a big-endian number, padded with zeros.
+    @inline(__always)
+    static func head(of rest: ByteView) -> UInt32 {
+        if rest.count >= 4 { return rest.uint32(at: 0).byteSwapped }
+        var head: UInt32 = 0
+        for index in 0..<rest.count { head |= UInt32(rest[index]) << UInt32(24 &- 8 &* index) }
+        return head
+    }
+}
+
+extension ByteView {
+    /// `compare` for short keys, where a call of `memcmp` costs more than it does.
+    @inline(__always)
+    func compareInSteps(_ other: ByteView) -> Int {
+        let shared = Swift.min(count, other.count)
+        if shared > 64 { return compare(other) }
+        var index = 0
+        while index &+ 8 <= shared {
+            let left = bigEndianUInt64(at: index)
+            let right = other.bigEndianUInt64(at: index)
+            if left != right { return left < right ? -1 : 1 }
+            index &+= 8
+        }
+        if index < shared {
+            if shared >= 8 {
+                let left = bigEndianUInt64(at: shared &- 8)
+                let right = other.bigEndianUInt64(at: shared &- 8)
+                if left != right { return left < right ? -1 : 1 }
+            } else {
+                while index < shared {
+                    let left = self[index]
+                    let right = other[index]
+                    if left != right { return left < right ? -1 : 1 }
+                    index &+= 1
+                }
+            }
+        }
+        return count &- other.count
+    }
+}

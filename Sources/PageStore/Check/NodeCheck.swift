@@ -1,0 +1,193 @@
+/// The validation of one tree node. Every number of the page is doubted.
+struct NodeCheck {
+    private typealias Layout = NodeLayout
+
+    let page: PageBuffer
+    let isLeaf: Bool
+    let pageCount: UInt64
+    private let bytes: ByteView
+
+    init(page: PageBuffer, isLeaf: Bool, pageCount: UInt64) {
+        self.page = page
+        self.isLeaf = isLeaf
+        self.pageCount = pageCount
+        self.bytes = page.view
+    }
+
+    private func field(_ byteOffset: Int) -> Int { Int(bytes.uint16(at: byteOffset)) }
+
+    @inline(__always)
+    private func require(
+        _ condition: Bool, _ message: @autoclosure () -> String, _ byteOffset: Int
+    ) throws(StoreError) {
+        if !condition { throw .corrupt(page.id, message(), byteOffset: UInt64(byteOffset)) }
+    }
+
+    func run() throws(StoreError) {
+        defer { withExtendedLifetime(page) {} }
+        try require(
+            page.count >= Limits.pageSizeInBytesMin && page.count <= Limits.pageSizeInBytesMax,
+            "a node has an impossible size", 0)
+        let level = Int(bytes[Layout.level])
+        try require(
+            isLeaf ? level == 0 : level > 0 && level < Limits.treeDepthMax,
+            "the node's level contradicts its kind", Layout.level)
+        try require(field(Layout.reserved) == 0, "a reserved field is in use", Layout.reserved)
+        let slotsStart = try checkFences()
+        let count = field(Layout.slotCount)
+        let heapStart = page.count - field(Layout.heapSize)
+        try require(
+            slotsStart + count * Layout.slotSize <= heapStart,
+            "slots and cells overlap", Layout.slotCount)
+        let gap = slotsStart + count * Layout.slotSize
+        try require(
+            bytes.slice(from: gap, count: heapStart - gap).isZeroInSteps,
+            "the bytes between slots and cells are not zero", gap)
+        try checkFirstChild()
+        try checkEntries(slotsStart: slotsStart, count: count, heapStart: heapStart)
+    }
+
+    /// Returns where the slots begin.
+    private func checkFences() throws(StoreError) -> Int {
+        let lowerSize = field(Layout.lowerFenceSize)
+        let upperSize = field(Layout.upperFenceSize)
+        let limit = Limits.keySizeInBytesMax(pageSizeInBytes: page.count)
+        try require(
+            lowerSize <= limit, "the lower fence is longer than a key", Layout.lowerFenceSize)
+        try require(
+            upperSize <= limit, "the upper fence is longer than a key", Layout.upperFenceSize)
+        let lower = bytes.slice(from: Layout.fences, count: lowerSize)
+        let upper = bytes.slice(from: Layout.fences + lowerSize, count: upperSize)
+        try require(
+            upperSize == 0 || lower.compare(upper) < 0, "the fences are not in order",
+            Layout.fences)
+        try require(
+            field(Layout.prefixSize) == lower.sharedPrefixCount(with: upper),
+            "the prefix is not what the fences share", Layout.prefixSize)
+        let end = Layout.fences + lowerSize + upperSize
+        let slotsStart = Layout.slotsStart(fencesSize: lowerSize + upperSize)
+        try require(
+            bytes.slice(from: end, count: slotsStart - end).isZeroInSteps,
+            "the bytes before the slots are not zero", end)
+        return slotsStart
+    }
+
+    private func checkFirstChild() throws(StoreError) {
+        let child = bytes.uint64(at: Layout.firstChild)
+        if isLeaf {
+            try require(child == 0, "a leaf names a child", Layout.firstChild)
+        } else {
+            try checkChild(child, at: Layout.firstChild)
+        }
+    }
+
+    private func checkChild(_ child: UInt64, at byteOffset: Int) throws(StoreError) {
+        try require(
+            child > 0 && child < pageCount && child != page.id.rawValue,
+            "the node names an impossible child", byteOffset)
+    }
+
+    private func checkEntries(
+        slotsStart: Int, count: Int, heapStart: Int
+    ) throws(StoreError) {
+        let prefixSize = field(Layout.prefixSize)
+        let lower = bytes.slice(from: Layout.fences, count: field(Layout.lowerFenceSize))
+        let upper = bytes.slice(
+            from: Layout.fences + lower.count, count: field(Layout.upperFenceSize))
+        var occupied = ByteMap(count: page.count)
+        var cellsSize = 0
+        var before = lower.dropFirst(prefixSize)
+        for index in 0..<count {
+            let slot = slotsStart + index * Layout.slotSize
+            let cell = try checkedCell(slot: slot, heapStart: heapStart, prefixSize: prefixSize)
+            try require(
+                occupied.claim(cell.byteOffset, count: cell.size), "two cells overlap", slot)
+            cellsSize += cell.size
+            let order = before.compareInSteps(cell.suffix)
+            // A branch's first separator is above its lower fence; a leaf may hold that key.
+            try require(
+                order < 0 || (order == 0 && index == 0 && isLeaf),
+                "the keys are not in order, or not inside the fences", slot)
+            before = cell.suffix
+        }
+        if count > 0 && !upper.isEmpty {
+            try require(
+                before.compareInSteps(upper.dropFirst(prefixSize)) < 0,
+                "the last key is not inside the fences",
+                slotsStart + (count - 1) * Layout.slotSize)
+        }
+        try require(
+            cellsSize + field(Layout.garbageSize) == page.count - heapStart,
+            "the sizes of the cells do not add up", Layout.garbageSize)
+    }
+
+    private func checkedCell(
+        slot: Int, heapStart: Int, prefixSize: Int
+    ) throws(StoreError) -> (byteOffset: Int, size: Int, suffix: ByteView) {
+        let cell = field(slot + Layout.slotCell)
+        let suffixSize = field(slot + Layout.slotKeySize)
+        try require(
+            cell >= heapStart && cell + Layout.cellKey + suffixSize <= page.count,
+            "a cell lies outside its page", slot)
+        try require(
+            prefixSize + suffixSize <= Limits.keySizeInBytesMax(pageSizeInBytes: page.count),
+            "a key is too long", slot)
+        let valueField = bytes.uint16(at: cell + Layout.cellValueSize)
+        let valueSize = Int(valueField & ~Layout.valueFlag)
+        let valueStart = cell + Layout.cellKey + suffixSize
+        try require(valueStart + valueSize <= page.count, "a value runs past its page", cell)
+        let suffix = bytes.slice(from: cell + Layout.cellKey, count: suffixSize)
+        try require(
+            bytes.uint32(at: slot + Layout.slotHead) == NodeView.head(of: suffix),
+            "a slot's head is not how its key begins", slot)
+        let isElsewhere = valueField & Layout.valueFlag != 0
+        if !isLeaf {
+            try require(
+                valueSize == 8 && !isElsewhere, "a branch's value is not a child", cell)
+            try checkChild(bytes.uint64(at: valueStart), at: valueStart)
+        } else if isElsewhere {
+            try require(
+                valueSize == Layout.referenceSize, "a reference has a wrong size", cell)
+            try checkChild(bytes.uint64(at: valueStart), at: valueStart)
+        } else {
+            try require(
+                valueSize <= Limits.inlineValueSizeInBytesMax(pageSizeInBytes: page.count),
+                "a value is too long for its leaf", cell)
+        }
+        return (cell, Layout.cellKey + suffixSize + valueSize, suffix)
+    }
+}
+
+/// Which bytes of a page are taken, a bit each.
+struct ByteMap {
+    private var words: [UInt64]
+
+    init(count: Int) { words = Array(repeating: 0, count: count / 64 + 1) }
+
+    /// Takes a range. False when a part of it is taken already.
+    mutating func claim(_ start: Int, count: Int) -> Bool {
+        var position = start
+        let end = start + count
+        while position < end {
+            let bit = position & 63
+            let taken = min(64 - bit, end - position)
+            let mask = (taken == 64 ? UInt64.max : (1 << UInt64(taken)) - 1) << UInt64(bit)
+            if words[position >> 6] & mask != 0 { return false }
+            words[position >> 6] |= mask
+            position += taken
+        }
+        return true
+    }
+}
+
+extension ByteView {
+    /// `isZero`, eight bytes at a time.
+    var isZeroInSteps: Bool {
+        var position = 0
+        while position + 8 <= count {
+            if uint64(at: position) != 0 { return false }
+            position += 8
+        }
+        return slice(from: position, count: count - position).isZero
+    }
+}

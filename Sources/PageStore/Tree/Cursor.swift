@@ -1,0 +1,173 @@
+/// A place in a tree, with the path that leads to it.
+///
+/// Bytes that it lends are valid until it moves. After a change to the tree it must seek again;
+/// a cursor that was moved off either end, or that threw, is not valid until it seeks again.
+package final class Cursor {
+    private struct Step {
+        var page: PageBuffer?
+        var index: Int
+    }
+
+    private let view: PageView
+    private let tree: TreeID
+    /// The branches above the leaf, root first. Levels fall by one from step to step, which
+    /// bounds the depth.
+    private var steps = InlineArray<24, Step>(repeating: Step(page: nil, index: 0))
+    private var depth = 0
+    private var leaf: NodeView?
+    private var index = 0
+    /// Where the key is put together: the page keeps prefix and rest apart.
+    private let keyBytes: PageBuffer
+    private let valueBytes = ByteBuffer(capacity: 64)
+
+    package init(_ view: PageView, tree: TreeID) {
+        self.view = view
+        self.tree = tree
+        self.keyBytes = PageBuffer(
+            id: PageID(0),
+            count: Limits.keySizeInBytesMax(pageSizeInBytes: view.pageSizeInBytes) + 8)
+    }
+
+    /// Whether the cursor is at an entry.
+    package var isValid: Bool {
+        guard let leaf else { return false }
+        return index < leaf.slotCount
+    }
+
+    /// The entry's key, valid until the cursor moves.
+    package var key: ByteView {
+        guard let leaf, index < leaf.slotCount else {
+            preconditionFailure("a cursor that is at no entry has no key")
+        }
+        let suffix = leaf.suffix(index)
+        let prefixSize = leaf.prefixSize
+        guard prefixSize > 0 else { return suffix }
+        keyBytes.copy(leaf.prefix, to: 0)
+        keyBytes.copy(suffix, to: prefixSize)
+        return keyBytes.view.slice(from: 0, count: prefixSize + suffix.count)
+    }
+
+    /// The entry's value, valid until the cursor moves. Reads further pages when it is large.
+    package func value() throws(StoreError) -> ByteView {
+        guard let leaf, index < leaf.slotCount else {
+            preconditionFailure("a cursor that is at no entry has no value")
+        }
+        guard leaf.isValueElsewhere(index) else { return leaf.storedValue(index) }
+        valueBytes.removeAll()
+        try view.readBlob(BlobID(leaf.storedValue(index)), into: valueBytes)
+        return valueBytes.view
+    }
+
+    // MARK: Moving
+
+    /// Moves to the first entry whose key is not less than `key`; true when it is equal.
+    /// `isValid` says whether there is such an entry.
+    package func seek(_ key: Span<UInt8>) throws(StoreError) -> Bool {
+        try key.withView { key throws(StoreError) -> Bool in
+            try restart()
+            while try descend({ node in node.childIndex(key) }, to: key) {}
+            guard let leaf else { return false }
+            let (found, isEqual) = leaf.search(key)
+            index = found
+            if found == leaf.slotCount { _ = try nextLeaf() }
+            return isEqual
+        }
+    }
+
+    /// Moves to the first entry; false when the tree is empty.
+    package func seekFirst() throws(StoreError) -> Bool {
+        try restart()
+        while try descend({ _ in -1 }, to: nil) {}
+        index = 0
+        return try isValid ? true : nextLeaf()
+    }
+
+    /// Moves to the last entry; false when the tree is empty.
+    package func seekLast() throws(StoreError) -> Bool {
+        try restart()
+        while try descend({ node in node.slotCount - 1 }, to: nil) {}
+        index = (leaf?.slotCount ?? 0) - 1
+        return try index >= 0 ? true : previousLeaf()
+    }
+
+    /// Moves to the entry behind; false when there is none.
+    package func next() throws(StoreError) -> Bool {
+        guard let leaf else { return false }
+        index &+= 1
+        return try index < leaf.slotCount ? true : nextLeaf()
+    }
+
+    /// Moves to the entry before; false when there is none.
+    package func previous() throws(StoreError) -> Bool {
+        guard let leaf else { return false }
+        index &-= 1
+        return try index >= 0 && index < leaf.slotCount ? true : previousLeaf()
+    }
+
+    private func nextLeaf() throws(StoreError) -> Bool {
+        while try sidestep(by: 1) {
+            while try descend({ _ in -1 }, to: nil) {}
+            index = 0
+            if isValid { return true }
+        }
+        return false
+    }
+
+    private func previousLeaf() throws(StoreError) -> Bool {
+        while try sidestep(by: -1) {
+            while try descend({ node in node.slotCount - 1 }, to: nil) {}
+            index = (leaf?.slotCount ?? 0) - 1
+            if index >= 0 { return true }
+        }
+        return false
+    }
+
+    // MARK: The path
+
+    private func restart() throws(StoreError) {
+        leaf = nil
+        depth = 0
+        leaf = try view.rootNode(of: tree)
+    }
+
+    /// Goes one level down from the node in `leaf`. False when it is a leaf indeed.
+    @inline(__always)
+    private func descend(
+        _ choose: (NodeView) -> Int, to key: ByteView?
+    ) throws(StoreError) -> Bool {
+        guard let node = leaf else { return false }
+        if let key, !node.begins(key) {
+            leaf = nil
+            throw NodeView.foreignKey(node.page.id)
+        }
+        if node.isLeaf { return false }
+        try enterChild(of: node, at: choose(node))
+        return true
+    }
+
+    private func enterChild(of node: NodeView, at childIndex: Int) throws(StoreError) {
+        // Whatever throws below leaves the cursor invalid.
+        leaf = nil
+        let child = try node.checkedNode(view.page(node.child(childIndex)))
+        try node.checkFences(of: child, at: childIndex)
+        steps[depth] = Step(page: node.page, index: childIndex)
+        depth += 1
+        leaf = child
+    }
+
+    /// Leaves the leaf for the nearest node beside the path. False at the tree's end.
+    private func sidestep(by offset: Int) throws(StoreError) -> Bool {
+        leaf = nil
+        while depth > 0 {
+            depth -= 1
+            guard let page = steps[depth].page else { return false }
+            let node = NodeView(validated: page)
+            let childIndex = steps[depth].index + offset
+            if childIndex >= -1 && childIndex < node.slotCount && !node.isLeaf {
+                try enterChild(of: node, at: childIndex)
+                return true
+            }
+        }
+        return false
+    }
+}

@@ -1,0 +1,113 @@
+/// Finding one entry, without a cursor.
+extension PageView {
+    /// Lends the value of a key, or returns nil when the tree has no such key.
+    ///
+    /// The view is valid inside `body` only. Costs one page lookup per level.
+    package final func withValue<Result>(
+        for key: Span<UInt8>, in tree: TreeID,
+        _ body: (ByteView) throws(StoreError) -> Result
+    ) throws(StoreError) -> Result? {
+        try key.withView { key throws(StoreError) -> Result? in
+            let leaf = try leaf(for: key, in: tree)
+            let (index, isEqual) = leaf.search(key)
+            guard isEqual else { return nil }
+            guard leaf.isValueElsewhere(index) else { return try body(leaf.storedValue(index)) }
+            let buffer = ByteBuffer()
+            try readBlob(BlobID(leaf.storedValue(index)), into: buffer)
+            return try body(buffer.view)
+        }
+    }
+
+    /// Whether the tree has a key.
+    package final func contains(
+        _ key: Span<UInt8>, in tree: TreeID
+    ) throws(StoreError) -> Bool {
+        try key.withView { key throws(StoreError) -> Bool in try contains(key, in: tree) }
+    }
+
+    final func contains(_ key: ByteView, in tree: TreeID) throws(StoreError) -> Bool {
+        try leaf(for: key, in: tree).search(key).isEqual
+    }
+
+    /// The leaf that covers a key.
+    private final func leaf(for key: ByteView, in tree: TreeID) throws(StoreError) -> NodeView {
+        var node = try rootNode(of: tree)
+        while true {
+            guard node.begins(key) else { throw NodeView.foreignKey(node.page.id) }
+            if node.isLeaf { return node }
+            node = try node.checkedNode(page(node.child(node.childIndex(key))))
+        }
+    }
+
+    @inline(__always)
+    final func rootNode(of tree: TreeID) throws(StoreError) -> NodeView {
+        let page = try page(tree.root)
+        guard NodeView.isNode(page) else { throw NodeView.notANode(page.id) }
+        let root = NodeView(validated: page)
+        guard root.isUnbounded else {
+            throw .corrupt(
+                page.id, "the page has fences, so it is not the root of a tree",
+                byteOffset: UInt64(NodeLayout.lowerFenceSize))
+        }
+        return root
+    }
+}
+
+extension NodeView {
+    @inline(__always)
+    static func isNode(_ page: PageBuffer) -> Bool {
+        page[0] == PageKind.treeLeaf.rawValue || page[0] == PageKind.treeBranch.rawValue
+    }
+
+    /// Whether the node covers every key, as a root does.
+    @inline(__always)
+    var isUnbounded: Bool { lowerFence.isEmpty && upperFence.isEmpty }
+
+    /// A page as this branch's child. Levels fall by one, so that no cycle can be followed.
+    @inline(__always)
+    func checkedNode(_ page: PageBuffer) throws(StoreError) -> NodeView {
+        let child = NodeView(validated: page)
+        guard NodeView.isNode(page), child.level == level &- 1 else {
+            throw NodeView.wrongLevel(page.id, expected: level - 1)
+        }
+        return child
+    }
+
+    static func notANode(_ id: PageID) -> StoreError {
+        .corrupt(id, "the page is not a tree node", byteOffset: UInt64(NodeLayout.kind))
+    }
+
+    static func wrongLevel(_ id: PageID, expected: Int) -> StoreError {
+        .corrupt(
+            id, "the page is not a tree node of level \(expected), as its parent says",
+            byteOffset: UInt64(NodeLayout.level))
+    }
+
+    static func foreignKey(_ id: PageID) -> StoreError {
+        .corrupt(
+            id, "the node does not cover the keys that its parent sends to it",
+            byteOffset: UInt64(NodeLayout.fences))
+    }
+
+    /// Throws unless the fences of a child are the bounds that this branch gives it. With this,
+    /// two slots cannot share a child, and a walk from child to child always advances.
+    func checkFences(of child: NodeView, at index: Int) throws(StoreError) {
+        let lower = child.lowerFence
+        let upper = child.upperFence
+        let isLowerRight = index >= 0 ? hasKey(lower, at: index) : lower == lowerFence
+        let isUpperRight =
+            index + 1 < slotCount ? hasKey(upper, at: index + 1) : upper == upperFence
+        guard isLowerRight && isUpperRight else {
+            throw .corrupt(
+                child.page.id, "the node's fences are not the bounds in its parent",
+                byteOffset: UInt64(NodeLayout.fences))
+        }
+    }
+
+    /// Whether a slot's whole key is this.
+    func hasKey(_ key: ByteView, at index: Int) -> Bool {
+        let rest = suffix(index)
+        guard key.count == prefixSize + rest.count else { return false }
+        return key.hasPrefix(prefix) && key.dropFirst(prefixSize) == rest
+    }
+}

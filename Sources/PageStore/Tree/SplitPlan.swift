@@ -1,0 +1,72 @@
+/// Decides where a node is cut in two; touches no page.
+struct SplitPlan {
+    struct Cut {
+        /// The first entry of the right node. A branch sends that entry's key up and keeps its
+        /// child as the right node's first.
+        var index: Int
+        /// What the parent learns: the left node's upper and the right node's lower fence.
+        var separator: [UInt8]
+    }
+
+    let level: Int
+    let lower: ByteView
+    let upper: ByteView
+    let pageSizeInBytes: Int
+
+    /// The cut nearest to a preferred one that leaves both parts room for their fences; nil when
+    /// there is none. Without a preference the cut is at half of the bytes, not half of the
+    /// entries: one large record must not leave its neighbours on a page that is almost empty.
+    func cut(_ entries: [NodeEntry], from preferred: Int?) -> Cut? {
+        let first = level == 0 ? 1 : 0
+        let last = entries.count - 1
+        guard first <= last else { return nil }
+        let start = min(max(preferred ?? middle(entries), first), last)
+        for distance in 0...(last - first) {
+            for index in distance == 0 ? [start] : [start - distance, start + distance]
+            where index >= first && index <= last {
+                let separator = self.separator(entries, at: index)
+                if fits(entries, at: index, separator) {
+                    return Cut(index: index, separator: separator)
+                }
+            }
+        }
+        return nil
+    }
+
+    func rightEntries(_ entries: [NodeEntry], at index: Int) -> ArraySlice<NodeEntry> {
+        level == 0 ? entries[index...] : entries[(index + 1)...]
+    }
+
+    private func middle(_ entries: [NodeEntry]) -> Int {
+        let total = entries.reduce(0) { $0 + $1.size }
+        var before = 0
+        for (index, entry) in entries.enumerated() {
+            if 2 * before + entry.size > total { return index }
+            before += entry.size
+        }
+        return entries.count / 2
+    }
+
+    /// A branch's separator is a key it has. A leaf's is the shortest that divides its neighbours:
+    /// what the right key shares with the left one, and one byte more.
+    private func separator(_ entries: [NodeEntry], at index: Int) -> [UInt8] {
+        let right = entries[index].key()
+        guard level == 0 else { return right }
+        let left = entries[index - 1].key()
+        var shared = 0
+        while shared < left.count && shared < right.count && left[shared] == right[shared] {
+            shared += 1
+        }
+        return Array(right.prefix(shared + 1))
+    }
+
+    private func fits(_ entries: [NodeEntry], at index: Int, _ separator: [UInt8]) -> Bool {
+        separator.withView { separator in
+            NodeView.builtSize(entries[..<index], lower: lower, upper: separator)
+                <= pageSizeInBytes
+                && NodeView.builtSize(
+                    rightEntries(entries, at: index), lower: separator, upper: upper)
+                    <= pageSizeInBytes
+        }
+    }
+}

@@ -1,0 +1,74 @@
+/// Inserts and removes in one tree, best in key order: it remembers the leaf of the last change,
+/// and descends again only for a key outside that leaf's fences.
+///
+/// While a writer is in use nothing else changes its tree.
+package final class TreeWriter {
+    private let editor: PageEditor
+    private let tree: TreeID
+    private var leaf: NodeView?
+
+    package init(_ editor: PageEditor, tree: TreeID) {
+        self.editor = editor
+        self.tree = tree
+    }
+
+    /// Gives a key a value. Returns whether it replaced one.
+    @discardableResult
+    package func insert(
+        _ key: Span<UInt8>, _ value: Span<UInt8>
+    ) throws(StoreError) -> Bool {
+        try key.withView { key throws(StoreError) -> Bool in
+            try value.withView { value throws(StoreError) -> Bool in
+                try insert(key, value)
+            }
+        }
+    }
+
+    /// Removes a key. Returns whether the tree had it.
+    @discardableResult
+    package func remove(_ key: Span<UInt8>) throws(StoreError) -> Bool {
+        try key.withView { key throws(StoreError) -> Bool in
+            if let leaf, covers(key, leaf) {
+                self.leaf = nil
+                let found = try editor.take(key, from: leaf)
+                if editor.isTooEmpty(leaf) {
+                    // This may free the leaf's page.
+                    try editor.refill(key, level: 0, in: tree)
+                } else {
+                    self.leaf = leaf
+                }
+                return found
+            }
+            leaf = nil
+            return try key.withSpan { key throws(StoreError) -> Bool in
+                try editor.remove(key, from: tree)
+            }
+        }
+    }
+
+    private func insert(_ key: ByteView, _ value: ByteView) throws(StoreError) -> Bool {
+        if let leaf, covers(key, leaf) { return try put(key, value, into: leaf) }
+        try editor.checkKeySize(key)
+        leaf = nil
+        return try put(key, value, into: editor.editableLeaf(for: key, in: tree))
+    }
+
+    private func put(
+        _ key: ByteView, _ value: ByteView, into node: NodeView
+    ) throws(StoreError) -> Bool {
+        leaf = nil
+        let isReplaced = try editor.put(key, value, into: node, of: tree)
+        // A split may have turned the root, which was the leaf, into a branch.
+        if NodeView.isLeaf(node.page) { leaf = node }
+        return isReplaced
+    }
+
+    private func covers(_ key: ByteView, _ node: NodeView) -> Bool {
+        key.count <= Limits.keySizeInBytesMax(pageSizeInBytes: editor.pageSizeInBytes)
+            && node.covers(key)
+    }
+}
+
+extension NodeView {
+    static func isLeaf(_ page: PageBuffer) -> Bool { page[0] == PageKind.treeLeaf.rawValue }
+}
