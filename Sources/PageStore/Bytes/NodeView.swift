@@ -67,13 +67,16 @@ package struct NodeView {
     }
 
     @inline(__always)
-    func cellOffset(_ index: Int) -> Int { Int(UInt16(truncatingIfNeeded: checkedSlot(index) >> 32)) }
+    func cellOffset(_ index: Int) -> Int {
+        Int(UInt16(truncatingIfNeeded: checkedSlot(index) >> 32))
+    }
 
     /// The key behind the prefix.
     @inline(__always)
     func suffix(_ index: Int) -> ByteView {
         let slot = checkedSlot(index)
-        return view(Int(UInt16(truncatingIfNeeded: slot >> 32)) &+ NodeLayout.cellKey, Int(slot >> 48))
+        return view(
+            Int(UInt16(truncatingIfNeeded: slot >> 32)) &+ NodeLayout.cellKey, Int(slot >> 48))
     }
 
     @inline(__always)
