@@ -2,8 +2,8 @@
 /// waits for it. Many threads may read one snapshot.
 package final class Snapshot: PageView, @unchecked Sendable {
     package let commitNumber: UInt64
-    private let engine: Engine
-    private let generation: Generation
+    let engine: Engine
+    let generation: Generation
     private let root: PageID?
 
     /// The generation is pinned already.

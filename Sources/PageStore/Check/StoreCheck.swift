@@ -1,0 +1,112 @@
+/// Checks a whole store as one snapshot shows it.
+///
+/// Knows nothing of what trees mean: a tree's root is a node that no other page names and that
+/// has no fences. Reads every page, so it compares every hash that the cache has not compared.
+package enum StoreCheck {
+    /// Returns what is wrong, nothing when nothing is. `knownTrees`, when given, are all trees
+    /// that should be there, as the catalog says.
+    package static func run(
+        _ snapshot: Snapshot, knownTrees: Set<TreeID>? = nil
+    ) -> [Finding] {
+        var check = TreeCheck(snapshot)
+        let content: StoreContent
+        do throws(StoreError) {
+            content = try snapshot.content()
+        } catch {
+            return [Finding(error)]
+        }
+        for finding in content.overlaps() { check.note(finding) }
+        if let root = snapshot.catalogRoot { check.checkTree(TreeID(root: root)) }
+        for tree in (knownTrees ?? []).sorted(by: { $0.root < $1.root })
+        where !check.visited.contains(tree.root) {
+            check.checkTree(tree)
+        }
+        let named = references(content.pages, in: snapshot)
+        for id in content.pages where !named.contains(id) && !check.visited.contains(id) {
+            checkUnnamed(id, in: snapshot, &check, isTreeExpected: knownTrees == nil)
+        }
+        for id in content.pages where !check.visited.contains(id) {
+            check.note(Finding(page: id, "nothing that can be reached leads to the page"))
+        }
+        return check.findings
+    }
+
+    /// All pages that some page names. A page that cannot be read names none; the walks report it.
+    private static func references(
+        _ pages: [PageID], in view: PageView
+    ) -> Set<PageID> {
+        var named: Set<PageID> = []
+        for id in pages {
+            guard let page = try? view.page(id), let kind = PageKind(rawValue: page[0]) else {
+                continue
+            }
+            switch kind {
+            case .treeBranch:
+                let node = NodeView(validated: page)
+                for index in -1..<node.slotCount { named.insert(node.child(index)) }
+            case .treeLeaf:
+                let node = NodeView(validated: page)
+                for index in 0..<node.slotCount where node.isValueElsewhere(index) {
+                    named.insert(BlobID(node.storedValue(index)).page)
+                }
+            case .overflow, .blobList:
+                named.insert(PageID(page.uint64(at: BlobLayout.next)))
+                if kind == .blobList { named.formUnion(BlobPages.chunks(of: page)) }
+            case .blobChunk: break
+            }
+        }
+        return named
+    }
+
+    private static func checkUnnamed(
+        _ id: PageID, in view: PageView, _ check: inout TreeCheck, isTreeExpected: Bool
+    ) {
+        let page: PageBuffer
+        do throws(StoreError) {
+            page = try view.page(id)
+        } catch {
+            return check.note(Finding(error))
+        }
+        if NodeView.isNode(page), NodeView(validated: page).isUnbounded {
+            if !isTreeExpected {
+                check.note(Finding(page: id, "the catalog does not know this tree"))
+            }
+            check.checkTree(TreeID(root: id))
+        } else if page[0] != PageKind.blobChunk.rawValue, !NodeView.isNode(page),
+            page[BlobLayout.flags] & BlobLayout.flagFirst != 0
+        {
+            // A record may name it; records are checked a room above.
+            check.checkBlobOfUnknownSize(id)
+        }
+    }
+}
+
+/// Which pages a snapshot has and where extents lie.
+struct StoreContent {
+    struct Place {
+        var unit: UInt64
+        var unitCount: UInt64
+        var page: PageID?
+    }
+
+    /// In order of id.
+    var pages: [PageID]
+    var places: [Place]
+    var unitSizeInBytes: Int
+
+    /// Extents that share units with another, or with the superblocks.
+    func overlaps() -> [Finding] {
+        var found: [Finding] = []
+        var end = UInt64(2 * Limits.blockSizeInBytes / unitSizeInBytes)
+        for place in places.sorted(by: { $0.unit < $1.unit }) {
+            if place.unit < end {
+                found.append(
+                    Finding(
+                        page: place.page, byteOffset: place.unit * UInt64(unitSizeInBytes),
+                        "the extent lies on another one"))
+            }
+            end = max(end, place.unit + place.unitCount)
+        }
+        return found
+    }
+}
