@@ -12,7 +12,11 @@ struct TreeModel {
         var high = keys.count
         while low < high {
             let middle = (low + high) / 2
-            if keys[middle].lexicographicallyPrecedes(key) { low = middle + 1 } else { high = middle }
+            if keys[middle].lexicographicallyPrecedes(key) {
+                low = middle + 1
+            } else {
+                high = middle
+            }
         }
         return low
     }
