@@ -14,7 +14,7 @@
 /// damaged file can lead outside.
 @safe @frozen
 package struct ByteView {
-    @usableFromInline let base: UnsafeRawPointer
+    package let base: UnsafeRawPointer
     package let count: Int
 
     @inlinable @inline(__always)

@@ -1,0 +1,177 @@
+import PageStore
+
+/// Builds keys whose bytes order as the values do: spec/06-keys.md.
+package struct KeyEncoder {
+    package private(set) var bytes: [UInt8] = []
+    /// Whether a text or data column was too long and only its beginning is in the key.
+    package private(set) var isTruncated = false
+    private let columnSizeMax: Int
+
+    /// - Parameter columnSizeMax: bytes of one column's content that a key holds at most.
+    package init(columnSizeMax: Int) {
+        self.columnSizeMax = columnSizeMax
+        bytes.reserveCapacity(64)
+    }
+
+    package mutating func removeAll() {
+        bytes.removeAll(keepingCapacity: true)
+        isTruncated = false
+    }
+
+    /// The column limit for a page size and a count of columns: the key's limit, shared out.
+    package static func columnSizeMax(pageSizeInBytes: Int, columnCount: Int) -> Int {
+        let room = Limits.keySizeInBytesMax(pageSizeInBytes: pageSizeInBytes) - 16
+        // A text of zero bytes doubles in length.
+        return max(8, room / max(columnCount, 1) / 2 - 4)
+    }
+
+    package mutating func append(_ number: ObjectNumber) { appendBigEndian(number.rawValue) }
+
+    /// Appends a property of a record without building its value.
+    package mutating func append(_ field: FieldLayout, of row: RowView) {
+        let offset = field.byteOffset
+        if row.isNull(at: offset) {
+            bytes.append(0)
+            return
+        }
+        bytes.append(1)
+        guard case .attribute(let type) = field.content else {
+            appendBigEndian(row.uint(at: offset))
+            return
+        }
+        switch type {
+        case .bool, .uint8, .uint16, .uint32, .uint64: appendBigEndian(row.uint(at: offset))
+        case .int8, .int16, .int32, .int64: appendSigned(row.int(at: offset))
+        case .float: appendOrdered(Double(row.float(at: offset)))
+        case .double, .date: appendOrdered(row.double(at: offset))
+        case .decimal: row.heapBytes(at: offset).withSpan { appendPlain($0) }
+        case .uuid: row.heapBytes(at: offset).withSpan { appendPlain($0) }
+        case .string, .data, .url: row.heapBytes(at: offset).withSpan { appendEscaped($0) }
+        }
+    }
+
+    /// Appends a value as a column of a type. False when no value of the column can equal it, and
+    /// a range has to be found some other way.
+    package mutating func append(_ value: Value, as content: FieldLayout.Content) -> Bool {
+        if value.isNull {
+            bytes.append(0)
+            return true
+        }
+        bytes.append(1)
+        guard case .attribute(let type) = content else {
+            guard case .object(let number) = value else { return false }
+            append(number)
+            return true
+        }
+        switch (type, value) {
+        case (.string, .string(let text)), (.url, .url(let text)), (.string, .url(let text)),
+            (.url, .string(let text)):
+            appendEscaped(text.utf8.span)
+        case (.data, .data(let content)): appendEscaped(content.span)
+        case (.uuid, .uuid(let uuid)): appendPlain(UUIDBytes.array(uuid).span)
+        case (.date, .date(let seconds)): appendOrdered(seconds)
+        case (.decimal, _):
+            guard value.approximation != nil else { return false }
+            DecimalForm.append(value.decimal, to: &bytes)
+        case (.double, _): return appendFloating(value, isFloat: false)
+        case (.float, _): return appendFloating(value, isFloat: true)
+        default: return appendInteger(value, type)
+        }
+        return true
+    }
+
+    private mutating func appendFloating(_ value: Value, isFloat: Bool) -> Bool {
+        guard let number = value.approximation, Value.compare(.double(number), value) == 0,
+            !isFloat || number.isNaN || Double(Float(number)) == number
+        else { return false }
+        appendOrdered(number)
+        return true
+    }
+
+    private mutating func appendInteger(_ value: Value, _ type: AttributeType) -> Bool {
+        if type.isSigned {
+            guard let number = value.integer(Int64.self) else { return false }
+            appendSigned(number)
+            return true
+        }
+        guard type.isUnsigned || type == .bool, let number = value.integer(UInt64.self) else {
+            return false
+        }
+        appendBigEndian(number)
+        return true
+    }
+
+    private mutating func appendBigEndian(_ number: UInt64) {
+        for shift in stride(from: 56, through: 0, by: -8) {
+            bytes.append(UInt8(truncatingIfNeeded: number >> UInt64(shift)))
+        }
+    }
+
+    private mutating func appendSigned(_ number: Int64) {
+        appendBigEndian(UInt64(bitPattern: number) ^ (1 << 63))
+    }
+
+    /// NaN first, then by value; -0 as 0.
+    private mutating func appendOrdered(_ number: Double) {
+        if number.isNaN {
+            appendBigEndian(0)
+            return
+        }
+        let bits = number == 0 ? 0 : number.bitPattern
+        appendBigEndian(bits >> 63 == 1 ? ~bits : bits | 1 << 63)
+    }
+
+    private mutating func appendPlain(_ content: Span<UInt8>) {
+        for index in content.indices { bytes.append(content[index]) }
+    }
+
+    /// A zero byte becomes 00 FF; 00 00 ends the column, 00 01 ends one whose rest did not fit.
+    private mutating func appendEscaped(_ content: Span<UInt8>) {
+        let count = min(content.count, columnSizeMax)
+        for index in 0..<count {
+            bytes.append(content[index])
+            if content[index] == 0 { bytes.append(0xFF) }
+        }
+        bytes.append(0)
+        bytes.append(count < content.count ? 1 : 0)
+        if count < content.count { isTruncated = true }
+    }
+
+    /// Appends the beginning of a text column: everything that begins with the text follows it.
+    package mutating func appendPrefix(_ text: String) {
+        bytes.append(1)
+        for byte in text.utf8.prefix(columnSizeMax) {
+            bytes.append(byte)
+            if byte == 0 { bytes.append(0xFF) }
+        }
+    }
+
+    /// The first key behind all that begin with `prefix`; nil when there is none.
+    package static func successor(of prefix: [UInt8]) -> [UInt8]? {
+        var key = prefix
+        while let last = key.popLast() {
+            if last < 0xFF {
+                key.append(last + 1)
+                return key
+            }
+        }
+        return nil
+    }
+}
+
+extension Value {
+    /// The value as an integer, nil when it is none or does not fit.
+    func integer<Integer: FixedWidthInteger>(_ type: Integer.Type) -> Integer? {
+        switch self {
+        case .bool(let flag): return flag ? 1 : 0
+        case .int(let number): return Integer(exactly: number)
+        case .uint(let number): return Integer(exactly: number)
+        case .float(let number): return Integer(exactly: number)
+        case .double(let number): return Integer(exactly: number)
+        case .decimal(let number):
+            guard let whole = Integer("\(number)") else { return nil }
+            return whole
+        default: return nil
+        }
+    }
+}

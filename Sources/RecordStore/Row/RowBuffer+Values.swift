@@ -1,0 +1,100 @@
+import Foundation
+import PageStore
+
+extension RowView {
+    /// The value of a property. A blob gives `.null` here: the reader fetches it.
+    package func value(_ field: FieldLayout) -> Value {
+        let offset = field.byteOffset
+        if isNull(at: offset) { return .null }
+        guard case .attribute(let type) = field.content else {
+            let number = uint(at: offset)
+            return number == 0 ? .null : .object(ObjectNumber(number))
+        }
+        if type.isVariable && isBlob(at: offset) { return .null }
+        return value(type, at: offset)
+    }
+
+    private func value(_ type: AttributeType, at offset: Int) -> Value {
+        switch type {
+        case .bool: return .bool(bool(at: offset))
+        case .int8, .int16, .int32, .int64: return .int(int(at: offset))
+        case .uint8, .uint16, .uint32, .uint64: return .uint(uint(at: offset))
+        case .float: return .float(float(at: offset))
+        case .double: return .double(double(at: offset))
+        case .date: return .date(double(at: offset))
+        case .string: return .string(string(at: offset))
+        case .url: return .url(string(at: offset))
+        case .data: return .data(byteArray(at: offset))
+        case .decimal:
+            return DecimalForm.read(heapBytes(at: offset)).map { .decimal($0.number) } ?? .null
+        case .uuid: return UUIDBytes.uuid(heapBytes(at: offset)).map { .uuid($0) } ?? .null
+        }
+    }
+
+    /// The target of a to-one relationship.
+    package func link(at byteOffset: Int) -> ObjectNumber? {
+        let number = uint(at: byteOffset)
+        return number == 0 ? nil : ObjectNumber(number)
+    }
+}
+
+extension RowBuffer {
+    /// Sets a property to a value of its type; a value of another kind is converted as numbers
+    /// are, and becomes nil when it cannot be.
+    package mutating func setValue(_ value: Value, _ field: FieldLayout) {
+        let offset = field.byteOffset
+        switch value {
+        case .null: clear(at: offset)
+        case .object(let number): setLink(number, at: offset)
+        case .bool, .int, .uint, .float, .double, .decimal: setNumber(value, field)
+        case .date(let seconds): set(seconds, at: offset)
+        case .string(let text), .url(let text): set(text, at: offset)
+        case .data(let bytes): set(bytes, at: offset)
+        case .uuid(let uuid): set(UUIDBytes.array(uuid), at: offset)
+        }
+    }
+
+    private mutating func setNumber(_ value: Value, _ field: FieldLayout) {
+        let offset = field.byteOffset
+        switch (field.type, value) {
+        case (.float?, _): set(Float(value.approximation ?? .nan), at: offset)
+        case (.double?, _), (.date?, _): set(value.approximation ?? .nan, at: offset)
+        case (.decimal?, _): set(value.decimal, at: offset)
+        case (_, .bool(let flag)): set(flag, at: offset)
+        case (_, .int(let number)): set(number, at: offset)
+        case (_, .uint(let number)): set(number, at: offset)
+        default:
+            let number = value.approximation ?? 0
+            set(Int64(exactly: number.rounded()) ?? 0, at: offset)
+        }
+    }
+
+    package mutating func set(_ number: Decimal, at byteOffset: Int) {
+        var bytes: [UInt8] = []
+        DecimalForm.append(number, to: &bytes)
+        set(bytes, at: byteOffset)
+    }
+
+    package func setLink(_ number: ObjectNumber?, at byteOffset: Int) {
+        guard let number else {
+            clear(at: byteOffset)
+            return
+        }
+        set(number.rawValue, at: byteOffset)
+    }
+}
+
+extension Value {
+    /// The number as an exact decimal; NaN for what is no number.
+    package var decimal: Decimal {
+        switch self {
+        case .bool(let flag): flag ? 1 : 0
+        case .int(let number): Decimal(number)
+        case .uint(let number): Decimal(number)
+        case .float(let number): Decimal(string: "\(number)") ?? .nan
+        case .double(let number): Decimal(string: "\(number)") ?? .nan
+        case .decimal(let number): number
+        default: .nan
+        }
+    }
+}

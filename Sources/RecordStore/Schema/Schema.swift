@@ -1,0 +1,205 @@
+import PageStore
+
+/// A schema with every offset resolved: what rows, indexes and queries are read by.
+package final class Schema: Sendable {
+    package let description: SchemaDescription
+    /// In the order of their tags, which is the order of the description.
+    package let entities: [EntityLayout]
+    /// By the number that the file knows each by.
+    package let relationships: [RelationshipLayout]
+    package let indexes: [IndexLayout]
+    private let entityByName: [String: EntityLayout]
+
+    /// Throws `schemaMismatch` for a description that contradicts itself, saying where.
+    package init(_ description: SchemaDescription) throws(StoreError) {
+        try SchemaCheck.validate(description)
+        var builder = SchemaBuilder(description)
+        builder.build()
+        self.description = description
+        entities = builder.layouts
+        relationships = builder.relationships
+        indexes = builder.indexes
+        entityByName = Dictionary(
+            uniqueKeysWithValues: builder.layouts.map { ($0.name, $0) })
+    }
+
+    package func entity(named name: String) -> EntityLayout? { entityByName[name] }
+
+    package func entity(tag: UInt16) -> EntityLayout? {
+        tag > 0 && Int(tag) <= entities.count ? entities[Int(tag) - 1] : nil
+    }
+
+    /// The entity of a tag that was checked before.
+    package func knownEntity(tag: UInt16) -> EntityLayout {
+        guard let entity = entity(tag: tag) else {
+            preconditionFailure("a resolved schema names its own entities")
+        }
+        return entity
+    }
+
+    package func relationship(id: Int) -> RelationshipLayout { relationships[id] }
+
+    /// The relationships that lead to an entity or one above it.
+    package func relationships(to entity: EntityLayout) -> [RelationshipLayout] {
+        relationships.filter { entity.isKind(of: $0.destinationTag) }
+    }
+}
+
+/// The hierarchy that an entity belongs to: the tag of its root. Its records share one tree.
+package struct HierarchyID: Hashable, Sendable {
+    package let rootTag: UInt16
+
+    package init(rootTag: UInt16) { self.rootTag = rootTag }
+}
+
+/// One stored property of an entity: where it lies in a record.
+package struct FieldLayout: Hashable, Sendable {
+    package enum Content: Hashable, Sendable {
+        case attribute(AttributeType)
+        /// The number of the object that a to-one relationship leads to.
+        case link(relationshipID: Int)
+    }
+
+    package var name: String
+    package var slot: Int
+    /// The byte of the slot, from the record's start.
+    package var byteOffset: Int
+    package var content: Content
+    package var isOptional: Bool
+    package var defaultValue: Value
+    package var isCoded: Bool
+
+    package var isVariable: Bool {
+        if case .attribute(let type) = content { return type.isVariable }
+        return false
+    }
+
+    /// The attribute's type, nil for a link.
+    package var type: AttributeType? {
+        if case .attribute(let type) = content { return type }
+        return nil
+    }
+}
+
+/// A relationship as its source entity declares it.
+package struct RelationshipLayout: Hashable, Sendable {
+    package typealias Kind = RelationshipDescription.Kind
+
+    package var id: Int
+    package var name: String
+    package var kind: Kind
+    package var sourceTag: UInt16
+    package var destinationTag: UInt16
+    package var inverseID: Int?
+    package var deleteRule: RelationshipDescription.DeleteRule
+    package var minCount: Int
+    package var maxCount: Int
+    /// To-one: the slot that holds the target's number.
+    package var field: FieldLayout?
+    /// To-many that only mirrors a to-one: its links are the entries of that one's index.
+    package var mirrorsToOne: Bool
+    /// The name of the tree that holds the links, unique in the file.
+    package var treeName: String
+
+    /// Whether the links have a tree of pairs of their own.
+    package var hasEdges: Bool { kind != .toOne && !mirrorsToOne }
+}
+
+/// An index: ordered columns of an entity and its subentities.
+package struct IndexLayout: Hashable, Sendable {
+    package var id: Int
+    package var entityTag: UInt16
+    package var columns: [FieldLayout]
+    package var isUnique: Bool
+    package var treeName: String
+}
+
+/// One entity with its inherited properties.
+package final class EntityLayout: Sendable, Hashable {
+    package let name: String
+    package let className: String
+    package let tag: UInt16
+    package let superentityTag: UInt16?
+    package let hierarchy: HierarchyID
+    package let isAbstract: Bool
+    /// This entity's tag and those below it.
+    package let tags: Set<UInt16>
+    /// The tags from this entity up to its root.
+    package let ancestorTags: [UInt16]
+    /// The parent's properties first, at the parent's offsets.
+    package let fields: [FieldLayout]
+    package let relationships: [RelationshipLayout]
+    package let indexes: [IndexLayout]
+    package let fixedSize: Int
+    package let variableOffsets: [Int]
+    private let fieldByName: [String: Int]
+    private let relationshipByName: [String: Int]
+
+    init(
+        name: String, className: String, tag: UInt16, superentityTag: UInt16?, rootTag: UInt16,
+        isAbstract: Bool, tags: Set<UInt16>, ancestorTags: [UInt16], fields: [FieldLayout],
+        relationships: [RelationshipLayout], indexes: [IndexLayout]
+    ) {
+        self.name = name
+        self.className = className
+        self.tag = tag
+        self.superentityTag = superentityTag
+        self.hierarchy = HierarchyID(rootTag: rootTag)
+        self.isAbstract = isAbstract
+        self.tags = tags
+        self.ancestorTags = ancestorTags
+        self.fields = fields
+        self.relationships = relationships
+        self.indexes = indexes
+        fixedSize = RowLayout.fixedSize(slotCount: fields.count)
+        variableOffsets = fields.filter(\.isVariable).map(\.byteOffset)
+        fieldByName = Dictionary(
+            uniqueKeysWithValues: fields.enumerated().map { ($1.name, $0) })
+        relationshipByName = Dictionary(
+            uniqueKeysWithValues: relationships.enumerated().map { ($1.name, $0) })
+    }
+
+    package func field(named name: String) -> FieldLayout? {
+        fieldByName[name].map { fields[$0] }
+    }
+
+    package func relationship(named name: String) -> RelationshipLayout? {
+        relationshipByName[name].map { relationships[$0] }
+    }
+
+    package func isKind(of tag: UInt16) -> Bool { ancestorTags.contains(tag) }
+
+    package static func == (left: EntityLayout, right: EntityLayout) -> Bool { left === right }
+    package func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+
+    // MARK: Records
+
+    /// A new record with its defaults.
+    package func emptyRow() -> RowBuffer {
+        var bytes = [UInt8](repeating: 0, count: fixedSize)
+        bytes[RowLayout.entityTag] = UInt8(tag & 0xFF)
+        bytes[RowLayout.entityTag + 1] = UInt8(tag >> 8)
+        bytes[RowLayout.layoutVersion] = 1
+        bytes[RowLayout.slotCount] = UInt8(fields.count & 0xFF)
+        bytes[RowLayout.slotCount + 1] = UInt8(fields.count >> 8)
+        var row = bytes.withView { RowBuffer(copying: $0, spare: 64) }
+        for field in fields { row.setValue(field.defaultValue, field) }
+        return row
+    }
+
+    /// Checks bytes from a file against the layout, once: afterwards every property is a load.
+    package func check(_ bytes: ByteView) -> Bool {
+        guard bytes.count >= fixedSize, bytes.count < 1 << 31,
+            Int(bytes.uint16(at: RowLayout.slotCount)) == fields.count,
+            bytes.uint16(at: RowLayout.layoutVersion) == 1
+        else { return false }
+        for offset in variableOffsets {
+            let start = Int(bytes.uint32(at: offset))
+            let length = bytes.uint32(at: offset + 4)
+            let count = Int(length & 0x7FFF_FFFF)
+            guard count <= bytes.count, start <= bytes.count - count else { return false }
+            if length & RowLayout.blobBit != 0 && count != RowLayout.blobNameSize { return false }
+        }
+        return true
+    }
+}

@@ -1,0 +1,94 @@
+import Foundation
+import PageStore
+
+/// The bytes of an exact decimal number: spec/05-records.md. They order as the numbers do, so a
+/// record and a key hold the same bytes; equal numbers have equal bytes, `1.0` and `1.00` alike.
+///
+/// One byte says NaN (0), negative (1), zero (2) or positive (3). Then, unless NaN or zero, the
+/// exponent of the number written as 0.d₁d₂… × 10ᵉ, biased by 32,768, in two bytes, big-endian;
+/// then two digits a byte, plus one; then a zero. All bytes behind the first of a negative number
+/// are inverted.
+package enum DecimalForm {
+    package static let byteCountMax = 32
+
+    package static func append(_ number: Decimal, to bytes: inout [UInt8]) {
+        guard !number.isNaN else {
+            bytes.append(0)
+            return
+        }
+        let (digits, exponent) = digitsAndExponent(number)
+        guard !digits.isEmpty else {
+            bytes.append(2)
+            return
+        }
+        let isNegative = number < 0
+        bytes.append(isNegative ? 1 : 3)
+        let start = bytes.count
+        let biased = UInt16(clamping: exponent + 32_768)
+        bytes.append(UInt8(biased >> 8))
+        bytes.append(UInt8(biased & 0xFF))
+        for index in stride(from: 0, to: digits.count, by: 2) {
+            let second = index + 1 < digits.count ? digits[index + 1] : 0
+            bytes.append(digits[index] * 10 + second + 1)
+        }
+        bytes.append(0)
+        if isNegative {
+            for index in start..<bytes.count { bytes[index] = ~bytes[index] }
+        }
+    }
+
+    /// The number that the bytes hold, and how many bytes it took; nil for other bytes.
+    package static func read(_ bytes: ByteView) -> (number: Decimal, count: Int)? {
+        guard bytes.count > 0 else { return nil }
+        switch bytes[0] {
+        case 0: return (Decimal.nan, 1)
+        case 2: return (Decimal(0), 1)
+        case 1, 3: break
+        default: return nil
+        }
+        guard bytes.count >= 4 else { return nil }
+        let mask: UInt8 = bytes[0] == 1 ? 0xFF : 0
+        let exponent =
+            Int(bytes[1] ^ mask) << 8 | Int(bytes[2] ^ mask)
+        var text = bytes[0] == 1 ? "-0." : "0."
+        var position = 3
+        while position < bytes.count {
+            let pair = bytes[position] ^ mask
+            position += 1
+            if pair == 0 {
+                guard let number = Decimal(string: text + "E\(exponent - 32_768)") else {
+                    return nil
+                }
+                return (number, position)
+            }
+            guard pair <= 100, position < byteCountMax else { return nil }
+            text += "\((pair - 1) / 10)\((pair - 1) % 10)"
+        }
+        return nil
+    }
+
+    package static func double(_ number: Decimal) -> Double {
+        // The text names the number exactly, and reading it rounds once.
+        Double("\(number)") ?? .nan
+    }
+
+    /// The digits without zeros at either end, and e of 0.d₁d₂… × 10ᵉ.
+    private static func digitsAndExponent(_ number: Decimal) -> (digits: [UInt8], exponent: Int) {
+        var digits: [UInt8] = []
+        var pointPosition: Int?
+        for character in "\(number)".utf8 {
+            switch character {
+            case UInt8(ascii: "."): pointPosition = digits.count
+            case UInt8(ascii: "0")...UInt8(ascii: "9"):
+                digits.append(character - UInt8(ascii: "0"))
+            default: break
+            }
+        }
+        var exponent = pointPosition ?? digits.count
+        let leading = digits.prefix { $0 == 0 }.count
+        digits.removeFirst(leading)
+        exponent -= leading
+        while digits.last == 0 { digits.removeLast() }
+        return (digits, exponent)
+    }
+}

@@ -1,0 +1,77 @@
+import Foundation
+
+/// One value outside a record: what conditions compare with and queries return.
+package enum Value: Hashable, Sendable {
+    case null
+    case bool(Bool)
+    case int(Int64)
+    case uint(UInt64)
+    case float(Float)
+    case double(Double)
+    case decimal(Decimal)
+    case string(String)
+    case data([UInt8])
+    /// Seconds since the start of 2001, in UTC.
+    case date(Double)
+    case uuid(UUID)
+    case url(String)
+    /// The object that a relationship leads to.
+    case object(ObjectNumber)
+
+    package var isNull: Bool { self == .null }
+
+    // Two values are equal exactly when the order finds neither first.
+    package static func == (left: Value, right: Value) -> Bool { compare(left, right) == 0 }
+
+    package func hash(into hasher: inout Hasher) {
+        switch self {
+        case .null: hasher.combine(0)
+        case .bool, .int, .uint, .float, .double, .decimal:
+            // Equal numbers of different kinds hash alike.
+            hasher.combine(1)
+            hasher.combine(approximation)
+        case .string(let text), .url(let text):
+            hasher.combine(2)
+            for byte in text.utf8 { hasher.combine(byte) }
+        case .data(let bytes):
+            hasher.combine(3)
+            hasher.combine(bytes)
+        case .date(let seconds):
+            hasher.combine(4)
+            hasher.combine(seconds)
+        case .uuid(let uuid):
+            hasher.combine(5)
+            hasher.combine(uuid)
+        case .object(let number):
+            hasher.combine(6)
+            hasher.combine(number)
+        }
+    }
+
+    /// The nearest Double of a number, nil for everything else.
+    package var approximation: Double? {
+        switch self {
+        case .bool(let flag): flag ? 1 : 0
+        case .int(let number): Double(number)
+        case .uint(let number): Double(number)
+        case .float(let number): Double(number)
+        case .double(let number): number
+        case .decimal(let number): DecimalForm.double(number)
+        default: nil
+        }
+    }
+}
+
+/// The number of an object in its hierarchy of entities: 1 and up, never used twice.
+@frozen
+package struct ObjectNumber: RawRepresentable, Hashable, Comparable, Sendable {
+    package let rawValue: UInt64
+
+    @inlinable package init(rawValue: UInt64) { self.rawValue = rawValue }
+    @inlinable package init(_ rawValue: UInt64) { self.rawValue = rawValue }
+
+    @inlinable
+    package static func < (left: ObjectNumber, right: ObjectNumber) -> Bool {
+        left.rawValue < right.rawValue
+    }
+}
