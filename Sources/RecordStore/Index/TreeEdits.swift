@@ -45,10 +45,10 @@ struct TreeEdits {
     /// Applies all edits in key order and forgets them.
     mutating func apply(to tree: TreeID, of editor: PageEditor) throws(StoreError) {
         guard !edits.isEmpty else { return }
-        if !isSorted { edits.sort { precedes($0, $1) } }
+        let sorted = isSorted ? edits : edits.sorted { precedes($0, $1) }
         let writer = TreeWriter(editor, tree: tree)
         let view = arena.view
-        for edit in edits {
+        for edit in sorted {
             let key = view.slice(from: edit.keyStart, count: edit.keyCount)
             let value = view.slice(from: edit.keyStart + edit.keyCount, count: edit.valueCount)
             try key.withSpan { key throws(StoreError) in

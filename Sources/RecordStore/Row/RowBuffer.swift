@@ -139,7 +139,7 @@ package struct RowBuffer {
             start = Int(size)
             size += Int32(bytes.count)
         }
-        if let source = unsafe bytes.baseAddress, bytes.count > 0 {
+        if let source = bytes.baseAddress, bytes.count > 0 {
             // Safety: `start + count` is at most `size`, which `reserve` made room for.
             unsafe memmove(base + start, source, bytes.count)
         }

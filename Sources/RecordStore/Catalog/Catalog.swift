@@ -1,0 +1,151 @@
+import Foundation
+import PageStore
+
+/// What a store says of itself: its schema as text, and where each tree is: spec/07-catalog.md.
+///
+/// The catalog's tree is the root that every commit names. A second tree holds the counters, so
+/// that a commit that changes a count does not log the schema's page again.
+struct Catalog {
+    static let schemaKey = "schema"
+    static let countersKey = "counters"
+    static let treePrefix = "tree/"
+
+    /// The saved form of a schema.
+    struct StoredSchema: Codable {
+        var formatVersion = 1
+        var schema: SchemaDescription
+    }
+
+    let root: TreeID
+    let counters: TreeID
+
+    /// The catalog that a view's commit names; nil in a new store.
+    static func open(_ view: PageView) throws(StoreError) -> Catalog? {
+        guard let page = view.catalogRoot else { return nil }
+        let root = TreeID(root: page)
+        guard let counters = try tree(countersKey, in: root, of: view) else {
+            throw .corrupt(page, "the catalog does not name the tree of counters")
+        }
+        return Catalog(root: root, counters: counters)
+    }
+
+    static func create(_ editor: WriteTransaction) throws(StoreError) -> Catalog {
+        let root = try editor.createTree()
+        let counters = try editor.createTree()
+        let catalog = Catalog(root: root, counters: counters)
+        try catalog.setTree(countersKey, counters, in: editor)
+        editor.catalogRoot = root.root
+        return catalog
+    }
+
+    // MARK: Schema
+
+    func schema(_ view: PageView) throws(StoreError) -> SchemaDescription {
+        let text = try Catalog.value(Self.schemaKey, in: root, of: view)
+        guard let text else { throw .corrupt(root.root, "the catalog holds no schema") }
+        do {
+            return try JSONDecoder().decode(StoredSchema.self, from: Data(text)).schema
+        } catch {
+            throw .corrupt(root.root, "the saved schema cannot be read: \(error)")
+        }
+    }
+
+    func setSchema(_ schema: SchemaDescription, in editor: PageEditor) throws(StoreError) {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys]
+        let text: Data
+        do {
+            text = try encoder.encode(StoredSchema(schema: schema))
+        } catch {
+            throw StoreError(.invalidArgument, "the schema cannot be saved: \(error)")
+        }
+        _ = try editor.insert(
+            Array(Self.schemaKey.utf8).span, [UInt8](text).span, into: root)
+    }
+
+    // MARK: Trees
+
+    func tree(_ name: String, of view: PageView) throws(StoreError) -> TreeID? {
+        try Catalog.tree(Self.treePrefix + name, in: root, of: view)
+    }
+
+    func createTree(_ name: String, in editor: PageEditor) throws(StoreError) -> TreeID {
+        let tree = try editor.createTree()
+        try setTree(Self.treePrefix + name, tree, in: editor)
+        return tree
+    }
+
+    func removeTree(_ name: String, in editor: PageEditor) throws(StoreError) {
+        guard let found = try tree(name, of: editor) else { return }
+        try editor.deleteTree(found)
+        _ = try editor.remove(Array((Self.treePrefix + name).utf8).span, from: root)
+    }
+
+    /// The names of all trees but the two of the catalog itself, in order.
+    func treeNames(_ view: PageView) throws(StoreError) -> [String] {
+        var names: [String] = []
+        let cursor = Cursor(view, tree: root)
+        _ = try cursor.seek(Array(Self.treePrefix.utf8).span)
+        while cursor.isValid {
+            let key = cursor.key.string()
+            guard key.hasPrefix(Self.treePrefix) else { break }
+            names.append(String(key.dropFirst(Self.treePrefix.count)))
+            _ = try cursor.next()
+        }
+        return names
+    }
+
+    private func setTree(
+        _ key: String, _ tree: TreeID, in editor: PageEditor
+    ) throws(StoreError) {
+        _ = try editor.insert(
+            Array(key.utf8).span, Catalog.bytes(tree.root.rawValue).span, into: root)
+    }
+
+    private static func tree(
+        _ key: String, in root: TreeID, of view: PageView
+    ) throws(StoreError) -> TreeID? {
+        guard let value = try number(key, in: root, of: view) else { return nil }
+        guard value > 0 else { throw .corrupt(root.root, "the catalog names page zero") }
+        return TreeID(root: PageID(value))
+    }
+
+    // MARK: Counters
+
+    /// Records of exactly this entity.
+    static func countKey(_ tag: UInt16) -> String { "count/\(tag)" }
+    /// The last object number that a hierarchy gave out.
+    static func numberKey(_ hierarchy: HierarchyID) -> String { "number/\(hierarchy.rootTag)" }
+
+    func counter(_ key: String, of view: PageView) throws(StoreError) -> UInt64 {
+        try Catalog.number(key, in: counters, of: view) ?? 0
+    }
+
+    func setCounter(
+        _ key: String, _ value: UInt64, in editor: PageEditor
+    ) throws(StoreError) {
+        _ = try editor.insert(Array(key.utf8).span, Catalog.bytes(value).span, into: counters)
+    }
+
+    private static func number(
+        _ key: String, in tree: TreeID, of view: PageView
+    ) throws(StoreError) -> UInt64? {
+        guard let bytes = try value(key, in: tree, of: view) else { return nil }
+        guard bytes.count == 8 else {
+            throw .corrupt(tree.root, "the catalog's entry \(key) is not a number")
+        }
+        return bytes.withView { $0.uint64(at: 0) }
+    }
+
+    private static func value(
+        _ key: String, in tree: TreeID, of view: PageView
+    ) throws(StoreError) -> [UInt8]? {
+        try view.withValue(for: Array(key.utf8).span, in: tree) { value throws(StoreError) in
+            value.array()
+        }
+    }
+
+    private static func bytes(_ number: UInt64) -> [UInt8] {
+        (0..<8).map { UInt8(truncatingIfNeeded: number >> UInt64(8 * $0)) }
+    }
+}

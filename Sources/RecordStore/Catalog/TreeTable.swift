@@ -1,0 +1,47 @@
+import PageStore
+
+/// The trees of a resolved schema: every loop finds its tree by a number.
+struct TreeTable: Sendable {
+    private(set) var records: [UInt16: TreeID] = [:]
+    private(set) var indexes: [TreeID] = []
+    /// By relationship id; nil for a to-many that mirrors a to-one.
+    private(set) var links: [TreeID?] = []
+
+    static func recordsName(_ entity: String) -> String { "records/\(entity)" }
+
+    func records(_ hierarchy: HierarchyID) -> TreeID {
+        guard let tree = records[hierarchy.rootTag] else {
+            preconditionFailure("a hierarchy belongs to the schema that it is used with")
+        }
+        return tree
+    }
+
+    func links(_ relationship: RelationshipLayout) -> TreeID {
+        guard let tree = links[relationship.id] else {
+            preconditionFailure("a mirrored relationship has no links of its own")
+        }
+        return tree
+    }
+
+    /// Finds every tree of the schema; reports the names of those that are missing.
+    static func open(
+        _ schema: Schema, _ catalog: Catalog, _ view: PageView
+    ) throws(StoreError) -> (table: TreeTable, missing: [String]) {
+        var table = TreeTable()
+        var missing: [String] = []
+        func find(_ name: String) throws(StoreError) -> TreeID {
+            if let tree = try catalog.tree(name, of: view) { return tree }
+            missing.append(name)
+            return TreeID(root: PageID(0))
+        }
+        for entity in schema.entities where entity.superentityTag == nil {
+            table.records[entity.tag] = try find(recordsName(entity.name))
+        }
+        for index in schema.indexes { table.indexes.append(try find(index.treeName)) }
+        for relationship in schema.relationships {
+            table.links.append(
+                relationship.mirrorsToOne ? nil : try find(relationship.treeName))
+        }
+        return (table, missing)
+    }
+}

@@ -1,0 +1,127 @@
+import PageStore
+
+/// A range of index keys: from a lower bound to before an upper one.
+package struct KeyRange: Hashable, Sendable {
+    package var lower: [UInt8]
+    /// The first key behind the range; nil for the end of the index.
+    package var upper: [UInt8]?
+
+    package static let all = KeyRange(lower: [], upper: nil)
+
+    package init(lower: [UInt8], upper: [UInt8]?) {
+        self.lower = lower
+        self.upper = upper
+    }
+
+    /// Every key that begins with a prefix.
+    package init(prefix: [UInt8]) {
+        lower = prefix
+        upper = KeyEncoder.successor(of: prefix)
+    }
+}
+
+/// Steps through the records of a hierarchy. One thread; what it lends is valid until it moves.
+package final class RecordCursor {
+    private let reader: RecordReader
+    private let cursor: Cursor
+    private var hasStarted = false
+    package private(set) var number = ObjectNumber(0)
+
+    init(_ reader: RecordReader, _ cursor: Cursor) {
+        self.reader = reader
+        self.cursor = cursor
+    }
+
+    /// Starts anew at the first record at or behind a number.
+    package func seek(_ number: ObjectNumber) throws(StoreError) -> Bool {
+        hasStarted = true
+        _ = try cursor.seek(RecordKey.bytes(number).span)
+        return try readNumber()
+    }
+
+    /// Goes to the next record, the first time to the first. False at the end.
+    package func next() throws(StoreError) -> Bool {
+        if hasStarted {
+            _ = try cursor.next()
+        } else {
+            hasStarted = true
+            _ = try cursor.seekFirst()
+        }
+        return try readNumber()
+    }
+
+    private func readNumber() throws(StoreError) -> Bool {
+        guard cursor.isValid else { return false }
+        let key = cursor.key
+        guard key.count == 8 else { throw .corrupt(nil, "a record's key is not a number") }
+        number = ObjectNumber(key.bigEndianUInt64(at: 0))
+        return true
+    }
+
+    /// The record here.
+    package func row() throws(StoreError) -> RowView {
+        try reader.checkedRow(try cursor.value(), number)
+    }
+}
+
+/// Steps through the entries of an index in a range, forwards or backwards.
+package final class IndexCursor {
+    private let cursor: Cursor
+    private let range: KeyRange
+    private let isReversed: Bool
+    private var hasStarted = false
+    /// The object of the entry here.
+    package private(set) var number = ObjectNumber(0)
+
+    init(_ cursor: Cursor, _ range: KeyRange, reversed: Bool) {
+        self.cursor = cursor
+        self.range = range
+        self.isReversed = reversed
+    }
+
+    /// The columns of the entry here, without the object's number.
+    package var columns: ByteView {
+        let key = cursor.key
+        return key.slice(from: 0, count: key.count - 8)
+    }
+
+    /// Goes to the next entry, the first time to the range's first. False at its end.
+    package func next() throws(StoreError) -> Bool {
+        if hasStarted {
+            _ = isReversed ? try cursor.previous() : try cursor.next()
+        } else {
+            hasStarted = true
+            try start()
+        }
+        guard cursor.isValid else { return false }
+        let key = cursor.key
+        guard key.count >= 8 else { throw .corrupt(nil, "an index entry names no object") }
+        guard isInside(key) else { return false }
+        number = ObjectNumber(key.bigEndianUInt64(at: key.count - 8))
+        return true
+    }
+
+    private func start() throws(StoreError) {
+        guard isReversed else {
+            let lower = range.lower
+            _ = try cursor.seek(lower.span)
+            return
+        }
+        guard let upper = range.upper else {
+            _ = try cursor.seekLast()
+            return
+        }
+        _ = try cursor.seek(upper.span)
+        if cursor.isValid {
+            _ = try cursor.previous()
+        } else {
+            _ = try cursor.seekLast()
+        }
+    }
+
+    private func isInside(_ key: ByteView) -> Bool {
+        if isReversed { return range.lower.withView { key.compare($0) >= 0 } }
+        guard let upper = range.upper else { return true }
+        return upper.withView { key.compare($0) < 0 }
+    }
+}

@@ -1,0 +1,214 @@
+import PageStore
+
+/// Changes pairs of links, in both directions where the inverse has a tree of its own.
+///
+/// An ordered relationship keeps an order key with each pair, far enough from its neighbours that
+/// a move changes one pair and no other.
+struct LinkApplier {
+    private static let orderGap: UInt64 = 1 << 32
+
+    private let transaction: RecordTransaction
+
+    init(_ transaction: RecordTransaction) {
+        self.transaction = transaction
+    }
+
+    mutating func apply(_ change: RecordBatch.LinkChange) throws(StoreError) {
+        switch change {
+        case .set(let relationship, let owner, let targets):
+            try set(relationship, owner, targets)
+        case .add(let relationship, let owner, let target):
+            try add(relationship, owner, target)
+            try mirror(relationship, owner, target, isRemoval: false)
+        case .remove(let relationship, let owner, let target):
+            try remove(relationship, owner, target)
+            try mirror(relationship, owner, target, isRemoval: true)
+        }
+    }
+
+    /// The same link in the tree of the inverse.
+    private func mirror(
+        _ relationship: RelationshipLayout, _ owner: ObjectNumber, _ target: ObjectNumber,
+        isRemoval: Bool
+    ) throws(StoreError) {
+        guard let inverseID = relationship.inverseID, inverseID != relationship.id || owner != target
+        else { return }
+        let inverse = transaction.schema.relationship(id: inverseID)
+        guard inverse.hasEdges else { return }
+        if isRemoval {
+            try remove(inverse, target, owner)
+        } else {
+            try add(inverse, target, owner)
+        }
+    }
+
+    private func edges(
+        _ relationship: RelationshipLayout, _ owner: ObjectNumber
+    ) throws(StoreError) -> [RecordReader.Edge] {
+        var edges: [RecordReader.Edge] = []
+        try transaction.forEachEdge(relationship, of: owner) { edges.append($0) }
+        return edges
+    }
+
+    private func add(
+        _ relationship: RelationshipLayout, _ owner: ObjectNumber, _ target: ObjectNumber
+    ) throws(StoreError) {
+        guard relationship.kind == .toManyOrdered else {
+            try insert(relationship, owner, second: target.rawValue, value: [])
+            return
+        }
+        let known = try edges(relationship, owner)
+        guard !known.contains(where: { $0.target == target }) else { return }
+        let last = known.last?.order ?? 0
+        guard last < .max - Self.orderGap else {
+            try renumber(relationship, owner, known, known.map(\.target) + [target])
+            return
+        }
+        try insert(
+            relationship, owner, second: last + Self.orderGap,
+            value: RecordKey.bytes(target))
+    }
+
+    private func remove(
+        _ relationship: RelationshipLayout, _ owner: ObjectNumber, _ target: ObjectNumber
+    ) throws(StoreError) {
+        guard relationship.kind == .toManyOrdered else {
+            try remove(relationship, owner, second: target.rawValue)
+            return
+        }
+        for edge in try edges(relationship, owner) where edge.target == target {
+            try remove(relationship, owner, second: edge.order)
+        }
+    }
+
+    private func insert(
+        _ relationship: RelationshipLayout, _ owner: ObjectNumber, second: UInt64, value: [UInt8]
+    ) throws(StoreError) {
+        _ = try transaction.editor.insert(
+            RecordKey.bytes(owner.rawValue, second).span, value.span,
+            into: transaction.trees.links(relationship))
+    }
+
+    private func remove(
+        _ relationship: RelationshipLayout, _ owner: ObjectNumber, second: UInt64
+    ) throws(StoreError) {
+        _ = try transaction.editor.remove(
+            RecordKey.bytes(owner.rawValue, second).span,
+            from: transaction.trees.links(relationship))
+    }
+
+    // MARK: Whole lists
+
+    private func set(
+        _ relationship: RelationshipLayout, _ owner: ObjectNumber, _ targets: [ObjectNumber]
+    ) throws(StoreError) {
+        let known = try edges(relationship, owner)
+        let wanted = Set(targets)
+        let had = Set(known.map(\.target))
+        for edge in known where !wanted.contains(edge.target) {
+            try remove(relationship, owner, edge.target)
+            try mirror(relationship, owner, edge.target, isRemoval: true)
+        }
+        for target in targets where !had.contains(target) {
+            try mirror(relationship, owner, target, isRemoval: false)
+        }
+        if relationship.kind == .toManyOrdered {
+            try order(relationship, owner, known.filter { wanted.contains($0.target) }, targets)
+            return
+        }
+        for target in targets where !had.contains(target) {
+            try add(relationship, owner, target)
+        }
+    }
+
+    /// Keeps the pairs whose order stands, and gives each other one a key between its neighbours'.
+    private func order(
+        _ relationship: RelationshipLayout, _ owner: ObjectNumber,
+        _ known: [RecordReader.Edge], _ targets: [ObjectNumber]
+    ) throws(StoreError) {
+        let orderByTarget = Dictionary(known.map { ($0.target, $0.order) }) { first, _ in first }
+        let kept = LinkOrder.longestAscending(targets.map { orderByTarget[$0] })
+        var orders = targets.indices.map { kept.contains($0) ? orderByTarget[targets[$0]] : nil }
+        guard LinkOrder.fill(&orders, gap: Self.orderGap) else {
+            try renumber(relationship, owner, known, targets)
+            return
+        }
+        for edge in known {
+            let position = targets.firstIndex(of: edge.target)
+            if let position, orders[position] == edge.order { continue }
+            try remove(relationship, owner, second: edge.order)
+        }
+        for (target, order) in zip(targets, orders) {
+            guard let order, orderByTarget[target] != order else { continue }
+            try insert(relationship, owner, second: order, value: RecordKey.bytes(target))
+        }
+    }
+
+    private func renumber(
+        _ relationship: RelationshipLayout, _ owner: ObjectNumber,
+        _ known: [RecordReader.Edge], _ targets: [ObjectNumber]
+    ) throws(StoreError) {
+        for edge in known { try remove(relationship, owner, second: edge.order) }
+        for (position, target) in targets.enumerated() {
+            try insert(
+                relationship, owner, second: UInt64(position + 1) * Self.orderGap,
+                value: RecordKey.bytes(target))
+        }
+    }
+}
+
+/// Order keys with gaps.
+enum LinkOrder {
+    /// The positions of a longest ascending run of keys; a nil belongs to none.
+    static func longestAscending(_ keys: [UInt64?]) -> Set<Int> {
+        var tails: [Int] = []
+        var previous = [Int?](repeating: nil, count: keys.count)
+        for (position, key) in keys.enumerated() {
+            guard let key else { continue }
+            var low = 0
+            var high = tails.count
+            while low < high {
+                let middle = (low + high) / 2
+                if let tail = keys[tails[middle]], tail < key {
+                    low = middle + 1
+                } else {
+                    high = middle
+                }
+            }
+            previous[position] = low > 0 ? tails[low - 1] : nil
+            if low == tails.count { tails.append(position) } else { tails[low] = position }
+        }
+        var kept: Set<Int> = []
+        var position = tails.last
+        while let current = position {
+            kept.insert(current)
+            position = previous[current]
+        }
+        return kept
+    }
+
+    /// Gives every nil a key between its neighbours'. False when there is no room for one.
+    static func fill(_ orders: inout [UInt64?], gap: UInt64) -> Bool {
+        var position = 0
+        while position < orders.count {
+            guard orders[position] == nil else {
+                position += 1
+                continue
+            }
+            var end = position
+            while end < orders.count && orders[end] == nil { end += 1 }
+            let lower = position > 0 ? (orders[position - 1] ?? 0) : 0
+            let missing = UInt64(end - position)
+            let step: UInt64
+            if end < orders.count, let upper = orders[end] {
+                step = (upper - lower) / (missing + 1)
+            } else {
+                step = lower < .max - (missing + 1) * gap ? gap : 0
+            }
+            guard step > 0 else { return false }
+            for index in position..<end { orders[index] = lower + step * UInt64(index - position + 1) }
+            position = end
+        }
+        return true
+    }
+}

@@ -1,0 +1,175 @@
+import Foundation
+import PageStore
+import Synchronization
+
+/// The front door of the room: one store with its schema.
+package final class RecordDatabase: Sendable {
+    package enum Location: Sendable {
+        case file(String)
+        case memory
+    }
+
+    package let schema: Schema
+    private let engine: Engine
+    private let catalog: Catalog
+    private let trees: TreeTable
+
+    private init(engine: Engine, schema: Schema, catalog: Catalog, trees: TreeTable) {
+        self.engine = engine
+        self.schema = schema
+        self.catalog = catalog
+        self.trees = trees
+    }
+
+    /// Opens a store for a program's schema. A new file takes the schema over; a file with the
+    /// same schema is opened, and indexes that only one of the two has are built or dropped; any
+    /// other file throws `schemaMismatch`, which names the first difference.
+    package static func open(
+        _ location: Location, schema description: SchemaDescription,
+        options: Engine.Options = Engine.Options()
+    ) throws(StoreError) -> RecordDatabase {
+        let schema = try Schema(description)
+        let engine =
+            switch location {
+            case .file(let path): try Engine.open(path: path, options: options)
+            case .memory: try Engine.inMemory(options: options)
+            }
+        do throws(StoreError) {
+            return try open(engine, schema)
+        } catch {
+            try? engine.close()
+            throw error.at(path: engine.path)
+        }
+    }
+
+    private static func open(
+        _ engine: Engine, _ schema: Schema
+    ) throws(StoreError) -> RecordDatabase {
+        let snapshot = try engine.snapshot()
+        guard let catalog = try Catalog.open(snapshot) else {
+            return try create(engine, schema)
+        }
+        let stored = try catalog.schema(snapshot)
+        if let difference = SchemaDifference.first(from: stored, to: schema.description) {
+            throw StoreError(.schemaMismatch, "the file has another schema: \(difference)")
+        }
+        let (trees, missing) = try TreeTable.open(schema, catalog, snapshot)
+        let surplus = try surplusIndexes(schema, catalog, snapshot)
+        guard missing.isEmpty && surplus.isEmpty else {
+            return try rebuild(engine, schema, catalog, missing: missing, surplus: surplus)
+        }
+        return RecordDatabase(engine: engine, schema: schema, catalog: catalog, trees: trees)
+    }
+
+    private static func create(
+        _ engine: Engine, _ schema: Schema
+    ) throws(StoreError) -> RecordDatabase {
+        let editor = try engine.beginWrite()
+        let catalog = try Catalog.create(editor)
+        try catalog.setSchema(schema.description, in: editor)
+        let (_, names) = try TreeTable.open(schema, catalog, editor)
+        for name in names { _ = try catalog.createTree(name, in: editor) }
+        let (trees, _) = try TreeTable.open(schema, catalog, editor)
+        _ = try editor.commit()
+        return RecordDatabase(engine: engine, schema: schema, catalog: catalog, trees: trees)
+    }
+
+    private static func surplusIndexes(
+        _ schema: Schema, _ catalog: Catalog, _ view: PageView
+    ) throws(StoreError) -> [String] {
+        let known = Set(schema.indexes.map(\.treeName))
+        return try catalog.treeNames(view).filter {
+            ($0.hasPrefix("index/") || $0.hasPrefix("unique/")) && !known.contains($0)
+        }
+    }
+
+    /// Builds the indexes that the file lacks and drops those that the schema does not have.
+    private static func rebuild(
+        _ engine: Engine, _ schema: Schema, _ catalog: Catalog, missing: [String],
+        surplus: [String]
+    ) throws(StoreError) -> RecordDatabase {
+        let editor = try engine.beginWrite()
+        for name in surplus { try catalog.removeTree(name, in: editor) }
+        for name in missing { _ = try catalog.createTree(name, in: editor) }
+        try catalog.setSchema(schema.description, in: editor)
+        let (trees, _) = try TreeTable.open(schema, catalog, editor)
+        let transaction = RecordTransaction(
+            schema: schema, editor: editor, catalog: catalog, trees: trees)
+        for index in schema.indexes where missing.contains(index.treeName) {
+            try build(index, in: transaction)
+        }
+        _ = try editor.commit()
+        return RecordDatabase(engine: engine, schema: schema, catalog: catalog, trees: trees)
+    }
+
+    private static func build(
+        _ index: IndexLayout, in transaction: RecordTransaction
+    ) throws(StoreError) {
+        let entity = transaction.schema.knownEntity(tag: index.entityTag)
+        let cursor = transaction.recordCursor(entity.hierarchy)
+        var edits = TreeEdits()
+        var key = transaction.keyEncoder(columnCount: index.columns.count)
+        while try cursor.next() {
+            let row = try cursor.row()
+            guard entity.tags.contains(row.entityTag) else { continue }
+            key.removeAll()
+            for column in index.columns { key.append(column, of: row) }
+            key.append(cursor.number)
+            edits.insert(key.bytes)
+        }
+        try edits.apply(to: transaction.trees.indexes[index.id], of: transaction.editor)
+    }
+
+    /// Opens a file with its own schema, without writing a byte: for tools and for looking ahead
+    /// at migrations.
+    package static func openReadOnly(
+        path: String, options: Engine.Options = Engine.Options()
+    ) throws(StoreError) -> RecordDatabase {
+        var options = options
+        options.isReadOnly = true
+        let engine = try Engine.open(path: path, options: options)
+        do throws(StoreError) {
+            let snapshot = try engine.snapshot()
+            guard let catalog = try Catalog.open(snapshot) else {
+                throw .corrupt(nil, "the store has no catalog: it was never used")
+            }
+            let schema = try Schema(try catalog.schema(snapshot))
+            let (trees, missing) = try TreeTable.open(schema, catalog, snapshot)
+            if let name = missing.first {
+                throw .corrupt(nil, "the catalog does not name the tree \(name)")
+            }
+            return RecordDatabase(engine: engine, schema: schema, catalog: catalog, trees: trees)
+        } catch {
+            try? engine.close()
+            throw error.at(path: path)
+        }
+    }
+
+    // MARK: Use
+
+    /// What names the store for life, wherever its file is.
+    package var storeID: UUID {
+        var bytes: [UInt8] = []
+        for number in [engine.uuid.low, engine.uuid.high] {
+            for index in 0..<8 { bytes.append(UInt8(truncatingIfNeeded: number >> UInt64(8 * index))) }
+        }
+        return bytes.withView { UUIDBytes.uuid($0) } ?? UUID()
+    }
+
+    package var path: String { engine.path }
+    package var statistics: StoreStatistics { engine.statistics }
+
+    package func snapshot() throws(StoreError) -> RecordSnapshot {
+        RecordSnapshot(
+            schema: schema, snapshot: try engine.snapshot(), catalog: catalog, trees: trees)
+    }
+
+    /// Begins the one write transaction; waits for the one before to end.
+    package func beginWrite() throws(StoreError) -> RecordTransaction {
+        RecordTransaction(
+            schema: schema, editor: try engine.beginWrite(), catalog: catalog, trees: trees)
+    }
+
+    package func checkpoint() throws(StoreError) { try engine.checkpointNow() }
+    package func close() throws(StoreError) { try engine.close() }
+}

@@ -1,0 +1,255 @@
+import PageStore
+
+/// Records, indexes and links as one commit left them, or as a transaction is changing them.
+package class RecordReader {
+    package final let schema: Schema
+    let view: PageView
+    let catalog: Catalog
+    final let trees: TreeTable
+
+    init(schema: Schema, view: PageView, catalog: Catalog, trees: TreeTable) {
+        self.schema = schema
+        self.view = view
+        self.catalog = catalog
+        self.trees = trees
+    }
+
+    // MARK: Records
+
+    /// Lends a record; nil when there is none.
+    package final func withRow<Result>(
+        _ number: ObjectNumber, in hierarchy: HierarchyID,
+        _ body: (RowView) throws(StoreError) -> Result
+    ) throws(StoreError) -> Result? {
+        let key = RecordKey.bytes(number)
+        return try view.withValue(for: key.span, in: trees.records(hierarchy)) {
+            bytes throws(StoreError) in
+            try body(try self.checkedRow(bytes, number))
+        }
+    }
+
+    /// A copy of a record with its blobs in place, which its owner frees; nil when there is none.
+    package final func row(
+        _ number: ObjectNumber, in hierarchy: HierarchyID
+    ) throws(StoreError) -> RowBuffer? {
+        try withRow(number, in: hierarchy) { row throws(StoreError) in
+            try self.ownedCopy(of: row)
+        }
+    }
+
+    /// A copy of a lent record with its blobs in place, which its owner frees.
+    package final func ownedCopy(of row: RowView) throws(StoreError) -> RowBuffer {
+        var copy = RowBuffer(copying: row)
+        let entity = schema.knownEntity(tag: row.entityTag)
+        for offset in entity.variableOffsets where row.isBlob(at: offset) {
+            do throws(StoreError) {
+                let bytes = try blob(of: row, at: offset)
+                bytes.withView { copy.set($0, isBlob: false, at: offset) }
+            } catch {
+                copy.deallocate()
+                throw error
+            }
+        }
+        return copy
+    }
+
+    /// The bytes of a property that left its record.
+    package final func blob(of row: RowView, at byteOffset: Int) throws(StoreError) -> [UInt8] {
+        try view.readBlob(BlobName.read(row.heapBytes(at: byteOffset)))
+    }
+
+    /// The value of a property wherever its bytes are.
+    package final func value(_ field: FieldLayout, of row: RowView) throws(StoreError) -> Value {
+        guard field.isVariable, !row.isNull(at: field.byteOffset),
+            row.isBlob(at: field.byteOffset)
+        else { return row.value(field) }
+        let bytes = try blob(of: row, at: field.byteOffset)
+        switch field.type {
+        case .string?: return .string(String(decoding: bytes, as: UTF8.self))
+        case .url?: return .url(String(decoding: bytes, as: UTF8.self))
+        default: return .data(bytes)
+        }
+    }
+
+    package final func contains(
+        _ number: ObjectNumber, in hierarchy: HierarchyID
+    ) throws(StoreError) -> Bool {
+        try view.contains(RecordKey.bytes(number).span, in: trees.records(hierarchy))
+    }
+
+    final func checkedRow(
+        _ bytes: ByteView, _ number: ObjectNumber
+    ) throws(StoreError) -> RowView {
+        guard bytes.count >= RowLayout.headerSize,
+            let entity = schema.entity(tag: bytes.uint16(at: RowLayout.entityTag)),
+            entity.check(bytes)
+        else {
+            throw .corrupt(nil, "the record of object \(number.rawValue) contradicts its layout")
+        }
+        return RowView(checked: bytes)
+    }
+
+    /// The count of an entity's records, its subentities' included. No record is read.
+    package final func recordCount(
+        of entity: EntityLayout, includesSubentities: Bool = true
+    ) throws(StoreError) -> Int {
+        var count: UInt64 = 0
+        for tag in includesSubentities ? entity.tags : [entity.tag] {
+            count &+= try catalog.counter(Catalog.countKey(tag), of: view)
+        }
+        return Int(clamping: count)
+    }
+
+    /// The records of a hierarchy in the order of their numbers.
+    package final func recordCursor(_ hierarchy: HierarchyID) -> RecordCursor {
+        RecordCursor(self, Cursor(view, tree: trees.records(hierarchy)))
+    }
+
+    // MARK: Indexes
+
+    /// The entries of an index in a range of keys.
+    package final func indexCursor(
+        _ index: IndexLayout, _ range: KeyRange = .all, reversed: Bool = false
+    ) -> IndexCursor {
+        IndexCursor(Cursor(view, tree: trees.indexes[index.id]), range, reversed: reversed)
+    }
+
+    /// An encoder for the columns of an index of this store.
+    package final func keyEncoder(columnCount: Int) -> KeyEncoder {
+        KeyEncoder(
+            columnSizeMax: KeyEncoder.columnSizeMax(
+                pageSizeInBytes: view.pageSizeInBytes, columnCount: columnCount))
+    }
+
+    // MARK: Links
+
+    /// The objects that a relationship leads to: in the user's order when it is ordered, else in
+    /// the order of their numbers.
+    package final func linkedNumbers(
+        _ relationship: RelationshipLayout, of owner: ObjectNumber
+    ) throws(StoreError) -> [ObjectNumber] {
+        var numbers: [ObjectNumber] = []
+        try forEachLink(relationship, of: owner) { numbers.append($0) }
+        return numbers
+    }
+
+    package final func linkCount(
+        _ relationship: RelationshipLayout, of owner: ObjectNumber
+    ) throws(StoreError) -> Int {
+        var count = 0
+        try forEachLink(relationship, of: owner) { _ in count += 1 }
+        return count
+    }
+
+    package final func forEachLink(
+        _ relationship: RelationshipLayout, of owner: ObjectNumber,
+        _ body: (ObjectNumber) throws(StoreError) -> Void
+    ) throws(StoreError) {
+        if relationship.kind == .toOne {
+            try forTarget(of: relationship, owner, body)
+            return
+        }
+        if relationship.mirrorsToOne, let inverse = relationship.inverseID {
+            try forEachSource(of: schema.relationship(id: inverse), target: owner, body)
+            return
+        }
+        try forEachEdge(relationship, of: owner) { edge throws(StoreError) in
+            try body(edge.target)
+        }
+    }
+
+    private func forTarget(
+        of relationship: RelationshipLayout, _ owner: ObjectNumber,
+        _ body: (ObjectNumber) throws(StoreError) -> Void
+    ) throws(StoreError) {
+        guard let field = relationship.field else { return }
+        let source = schema.knownEntity(tag: relationship.sourceTag)
+        let target = try withRow(owner, in: source.hierarchy) { $0.link(at: field.byteOffset) }
+        if let target = target ?? nil { try body(target) }
+    }
+
+    /// The objects whose to-one relationship leads to a target.
+    package final func forEachSource(
+        of relationship: RelationshipLayout, target: ObjectNumber,
+        _ body: (ObjectNumber) throws(StoreError) -> Void
+    ) throws(StoreError) {
+        let cursor = Cursor(view, tree: trees.links(relationship))
+        let prefix = RecordKey.bytes(target)
+        _ = try cursor.seek(prefix.span)
+        while cursor.isValid {
+            let key = cursor.key
+            guard key.count == 16 else {
+                throw .corrupt(nil, "a link of \(relationship.name) is not two numbers")
+            }
+            guard key.bigEndianUInt64(at: 0) == target.rawValue else { break }
+            try body(ObjectNumber(key.bigEndianUInt64(at: 8)))
+            _ = try cursor.next()
+        }
+    }
+
+    struct Edge {
+        var order: UInt64
+        var target: ObjectNumber
+    }
+
+    final func forEachEdge(
+        _ relationship: RelationshipLayout, of owner: ObjectNumber,
+        _ body: (Edge) throws(StoreError) -> Void
+    ) throws(StoreError) {
+        let isOrdered = relationship.kind == .toManyOrdered
+        let cursor = Cursor(view, tree: trees.links(relationship))
+        _ = try cursor.seek(RecordKey.bytes(owner).span)
+        while cursor.isValid {
+            let key = cursor.key
+            guard key.count == 16 else {
+                throw .corrupt(nil, "a link of \(relationship.name) is not two numbers")
+            }
+            guard key.bigEndianUInt64(at: 0) == owner.rawValue else { break }
+            let second = key.bigEndianUInt64(at: 8)
+            if isOrdered {
+                let value = try cursor.value()
+                guard value.count == 8 else {
+                    throw .corrupt(nil, "a link of \(relationship.name) names no object")
+                }
+                try body(
+                    Edge(order: second, target: ObjectNumber(value.bigEndianUInt64(at: 0))))
+            } else {
+                try body(Edge(order: 0, target: ObjectNumber(second)))
+            }
+            _ = try cursor.next()
+        }
+    }
+}
+
+/// Keys of records and links: numbers, big-endian, so that appended objects go to the right edge.
+enum RecordKey {
+    static func bytes(_ number: ObjectNumber) -> [UInt8] { bytes(number.rawValue) }
+
+    static func bytes(_ first: UInt64, _ second: UInt64? = nil) -> [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(16)
+        for number in [first, second] {
+            guard let number else { continue }
+            for shift in stride(from: 56, through: 0, by: -8) {
+                bytes.append(UInt8(truncatingIfNeeded: number >> UInt64(shift)))
+            }
+        }
+        return bytes
+    }
+}
+
+/// The sixteen bytes by which a record names a blob.
+enum BlobName {
+    static func read(_ bytes: ByteView) throws(StoreError) -> BlobID {
+        guard bytes.count == RowLayout.blobNameSize, bytes.uint64(at: 0) > 0 else {
+            throw .corrupt(nil, "a record names no blob where it should")
+        }
+        return BlobID(page: PageID(bytes.uint64(at: 0)), sizeInBytes: bytes.uint64(at: 8))
+    }
+
+    static func bytes(_ blob: BlobID) -> [UInt8] {
+        [blob.page.rawValue, blob.sizeInBytes].flatMap { number in
+            (0..<8).map { UInt8(truncatingIfNeeded: number >> UInt64(8 * $0)) }
+        }
+    }
+}

@@ -1,0 +1,103 @@
+import PageStore
+
+/// A reader of one commit; many threads may use it.
+package final class RecordSnapshot: RecordReader, @unchecked Sendable {
+    package let commitNumber: UInt64
+
+    init(schema: Schema, snapshot: Snapshot, catalog: Catalog, trees: TreeTable) {
+        commitNumber = snapshot.commitNumber
+        super.init(schema: schema, view: snapshot, catalog: catalog, trees: trees)
+    }
+}
+
+/// The one transaction that changes records; reads see its own changes.
+package final class RecordTransaction: RecordReader {
+    let editor: WriteTransaction
+    private var lastNumbers: [HierarchyID: UInt64] = [:]
+    private var storedNumbers: [HierarchyID: UInt64] = [:]
+    private var countChanges: [UInt16: Int] = [:]
+
+    init(schema: Schema, editor: WriteTransaction, catalog: Catalog, trees: TreeTable) {
+        self.editor = editor
+        super.init(schema: schema, view: editor, catalog: catalog, trees: trees)
+    }
+
+    /// A number that no object of the hierarchy ever had. One that is not used is given again
+    /// after a rollback only.
+    package func allocateNumber(in hierarchy: HierarchyID) throws(StoreError) -> ObjectNumber {
+        let last: UInt64
+        if let known = lastNumbers[hierarchy] {
+            last = known
+        } else {
+            last = try catalog.counter(Catalog.numberKey(hierarchy), of: view)
+            storedNumbers[hierarchy] = last
+        }
+        guard last < UInt64(1) << 62 else {
+            throw StoreError(.tooLarge, "the hierarchy has given out all its numbers")
+        }
+        lastNumbers[hierarchy] = last + 1
+        return ObjectNumber(last + 1)
+    }
+
+    /// Applies changes to records, indexes, links and counters.
+    package func apply(_ batch: RecordBatch) throws(StoreError) {
+        guard !batch.isEmpty else { return }
+        var applier = BatchApplier(self)
+        try applier.apply(batch)
+        for (tag, change) in applier.countChanges { countChanges[tag, default: 0] += change }
+        try saveCounts()
+    }
+
+    private func saveCounts() throws(StoreError) {
+        for (tag, change) in countChanges where change != 0 {
+            let key = Catalog.countKey(tag)
+            let count = Int(clamping: try catalog.counter(key, of: view)) + change
+            guard count >= 0 else {
+                throw .corrupt(nil, "the counter of an entity is smaller than its records")
+            }
+            try catalog.setCounter(key, UInt64(count), in: editor)
+        }
+        countChanges = [:]
+    }
+
+    /// An object that has the same values in the columns of a unique constraint, nil when none
+    /// has. A nil in any column conflicts with nothing.
+    package func otherNumber(
+        matching constraint: IndexLayout, row: RowView, besides number: ObjectNumber
+    ) throws(StoreError) -> ObjectNumber? {
+        var key = keyEncoder(columnCount: constraint.columns.count)
+        for column in constraint.columns {
+            if row.isNull(at: column.byteOffset) { return nil }
+            key.append(column, of: row)
+        }
+        let cursor = indexCursor(constraint, KeyRange(prefix: key.bytes))
+        let entity = schema.knownEntity(tag: constraint.entityTag)
+        while try cursor.next() {
+            guard cursor.number != number else { continue }
+            guard key.isTruncated else { return cursor.number }
+            let isEqual = try withRow(cursor.number, in: entity.hierarchy) {
+                other throws(StoreError) in
+                for column in constraint.columns
+                where try value(column, of: other) != value(column, of: row) { return false }
+                return true
+            }
+            if isEqual == true { return cursor.number }
+        }
+        return nil
+    }
+
+    /// Makes the changes durable and visible; returns the commit's number.
+    package func commit() throws(StoreError) -> UInt64 {
+        do throws(StoreError) {
+            for (hierarchy, last) in lastNumbers where storedNumbers[hierarchy] != last {
+                try catalog.setCounter(Catalog.numberKey(hierarchy), last, in: editor)
+            }
+        } catch {
+            editor.rollback()
+            throw error
+        }
+        return try editor.commit()
+    }
+
+    package func rollback() { editor.rollback() }
+}
