@@ -151,7 +151,9 @@ package final class RecordDatabase: Sendable {
     package var storeID: UUID {
         var bytes: [UInt8] = []
         for number in [engine.uuid.low, engine.uuid.high] {
-            for index in 0..<8 { bytes.append(UInt8(truncatingIfNeeded: number >> UInt64(8 * index))) }
+            for index in 0..<8 {
+                bytes.append(UInt8(truncatingIfNeeded: number >> UInt64(8 * index)))
+            }
         }
         return bytes.withView { UUIDBytes.uuid($0) } ?? UUID()
     }

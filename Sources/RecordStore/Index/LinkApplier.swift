@@ -31,7 +31,8 @@ struct LinkApplier {
         _ relationship: RelationshipLayout, _ owner: ObjectNumber, _ target: ObjectNumber,
         isRemoval: Bool
     ) throws(StoreError) {
-        guard let inverseID = relationship.inverseID, inverseID != relationship.id || owner != target
+        guard let inverseID = relationship.inverseID,
+            inverseID != relationship.id || owner != target
         else { return }
         let inverse = transaction.schema.relationship(id: inverseID)
         guard inverse.hasEdges else { return }
@@ -206,7 +207,9 @@ enum LinkOrder {
                 step = lower < .max - (missing + 1) * gap ? gap : 0
             }
             guard step > 0 else { return false }
-            for index in position..<end { orders[index] = lower + step * UInt64(index - position + 1) }
+            for index in position..<end {
+                orders[index] = lower + step * UInt64(index - position + 1)
+            }
             position = end
         }
         return true

@@ -78,7 +78,10 @@ extension Value {
     }
 
     private enum Number {
-        case int(Int64), uint(UInt64), double(Double), decimal(Decimal)
+        case int(Int64)
+        case uint(UInt64)
+        case double(Double)
+        case decimal(Decimal)
     }
 
     private var number: Number {
