@@ -5,6 +5,8 @@ package final class Snapshot: PageView, @unchecked Sendable {
     let engine: Engine
     let generation: Generation
     private let root: PageID?
+    /// Every lookup of a key begins with the same few branches.
+    private let branches = BranchTable()
 
     /// The generation is pinned already.
     init(engine: Engine, generation: Generation, commitNumber: UInt64, catalogRoot: PageID?) {
@@ -20,6 +22,9 @@ package final class Snapshot: PageView, @unchecked Sendable {
     package override var catalogRoot: PageID? { root }
 
     package override func page(_ id: PageID) throws(StoreError) -> PageBuffer {
-        try engine.page(id, generation: generation, commit: commitNumber)
+        if let branch = branches.page(id) { return branch }
+        let page = try engine.page(id, generation: generation, commit: commitNumber)
+        if page[0] == PageKind.treeBranch.rawValue { branches.insert(page) }
+        return page
     }
 }

@@ -3,18 +3,31 @@ extension PageView {
     /// Lends the value of a key, or returns nil when the tree has no such key.
     ///
     /// The view is valid inside `body` only. Costs one page lookup per level.
+    @inlinable
     package final func withValue<Result>(
         for key: Span<UInt8>, in tree: TreeID,
         _ body: (ByteView) throws(StoreError) -> Result
     ) throws(StoreError) -> Result? {
-        try key.withView { key throws(StoreError) -> Result? in
+        guard let found = try find(key, in: tree) else { return nil }
+        defer { withExtendedLifetime(found.owner) {} }
+        return try body(found.value)
+    }
+
+    /// The value of a key and what keeps its bytes alive.
+    @usableFromInline
+    final func find(
+        _ key: Span<UInt8>, in tree: TreeID
+    ) throws(StoreError) -> (value: ByteView, owner: AnyObject)? {
+        try key.withView { key throws(StoreError) -> (value: ByteView, owner: AnyObject)? in
             let leaf = try leaf(for: key, in: tree)
             let (index, isEqual) = leaf.search(key)
             guard isEqual else { return nil }
-            guard leaf.isValueElsewhere(index) else { return try body(leaf.storedValue(index)) }
+            guard leaf.isValueElsewhere(index) else {
+                return (leaf.storedValue(index), leaf.page)
+            }
             let buffer = ByteBuffer()
             try readBlob(BlobID(leaf.storedValue(index)), into: buffer)
-            return try body(buffer.view)
+            return (buffer.view, buffer)
         }
     }
 

@@ -1,0 +1,53 @@
+import Synchronization
+
+/// The branches of trees that a snapshot has met, for any number of threads.
+///
+/// A slot is written once and keeps its page for the table's life, so a reader needs no lock: what
+/// it finds in a slot cannot go away under it. Two pages that want one slot: the first stays.
+@safe
+final class BranchTable: @unchecked Sendable {
+    private static let slotCount = 128
+
+    private let slots: UnsafeMutablePointer<Atomic<UInt>>
+
+    init() {
+        unsafe slots = .allocate(capacity: Self.slotCount)
+        for index in 0..<Self.slotCount { unsafe (slots + index).initialize(to: Atomic(0)) }
+    }
+
+    deinit {
+        for index in 0..<Self.slotCount {
+            // Safety: a slot that is not 0 holds the retained page that `insert` stored.
+            if let page = unsafe pointer(index) { unsafe page.release() }
+        }
+        unsafe slots.deinitialize(count: Self.slotCount)
+        unsafe slots.deallocate()
+    }
+
+    private func index(_ id: PageID) -> Int { Int(truncatingIfNeeded: id.rawValue) & 127 }
+
+    @inline(__always)
+    private func pointer(_ index: Int) -> Unmanaged<PageBuffer>? {
+        // Safety: the index is below the count; the bits are those of a retained page, or 0.
+        let bits = unsafe slots[index].load(ordering: .acquiring)
+        guard let opaque = unsafe UnsafeRawPointer(bitPattern: bits) else { return nil }
+        return unsafe Unmanaged.fromOpaque(opaque)
+    }
+
+    @inline(__always)
+    func page(_ id: PageID) -> PageBuffer? {
+        // Safety: the table retains the page and never replaces it.
+        guard let page = unsafe pointer(index(id))?.takeUnretainedValue() else { return nil }
+        return page.id == id ? page : nil
+    }
+
+    func insert(_ page: PageBuffer) {
+        let retained = unsafe Unmanaged.passRetained(page)
+        let bits = unsafe UInt(bitPattern: retained.toOpaque())
+        let isStored = unsafe slots[index(page.id)].compareExchange(
+            expected: 0, desired: bits, ordering: .acquiringAndReleasing
+        ).exchanged
+        // Safety: nobody else has seen the reference that was not stored.
+        if !isStored { unsafe retained.release() }
+    }
+}
