@@ -87,7 +87,13 @@ import Testing
             let transaction = try engine.beginWrite()
             for number in 0..<300 { ids.append(try put(UInt8(number % 250), transaction)) }
             var bytes = [UInt8](repeating: 7, count: 900_000)
-            bytes[0] = PageKind.blobChunk.rawValue
+            // A chunk's header: kind, no flags, size of the payload, no next page.
+            let size = UInt32(bytes.count - BlobLayout.payload)
+            bytes.replaceSubrange(
+                0..<BlobLayout.payload,
+                with: [PageKind.blobChunk.rawValue, 0, 0, 0]
+                    + (0..<4).map { UInt8(truncatingIfNeeded: size >> UInt32(8 * $0)) }
+                    + Array(repeating: 0, count: 8))
             chunk = try bytes.withView { view throws(StoreError) in
                 try transaction.allocateChunk(view)
             }

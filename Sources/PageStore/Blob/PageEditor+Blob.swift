@@ -61,7 +61,7 @@ extension PageEditor {
         var pages = BlobPages(blob, in: self)
         while let page = try pages.next() {
             if pages.shape.isChunked {
-                for chunk in BlobPages.chunks(of: page) { try freePage(chunk) }
+                for chunk in try pages.nextChunks(of: page) { try freePage(chunk) }
             }
             try freePage(page.id)
         }

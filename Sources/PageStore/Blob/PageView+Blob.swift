@@ -44,7 +44,7 @@ extension PageView {
                 take(BlobPages.payload(of: page))
                 continue
             }
-            for chunk in BlobPages.chunks(of: page) where position < range.upperBound {
+            for chunk in try pages.nextChunks(of: page) where position < range.upperBound {
                 let size = shape.chunkPayloadSize(chunkNumber)
                 chunkNumber += 1
                 if position + UInt64(size) <= range.lowerBound {
@@ -59,13 +59,14 @@ extension PageView {
     }
 }
 
-/// The linked pages of a blob, first to last, each checked against the blob's size. The size
-/// bounds their number, so that a cycle ends.
+/// The linked pages of a blob, first to last, each checked against the blob's size. No page may
+/// occur twice: a small file could claim a blob larger than any memory otherwise.
 struct BlobPages {
     let shape: BlobShape
     private let view: PageView
     private var nextID: PageID
     private var number: UInt64 = 0
+    private var seen: Set<PageID> = []
 
     init(_ blob: BlobID, in view: PageView) {
         self.view = view
@@ -76,6 +77,7 @@ struct BlobPages {
 
     mutating func next() throws(StoreError) -> PageBuffer? {
         guard number < shape.linkedPageCount else { return nil }
+        try see(nextID)
         let page = try view.page(nextID)
         let kind = shape.isChunked ? PageKind.blobList : .overflow
         guard page[BlobLayout.kind] == kind.rawValue else {
@@ -107,6 +109,19 @@ struct BlobPages {
     static func payload(of page: PageBuffer) -> ByteView {
         page.view.slice(
             from: BlobLayout.payload, count: Int(page.uint32(at: BlobLayout.payloadSize)))
+    }
+
+    private mutating func see(_ id: PageID) throws(StoreError) {
+        guard seen.insert(id).inserted else {
+            throw .corrupt(id, "the page occurs twice in its blob")
+        }
+    }
+
+    /// The chunks that a list page names.
+    mutating func nextChunks(of list: PageBuffer) throws(StoreError) -> [PageID] {
+        let chunks = Self.chunks(of: list)
+        for chunk in chunks { try see(chunk) }
+        return chunks
     }
 
     static func chunks(of list: PageBuffer) -> [PageID] {

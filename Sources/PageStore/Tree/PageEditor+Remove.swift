@@ -149,7 +149,10 @@ extension PageEditor {
                 open.removeLast()
             } else {
                 open[open.count - 1].next = next + 1
-                open.append((try node.checkedNode(page(node.child(next))), -1))
+                let child = try node.checkedNode(page(node.child(next)))
+                // A node of another place belongs to somebody else.
+                try node.checkFences(of: child, at: next)
+                open.append((child, -1))
             }
         }
     }

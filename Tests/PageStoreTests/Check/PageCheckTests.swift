@@ -1,0 +1,96 @@
+import PageStore
+import Testing
+
+@Suite struct PageCheckTests {
+    private func page(_ change: (WriteTransaction, TreeID) throws -> Void) throws -> PageBuffer {
+        var options = Engine.Options()
+        options.pageSizeInBytes = 512
+        options.unitSizeInBytes = 128
+        let engine = try Engine.inMemory(options: options)
+        let transaction = try engine.beginWrite()
+        let tree = try transaction.createTree()
+        try change(transaction, tree)
+        return PageBuffer(copying: try transaction.page(tree.root))
+    }
+
+    private func leaf() throws -> PageBuffer {
+        try page { transaction, tree in
+            for word in ["", "a", "aardvark", "zebra"] {
+                try transaction.insert(word.utf8.span, "value".utf8.span, into: tree)
+            }
+            try transaction.remove("a".utf8.span, from: tree)
+        }
+    }
+
+    private func branch() throws -> PageBuffer {
+        try page { transaction, tree in
+            for number in 100..<300 {
+                try transaction.insert("\(number)".utf8.span, "value".utf8.span, into: tree)
+            }
+        }
+    }
+
+    @Test func `a leaf and a branch that the tree wrote pass`() throws {
+        try PageCheck.validate(leaf())
+        try PageCheck.validate(branch())
+    }
+
+    /// Whatever one byte becomes, the page is refused or still safe to search and to change.
+    @Test(arguments: [true, false])
+    func `a node with any one byte changed is refused or safe`(_ isLeaf: Bool) throws {
+        let original = isLeaf ? try leaf() : try branch()
+        let engine = try Engine.inMemory(options: options)
+        let transaction = try engine.beginWrite()
+        let tree = try transaction.createTree()
+        var refusedCount = 0
+        for offset in 0..<original.count {
+            for change in [1, 0x80, 0xFF, 0x10] as [UInt8] {
+                let copy = PageBuffer(copying: original)
+                copy[offset] ^= change
+                do throws(StoreError) {
+                    try PageCheck.validate(copy)
+                } catch {
+                    #expect(error.code == .corrupt && error.byteOffset != nil)
+                    refusedCount += 1
+                    continue
+                }
+                try transaction.editablePage(tree.root).copy(copy.view, to: 0)
+                useTree(tree, in: transaction)
+            }
+        }
+        // Most bytes of these pages are empty space that must be zero, or are checked one by one.
+        #expect(refusedCount > original.count * 2)
+    }
+
+    private var options: Engine.Options {
+        var options = Engine.Options()
+        options.pageSizeInBytes = 512
+        options.unitSizeInBytes = 128
+        return options
+    }
+
+    private func useTree(_ tree: TreeID, in transaction: WriteTransaction) {
+        let cursor = Cursor(transaction, tree: tree)
+        if (try? cursor.seekFirst()) == true {
+            repeat {
+                _ = cursor.key.array()
+                _ = try? cursor.value().array()
+            } while (try? cursor.next()) == true
+        }
+        for word in ["", "a", "b", "aardvark", "150"] {
+            _ = try? transaction.insert(word.utf8.span, "another value".utf8.span, into: tree)
+            _ = try? transaction.remove(word.utf8.span, from: tree)
+        }
+    }
+
+    @Test func `the largest keys leave room for four in a branch`() throws {
+        for size in [512, 1024, 4096, 16_384, 65_536] {
+            let key = Limits.keySizeInBytesMax(pageSizeInBytes: size)
+            let value = Limits.inlineValueSizeInBytesMax(pageSizeInBytes: size)
+            let entry = NodeLayout.slotSize + NodeLayout.cellKey + key
+            #expect(4 * (entry + 8) + NodeLayout.fences + 2 * key <= size)
+            // What lets every leaf be divided: see spec/04-tree.md.
+            #expect(entry + value + NodeLayout.fences + 8 + 3 * key <= size)
+        }
+    }
+}
