@@ -85,11 +85,15 @@ import Testing
                     child(transaction.page(tree.root), -1))
                 branch.setUInt64(tree.root.rawValue, at: NodeLayout.firstChild)
             }),
-        Lie("a node that is its own child", editRoot { $0.setUInt64($0.id.rawValue, at: NodeLayout.firstChild) }),
+        Lie(
+            "a node that is its own child",
+            editRoot { $0.setUInt64($0.id.rawValue, at: NodeLayout.firstChild) }),
         Lie(
             "a child that two slots share",
             editRoot { $0.setUInt64(child($0, -1).rawValue, at: childOffset($0, 0)) }),
-        Lie("a child that is no page", editRoot { $0.setUInt64(1 << 40, at: NodeLayout.firstChild) }),
+        Lie(
+            "a child that is no page", editRoot { $0.setUInt64(1 << 40, at: NodeLayout.firstChild) }
+        ),
         Lie("a child of number zero", editRoot { $0.setUInt64(0, at: NodeLayout.firstChild) }),
         Lie("a level too high", editRoot { $0.setUInt8(23, at: NodeLayout.level) }),
         Lie("a level past the limit", editRoot { $0.setUInt8(255, at: NodeLayout.level) }),
@@ -122,17 +126,25 @@ import Testing
                 page.setUInt64(0, at: slotOffset(page, count - 1))
                 page.setUInt16(UInt16(count - 1), at: NodeLayout.slotCount)
             }),
-        Lie("a heap larger than the page", editLeaf { $0.setUInt16(0xFFFF, at: NodeLayout.heapSize) }),
+        Lie(
+            "a heap larger than the page",
+            editLeaf { $0.setUInt16(0xFFFF, at: NodeLayout.heapSize) }),
         Lie("a wrong count of garbage", editLeaf { $0.setUInt16(3, at: NodeLayout.garbageSize) }),
-        Lie("a fence longer than a key", editLeaf { $0.setUInt16(400, at: NodeLayout.upperFenceSize) }),
-        Lie("a prefix that the fences do not share", editLeaf { $0.setUInt16(3, at: NodeLayout.prefixSize) }),
+        Lie(
+            "a fence longer than a key",
+            editLeaf { $0.setUInt16(400, at: NodeLayout.upperFenceSize) }),
+        Lie(
+            "a prefix that the fences do not share",
+            editLeaf { $0.setUInt16(3, at: NodeLayout.prefixSize) }),
         Lie(
             "a fence below the keys",
             editLeaf { $0.setUInt8(1, at: NodeLayout.fences) }),
         Lie("a reserved field in use", editLeaf { $0.setUInt16(1, at: NodeLayout.reserved) }),
         Lie("a leaf with a child", editLeaf { $0.setUInt64(7, at: NodeLayout.firstChild) }),
         Lie("an unknown kind", editLeaf { $0.setUInt8(200, at: NodeLayout.kind) }),
-        Lie("an overflow page for a leaf", editLeaf { $0.setUInt8(PageKind.overflow.rawValue, at: 0) }),
+        Lie(
+            "an overflow page for a leaf",
+            editLeaf { $0.setUInt8(PageKind.overflow.rawValue, at: 0) }),
         Lie(
             "a leaf of another place",
             { transaction, tree in
@@ -207,6 +219,7 @@ import Testing
         _ = try transaction.commit()
         let snapshot = try engine.snapshot()
         #expect(StoreCheck.run(snapshot).map(\.page) == [orphan.id])
-        #expect(Set(StoreCheck.run(snapshot, knownTrees: []).map(\.page)) == [tree.root, orphan.id])
+        #expect(
+            Set(StoreCheck.run(snapshot, knownTrees: []).map(\.page)) == [tree.root, orphan.id])
     }
 }
