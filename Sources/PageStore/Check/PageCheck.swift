@@ -36,6 +36,9 @@ package enum PageCheck {
         try require(
             flags == 0 || (flags == BlobLayout.flagFirst && kind != .blobChunk),
             "the page has an unknown flag", BlobLayout.flags)
+        try require(
+            page.uint16(at: BlobLayout.reserved) == 0, "a reserved field is in use",
+            BlobLayout.reserved)
         let size = Int(page.uint32(at: BlobLayout.payloadSize))
         let room = page.count - BlobLayout.payload
         try require(
