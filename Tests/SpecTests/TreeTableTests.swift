@@ -12,7 +12,8 @@ import Testing
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
         let start = try #require(lines.firstIndex(of: "Table: \(title)"))
         var rows: [String: (offset: Int, size: Int?)] = [:]
-        for line in lines[(start + 1)...].drop(while: { $0.isEmpty }).prefix(while: { !$0.isEmpty }) {
+        for line in lines[(start + 1)...].drop(while: { $0.isEmpty }).prefix(while: { !$0.isEmpty })
+        {
             let cells = line.split(separator: "|", omittingEmptySubsequences: false)
                 .map { $0.trimmingCharacters(in: .whitespaces) }
             guard cells.count > 4, let offset = Int(cells[1]) else { continue }
