@@ -110,3 +110,12 @@ package struct RowView {
         return unsafe [UInt8](UnsafeRawBufferPointer(start: base + start, count: count))
     }
 }
+
+extension RowView {
+    /// Lends the bytes of a heap slot for the length of the call.
+    package func withHeap<Result>(
+        at byteOffset: Int, _ body: (Span<UInt8>) -> Result
+    ) -> Result {
+        heapBytes(at: byteOffset).withSpan(body)
+    }
+}

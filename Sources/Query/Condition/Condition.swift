@@ -1,0 +1,112 @@
+import RecordStore
+
+/// What a record must fulfil to be found. Two-valued: every condition is true or false of every
+/// record, also where a property is nil.
+package indirect enum Condition: Hashable, Sendable {
+    case constant(Bool)
+    case comparison(Comparison)
+    /// True of everything when empty.
+    case and([Condition])
+    /// True of nothing when empty.
+    case or([Condition])
+    case not(Condition)
+}
+
+/// One comparison of two operands.
+package struct Comparison: Hashable, Sendable {
+    package enum Operation: String, Hashable, Sendable, CaseIterable {
+        case equal = "=="
+        case notEqual = "!="
+        case less = "<"
+        case lessOrEqual = "<="
+        case greater = ">"
+        case greaterOrEqual = ">="
+        case between = "BETWEEN"
+        case `in` = "IN"
+        case contains = "CONTAINS"
+        case beginsWith = "BEGINSWITH"
+        case endsWith = "ENDSWITH"
+        case like = "LIKE"
+        case matches = "MATCHES"
+    }
+
+    /// How the elements of a to-many on the left are asked.
+    package enum Quantifier: Hashable, Sendable {
+        case none, any, all, noneOf
+    }
+
+    package var quantifier: Quantifier
+    package var left: Operand
+    package var operation: Operation
+    package var right: Operand
+    package var options: TextOptions
+
+    package init(
+        _ left: Operand, _ operation: Operation, _ right: Operand, options: TextOptions = [],
+        quantifier: Quantifier = .none
+    ) {
+        self.left = left
+        self.operation = operation
+        self.right = right
+        self.options = options
+        self.quantifier = quantifier
+    }
+}
+
+/// What a comparison of texts overlooks.
+package struct TextOptions: OptionSet, Hashable, Sendable {
+    package let rawValue: UInt8
+
+    package init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    package static let caseInsensitive = TextOptions(rawValue: 1)
+    package static let diacriticInsensitive = TextOptions(rawValue: 2)
+    /// By bytes, whatever else is said.
+    package static let normalized = TextOptions(rawValue: 4)
+    package static let widthInsensitive = TextOptions(rawValue: 8)
+    package static let localized = TextOptions(rawValue: 16)
+}
+
+/// A side of a comparison.
+package indirect enum Operand: Hashable, Sendable {
+    package enum Arithmetic: String, Hashable, Sendable {
+        case add = "+"
+        case subtract = "-"
+        case multiply = "*"
+        case divide = "/"
+        case power = "**"
+        case bitAnd = "&"
+        case bitOr = "|"
+        case bitXor = "^"
+    }
+
+    package enum ElementIndex: Hashable, Sendable {
+        case first, last, size
+        case at(Int)
+    }
+
+    case constant(Value)
+    case list([Operand])
+    /// Property names from the record on; `@count` and its like are segments.
+    case keyPath([String])
+    /// The record itself.
+    case selfObject
+    case arithmetic(Arithmetic, Operand, Operand)
+    case negated(Operand)
+    case function(String, [Operand])
+    /// The elements of a to-many that fulfil a condition in which the variable names the element.
+    case subquery(collection: [String], variable: String, Condition)
+    case variable(String, [String])
+    case element(Operand, ElementIndex)
+    case ternary(Condition, Operand, Operand)
+    case cast(Operand, String)
+}
+
+/// What is wrong with a condition or a query: a sentence for the person who wrote it.
+package struct QueryError: Error, Hashable, Sendable, CustomStringConvertible {
+    package var message: String
+
+    package init(_ message: String) { self.message = message }
+
+    package var description: String { message }
+}

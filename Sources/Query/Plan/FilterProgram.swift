@@ -1,0 +1,366 @@
+import RecordStore
+
+/// A condition as a flat program over raw records: each test says where to go on when it holds and
+/// where when it does not. Tests of the record's own columns are loads at fixed offsets; what is
+/// rarer is left to the reference evaluator.
+struct FilterProgram {
+    static let accept = -1
+    static let reject = -2
+
+    enum Test {
+        case isNull(offset: Int)
+        case int(offset: Int, Comparison.Operation, Int64)
+        case uint(offset: Int, Comparison.Operation, UInt64)
+        case double(offset: Int, Comparison.Operation, Double)
+        case float(offset: Int, Comparison.Operation, Double)
+        /// Index into `texts`.
+        case text(offset: Int, Comparison.Operation, text: Int)
+        case foldedContains(offset: Int, text: Int)
+        case link(offset: Int, UInt64)
+        case general(Int)
+    }
+
+    struct Text {
+        var bytes: [UInt8]
+        var options: TextOptions
+        var original: Comparison
+    }
+
+    private struct Step {
+        var test: Test
+        var onTrue: Int
+        var onFalse: Int
+    }
+
+    private var steps: [Step] = []
+    private var start = accept
+    private var texts: [Text] = []
+    private var generals: [Comparison] = []
+    private let entity: EntityLayout
+    private let resolver: PathResolver
+
+    /// Throws a `QueryError` for a property that does not exist.
+    init(_ condition: Condition, entity: EntityLayout, schema: Schema) throws {
+        self.entity = entity
+        resolver = PathResolver(schema: schema)
+        start = try compile(condition, Self.accept, Self.reject)
+    }
+
+    /// Whether every record passes.
+    var acceptsAll: Bool { start == Self.accept }
+    var acceptsNone: Bool { start == Self.reject }
+
+    // MARK: Compiling, last test first
+
+    private mutating func compile(
+        _ condition: Condition, _ onTrue: Int, _ onFalse: Int
+    ) throws -> Int {
+        switch condition {
+        case .constant(let flag): return flag ? onTrue : onFalse
+        case .not(let inner): return try compile(inner, onFalse, onTrue)
+        case .and(let parts):
+            var next = onTrue
+            for part in parts.reversed() { next = try compile(part, next, onFalse) }
+            return next
+        case .or(let parts):
+            var next = onFalse
+            for part in parts.reversed() { next = try compile(part, onTrue, next) }
+            return next
+        case .comparison(let comparison):
+            try check(comparison)
+            return try compile(comparison, onTrue, onFalse)
+        }
+    }
+
+    private mutating func append(_ test: Test, _ onTrue: Int, _ onFalse: Int) -> Int {
+        steps.append(Step(test: test, onTrue: onTrue, onFalse: onFalse))
+        return steps.count - 1
+    }
+
+    private mutating func compile(
+        _ comparison: Comparison, _ onTrue: Int, _ onFalse: Int
+    ) throws -> Int {
+        if comparison.quantifier == .none, case .keyPath(let path) = comparison.left,
+            case .constant(let value) = comparison.right
+        {
+            let resolved = try resolver.resolve(path, from: entity)
+            if let field = resolved.ownField,
+                let next = compile(field, comparison, value, onTrue, onFalse)
+            {
+                return next
+            }
+            if let link = resolved.ownLink,
+                let next = compile(link: link, comparison, value, onTrue, onFalse)
+            {
+                return next
+            }
+        }
+        generals.append(comparison)
+        return append(.general(generals.count - 1), onTrue, onFalse)
+    }
+
+    private mutating func compile(
+        _ field: FieldLayout, _ comparison: Comparison, _ value: Value, _ onTrue: Int,
+        _ onFalse: Int
+    ) -> Int? {
+        let offset = field.byteOffset
+        var operation = comparison.operation
+        var (onTrue, onFalse) = (onTrue, onFalse)
+        if operation == .notEqual {
+            operation = .equal
+            swap(&onTrue, &onFalse)
+        }
+        if value.isNull {
+            switch operation {
+            case .equal, .lessOrEqual, .greaterOrEqual:
+                return append(.isNull(offset: offset), onTrue, onFalse)
+            default: return onFalse
+            }
+        }
+        guard let test = test(field, operation, comparison, value) else { return nil }
+        let next = append(test, onTrue, onFalse)
+        // A nil equals no value and is in no order with one.
+        return append(.isNull(offset: offset), onFalse, next)
+    }
+
+    private mutating func test(
+        _ field: FieldLayout, _ operation: Comparison.Operation, _ comparison: Comparison,
+        _ value: Value
+    ) -> Test? {
+        let offset = field.byteOffset
+        let isOrder = [.equal, .less, .lessOrEqual, .greater, .greaterOrEqual].contains(operation)
+        switch (field.type, value) {
+        case (.string?, .string(let text)), (.url?, .url(let text)), (.string?, .url(let text)),
+            (.url?, .string(let text)):
+            return textTest(offset, operation, comparison, text)
+        case (.date?, .date(let seconds)) where isOrder && !seconds.isNaN:
+            return .double(offset: offset, operation, seconds)
+        case (.double?, _) where isOrder:
+            guard let number = value.approximation, !number.isNaN,
+                Value.compare(.double(number), value) == 0
+            else { return nil }
+            return .double(offset: offset, operation, number)
+        case (.float?, _) where isOrder:
+            guard let number = value.approximation, !number.isNaN,
+                Value.compare(.double(number), value) == 0
+            else { return nil }
+            return .float(offset: offset, operation, number)
+        case (let type?, _) where isOrder && (type.isSigned || type == .bool):
+            return Self.whole(value).map { .int(offset: offset, operation, $0) }
+        case (let type?, _) where isOrder && type.isUnsigned:
+            guard let number = Self.whole(value), number >= 0 else { return nil }
+            return .uint(offset: offset, operation, UInt64(number))
+        default: return nil
+        }
+    }
+
+    private static func whole(_ value: Value) -> Int64? {
+        switch value {
+        case .int(let number): number
+        case .bool(let flag): flag ? 1 : 0
+        case .uint(let number): Int64(exactly: number)
+        default: nil
+        }
+    }
+
+    private mutating func textTest(
+        _ offset: Int, _ operation: Comparison.Operation, _ comparison: Comparison, _ text: String
+    ) -> Test? {
+        let folds = TextMatch.folds(comparison.options)
+        switch operation {
+        case .contains where folds:
+            let folded = TextMatch.fold(text, comparison.options)
+            texts.append(
+                Text(
+                    bytes: Array(folded.utf8), options: comparison.options, original: comparison))
+            return .foldedContains(offset: offset, text: texts.count - 1)
+        case .equal, .less, .lessOrEqual, .greater, .greaterOrEqual, .contains, .beginsWith,
+            .endsWith:
+            guard !folds else { return nil }
+            texts.append(
+                Text(bytes: Array(text.utf8), options: comparison.options, original: comparison))
+            return .text(offset: offset, operation, text: texts.count - 1)
+        default: return nil
+        }
+    }
+
+    private mutating func compile(
+        link field: FieldLayout, _ comparison: Comparison, _ value: Value, _ onTrue: Int,
+        _ onFalse: Int
+    ) -> Int? {
+        let number: UInt64
+        switch value {
+        case .null: number = 0
+        case .object(let object): number = object.rawValue
+        default: return nil
+        }
+        switch comparison.operation {
+        case .equal: return append(.link(offset: field.byteOffset, number), onTrue, onFalse)
+        case .notEqual: return append(.link(offset: field.byteOffset, number), onFalse, onTrue)
+        default: return nil
+        }
+    }
+
+    /// Names that do not exist are found before the first record is read.
+    private func check(_ comparison: Comparison) throws {
+        try check(comparison.left)
+        try check(comparison.right)
+        guard comparison.quantifier == .none, case .keyPath(let path) = comparison.left else {
+            return
+        }
+        let resolved = try resolver.resolve(path, from: entity)
+        let takesMany: Set<Comparison.Operation> = [.contains, .equal, .notEqual]
+        guard resolved.isSingle || takesMany.contains(comparison.operation) else {
+            throw QueryError(
+                "“\(path.joined(separator: "."))” crosses the to-many relationship of "
+                    + "\(entity.name): say ANY, ALL or NONE before it, or compare its @count")
+        }
+    }
+
+    private func check(_ operand: Operand) throws {
+        switch operand {
+        case .keyPath(let path): _ = try resolver.resolve(path, from: entity)
+        case .list(let operands), .function(_, let operands): try operands.forEach(check)
+        case .arithmetic(_, let left, let right):
+            try check(left)
+            try check(right)
+        case .negated(let inner), .cast(let inner, _), .element(let inner, _): try check(inner)
+        case .subquery(let path, _, _): _ = try resolver.resolve(path, from: entity)
+        case .ternary(_, let yes, let no):
+            try check(yes)
+            try check(no)
+        case .constant, .selfObject, .variable: break
+        }
+    }
+
+    // MARK: Running
+
+    func accepts(
+        _ row: RowView, _ number: ObjectNumber, _ evaluator: ReferenceEvaluator
+    ) throws -> Bool {
+        var position = start
+        while position >= 0 {
+            let isTrue: Bool
+            switch steps[position].test {
+            case .isNull(let offset): isTrue = row.isNull(at: offset)
+            case .int(let offset, let operation, let value):
+                isTrue = Self.holds(operation, row.int(at: offset), value)
+            case .uint(let offset, let operation, let value):
+                isTrue = Self.holds(operation, row.uint(at: offset), value)
+            case .double(let offset, let operation, let value):
+                isTrue = Self.holds(operation, ordered: row.double(at: offset), value)
+            case .float(let offset, let operation, let value):
+                isTrue = Self.holds(operation, ordered: Double(row.float(at: offset)), value)
+            case .link(let offset, let value): isTrue = row.uint(at: offset) == value
+            case .text(let offset, let operation, let index):
+                isTrue = try text(row, offset, operation, texts[index], number, evaluator)
+            case .foldedContains(let offset, let index):
+                isTrue = try folded(row, offset, texts[index], number, evaluator)
+            case .general(let index):
+                isTrue = try general(generals[index], row, number, evaluator)
+            }
+            position = isTrue ? steps[position].onTrue : steps[position].onFalse
+        }
+        return position == Self.accept
+    }
+
+    @inline(__always)
+    private static func holds<Number: Comparable>(
+        _ operation: Comparison.Operation, _ left: Number, _ right: Number
+    ) -> Bool {
+        switch operation {
+        case .equal: left == right
+        case .less: left < right
+        case .lessOrEqual: left <= right
+        case .greater: left > right
+        default: left >= right
+        }
+    }
+
+    /// NaN stands before every other number; the value compared with is none.
+    @inline(__always)
+    private static func holds(
+        _ operation: Comparison.Operation, ordered left: Double, _ right: Double
+    ) -> Bool {
+        if left.isNaN { return operation == .less || operation == .lessOrEqual }
+        return holds(operation, left, right)
+    }
+
+    private func general(
+        _ comparison: Comparison, _ row: RowView, _ number: ObjectNumber,
+        _ evaluator: ReferenceEvaluator
+    ) throws -> Bool {
+        try evaluator.isTrue(
+            .comparison(comparison),
+            of: Candidate(number: number, row: row, entity: entity))
+    }
+
+    private func text(
+        _ row: RowView, _ offset: Int, _ operation: Comparison.Operation, _ text: Text,
+        _ number: ObjectNumber, _ evaluator: ReferenceEvaluator
+    ) throws -> Bool {
+        if row.isBlob(at: offset) { return try general(text.original, row, number, evaluator) }
+        return row.withHeap(at: offset) { bytes in
+            let part = text.bytes.span
+            switch operation {
+            case .contains: return TextMatch.contains(bytes, part)
+            case .beginsWith:
+                return bytes.count >= part.count && Self.isEqual(bytes, part, from: 0)
+            case .endsWith:
+                return bytes.count >= part.count
+                    && Self.isEqual(bytes, part, from: bytes.count - part.count)
+            case .equal: return bytes.count == part.count && Self.isEqual(bytes, part, from: 0)
+            default: return Self.holds(operation, Self.order(bytes, part), 0)
+            }
+        }
+    }
+
+    private static func isEqual(
+        _ bytes: Span<UInt8>, _ part: Span<UInt8>, from start: Int
+    ) -> Bool {
+        for index in part.indices where bytes[start + index] != part[index] { return false }
+        return true
+    }
+
+    private static func order(_ left: Span<UInt8>, _ right: Span<UInt8>) -> Int {
+        for index in 0..<min(left.count, right.count) where left[index] != right[index] {
+            return Int(left[index]) - Int(right[index])
+        }
+        return left.count - right.count
+    }
+
+    private func folded(
+        _ row: RowView, _ offset: Int, _ text: Text, _ number: ObjectNumber,
+        _ evaluator: ReferenceEvaluator
+    ) throws -> Bool {
+        if row.isBlob(at: offset) { return try general(text.original, row, number, evaluator) }
+        let lowers = text.options.contains(.caseInsensitive)
+        let quick = row.withHeap(at: offset) { bytes in
+            Self.containsASCII(bytes, text.bytes.span, lowers: lowers)
+        }
+        if let quick { return quick }
+        let folded = TextMatch.fold(row.string(at: offset), text.options)
+        return TextMatch.contains(folded.utf8.span, text.bytes.span)
+    }
+
+    /// Whether a text of ASCII contains another; nil when it has other characters.
+    private static func containsASCII(
+        _ bytes: Span<UInt8>, _ part: Span<UInt8>, lowers: Bool
+    ) -> Bool? {
+        var isASCII = true
+        for index in bytes.indices where bytes[index] >= 0x80 { isASCII = false }
+        guard isASCII else { return nil }
+        guard part.count > 0 else { return true }
+        guard part.count <= bytes.count else { return false }
+        func lower(_ byte: UInt8) -> UInt8 {
+            lowers && byte &- 0x41 < 26 ? byte | 0x20 : byte
+        }
+        let first = part[0]
+        for start in 0...(bytes.count - part.count) where lower(bytes[start]) == first {
+            var index = 1
+            while index < part.count && lower(bytes[start + index]) == part[index] { index += 1 }
+            if index == part.count { return true }
+        }
+        return false
+    }
+}

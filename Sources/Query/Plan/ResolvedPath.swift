@@ -1,0 +1,129 @@
+import RecordStore
+
+/// A key path with its properties found: to-one steps, then what it ends in.
+struct ResolvedPath {
+    enum End {
+        case attribute(FieldLayout)
+        /// The object that the steps lead to.
+        case object
+        case collection(Collection)
+    }
+
+    struct Collection {
+        var relationship: RelationshipLayout
+        var hierarchy: HierarchyID
+        /// From an element on; nil for the elements themselves.
+        var elements: Box?
+        var function: SelectTerm.Function?
+    }
+
+    /// Breaks the recursion of the value type.
+    final class Box {
+        let path: ResolvedPath
+        init(_ path: ResolvedPath) { self.path = path }
+    }
+
+    struct Step {
+        var field: FieldLayout
+        var hierarchy: HierarchyID
+    }
+
+    var steps: [Step]
+    var end: End
+    /// The entity at the end of the steps.
+    var entity: EntityLayout
+
+    /// Whether a record gives one value and not several.
+    var isSingle: Bool {
+        guard case .collection(let collection) = end else { return true }
+        return collection.function != nil
+    }
+
+    /// The column of the record itself that the path names.
+    var ownField: FieldLayout? {
+        guard steps.isEmpty, case .attribute(let field) = end else { return nil }
+        return field
+    }
+
+    /// The to-one property of the record itself that the path names.
+    var ownLink: FieldLayout? {
+        guard steps.count == 1, case .object = end else { return nil }
+        return steps[0].field
+    }
+}
+
+/// Finds the properties that paths name.
+struct PathResolver {
+    let schema: Schema
+
+    func resolve(_ path: [String], from entity: EntityLayout) throws -> ResolvedPath {
+        var steps: [ResolvedPath.Step] = []
+        var current = entity
+        var rest = path[...]
+        if let first = rest.first, first.uppercased() == "SELF" { rest = rest.dropFirst() }
+        while let name = rest.popFirst() {
+            if let relationship = current.relationship(named: name) {
+                let target = schema.knownEntity(tag: relationship.destinationTag)
+                if let field = relationship.field {
+                    steps.append(ResolvedPath.Step(field: field, hierarchy: target.hierarchy))
+                    current = target
+                    continue
+                }
+                let collection = try collection(relationship, target, rest, path)
+                return ResolvedPath(steps: steps, end: .collection(collection), entity: current)
+            }
+            guard let field = current.field(named: name) else {
+                throw QueryError(unknown(name, of: current, in: path))
+            }
+            guard rest.isEmpty else {
+                throw QueryError(
+                    "“\(path.joined(separator: "."))”: \(name) of \(current.name) is an "
+                        + "attribute, so nothing can follow it")
+            }
+            return ResolvedPath(steps: steps, end: .attribute(field), entity: current)
+        }
+        return ResolvedPath(steps: steps, end: .object, entity: current)
+    }
+
+    private func unknown(
+        _ name: String, of entity: EntityLayout, in path: [String]
+    ) -> String {
+        let known = (entity.fields.map(\.name) + entity.relationships.map(\.name))
+        let names = Array(Set(known)).sorted().joined(separator: ", ")
+        return "“\(path.joined(separator: "."))”: \(entity.name) has no property “\(name)”; "
+            + "it has \(names)"
+    }
+
+    /// What follows a to-many: `@count`, `@sum.age`, `age.@sum`, `age`, or nothing.
+    private func collection(
+        _ relationship: RelationshipLayout, _ target: EntityLayout, _ rest: ArraySlice<String>,
+        _ path: [String]
+    ) throws -> ResolvedPath.Collection {
+        var names = Array(rest)
+        var function: SelectTerm.Function?
+        if let index = names.firstIndex(where: { $0.hasPrefix("@") }) {
+            function = try Self.function(names[index], in: path)
+            names.remove(at: index)
+        }
+        let elements = names.isEmpty ? nil : try resolve(names, from: target)
+        return ResolvedPath.Collection(
+            relationship: relationship, hierarchy: target.hierarchy,
+            elements: elements.map(ResolvedPath.Box.init), function: function)
+    }
+
+    private static func function(
+        _ name: String, in path: [String]
+    ) throws -> SelectTerm.Function {
+        switch name {
+        case "@count": return .count
+        case "@sum": return .sum
+        case "@avg", "@average": return .average
+        case "@min": return .minimum
+        case "@max": return .maximum
+        default:
+            throw QueryError(
+                "“\(path.joined(separator: "."))”: \(name) is no collection operator; "
+                    + "@count, @sum, @avg, @min and @max are")
+        }
+    }
+}

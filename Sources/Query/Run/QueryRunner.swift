@@ -1,0 +1,191 @@
+import RecordStore
+
+/// Runs requests against a reader. Results are those of the reference meaning whatever plan finds
+/// them; no object is ever made here.
+package struct QueryRunner {
+    let reader: RecordReader
+
+    package init(_ reader: RecordReader) { self.reader = reader }
+
+    /// Throws a `QueryError` for an entity that the store does not have.
+    func entity(_ request: FetchRequest) throws -> EntityLayout {
+        guard let entity = reader.schema.entity(named: request.entityName) else {
+            throw QueryError("the store has no entity “\(request.entityName)”")
+        }
+        return entity
+    }
+
+    /// The numbers of the objects that fulfil a request, in its order.
+    package func numbers(_ request: FetchRequest) throws -> [ObjectNumber] {
+        var numbers: [ObjectNumber] = []
+        try forEach(request) { number, _ in
+            numbers.append(number)
+            return true
+        }
+        return numbers
+    }
+
+    /// How many objects fulfil a request, its limit and offset included.
+    package func count(_ request: FetchRequest) throws -> Int {
+        let entity = try entity(request)
+        var total = 0
+        let program = try FilterProgram(
+            request.condition, entity: entity, schema: reader.schema)
+        if program.acceptsAll {
+            total = try reader.recordCount(
+                of: entity, includesSubentities: request.includesSubentities)
+        } else {
+            try forEachMatch(request) { _, _ in
+                total += 1
+                return true
+            }
+        }
+        let rest = max(0, total - request.offset)
+        return min(rest, request.limit ?? rest)
+    }
+
+    /// Lends each record that fulfils a request, in its order, until the body says to stop.
+    package func forEach(
+        _ request: FetchRequest, _ body: (ObjectNumber, RowView) throws -> Bool
+    ) throws {
+        guard request.sortKeys.isEmpty else {
+            let hierarchy = try entity(request).hierarchy
+            for (number, _) in try sortedNumbers(request) {
+                guard try lend(number, hierarchy, body) else { return }
+            }
+            return
+        }
+        var skipped = 0
+        var taken = 0
+        if request.limit == 0 { return }
+        try forEachMatch(request) { number, row in
+            if skipped < request.offset {
+                skipped += 1
+                return true
+            }
+            taken += 1
+            guard try body(number, row) else { return false }
+            return taken < request.limit ?? .max
+        }
+    }
+
+    /// False when the body says to stop; a record that is gone is passed over.
+    private func lend(
+        _ number: ObjectNumber, _ hierarchy: HierarchyID,
+        _ body: (ObjectNumber, RowView) throws -> Bool
+    ) throws -> Bool {
+        var goesOn = true
+        var failure: (any Error)?
+        _ = try reader.withRow(number, in: hierarchy) { row in
+            do {
+                goesOn = try body(number, row)
+            } catch {
+                failure = error
+            }
+        }
+        if let failure { throw failure }
+        return goesOn
+    }
+
+    /// The objects with the values that they are sorted by, so that the results of several stores
+    /// can be merged.
+    package func sortedNumbers(
+        _ request: FetchRequest
+    ) throws -> [(number: ObjectNumber, values: [Value])] {
+        let entity = try entity(request)
+        let evaluator = ReferenceEvaluator(reader)
+        let paths = try request.sortKeys.map { key in
+            let path = try evaluator.resolver.resolve(key.path, from: entity)
+            guard path.isSingle else {
+                throw QueryError(
+                    "“\(key.path.joined(separator: "."))” has several values for one object, "
+                        + "so nothing can be sorted by it")
+            }
+            return path
+        }
+        var found: [(number: ObjectNumber, values: [Value])] = []
+        try forEachMatch(request) { number, row in
+            let values = try paths.map { path -> Value in
+                if let field = path.ownField { return try reader.value(field, of: row) }
+                return try evaluator.evaluate(path, row, number).values.first ?? .null
+            }
+            found.append((number, values))
+            return true
+        }
+        found.sort { SortOrder.precedes($0, $1, request.sortKeys) }
+        let rest = found.dropFirst(request.offset)
+        return Array(request.limit.map { rest.prefix($0) } ?? rest)
+    }
+
+    /// What a request does, for people.
+    package func explain(_ request: FetchRequest) throws -> String {
+        let plan = Planner(try entity(request), reader).plan(request.condition)
+        let sort = request.sortKeys.isEmpty ? "" : ", then a sort"
+        return "\(request.entityName): \(plan.description)\(sort)"
+    }
+
+    // MARK: Matches, in no particular order
+
+    func forEachMatch(
+        _ request: FetchRequest, _ body: (ObjectNumber, RowView) throws -> Bool
+    ) throws {
+        let entity = try entity(request)
+        let program = try FilterProgram(
+            request.condition, entity: entity, schema: reader.schema)
+        guard !program.acceptsNone else { return }
+        let evaluator = ReferenceEvaluator(reader)
+        let tags = request.includesSubentities ? entity.tags : [entity.tag]
+        let isWhole = tags.count == reader.schema.knownEntity(tag: entity.hierarchy.rootTag).tags.count
+        func test(_ number: ObjectNumber, _ row: RowView) throws -> Bool {
+            guard isWhole || tags.contains(row.entityTag),
+                try program.accepts(row, number, evaluator)
+            else { return true }
+            return try body(number, row)
+        }
+        switch Planner(entity, reader).plan(request.condition) {
+        case .scan:
+            let cursor = reader.recordCursor(entity.hierarchy)
+            while try cursor.next() {
+                guard try test(cursor.number, try cursor.row()) else { return }
+            }
+        case .index(let index, let ranges):
+            for range in ranges {
+                let cursor = reader.indexCursor(index, range)
+                while try cursor.next() {
+                    guard try lend(cursor.number, entity.hierarchy, test) else { return }
+                }
+            }
+        case .sources(let relationship, let targets):
+            for target in targets {
+                var numbers: [ObjectNumber] = []
+                try reader.forEachSource(of: relationship, target: target) { numbers.append($0) }
+                for number in numbers {
+                    guard try lend(number, entity.hierarchy, test) else { return }
+                }
+            }
+        case .numbers(let numbers):
+            for number in numbers {
+                guard try lend(number, entity.hierarchy, test) else { return }
+            }
+        }
+    }
+}
+
+/// The order of results: key by key, then by object number, so that it never depends on a plan.
+package enum SortOrder {
+    package static func precedes(
+        _ left: (number: ObjectNumber, values: [Value]),
+        _ right: (number: ObjectNumber, values: [Value]), _ keys: [SortKey]
+    ) -> Bool {
+        let order = compare(left.values, right.values, keys)
+        return order != 0 ? order < 0 : left.number < right.number
+    }
+
+    package static func compare(_ left: [Value], _ right: [Value], _ keys: [SortKey]) -> Int {
+        for index in keys.indices {
+            let order = Value.compare(left[index], right[index])
+            if order != 0 { return keys[index].isAscending ? order : -order }
+        }
+        return 0
+    }
+}
