@@ -85,7 +85,11 @@ struct Aggregate {
     ) -> Value {
         var aggregate = Aggregate(function)
         for value in values {
-            if function == .count && isCollection { aggregate.addRow() } else { aggregate.add(value) }
+            if function == .count && isCollection {
+                aggregate.addRow()
+            } else {
+                aggregate.add(value)
+            }
         }
         return aggregate.result()
     }

@@ -135,7 +135,8 @@ package struct QueryRunner {
         guard !program.acceptsNone else { return }
         let evaluator = ReferenceEvaluator(reader)
         let tags = request.includesSubentities ? entity.tags : [entity.tag]
-        let isWhole = tags.count == reader.schema.knownEntity(tag: entity.hierarchy.rootTag).tags.count
+        let isWhole =
+            tags.count == reader.schema.knownEntity(tag: entity.hierarchy.rootTag).tags.count
         func test(_ number: ObjectNumber, _ row: RowView) throws -> Bool {
             guard isWhole || tags.contains(row.entityTag),
                 try program.accepts(row, number, evaluator)
