@@ -115,6 +115,40 @@ package struct NodeView {
         return PageID(load(UInt64.self, valueField(index).start))
     }
 
+    /// Puts a slot's whole key together in a scratch page; returns its size.
+    @inline(__always)
+    func copyKey(_ index: Int, into scratch: PageBuffer) -> Int {
+        let slot = checkedSlot(index)
+        let prefixSize = prefixSize
+        let suffixSize = Int(slot >> 48)
+        precondition(prefixSize &+ suffixSize <= scratch.count, "a key is longer than its scratch")
+        let cell = Int(UInt16(truncatingIfNeeded: slot >> 32))
+        // Safety: the line above proves the targets; `PageCheck` proved prefix and suffix.
+        unsafe copyInSteps(page.base + NodeLayout.fences, scratch.base, prefixSize)
+        unsafe copyInSteps(
+            page.base + cell + NodeLayout.cellKey, scratch.base + prefixSize, suffixSize)
+        return prefixSize &+ suffixSize
+    }
+
+    /// A copy of a few bytes without a call, before which the page would have to be retained.
+    @inline(__always)
+    private func copyInSteps(
+        _ source: UnsafeMutableRawPointer, _ target: UnsafeMutableRawPointer, _ count: Int
+    ) {
+        // Safety: the caller proved that both hold `count` bytes; no step passes them.
+        var position = 0
+        while position &+ 8 <= count {
+            let word = unsafe source.loadUnaligned(fromByteOffset: position, as: UInt64.self)
+            unsafe target.storeBytes(of: word, toByteOffset: position, as: UInt64.self)
+            position &+= 8
+        }
+        while position < count {
+            let byte = unsafe source.load(fromByteOffset: position, as: UInt8.self)
+            unsafe target.storeBytes(of: byte, toByteOffset: position, as: UInt8.self)
+            position &+= 1
+        }
+    }
+
     // MARK: Search
 
     /// The first slot whose key is not less than `key`, and whether it is equal.

@@ -36,23 +36,21 @@ package final class Cursor {
 
     /// The entry's key, valid until the cursor moves.
     package var key: ByteView {
-        guard let leaf, index < leaf.slotCount else {
+        guard let size = leaf?.copyKey(index, into: keyBytes) else {
             preconditionFailure("a cursor that is at no entry has no key")
         }
-        let suffix = leaf.suffix(index)
-        let prefixSize = leaf.prefixSize
-        guard prefixSize > 0 else { return suffix }
-        keyBytes.copy(leaf.prefix, to: 0)
-        keyBytes.copy(suffix, to: prefixSize)
-        return keyBytes.view.slice(from: 0, count: prefixSize + suffix.count)
+        return keyBytes.view.slice(from: 0, count: size)
     }
 
     /// The entry's value, valid until the cursor moves. Reads further pages when it is large.
     package func value() throws(StoreError) -> ByteView {
-        guard let leaf, index < leaf.slotCount else {
-            preconditionFailure("a cursor that is at no entry has no value")
-        }
-        guard leaf.isValueElsewhere(index) else { return leaf.storedValue(index) }
+        precondition(isValid, "a cursor that is at no entry has no value")
+        if let leaf, !leaf.isValueElsewhere(index) { return leaf.storedValue(index) }
+        return try largeValue()
+    }
+
+    private func largeValue() throws(StoreError) -> ByteView {
+        guard let leaf else { preconditionFailure("a cursor that is at no entry has no value") }
         valueBytes.removeAll()
         try view.readBlob(BlobID(leaf.storedValue(index)), into: valueBytes)
         return valueBytes.view
