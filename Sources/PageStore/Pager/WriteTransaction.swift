@@ -11,7 +11,7 @@ package final class WriteTransaction: PageEditor {
     private let baseCommit: UInt64
     private let baseRoot: PageID?
     private var phase = Phase.open
-    private var dirty: [PageID: PageBuffer] = [:]
+    private var dirty = PageTable()
     private var chunks: [PageID: ExtentAddress] = [:]
     private var freed: Set<PageID> = []
     private var allocated: Set<PageID> = []
@@ -126,7 +126,7 @@ package final class WriteTransaction: PageEditor {
 
     private func drop() {
         base = nil
-        dirty = [:]
+        dirty = PageTable()
         chunks = [:]
         freed = []
         allocated = []

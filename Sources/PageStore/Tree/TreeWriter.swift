@@ -47,18 +47,26 @@ package final class TreeWriter {
     }
 
     private func insert(_ key: ByteView, _ value: ByteView) throws(StoreError) -> Bool {
-        if let leaf, covers(key, leaf) { return try put(key, value, into: leaf) }
-        try editor.checkKeySize(key)
-        leaf = nil
-        return try put(key, value, into: editor.editableLeaf(for: key, in: tree))
+        guard let leaf, covers(key, leaf) else { return try insertElsewhere(key, value) }
+        do throws(StoreError) {
+            let isReplaced = try editor.put(key, value, into: leaf, of: tree)
+            // A split may have turned the root, which was the leaf, into a branch.
+            if !NodeView.isLeaf(leaf.page) { self.leaf = nil }
+            return isReplaced
+        } catch {
+            self.leaf = nil
+            throw error
+        }
     }
 
-    private func put(
-        _ key: ByteView, _ value: ByteView, into node: NodeView
+    /// Descends to the leaf that covers a key.
+    private func insertElsewhere(
+        _ key: ByteView, _ value: ByteView
     ) throws(StoreError) -> Bool {
         leaf = nil
+        try editor.checkKeySize(key)
+        let node = try editor.editableLeaf(for: key, in: tree)
         let isReplaced = try editor.put(key, value, into: node, of: tree)
-        // A split may have turned the root, which was the leaf, into a branch.
         if NodeView.isLeaf(node.page) { leaf = node }
         return isReplaced
     }
