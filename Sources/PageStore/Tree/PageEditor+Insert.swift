@@ -98,11 +98,18 @@ extension PageEditor {
         var entries = old.entries()
         let index = old.search(entry.suffix).index
         entries.insert(entry, at: index)
-        let isAppend = index == old.slotCount && old.upperFence.isEmpty
         let plan = SplitPlan(
             level: old.level, lower: old.lowerFence, upper: old.upperFence,
             pageSizeInBytes: pageSizeInBytes)
-        if let cut = plan.cut(entries, from: isAppend ? entries.count - 1 : nil) {
+        // Behind all others: the new node takes the entry alone, so that loading in key order
+        // fills pages. The last child of the last branch may be the empty one of a fence ahead.
+        let isAppend =
+            old.isLeaf
+            ? index == old.slotCount : index + 1 >= old.slotCount && old.upperFence.isEmpty
+        if isAppend, let fence = plan.fenceAhead(of: entry.suffix, entries) {
+            return try setFence(fence, of: node, entries, plan, in: tree)
+        }
+        if let cut = plan.cut(entries, from: isAppend ? index : nil) {
             return try divide(node, entries, at: cut, plan, firstChild: old.child(-1), in: tree)
         }
         // Two large neighbours and a long separator may leave no cut that takes the entry too.
@@ -131,7 +138,22 @@ extension PageEditor {
         try insertSeparator(cut.separator, child: right.id, level: plan.level + 1, in: tree)
     }
 
-    final func insertSeparator(
+    /// Bounds the last leaf, with a new empty one behind it.
+    private final func setFence(
+        _ fence: [UInt8], of leaf: NodeView, _ entries: [NodeEntry], _ plan: SplitPlan,
+        in tree: TreeID
+    ) throws(StoreError) {
+        let behind = try allocatePage(.treeLeaf)
+        fence.withView { fence in
+            _ = NodeView.clear(behind, level: 0, lower: fence, upper: plan.upper, firstChild: nil)
+            NodeView.build(
+                leaf.page, level: 0, lower: plan.lower, upper: fence, firstChild: nil,
+                entries[...])
+        }
+        try insertSeparator(fence, child: behind.id, level: 1, in: tree)
+    }
+
+    private final func insertSeparator(
         _ separator: [UInt8], child: PageID, level: Int, in tree: TreeID
     ) throws(StoreError) {
         let childBytes = child.encoded()

@@ -33,6 +33,25 @@ struct SplitPlan {
         return nil
     }
 
+    /// An upper fence for the last leaf, above all keys that are to be expected soon; nil when it
+    /// would not help.
+    ///
+    /// The last leaf has no upper fence, hence no prefix to cut off, and fills up with bytes that
+    /// all its keys share. With a fence a little ahead it takes more, and so does each leaf that
+    /// is split from it, until the keys have passed the fence.
+    func fenceAhead(of key: ByteView, _ entries: [NodeEntry]) -> [UInt8]? {
+        guard level == 0, upper.isEmpty else { return nil }
+        // The byte before the one in which the leaf's keys differ: its successor is 256 leaves'
+        // worth of keys away if keys are dense, and the prefix is a byte shorter.
+        var position = lower.sharedPrefixCount(with: key) - 1
+        while position > 0 && key[position] == 0xFF { position -= 1 }
+        guard position > 0 else { return nil }
+        var fence = key.slice(from: 0, count: position + 1).array()
+        fence[position] += 1
+        let size = fence.withView { NodeView.builtSize(entries[...], lower: lower, upper: $0) }
+        return size <= pageSizeInBytes / 8 * 7 ? fence : nil
+    }
+
     func rightEntries(_ entries: [NodeEntry], at index: Int) -> ArraySlice<NodeEntry> {
         level == 0 ? entries[index...] : entries[(index + 1)...]
     }
