@@ -63,7 +63,8 @@ import Testing
         check.checkTree(tree)
         #expect(check.findings == [])
         #expect(check.entryCount == count)
-        let fill = Double(sizeInBytes) / Double(check.visited.count * engine.options.pageSizeInBytes)
+        let fill =
+            Double(sizeInBytes) / Double(check.visited.count * engine.options.pageSizeInBytes)
         #expect(fill > load.fillMin, "\(fill)")
         for step in 0..<count {
             #expect(try transaction.remove(load.key(step).span, from: tree))
