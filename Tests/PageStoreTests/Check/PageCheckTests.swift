@@ -35,6 +35,25 @@ import Testing
         try PageCheck.validate(branch())
     }
 
+    @Test func `a summary shows what a page holds, and of a damaged page its kind`() throws {
+        let page = try leaf()
+        let summary = PageSummary(page)
+        #expect(summary.kind == .treeLeaf)
+        #expect(summary.fields.contains { $0.name == "slotCount" && $0.value == 3 })
+        #expect(summary.entries.map { String(decoding: $0.key, as: UTF8.self) } == ["", "aardvark", "zebra"])
+        #expect(summary.entries[1].content == .value(Array("value".utf8)))
+        let above = PageSummary(try branch())
+        #expect(above.kind == .treeBranch && above.entries.count > 2)
+        for entry in above.entries {
+            guard case .child = entry.content else {
+                Issue.record("a branch has children only")
+                continue
+            }
+        }
+        page.setUInt16(9999, at: NodeLayout.slotCount)
+        #expect(PageSummary(page).kind == .treeLeaf && PageSummary(page).entries.isEmpty)
+    }
+
     /// Whatever one byte becomes, the page is refused or still safe to search and to change.
     @Test(arguments: [true, false])
     func `a node with any one byte changed is refused or safe`(_ isLeaf: Bool) throws {
