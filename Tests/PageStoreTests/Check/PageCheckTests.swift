@@ -40,7 +40,10 @@ import Testing
         let summary = PageSummary(page)
         #expect(summary.kind == .treeLeaf)
         #expect(summary.fields.contains { $0.name == "slotCount" && $0.value == 3 })
-        #expect(summary.entries.map { String(decoding: $0.key, as: UTF8.self) } == ["", "aardvark", "zebra"])
+        #expect(
+            summary.entries.map { String(decoding: $0.key, as: UTF8.self) } == [
+                "", "aardvark", "zebra",
+            ])
         #expect(summary.entries[1].content == .value(Array("value".utf8)))
         let above = PageSummary(try branch())
         #expect(above.kind == .treeBranch && above.entries.count > 2)
