@@ -98,3 +98,14 @@ extension Value {
         }
     }
 }
+
+extension RowBuffer {
+    /// A record of one property, for a value that belongs to no object.
+    package static func scratch() -> RowBuffer {
+        [UInt8](repeating: 0, count: 24).withView { RowBuffer(copying: $0, spare: 32) }
+    }
+
+    package static let scratchField = FieldLayout(
+        name: "", slot: 0, byteOffset: RowLayout.byteOffset(slot: 0),
+        content: .attribute(.int64), isOptional: true, defaultValue: .null, isCoded: false)
+}

@@ -1,0 +1,24 @@
+/// A part of a fetch.
+public protocol FetchClause {
+    /// Adds the clause to what will be fetched.
+    func applyToFetchRequest<Result>(_ fetchRequest: NSFetchRequest<Result>)
+}
+
+/// A part of a query.
+public protocol QueryClause: FetchClause {}
+
+/// A part of a deletion by fetching.
+public protocol DeleteClause: FetchClause {}
+
+/// A condition of any class.
+public protocol AnyWhereClause: QueryClause, DeleteClause {
+    /// The condition as a predicate.
+    var predicate: NSPredicate { get }
+    /// A condition that a predicate states.
+    init(_ predicate: NSPredicate)
+}
+
+/// A condition of a class.
+public protocol WhereClauseType: AnyWhereClause {
+    associatedtype ObjectType: DynamicObject
+}

@@ -1,0 +1,73 @@
+/// Where objects are fetched from: an entity, in all stores that have it or in those of some
+/// configurations.
+public struct From<O: DynamicObject>: Sendable {
+    /// The class.
+    public let entityClass: O.Type
+    /// The configurations to look in; nil for any.
+    public let configurations: [ModelConfiguration]?
+
+    public init() { self.init(entity: O.self, configurations: nil) }
+    public init(_ entity: O.Type) { self.init(entity: entity, configurations: nil) }
+
+    /// Only the stores of these configurations; nil is the default one.
+    public init(_ configuration: ModelConfiguration, _ others: ModelConfiguration...) {
+        self.init(entity: O.self, configurations: [configuration] + others)
+    }
+
+    public init(_ configurations: [ModelConfiguration]) {
+        self.init(entity: O.self, configurations: configurations)
+    }
+
+    public init(
+        _ entity: O.Type, _ configuration: ModelConfiguration, _ others: ModelConfiguration...
+    ) {
+        self.init(entity: entity, configurations: [configuration] + others)
+    }
+
+    public init(_ entity: O.Type, _ configurations: [ModelConfiguration]) {
+        self.init(entity: entity, configurations: configurations)
+    }
+
+    private init(entity: O.Type, configurations: [ModelConfiguration]?) {
+        entityClass = entity
+        self.configurations = configurations
+    }
+}
+
+/// Where an object is created: an entity, in the one store that has it or in that of a
+/// configuration.
+public struct Into<O: DynamicObject>: Hashable, Sendable {
+    /// The class.
+    public let entityClass: O.Type
+    /// The configuration; nil is the default one.
+    public let configuration: ModelConfiguration
+    let infersStore: Bool
+
+    public init() { self.init(entity: O.self, configuration: nil, infersStore: true) }
+    public init(_ entity: O.Type) {
+        self.init(entity: entity, configuration: nil, infersStore: true)
+    }
+    public init(_ configuration: ModelConfiguration) {
+        self.init(entity: O.self, configuration: configuration, infersStore: false)
+    }
+    public init(_ entity: O.Type, _ configuration: ModelConfiguration) {
+        self.init(entity: entity, configuration: configuration, infersStore: false)
+    }
+
+    private init(entity: O.Type, configuration: ModelConfiguration, infersStore: Bool) {
+        entityClass = entity
+        self.configuration = configuration
+        self.infersStore = infersStore
+    }
+
+    public static func == (left: Into, right: Into) -> Bool {
+        left.entityClass == right.entityClass && left.configuration == right.configuration
+            && left.infersStore == right.infersStore
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(ObjectIdentifier(entityClass))
+        hasher.combine(configuration)
+        hasher.combine(infersStore)
+    }
+}

@@ -1,0 +1,193 @@
+import Query
+import RecordStore
+
+// Conditions from key paths: `\.$age > 30`. The second type parameter is the class that declares
+// the property, so that inherited properties are accepted too.
+
+extension Where where O: CoreStoreObject {
+    static func name<K: AnyKeyPathStringConvertible>(_ keyPath: KeyPath<O, K>) -> KeyPathString {
+        ClassMeta.object(O.self)[keyPath: keyPath].cs_keyPathString
+    }
+
+    static func compare<K: AnyKeyPathStringConvertible, V: FieldStorableType>(
+        _ keyPath: KeyPath<O, K>, _ operation: Comparison.Operation, _ value: V
+    ) -> Where<O> {
+        Where(condition: comparison(name(keyPath), operation, ValueBridge.value(value)))
+    }
+
+    static func compare<D: DynamicObject, K: AnyKeyPathStringConvertible>(
+        _ keyPath: KeyPath<O, K>, object: D?
+    ) -> Where<O> {
+        let value = object.map { Value.object($0.objectID().number) } ?? .null
+        return Where(condition: comparison(name(keyPath), .equal, value))
+    }
+
+    /// The property has a value.
+    public init<B: CoreStoreObject, V: FieldStorableType>(
+        _ keyPath: KeyPath<O, FieldContainer<B>.Stored<V>>, isEqualTo value: V
+    ) {
+        self = Self.compare(keyPath, .equal, value)
+    }
+
+    /// The property is nil.
+    public init<B: CoreStoreObject, V: FieldOptionalType>(
+        _ keyPath: KeyPath<O, FieldContainer<B>.Stored<V>>, isEqualTo value: Void?
+    ) {
+        self.init(condition: Self.comparison(Self.name(keyPath), .equal, .null))
+    }
+
+    /// The property has one of these values.
+    public init<B: CoreStoreObject, V: FieldStorableType, S: Sequence>(
+        _ keyPath: KeyPath<O, FieldContainer<B>.Stored<V>>, isMemberOf list: S
+    ) where S.Element == V {
+        self.init(condition: Self.member(Self.name(keyPath), list.map { ValueBridge.value($0) }))
+    }
+
+    /// The relationship leads to this object; to none when it is nil.
+    public init<B: CoreStoreObject, D: CoreStoreObject>(
+        _ keyPath: KeyPath<O, FieldContainer<B>.Relationship<D?>>, isEqualTo object: D?
+    ) {
+        self = Self.compare(keyPath, object: object)
+    }
+
+    /// The relationship leads to one of these objects.
+    public init<B: CoreStoreObject, D: CoreStoreObject, S: Sequence>(
+        _ keyPath: KeyPath<O, FieldContainer<B>.Relationship<D?>>, isMemberOf objects: S
+    ) where S.Element == D {
+        self.init(
+            condition: Self.member(
+                Self.name(keyPath), objects.map { .object($0.objectID().number) }))
+    }
+}
+
+public func == <O: CoreStoreObject, B: CoreStoreObject, V: FieldStorableType>(
+    left: KeyPath<O, FieldContainer<B>.Stored<V>>, right: V
+) -> Where<O> {
+    Where.compare(left, .equal, right)
+}
+
+public func != <O: CoreStoreObject, B: CoreStoreObject, V: FieldStorableType>(
+    left: KeyPath<O, FieldContainer<B>.Stored<V>>, right: V
+) -> Where<O> {
+    !Where.compare(left, .equal, right)
+}
+
+public func < <O: CoreStoreObject, B: CoreStoreObject, V: FieldStorableType & Comparable>(
+    left: KeyPath<O, FieldContainer<B>.Stored<V>>, right: V
+) -> Where<O> {
+    Where.compare(left, .less, right)
+}
+
+public func < <O: CoreStoreObject, B: CoreStoreObject, V: FieldStorableType & FieldOptionalType>(
+    left: KeyPath<O, FieldContainer<B>.Stored<V>>, right: V
+) -> Where<O> where V.Wrapped: Comparable {
+    Where.compare(left, .less, right)
+}
+
+public func <= <O: CoreStoreObject, B: CoreStoreObject, V: FieldStorableType & Comparable>(
+    left: KeyPath<O, FieldContainer<B>.Stored<V>>, right: V
+) -> Where<O> {
+    Where.compare(left, .lessOrEqual, right)
+}
+
+public func <= <O: CoreStoreObject, B: CoreStoreObject, V: FieldStorableType & FieldOptionalType>(
+    left: KeyPath<O, FieldContainer<B>.Stored<V>>, right: V
+) -> Where<O> where V.Wrapped: Comparable {
+    Where.compare(left, .lessOrEqual, right)
+}
+
+public func > <O: CoreStoreObject, B: CoreStoreObject, V: FieldStorableType & Comparable>(
+    left: KeyPath<O, FieldContainer<B>.Stored<V>>, right: V
+) -> Where<O> {
+    Where.compare(left, .greater, right)
+}
+
+public func > <O: CoreStoreObject, B: CoreStoreObject, V: FieldStorableType & FieldOptionalType>(
+    left: KeyPath<O, FieldContainer<B>.Stored<V>>, right: V
+) -> Where<O> where V.Wrapped: Comparable {
+    Where.compare(left, .greater, right)
+}
+
+public func >= <O: CoreStoreObject, B: CoreStoreObject, V: FieldStorableType & Comparable>(
+    left: KeyPath<O, FieldContainer<B>.Stored<V>>, right: V
+) -> Where<O> {
+    Where.compare(left, .greaterOrEqual, right)
+}
+
+public func >= <O: CoreStoreObject, B: CoreStoreObject, V: FieldStorableType & FieldOptionalType>(
+    left: KeyPath<O, FieldContainer<B>.Stored<V>>, right: V
+) -> Where<O> where V.Wrapped: Comparable {
+    Where.compare(left, .greaterOrEqual, right)
+}
+
+/// The property has one of these values.
+public func ~= <O: CoreStoreObject, B: CoreStoreObject, V: FieldStorableType, S: Sequence>(
+    sequence: S, keyPath: KeyPath<O, FieldContainer<B>.Stored<V>>
+) -> Where<O> where S.Element == V {
+    Where(keyPath, isMemberOf: sequence)
+}
+
+/// The relationship leads to this object; to none when it is nil.
+public func == <O: CoreStoreObject, B: CoreStoreObject, D: CoreStoreObject>(
+    left: KeyPath<O, FieldContainer<B>.Relationship<D?>>, right: D?
+) -> Where<O> {
+    Where.compare(left, object: right)
+}
+
+/// The relationship does not lead to this object; to any when it is nil.
+public func != <O: CoreStoreObject, B: CoreStoreObject, D: CoreStoreObject>(
+    left: KeyPath<O, FieldContainer<B>.Relationship<D?>>, right: D?
+) -> Where<O> {
+    !Where.compare(left, object: right)
+}
+
+/// The relationship leads to one of these objects.
+public func ~= <O: CoreStoreObject, B: CoreStoreObject, D: CoreStoreObject, S: Sequence>(
+    sequence: S, keyPath: KeyPath<O, FieldContainer<B>.Relationship<D?>>
+) -> Where<O> where S.Element == D {
+    Where(keyPath, isMemberOf: sequence)
+}
+
+// The same in closures: `Where<Dog> { $0.$age > 3 }`.
+
+extension FieldContainer.Stored {
+    private func compare<Result: DynamicObject>(
+        _ operation: Comparison.Operation, _ value: V
+    ) -> Where<Result> {
+        Where(
+            condition: Where<Result>.comparison(
+                cs_keyPathString, operation, ValueBridge.value(value)))
+    }
+
+    public static func == <Result: CoreStoreObject>(field: Self, value: V) -> Where<Result> {
+        field.compare(.equal, value)
+    }
+
+    public static func != <Result: CoreStoreObject>(field: Self, value: V) -> Where<Result> {
+        let equal: Where<Result> = field.compare(.equal, value)
+        return !equal
+    }
+
+    public static func < <Result: CoreStoreObject>(field: Self, value: V) -> Where<Result> {
+        field.compare(.less, value)
+    }
+
+    public static func <= <Result: CoreStoreObject>(field: Self, value: V) -> Where<Result> {
+        field.compare(.lessOrEqual, value)
+    }
+
+    public static func > <Result: CoreStoreObject>(field: Self, value: V) -> Where<Result> {
+        field.compare(.greater, value)
+    }
+
+    public static func >= <Result: CoreStoreObject>(field: Self, value: V) -> Where<Result> {
+        field.compare(.greaterOrEqual, value)
+    }
+}
+
+extension String {
+    /// The name of a property in the store.
+    public init<O: CoreStoreObject, K: AnyKeyPathStringConvertible>(keyPath: KeyPath<O, K>) {
+        self = Where<O>.name(keyPath)
+    }
+}

@@ -1,0 +1,221 @@
+import Foundation
+import RecordStore
+
+/// The domain of the `NSError` that a ``CoreStoreError`` becomes.
+public let CoreStoreErrorDomain = "com.corestore.error"
+
+/// Everything that the library reports to a program.
+public enum CoreStoreError: Error, CustomNSError, Hashable, Sendable {
+    /// Something for which there is no better word, such as a stack that is gone.
+    case unknown
+    /// Another kind of store is attached at the URL.
+    case differentStorageExistsAtURL(existingPersistentStoreURL: URL)
+    /// There is no way to migrate the file to the model.
+    case mappingModelNotFound(localStoreURL: URL, targetModelVersion: String)
+    /// The file needs several migrations, and the options allow one.
+    case progressiveMigrationRequired(localStoreURL: URL)
+    /// The file needs a migration that cannot run synchronously.
+    case asynchronousMigrationRequired(localStoreURL: URL, NSError: NSError)
+    /// The store failed; ``storeError`` says how and where when the engine did.
+    case internalError(NSError: NSError)
+    /// The program's own error, thrown inside a transaction.
+    case userError(error: any Error)
+    /// The program cancelled the transaction.
+    case userCancelled
+    /// No attached store has objects of the entity.
+    case persistentStoreNotFound(entity: any DynamicObject.Type)
+
+    /// Makes any error one of these: nil becomes ``unknown``, one of these stays itself, and all
+    /// others become an ``internalError(NSError:)``.
+    public init(_ error: (any Error)?) {
+        switch error {
+        case nil: self = .unknown
+        case let error as CoreStoreError: self = error
+        case let error as StoreError: self = .internalError(NSError: StoreFailure.nsError(error))
+        case let error?:
+            let bridged = error as NSError
+            self = Self.rebuilt(bridged) ?? .internalError(NSError: bridged)
+        }
+    }
+
+    /// What the storage engine reported, when it is the cause: code, page, byte offset and words.
+    public var storeError: StoreError? {
+        switch self {
+        case .internalError(let error), .asynchronousMigrationRequired(_, let error):
+            error.userInfo[StoreFailure.key] as? StoreError
+        default: nil
+        }
+    }
+
+    public static var errorDomain: String { CoreStoreErrorDomain }
+
+    public var errorCode: Int { code.rawValue }
+
+    public var errorUserInfo: [String: Any] {
+        var values: [String: Any] = [NSLocalizedDescriptionKey: description]
+        switch self {
+        case .unknown, .userCancelled: break
+        case .differentStorageExistsAtURL(let url): values["existingPersistentStoreURL"] = url
+        case .mappingModelNotFound(let url, let version):
+            values["localStoreURL"] = url
+            values["targetModelVersion"] = version
+        case .progressiveMigrationRequired(let url): values["localStoreURL"] = url
+        case .asynchronousMigrationRequired(let url, let error):
+            values["localStoreURL"] = url
+            values["NSError"] = error
+        case .internalError(let error): values["NSError"] = error
+        case .userError(let error): values["Error"] = error
+        case .persistentStoreNotFound(let entity): values["entity"] = entity
+        }
+        return values
+    }
+
+    private var code: CoreStoreErrorCode {
+        switch self {
+        case .unknown: .unknownError
+        case .differentStorageExistsAtURL: .differentStorageExistsAtURL
+        case .mappingModelNotFound: .mappingModelNotFound
+        case .progressiveMigrationRequired: .progressiveMigrationRequired
+        case .asynchronousMigrationRequired: .asynchronousMigrationRequired
+        case .internalError: .internalError
+        case .userError: .userError
+        case .userCancelled: .userCancelled
+        case .persistentStoreNotFound: .persistentStoreNotFound
+        }
+    }
+
+    /// An `NSError` of our own domain does not cast back on every platform.
+    private static func rebuilt(_ error: NSError) -> CoreStoreError? {
+        guard error.domain == CoreStoreErrorDomain,
+            let code = CoreStoreErrorCode(rawValue: error.code)
+        else { return nil }
+        let values = error.userInfo
+        let url = values["localStoreURL"] as? URL
+        switch code {
+        case .unknownError: return .unknown
+        case .differentStorageExistsAtURL:
+            return (values["existingPersistentStoreURL"] as? URL).map {
+                .differentStorageExistsAtURL(existingPersistentStoreURL: $0)
+            }
+        case .mappingModelNotFound:
+            return url.map {
+                .mappingModelNotFound(
+                    localStoreURL: $0,
+                    targetModelVersion: values["targetModelVersion"] as? String ?? "")
+            }
+        case .progressiveMigrationRequired:
+            return url.map { .progressiveMigrationRequired(localStoreURL: $0) }
+        case .asynchronousMigrationRequired:
+            guard let url, let cause = values["NSError"] as? NSError else { return nil }
+            return .asynchronousMigrationRequired(localStoreURL: url, NSError: cause)
+        case .internalError:
+            return (values["NSError"] as? NSError).map { .internalError(NSError: $0) }
+        case .userError: return (values["Error"] as? any Error).map { .userError(error: $0) }
+        case .userCancelled: return .userCancelled
+        case .persistentStoreNotFound:
+            return (values["entity"] as? any DynamicObject.Type).map {
+                .persistentStoreNotFound(entity: $0)
+            }
+        }
+    }
+
+    public static func == (left: CoreStoreError, right: CoreStoreError) -> Bool {
+        switch (left, right) {
+        case (.unknown, .unknown), (.userCancelled, .userCancelled): true
+        case (.differentStorageExistsAtURL(let a), .differentStorageExistsAtURL(let b)): a == b
+        case (.mappingModelNotFound(let a, let v), .mappingModelNotFound(let b, let w)):
+            a == b && v == w
+        case (.progressiveMigrationRequired(let a), .progressiveMigrationRequired(let b)): a == b
+        case (
+            .asynchronousMigrationRequired(let a, let e),
+            .asynchronousMigrationRequired(let b, let f)
+        ): a == b && e.isEqual(f)
+        case (.internalError(let a), .internalError(let b)):
+            a.domain == b.domain && a.code == b.code
+        case (.userError(let a), .userError(let b)):
+            (a as NSError).domain == (b as NSError).domain
+                && (a as NSError).code == (b as NSError).code
+        case (.persistentStoreNotFound(let a), .persistentStoreNotFound(let b)): a == b
+        default: false
+        }
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(errorCode)
+        if case .internalError(let error) = self {
+            hasher.combine(error.domain)
+            hasher.combine(error.code)
+        }
+    }
+}
+
+/// The codes of ``CoreStoreErrorDomain``.
+public enum CoreStoreErrorCode: Int, Sendable {
+    case unknownError = 0
+    case differentStorageExistsAtURL = 1
+    case mappingModelNotFound = 2
+    case progressiveMigrationRequired = 3
+    case asynchronousMigrationRequired = 4
+    case internalError = 5
+    case userError = 6
+    case userCancelled = 7
+    case persistentStoreNotFound = 8
+}
+
+extension CoreStoreError: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .unknown: "something failed without saying what"
+        case .differentStorageExistsAtURL(let url):
+            "another kind of store is attached at \(url.path)"
+        case .mappingModelNotFound(let url, let version):
+            "no migration leads from \(url.path) to the model version \(version)"
+        case .progressiveMigrationRequired(let url): "\(url.path) needs several migrations"
+        case .asynchronousMigrationRequired(let url, let error):
+            "\(url.path) does not fit the model: \(error.localizedDescription)"
+        case .internalError(let error):
+            storeError?.description ?? error.localizedDescription
+        case .userError(let error): "\(error)"
+        case .userCancelled: "the transaction was cancelled"
+        case .persistentStoreNotFound(let entity):
+            "no attached store has objects of \(entity)"
+        }
+    }
+}
+
+extension CoreStoreError: LocalizedError {
+    public var errorDescription: String? { description }
+}
+
+/// Engine faults and broken rules as `NSError`s.
+enum StoreFailure {
+    static let domain = "org.trellis.store"
+    static let key = "StoreError"
+
+    /// Codes of what is no engine fault.
+    enum Code: Int {
+        case validation = 1001
+        case query = 1002
+        case misuse = 1003
+        case modelMismatch = 1004
+    }
+
+    static func nsError(_ error: StoreError) -> NSError {
+        let index = StoreError.Code.allCases.firstIndex(of: error.code) ?? 0
+        return NSError(
+            domain: domain, code: index + 1,
+            userInfo: [NSLocalizedDescriptionKey: error.description, key: error])
+    }
+
+    static func nsError(_ code: Code, _ message: String) -> NSError {
+        NSError(
+            domain: domain, code: code.rawValue,
+            userInfo: [NSLocalizedDescriptionKey: message])
+    }
+}
+
+extension CoreStoreError {
+    static func failure(_ code: StoreFailure.Code, _ message: String) -> CoreStoreError {
+        .internalError(NSError: StoreFailure.nsError(code, message))
+    }
+}

@@ -1,0 +1,17 @@
+// A program writes `import ObjectGraph` and nothing else.
+@_exported import Foundation
+import RecordStore
+
+/// What the storage engine reports; see ``CoreStoreError/storeError``.
+public typealias StoreError = RecordStore.StoreError
+/// What a store has done since it was opened; see ``DataStack/statistics``.
+public typealias StoreStatistics = RecordStore.StoreStatistics
+
+/// The name of a model version.
+public typealias ModelVersion = String
+/// The name of a store's configuration; nil is the default one.
+public typealias ModelConfiguration = String?
+/// The name of an entity.
+public typealias EntityName = String
+/// The name of a property, or several joined by dots.
+public typealias KeyPathString = String

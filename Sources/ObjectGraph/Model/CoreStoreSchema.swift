@@ -1,0 +1,176 @@
+import RecordStore
+import Synchronization
+
+/// One version of a program's model.
+public protocol DynamicSchema: Sendable {
+    /// The version's name.
+    var modelVersion: ModelVersion { get }
+}
+
+/// A model version declared in code.
+///
+/// ```swift
+/// CoreStoreSchema(
+///     modelVersion: "V1",
+///     entities: [Entity<Animal>("Animal", isAbstract: true), Entity<Dog>("Dog")])
+/// ```
+public final class CoreStoreSchema: DynamicSchema, Sendable {
+    public let modelVersion: ModelVersion
+    let entities: [DynamicEntity]
+    /// The named configurations of each entity.
+    let configurations: [DynamicEntity: Set<String>]
+    let model: SchemaModel
+
+    /// A version whose entities all belong to the default configuration.
+    ///
+    /// - Parameter versionLock: the hashes that the entities must have; a difference is reported
+    ///   as an assertion. Without it a debug build logs the hashes to copy.
+    public convenience init(
+        modelVersion: ModelVersion, entities: [DynamicEntity], versionLock: VersionLock? = nil
+    ) {
+        self.init(
+            modelVersion: modelVersion, entities: entities, configurations: [:],
+            versionLock: versionLock)
+    }
+
+    /// A version whose entities also belong to named configurations, so that each can be kept in
+    /// a store of its own. Every entity belongs to the default configuration too.
+    public convenience init(
+        modelVersion: ModelVersion, entityConfigurations: [DynamicEntity: Set<String>],
+        versionLock: VersionLock? = nil
+    ) {
+        self.init(
+            modelVersion: modelVersion,
+            entities: entityConfigurations.keys.sorted { $0.entityName < $1.entityName },
+            configurations: entityConfigurations, versionLock: versionLock)
+    }
+
+    private init(
+        modelVersion: ModelVersion, entities: [DynamicEntity],
+        configurations: [DynamicEntity: Set<String>], versionLock: VersionLock?
+    ) {
+        Log.assert(
+            Set(entities.map { ObjectIdentifier($0.type) }).count == entities.count,
+            "a class is declared by two entities of the schema \(modelVersion)")
+        Log.assert(
+            Set(entities.map(\.entityName)).count == entities.count,
+            "two entities of the schema \(modelVersion) have one name")
+        self.modelVersion = modelVersion
+        self.entities = entities
+        self.configurations = configurations
+        model = SchemaModel(modelVersion: modelVersion, entities: entities)
+        let hashes = VersionLock(model.description)
+        if let versionLock {
+            Log.assert(
+                versionLock == hashes,
+                "the schema \(modelVersion) differs from its version lock.\n"
+                    + "The lock:\n\(versionLock)\nThe schema:\n\(hashes)")
+        } else {
+            #if DEBUG
+                Log.message(
+                    .trace, "version lock of the schema \(modelVersion):\n\(hashes)")
+            #endif
+        }
+    }
+
+    /// The entities of a configuration; nil for the default one, which has them all.
+    func entities(in configuration: ModelConfiguration) -> [DynamicEntity] {
+        guard let configuration else { return entities }
+        return entities.filter { configurations[$0]?.contains(configuration) == true }
+    }
+}
+
+/// The stored description of a schema, and the classes of its entities.
+final class SchemaModel: @unchecked Sendable {
+    let description: SchemaDescription
+    /// Class to entity name.
+    let entityNames: [ObjectIdentifier: EntityName]
+    /// Entity name to class.
+    let classes: [EntityName: CoreStoreObject.Type]
+
+    init(modelVersion: ModelVersion, entities: [DynamicEntity]) {
+        let names = Dictionary(
+            entities.map { (ObjectIdentifier($0.type), $0.entityName) }) { first, _ in first }
+        entityNames = names
+        classes = Dictionary(entities.map { ($0.entityName, $0.type) }) { first, _ in first }
+        description = SchemaDescription(
+            modelVersion: modelVersion,
+            entities: entities.map { Self.describe($0, names) })
+    }
+
+    private static func describe(
+        _ entity: DynamicEntity, _ names: [ObjectIdentifier: EntityName]
+    ) -> EntityDescription {
+        let superentity = superentity(of: entity.type, names)
+        Log.assert(
+            entity.uniqueConstraints.isEmpty || superentity == nil,
+            "only the root of a hierarchy has unique constraints, and \(entity.entityName) has a "
+                + "superentity")
+        var description = EntityDescription(
+            name: entity.entityName, className: "\(entity.type)", superentityName: superentity,
+            isAbstract: entity.isAbstract, versionHashModifier: entity.versionHashModifier,
+            indexes: entity.indexes, uniqueConstraints: entity.uniqueConstraints)
+        let own = ObjectIdentifier(entity.type)
+        for declaration in ClassMeta.of(entity.type).declarations where declaration.owner == own {
+            Log.assert(
+                !reservedNames.contains(declaration.keyPath),
+                "\(entity.entityName).\(declaration.keyPath) has a reserved name")
+            switch declaration.content {
+            case .stored(let type, let isOptional):
+                description.attributes.append(
+                    attribute(declaration, type, isOptional, entity.entityName))
+            case .relationship(let relationship):
+                description.relationships.append(
+                    describe(declaration, relationship, of: entity.entityName, names))
+            }
+        }
+        return description
+    }
+
+    /// Names that mean something else in conditions.
+    private static let reservedNames: Set<String> = ["SELF", "self", "objectID"]
+
+    private static func attribute(
+        _ declaration: FieldDeclaration, _ type: NSAttributeType, _ isOptional: Bool,
+        _ entityName: String
+    ) -> AttributeDescription {
+        guard let type = type.attributeType else {
+            Log.abort("\(entityName).\(declaration.keyPath) has a type that cannot be stored")
+        }
+        return AttributeDescription(
+            name: declaration.keyPath, type: type, isOptional: isOptional,
+            defaultValue: declaration.defaultValue,
+            versionHashModifier: declaration.versionHashModifier,
+            previousName: declaration.previousName)
+    }
+
+    private static func describe(
+        _ declaration: FieldDeclaration, _ relationship: RelationshipDeclaration,
+        of entityName: String, _ names: [ObjectIdentifier: EntityName]
+    ) -> RelationshipDescription {
+        guard let destination = names[ObjectIdentifier(relationship.destination)] else {
+            Log.abort(
+                "\(entityName).\(declaration.keyPath) leads to \(relationship.destination), "
+                    + "which is no entity of the schema")
+        }
+        return RelationshipDescription(
+            name: declaration.keyPath, destinationEntityName: destination,
+            inverseName: relationship.inverseName?(), kind: relationship.kind,
+            deleteRule: relationship.deleteRule, minCount: relationship.minCount,
+            maxCount: relationship.maxCount,
+            versionHashModifier: declaration.versionHashModifier,
+            previousName: declaration.previousName)
+    }
+
+    /// The nearest class above that is an entity too.
+    private static func superentity(
+        of type: CoreStoreObject.Type, _ names: [ObjectIdentifier: EntityName]
+    ) -> EntityName? {
+        var current: AnyClass? = _getSuperclass(type)
+        while let above = current {
+            if let name = names[ObjectIdentifier(above)] { return name }
+            current = _getSuperclass(above)
+        }
+        return nil
+    }
+}

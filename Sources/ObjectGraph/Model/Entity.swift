@@ -1,0 +1,91 @@
+import RecordStore
+
+/// A class and the entity that its objects are stored as.
+public class DynamicEntity: Hashable, @unchecked Sendable {
+    /// The class.
+    public let type: CoreStoreObject.Type
+    /// The entity's name in the store.
+    public let entityName: EntityName
+    /// Whether the entity only serves as the parent of others.
+    public let isAbstract: Bool
+    /// Makes the entity another one though nothing else differs.
+    public let versionHashModifier: String?
+    /// The names of the columns of each index.
+    public let indexes: [[KeyPathString]]
+    /// The names of the properties of each unique constraint.
+    public let uniqueConstraints: [[KeyPathString]]
+
+    init(
+        type: CoreStoreObject.Type, entityName: EntityName, isAbstract: Bool,
+        versionHashModifier: String?, indexes: [[KeyPathString]],
+        uniqueConstraints: [[KeyPathString]]
+    ) {
+        self.type = type
+        self.entityName = entityName
+        self.isAbstract = isAbstract
+        self.versionHashModifier = versionHashModifier
+        self.indexes = indexes
+        self.uniqueConstraints = uniqueConstraints
+    }
+
+    public static func == (left: DynamicEntity, right: DynamicEntity) -> Bool {
+        left.type == right.type && left.entityName == right.entityName
+            && left.isAbstract == right.isAbstract
+            && left.versionHashModifier == right.versionHashModifier
+            && left.indexes == right.indexes && left.uniqueConstraints == right.uniqueConstraints
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(ObjectIdentifier(type))
+        hasher.combine(entityName)
+    }
+}
+
+/// Declares a class as an entity of a ``CoreStoreSchema``.
+///
+/// ```swift
+/// Entity<Person>("Person", indexes: [[\.$age]], uniqueConstraints: [[\.$email]])
+/// ```
+public final class Entity<O: CoreStoreObject>: DynamicEntity, @unchecked Sendable {
+    /// - Parameters:
+    ///   - entityName: the name in the store.
+    ///   - isAbstract: whether no object is of this entity itself.
+    ///   - versionHashModifier: makes the model another one though nothing else differs.
+    ///   - indexes: the properties of each index, in order; conditions and sorts use them.
+    ///   - uniqueConstraints: properties of which no two objects have all the same values; only
+    ///     the root of a hierarchy of entities may have some. A transaction that makes a second
+    ///     object with the same values changes the first instead.
+    public init(
+        _ entityName: EntityName, isAbstract: Bool = false, versionHashModifier: String? = nil,
+        indexes: [[PartialKeyPath<O>]] = [], uniqueConstraints: [[PartialKeyPath<O>]] = []
+    ) {
+        super.init(
+            type: O.self, entityName: entityName, isAbstract: isAbstract,
+            versionHashModifier: versionHashModifier, indexes: Self.names(indexes),
+            uniqueConstraints: Self.names(uniqueConstraints))
+    }
+
+    /// The same with the class as an argument.
+    public convenience init(
+        _ type: O.Type, _ entityName: EntityName, isAbstract: Bool = false,
+        versionHashModifier: String? = nil, indexes: [[PartialKeyPath<O>]] = [],
+        uniqueConstraints: [[PartialKeyPath<O>]] = []
+    ) {
+        self.init(
+            entityName, isAbstract: isAbstract, versionHashModifier: versionHashModifier,
+            indexes: indexes, uniqueConstraints: uniqueConstraints)
+    }
+
+    private static func names(_ keyPaths: [[PartialKeyPath<O>]]) -> [[KeyPathString]] {
+        guard !keyPaths.isEmpty else { return [] }
+        let meta = ClassMeta.object(O.self)
+        return keyPaths.map { columns in
+            columns.map { column in
+                guard let field = meta[keyPath: column] as? any AnyKeyPathStringConvertible else {
+                    Log.abort("an index of \(O.self) names something that is no @Field: use \\.$x")
+                }
+                return field.cs_keyPathString
+            }
+        }
+    }
+}

@@ -1,0 +1,162 @@
+import RecordStore
+
+/// What `@Field.Relationship` may hold: `D?`, `[D]` or `Set<D>`.
+public protocol FieldRelationshipType {
+    associatedtype DestinationObjectType: CoreStoreObject
+    /// The objects that the property of an object leads to.
+    static func cs_load(_ object: CoreStoreObject, _ slot: UInt16) -> Self
+    /// Makes the property of an object lead to these.
+    func cs_store(_ object: CoreStoreObject, _ slot: UInt16)
+}
+
+/// A to-one relationship: `D?`.
+public protocol FieldRelationshipToOneType: FieldRelationshipType {}
+/// A to-many relationship: `[D]` or `Set<D>`.
+public protocol FieldRelationshipToManyType: FieldRelationshipType where Self: Sequence {}
+/// A to-many relationship that keeps the program's order: `[D]`.
+public protocol FieldRelationshipToManyOrderedType: FieldRelationshipToManyType {}
+/// A to-many relationship without order: `Set<D>`.
+public protocol FieldRelationshipToManyUnorderedType: FieldRelationshipToManyType {}
+
+extension Optional: FieldRelationshipType, FieldRelationshipToOneType
+where Wrapped: CoreStoreObject {
+    public typealias DestinationObjectType = Wrapped
+
+    public static func cs_load(_ object: CoreStoreObject, _ slot: UInt16) -> Wrapped? {
+        object.linkedObjects(slot).first as? Wrapped
+    }
+
+    public func cs_store(_ object: CoreStoreObject, _ slot: UInt16) {
+        object.setLinkedObjects(self.map { [$0] } ?? [], slot)
+    }
+}
+
+extension Array: FieldRelationshipType, FieldRelationshipToManyType,
+    FieldRelationshipToManyOrderedType
+where Element: CoreStoreObject {
+    public typealias DestinationObjectType = Element
+
+    public static func cs_load(_ object: CoreStoreObject, _ slot: UInt16) -> [Element] {
+        object.linkedObjects(slot).compactMap { $0 as? Element }
+    }
+
+    public func cs_store(_ object: CoreStoreObject, _ slot: UInt16) {
+        object.setLinkedObjects(self, slot)
+    }
+}
+
+extension Set: FieldRelationshipType, FieldRelationshipToManyType,
+    FieldRelationshipToManyUnorderedType
+where Element: CoreStoreObject {
+    public typealias DestinationObjectType = Element
+
+    public static func cs_load(_ object: CoreStoreObject, _ slot: UInt16) -> Set<Element> {
+        Set(object.linkedObjects(slot).compactMap { $0 as? Element })
+    }
+
+    public func cs_store(_ object: CoreStoreObject, _ slot: UInt16) {
+        object.setLinkedObjects(Array(self), slot)
+    }
+}
+
+/// What happens to the objects that a deleted object leads to.
+public enum DeleteRule: Sendable {
+    /// They stay, and forget it.
+    case nullify
+    /// They are deleted too.
+    case cascade
+    /// The object cannot be deleted while there are any: the transaction fails.
+    case deny
+
+    var stored: RelationshipDescription.DeleteRule {
+        switch self {
+        case .nullify: .nullify
+        case .cascade: .cascade
+        case .deny: .deny
+        }
+    }
+}
+
+extension FieldContainer {
+    /// Links to other objects: `@Field.Relationship("pets", inverse: \.$master) var pets:
+    /// Set<Dog>`.
+    ///
+    /// The inverse is declared on one of the two sides and kept on both at once inside a
+    /// transaction.
+    @frozen @propertyWrapper
+    public struct Relationship<V: FieldRelationshipType>: RelationshipKeyPathStringConvertible {
+        public typealias ObjectType = O
+        public typealias DestinationValueType = V.DestinationObjectType
+        /// What happens to the objects at the other end; see ``ObjectGraph/DeleteRule``.
+        public typealias DeleteRule = ObjectGraph.DeleteRule
+
+        /// The number of the relationship, or the index of a declaration.
+        @usableFromInline let slot: UInt16
+
+        @available(*, unavailable, message: "@Field.Relationship belongs to a CoreStoreObject")
+        public var wrappedValue: V {
+            get { preconditionFailure("a field is read through its object") }
+            set { preconditionFailure("a field is written through its object") }
+        }
+
+        public var projectedValue: Self { self }
+
+        public var cs_keyPathString: String { FieldRegistry.declaration(slot).keyPath }
+
+        public static subscript(
+            _enclosingInstance object: O, wrapped wrapped: ReferenceWritableKeyPath<O, V>,
+            storage storage: ReferenceWritableKeyPath<O, Self>
+        ) -> V {
+            get { V.cs_load(object, object[keyPath: storage].slot) }
+            set { newValue.cs_store(object, object[keyPath: storage].slot) }
+        }
+
+        @usableFromInline init(slot: UInt16) { self.slot = slot }
+
+        @usableFromInline
+        static func declare(
+            _ keyPath: KeyPathString, _ kind: RelationshipKind, minCount: Int, maxCount: Int,
+            _ deleteRule: DeleteRule, inverseName: (() -> String)?, _ modifier: String?,
+            _ previousName: String?, _ affectedBy: Set<KeyPathString>
+        ) -> UInt16 {
+            Log.assert(
+                maxCount == 0 || minCount <= maxCount,
+                "the least count of \(keyPath) is above its greatest")
+            let relationship = RelationshipDeclaration(
+                kind: kind.stored, destination: V.DestinationObjectType.self,
+                inverseName: inverseName, deleteRule: deleteRule.stored,
+                minCount: max(0, minCount), maxCount: max(0, maxCount))
+            return FieldRegistry.register(
+                FieldDeclaration(
+                    keyPath: keyPath, owner: ObjectIdentifier(O.self),
+                    content: .relationship(relationship), versionHashModifier: modifier,
+                    previousName: previousName, affectedByKeyPaths: affectedBy))
+        }
+
+        @usableFromInline
+        static func name<B: CoreStoreObject, I: FieldRelationshipType>(
+            of inverse: KeyPath<V.DestinationObjectType, FieldContainer<B>.Relationship<I>>
+        ) -> () -> String {
+            {
+                ClassMeta.object(V.DestinationObjectType.self)[keyPath: inverse].cs_keyPathString
+            }
+        }
+    }
+}
+
+extension FieldContainer.Relationship: ToManyRelationshipKeyPathStringConvertible
+where V: FieldRelationshipToManyType {}
+
+/// The three shapes of a relationship.
+@usableFromInline
+enum RelationshipKind {
+    case toOne, ordered, unordered
+
+    var stored: RelationshipLayout.Kind {
+        switch self {
+        case .toOne: .toOne
+        case .ordered: .toManyOrdered
+        case .unordered: .toManyUnordered
+        }
+    }
+}

@@ -1,0 +1,130 @@
+/// The order in which model versions follow each other.
+public struct MigrationChain: ExpressibleByNilLiteral, ExpressibleByStringLiteral,
+    ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral, Equatable, Sendable
+{
+    let nextVersions: [ModelVersion: ModelVersion]
+    let rootVersions: Set<ModelVersion>
+    let leafVersions: Set<ModelVersion>
+    let isValid: Bool
+
+    /// No chain.
+    public init() { self.init(pairs: [], lone: nil) }
+    public init(nilLiteral: ()) { self.init() }
+    /// One version.
+    public init(_ value: ModelVersion) { self.init(pairs: [], lone: value) }
+    public init(stringLiteral value: ModelVersion) { self.init(value) }
+    public init(arrayLiteral elements: ModelVersion...) { self.init(elements) }
+    public init(dictionaryLiteral elements: (ModelVersion, ModelVersion)...) {
+        self.init(elements)
+    }
+
+    /// Versions in ascending order.
+    public init<C: Collection>(_ versions: C) where C.Element == ModelVersion {
+        let list = Array(versions)
+        Log.assert(Set(list).count == list.count, "a version appears twice in a migration chain")
+        self.init(
+            pairs: zip(list, list.dropFirst()).map { ($0, $1) },
+            lone: list.count == 1 ? list[0] : nil)
+    }
+
+    /// Source and destination versions.
+    public init(_ pairs: [(ModelVersion, ModelVersion)]) { self.init(pairs: pairs, lone: nil) }
+
+    private init(pairs: [(ModelVersion, ModelVersion)], lone: ModelVersion?) {
+        var next: [ModelVersion: ModelVersion] = [:]
+        var isValid = true
+        for (source, destination) in pairs {
+            if next[source] != nil {
+                Log.assert(false, "a migration chain has ambiguous paths from \(source)")
+                isValid = false
+            }
+            next[source] = destination
+        }
+        for source in next.keys {
+            var seen: Set<ModelVersion> = [source]
+            var version = source
+            while let following = next[version] {
+                guard seen.insert(following).inserted else {
+                    Log.assert(false, "a migration chain loops through \(following)")
+                    isValid = false
+                    break
+                }
+                version = following
+            }
+        }
+        nextVersions = next
+        self.isValid = isValid
+        let destinations = Set(next.values)
+        rootVersions = lone.map { [$0] } ?? Set(next.keys).subtracting(destinations)
+        leafVersions = lone.map { [$0] } ?? destinations.subtracting(next.keys)
+    }
+
+    var isEmpty: Bool { nextVersions.isEmpty }
+}
+
+/// All versions of a program's model, and which is the current one.
+public final class SchemaHistory: ExpressibleByArrayLiteral, Sendable {
+    /// The version that the stack works with.
+    public let currentModelVersion: ModelVersion
+    public let migrationChain: MigrationChain
+    let schemas: [ModelVersion: CoreStoreSchema]
+
+    /// The current version's schema.
+    public var currentSchema: any DynamicSchema { current }
+
+    var current: CoreStoreSchema {
+        guard let schema = schemas[currentModelVersion] else {
+            Log.abort("the current model version \(currentModelVersion) has no schema")
+        }
+        return schema
+    }
+
+    public convenience init(
+        _ schema: any DynamicSchema, _ otherSchema: any DynamicSchema...,
+        migrationChain: MigrationChain = nil, exactCurrentModelVersion: ModelVersion? = nil
+    ) {
+        self.init(
+            allSchema: [schema] + otherSchema, migrationChain: migrationChain,
+            exactCurrentModelVersion: exactCurrentModelVersion)
+    }
+
+    public convenience init(arrayLiteral elements: any DynamicSchema...) {
+        self.init(
+            allSchema: elements, migrationChain: MigrationChain(elements.map(\.modelVersion)),
+            exactCurrentModelVersion: elements.last?.modelVersion)
+    }
+
+    /// - Parameter exactCurrentModelVersion: the current version; otherwise the only schema, or
+    ///   the chain's single leaf.
+    public required init(
+        allSchema: [any DynamicSchema], migrationChain: MigrationChain = nil,
+        exactCurrentModelVersion: ModelVersion? = nil
+    ) {
+        guard !allSchema.isEmpty else { Log.abort("a schema history needs a schema") }
+        Log.assert(migrationChain.isValid, "the migration chain is invalid")
+        var schemas: [ModelVersion: CoreStoreSchema] = [:]
+        for schema in allSchema {
+            Log.assert(
+                schemas[schema.modelVersion] == nil,
+                "two schemas have the version \(schema.modelVersion)")
+            guard let schema = schema as? CoreStoreSchema else {
+                Log.abort("a schema is a CoreStoreSchema, and \(schema.modelVersion) is none")
+            }
+            schemas[schema.modelVersion] = schema
+        }
+        self.schemas = schemas
+        self.migrationChain = migrationChain
+        if let exact = exactCurrentModelVersion {
+            guard schemas[exact] != nil else { Log.abort("no schema has the version \(exact)") }
+            currentModelVersion = exact
+        } else if migrationChain.leafVersions.isEmpty, schemas.count == 1 {
+            currentModelVersion = allSchema[0].modelVersion
+        } else {
+            let leaves = migrationChain.leafVersions.filter { schemas[$0] != nil }
+            guard leaves.count == 1, let leaf = leaves.first else {
+                Log.abort("the current model version is ambiguous: give a migration chain")
+            }
+            currentModelVersion = leaf
+        }
+    }
+}

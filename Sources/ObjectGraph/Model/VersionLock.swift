@@ -1,0 +1,66 @@
+import RecordStore
+
+/// The hashes of a schema's entities: written down once, they tell when a class changed by
+/// accident.
+public struct VersionLock: ExpressibleByDictionaryLiteral, Equatable, Sendable,
+    CustomStringConvertible
+{
+    public typealias HashElement = UInt64
+    public typealias Key = EntityName
+    public typealias Value = [HashElement]
+
+    /// The hashes as bytes.
+    public let hashesByEntityName: [EntityName: Data]
+
+    public init(dictionaryLiteral elements: (EntityName, [HashElement])...) {
+        self.init(Dictionary(elements) { first, _ in first })
+    }
+
+    /// The hashes as they are printed.
+    public init(_ hashes: [EntityName: [HashElement]]) {
+        hashesByEntityName = hashes.mapValues { words in
+            Data(words.flatMap { word in (0..<8).map { UInt8(word >> UInt64(8 * $0) & 0xFF) } })
+        }
+    }
+
+    /// The hashes of a schema. Defaults, indexes, earlier names and accessors do not count.
+    init(_ schema: SchemaDescription) {
+        let byName = Dictionary(schema.entities.map { ($0.name, $0) }) { first, _ in first }
+        self.init(
+            Dictionary(
+                uniqueKeysWithValues: schema.entities.map { ($0.name, Self.hash($0, byName)) }))
+    }
+
+    private static func hash(
+        _ entity: EntityDescription, _ byName: [String: EntityDescription]
+    ) -> [HashElement] {
+        var text = "entity \(entity.name) abstract \(entity.isAbstract)"
+        text += " modifier \(entity.versionHashModifier ?? "")"
+        text += " unique \(entity.uniqueConstraints)"
+        if let above = entity.superentityName.flatMap({ byName[$0] }) {
+            text += " above \(hash(above, byName))"
+        }
+        for attribute in entity.attributes.sorted(by: { $0.name < $1.name }) {
+            text += "\nattribute \(attribute.name) \(attribute.type.name) "
+            text += "\(attribute.isOptional) \(attribute.versionHashModifier ?? "")"
+        }
+        for relationship in entity.relationships.sorted(by: { $0.name < $1.name }) {
+            text += "\nrelationship \(relationship.name) \(relationship.destinationEntityName) "
+            text += "\(relationship.kind.rawValue) \(relationship.deleteRule.rawValue) "
+            text += "\(relationship.minCount) \(relationship.maxCount) "
+            text += relationship.versionHashModifier ?? ""
+        }
+        return (0..<4).map { TextHash.hash(text, seed: UInt64($0)) }
+    }
+
+    public var description: String {
+        let lines = hashesByEntityName.sorted { $0.key < $1.key }.map { name, data in
+            let words = stride(from: 0, to: data.count, by: 8).map { start in
+                let word = (0..<8).reduce(UInt64(0)) { $0 | UInt64(data[start + $1]) << UInt64(8 * $1) }
+                return "0x" + String(word, radix: 16)
+            }
+            return "    \"\(name)\": [\(words.joined(separator: ", "))]"
+        }
+        return "[\n\(lines.joined(separator: ",\n"))\n]"
+    }
+}

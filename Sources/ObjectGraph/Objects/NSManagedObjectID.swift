@@ -1,0 +1,39 @@
+import RecordStore
+
+/// What names an object: the same in every context and process, for as long as the store exists.
+public final class NSManagedObjectID: Hashable, Sendable, CustomStringConvertible {
+    let storeID: UUID
+    let hierarchy: HierarchyID
+    let number: ObjectNumber
+    /// The name of the object's entity.
+    public let entityName: EntityName
+
+    init(storeID: UUID, entity: EntityLayout, number: ObjectNumber) {
+        self.storeID = storeID
+        self.hierarchy = entity.hierarchy
+        self.number = number
+        self.entityName = entity.name
+    }
+
+    /// Whether the object has no lasting name yet. Objects have theirs from their creation on.
+    public var isTemporaryID: Bool { false }
+
+    /// The name as a URI, which ``DataStack/objectID(forURIRepresentation:)`` reads back.
+    public func uriRepresentation() -> URL {
+        let text = "trellis://\(storeID.uuidString)/\(entityName)/p\(number.rawValue)"
+        return URL(string: text) ?? URL(fileURLWithPath: "/\(number.rawValue)")
+    }
+
+    public static func == (left: NSManagedObjectID, right: NSManagedObjectID) -> Bool {
+        left === right
+            || left.number == right.number && left.hierarchy == right.hierarchy
+                && left.storeID == right.storeID
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(number)
+        hasher.combine(hierarchy)
+    }
+
+    public var description: String { uriRepresentation().absoluteString }
+}

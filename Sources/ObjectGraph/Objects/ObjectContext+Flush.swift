@@ -1,0 +1,145 @@
+import RecordStore
+
+extension ObjectContext {
+    /// Hands pending changes to the record transactions, so that fetches see them.
+    func flush() throws(StoreError) {
+        guard role == .transaction else { return }
+        guard !unflushed.isEmpty || !unflushedDeletions.isEmpty || !links.isEmpty else { return }
+        var batches: [ObjectIdentifier: (store: AttachedStore, batch: RecordBatch)] = [:]
+        func withBatch(_ store: AttachedStore, _ body: (inout RecordBatch) -> Void) {
+            let key = ObjectIdentifier(store)
+            body(&batches[key, default: (store, RecordBatch())].batch)
+        }
+        for object in unflushedCreations where object.state == .inserted {
+            guard let raw = object.raw else { continue }
+            withBatch(raw.store) {
+                $0.insert(raw.entity, raw.id.number, row: object.row.buffer)
+            }
+            unflushed[raw.id] = nil
+        }
+        for (id, object) in unflushed.sorted(by: { $0.key.number < $1.key.number }) {
+            guard let raw = object.raw, object.state != .deleted else { continue }
+            withBatch(raw.store) { $0.update(raw.entity, id.number, row: object.row.buffer) }
+        }
+        for object in unflushedDeletions {
+            guard let raw = object.raw else { continue }
+            withBatch(raw.store) { $0.delete(raw.id.number, in: raw.id.hierarchy) }
+        }
+        for list in links.lists.values {
+            // A deleted owner's pairs go with its record.
+            guard list.owner.state != .deleted, let raw = list.owner.raw else { continue }
+            withBatch(raw.store) {
+                $0.setLinks(list.relationship, owner: raw.id.number, list.targets)
+            }
+        }
+        unflushed = [:]
+        unflushedCreations = []
+        unflushedDeletions = []
+        links = LinkOverlay()
+        for (store, batch) in batches.values { try transaction(for: store).apply(batch) }
+    }
+
+    /// Deletes an object by the rules of its relationships.
+    func delete(_ object: CoreStoreObject) throws(StoreError) {
+        guard let raw = object.raw, object.state != .deleted else { return }
+        object.loadRow()
+        var cascaded: [CoreStoreObject] = []
+        for relationship in raw.entity.relationships where relationship.deleteRule != .nullify {
+            let targets = linkedObjects(of: object, raw, relationshipID: relationship.id)
+            guard !targets.isEmpty else { continue }
+            if relationship.deleteRule == .cascade {
+                cascaded += targets
+            } else {
+                denials.append(
+                    Denial(
+                        object: object, relationship: relationship,
+                        targets: targets.compactMap { $0.raw?.id }))
+            }
+        }
+        unlink(object, raw)
+        try unlinkSources(of: object, raw, try reader(for: raw.store))
+        mark(object, raw)
+        for target in cascaded { try delete(target) }
+    }
+
+    /// Moves an object among the deleted ones. One that was never stored is simply forgotten.
+    private func mark(_ object: CoreStoreObject, _ raw: RawObject) {
+        let wasInserted = object.state == .inserted
+        object.state = .deleted
+        inserted[raw.id] = nil
+        updated[raw.id] = nil
+        unflushed[raw.id] = nil
+        guard wasInserted, let index = unflushedCreations.firstIndex(where: { $0 === object })
+        else {
+            if !wasInserted { deleted[raw.id] = object }
+            unflushedDeletions.append(object)
+            return
+        }
+        unflushedCreations.remove(at: index)
+    }
+
+    /// Clears to-one links to an object that no inverse mirrors.
+    private func unlinkSources(
+        of object: CoreStoreObject, _ raw: RawObject, _ reader: RecordReader
+    ) throws(StoreError) {
+        for relationship in reader.schema.relationships(to: raw.entity)
+        where relationship.inverseID == nil && relationship.kind == .toOne {
+            guard let field = relationship.field else { continue }
+            try flush()
+            var sources: [ObjectNumber] = []
+            try reader.forEachSource(of: relationship, target: raw.id.number) {
+                sources.append($0)
+            }
+            let entity = reader.schema.knownEntity(tag: relationship.sourceTag)
+            for number in sources {
+                let source = try self.object(number, in: entity.hierarchy, of: raw.store)
+                guard let source, source !== object else { continue }
+                source.willWrite(UInt16(field.byteOffset))
+                source.row.buffer.setLink(nil, at: field.byteOffset)
+            }
+        }
+    }
+
+    // MARK: Validation
+
+    /// Throws for what may not be saved: a required value that is nil, counts of links out of
+    /// their bounds, and deletions that a deny rule forbids.
+    func validate() throws(CoreStoreError) {
+        for object in Array(inserted.values) + Array(updated.values) { try validate(object) }
+        for denial in denials {
+            let rest = denial.targets.filter { deleted[$0] == nil }
+            let isStillLinked = rest.contains { id in
+                inserted[id] != nil || updated[id] != nil || registered(id)?.state != .deleted
+            }
+            guard rest.isEmpty || !isStillLinked else {
+                throw .failure(
+                    .validation,
+                    "an object of \(denial.object.raw?.entity.name ?? "") cannot be deleted: its "
+                        + "relationship \(denial.relationship.name) denies it while it leads to "
+                        + "\(rest.count) object(s)")
+            }
+        }
+    }
+
+    private func validate(_ object: CoreStoreObject) throws(CoreStoreError) {
+        guard let raw = object.raw, object.isRowLoaded else { return }
+        let row = object.row.buffer.view
+        for field in raw.entity.fields where !field.isOptional {
+            guard row.isNull(at: field.byteOffset) else { continue }
+            throw .failure(
+                .validation, "\(raw.entity.name).\(field.name) is required, and it is nil")
+        }
+        for relationship in raw.entity.relationships
+        where relationship.minCount > 0 || relationship.maxCount > 0 {
+            let count = linkedObjects(of: object, raw, relationshipID: relationship.id).count
+            let isTooFew = count < relationship.minCount
+            let isTooMany = relationship.maxCount > 0 && count > relationship.maxCount
+            guard isTooFew || isTooMany else { continue }
+            throw .failure(
+                .validation,
+                "\(raw.entity.name).\(relationship.name) leads to \(count) object(s); it takes "
+                    + "\(relationship.minCount) to "
+                    + (relationship.maxCount > 0 ? "\(relationship.maxCount)" : "any number"))
+        }
+    }
+}

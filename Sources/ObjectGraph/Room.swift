@@ -1,1 +1,0 @@
-// The first types of this room stand beside this file.

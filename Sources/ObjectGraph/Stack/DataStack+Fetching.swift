@@ -1,0 +1,93 @@
+// Fetches on a stack read its view, where the view lives.
+
+extension DataStack: FetchableSource, QueryableSource {
+    private func withRunner<Result>(
+        _ body: (FetchRunner) throws(CoreStoreError) -> Result
+    ) throws(CoreStoreError) -> Result {
+        var outcome: Swift.Result<Result, CoreStoreError>?
+        withView { view in
+            do throws(CoreStoreError) {
+                outcome = .success(try body(FetchRunner(stack: self, context: view)))
+            } catch {
+                outcome = .failure(error)
+            }
+        }
+        guard let outcome else { throw .unknown }
+        return try outcome.get()
+    }
+
+    private func withRunner<Result>(_ body: (FetchRunner) -> Result) -> Result {
+        withView { body(FetchRunner(stack: self, context: $0)) }
+    }
+
+    public func fetchExisting<O: DynamicObject>(_ object: O) -> O? {
+        fetchExisting(object.objectID())
+    }
+
+    public func fetchExisting<O: DynamicObject>(_ objectID: NSManagedObjectID) -> O? {
+        withRunner { $0.existing(objectID, as: O.self) }
+    }
+
+    public func fetchExisting<O: DynamicObject, S: Sequence>(
+        _ objects: S
+    ) -> [O] where S.Element == O {
+        objects.compactMap { fetchExisting($0.objectID()) }
+    }
+
+    public func fetchExisting<O: DynamicObject, S: Sequence>(
+        _ objectIDs: S
+    ) -> [O] where S.Element == NSManagedObjectID {
+        objectIDs.compactMap { fetchExisting($0) }
+    }
+
+    public func fetchOne<O>(
+        _ from: From<O>, _ fetchClauses: [any FetchClause]
+    ) throws(CoreStoreError) -> O? {
+        try withRunner { runner throws(CoreStoreError) in
+            try runner.fetch(from, fetchClauses, limit: 1).first
+        }
+    }
+
+    public func fetchAll<O>(
+        _ from: From<O>, _ fetchClauses: [any FetchClause]
+    ) throws(CoreStoreError) -> [O] {
+        try withRunner { runner throws(CoreStoreError) in try runner.fetch(from, fetchClauses) }
+    }
+
+    public func fetchCount<O>(
+        _ from: From<O>, _ fetchClauses: [any FetchClause]
+    ) throws(CoreStoreError) -> Int {
+        try withRunner { runner throws(CoreStoreError) in try runner.count(from, fetchClauses) }
+    }
+
+    public func fetchObjectID<O>(
+        _ from: From<O>, _ fetchClauses: [any FetchClause]
+    ) throws(CoreStoreError) -> NSManagedObjectID? {
+        try withRunner { runner throws(CoreStoreError) in
+            try runner.fetchIDs(from, fetchClauses, limit: 1).first
+        }
+    }
+
+    public func fetchObjectIDs<O>(
+        _ from: From<O>, _ fetchClauses: [any FetchClause]
+    ) throws(CoreStoreError) -> [NSManagedObjectID] {
+        try withRunner { runner throws(CoreStoreError) in try runner.fetchIDs(from, fetchClauses) }
+    }
+
+    public func queryValue<O, U: QueryableAttributeType>(
+        _ from: From<O>, _ selectClause: Select<O, U>, _ queryClauses: [any QueryClause]
+    ) throws(CoreStoreError) -> U? {
+        try withRunner { runner throws(CoreStoreError) in
+            try runner.value(from, selectClause, queryClauses)
+        }
+    }
+
+    public func queryAttributes<O>(
+        _ from: From<O>, _ selectClause: Select<O, NSDictionary>,
+        _ queryClauses: [any QueryClause]
+    ) throws(CoreStoreError) -> [[String: Any]] {
+        try withRunner { runner throws(CoreStoreError) in
+            try runner.attributes(from, selectClause, queryClauses)
+        }
+    }
+}

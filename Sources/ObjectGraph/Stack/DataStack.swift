@@ -1,0 +1,295 @@
+import RecordStore
+import Synchronization
+
+/// A program's objects: its model, its stores, a view to read them by and transactions to change
+/// them.
+///
+/// Fetches on the stack read its view: a commit's state that stays the same until the view moves,
+/// which it does where it lives (``ViewContext``), at the next use after a commit. Any thread may
+/// run transactions, one at a time; nobody waits for the view.
+public final class DataStack: Equatable, @unchecked Sendable {
+    /// The name of the program: of its executable.
+    public static var applicationName: String {
+        let name = ProcessInfo.processInfo.processName
+        return name.isEmpty ? "Trellis" : name
+    }
+
+    /// All versions of the model.
+    public let schemaHistory: SchemaHistory
+    /// Data of the program's own.
+    public let userInfo = UserInfo()
+    let viewExecutor: ViewExecutor
+    let writerTurn = WriterTurn()
+    let transactionQueue = DispatchQueue(label: "org.trellis.transactions")
+    private let attached = Mutex<[AttachedStore]>([])
+    private let pendingChanges = Mutex<[CommittedChange]>([])
+    /// Guards the view's objects against fetches from elsewhere, which are misuse and must not
+    /// tear anything.
+    let viewLock = NSRecursiveLock()
+    private var view: ObjectContext?
+
+    /// A stack for one or several versions of a model.
+    ///
+    /// - Parameters:
+    ///   - migrationChain: the order of the versions; its single end is the current one.
+    ///   - viewContext: where the stack's objects are used and completions are called.
+    public convenience init(
+        _ schema: any DynamicSchema, _ otherSchema: any DynamicSchema...,
+        migrationChain: MigrationChain = nil, viewContext: ViewContext = .main
+    ) {
+        self.init(
+            schemaHistory: SchemaHistory(
+                allSchema: [schema] + otherSchema, migrationChain: migrationChain),
+            viewContext: viewContext)
+    }
+
+    public init(schemaHistory: SchemaHistory, viewContext: ViewContext = .main) {
+        self.schemaHistory = schemaHistory
+        viewExecutor = ViewExecutor(viewContext)
+        _ = schemaHistory.current
+    }
+
+    deinit {
+        for store in attached.withLock({ $0 }) { try? store.database.close() }
+    }
+
+    public static func == (left: DataStack, right: DataStack) -> Bool { left === right }
+
+    /// The name of the current version.
+    public var modelVersion: ModelVersion { schemaHistory.currentModelVersion }
+
+    /// The current version.
+    public var modelSchema: any DynamicSchema { schemaHistory.currentSchema }
+
+    /// The entities of the current version whose class is the given one or below it.
+    public func entityTypesByName(
+        for type: CoreStoreObject.Type
+    ) -> [EntityName: CoreStoreObject.Type] {
+        schemaHistory.current.model.classes.filter { _, candidate in
+            var current: AnyClass? = candidate
+            while let above = current {
+                if above == type { return true }
+                current = _getSuperclass(above)
+            }
+            return false
+        }
+    }
+
+    /// What the stack's stores have done, added up; times and places of one store are its own.
+    public var statistics: DataStackStatistics {
+        var sum = DataStackStatistics()
+        for store in stores { sum.add(store.database.statistics) }
+        viewLock.lock()
+        defer { viewLock.unlock() }
+        sum.objectsMade = UInt64(view?.objectsMade ?? 0) + transactionObjectsMade
+        return sum
+    }
+
+    private let madeInTransactions = Atomic<UInt64>(0)
+    var transactionObjectsMade: UInt64 { madeInTransactions.load(ordering: .relaxed) }
+    func noteObjectsMade(_ count: Int) {
+        madeInTransactions.wrappingAdd(UInt64(count), ordering: .relaxed)
+    }
+
+    // MARK: Stores
+
+    var stores: [AttachedStore] { attached.withLock { $0 } }
+
+    func store(_ id: UUID) -> AttachedStore? { stores.first { $0.id == id } }
+
+    /// The stores that have a class's entity, of some configurations or of any.
+    func stores(
+        for type: CoreStoreObject.Type, in configurations: [ModelConfiguration]?
+    ) -> [AttachedStore] {
+        stores.filter { store in
+            store.entities[ObjectIdentifier(type)] != nil
+                && (configurations?.contains { $0 == store.configuration } ?? true)
+        }
+    }
+
+    func attach(_ store: AttachedStore) { attached.withLock { $0.append(store) } }
+
+    func detachAll() -> [AttachedStore] {
+        attached.withLock { stores in
+            defer { stores = [] }
+            return stores
+        }
+    }
+
+    /// The object ID that a URI names; nil unless its store is attached.
+    public func objectID(forURIRepresentation url: URL) -> NSManagedObjectID? {
+        let parts = url.path.split(separator: "/")
+        guard url.scheme == "trellis", let host = url.host, let storeID = UUID(uuidString: host),
+            let store = store(storeID), parts.count == 2, parts[1].first == "p",
+            let number = UInt64(parts[1].dropFirst()),
+            let entity = store.database.schema.entity(named: String(parts[0]))
+        else { return nil }
+        return NSManagedObjectID(
+            storeID: storeID, entity: entity, number: ObjectNumber(number))
+    }
+
+    // MARK: The view
+
+    /// The view, moved to the newest commit when the caller is where it lives.
+    func currentView() -> ObjectContext {
+        viewLock.lock()
+        defer { viewLock.unlock() }
+        if view == nil {
+            let made = ObjectContext(role: .view, stack: self)
+            made.source = self
+            view = made
+        }
+        guard let view else { preconditionFailure("the view was just made") }
+        if viewExecutor.isCurrent { moveView(view) }
+        return view
+    }
+
+    private func moveView(_ view: ObjectContext) {
+        let changes = pendingChanges.withLock { pending in
+            defer { pending = [] }
+            return pending
+        }
+        guard !changes.isEmpty else { return }
+        for change in changes { view.prepare(for: change) }
+        for change in changes {
+            for (store, snapshot) in change.snapshots { view.replaceReader(snapshot, for: store) }
+            view.apply(change)
+        }
+    }
+
+    /// Called in the writer's turn, so that changes arrive in the order of their commits.
+    func enqueue(_ change: CommittedChange) {
+        pendingChanges.withLock { $0.append(change) }
+    }
+
+    func forgetView() {
+        viewLock.lock()
+        defer { viewLock.unlock() }
+        view?.hasEnded = true
+        view?.dropReaders()
+        view = nil
+        pendingChanges.withLock { $0 = [] }
+    }
+
+    /// Runs a closure with the view. Misuse from elsewhere is reported, and does not tear.
+    func withView<Result>(
+        _ body: (ObjectContext) throws -> Result
+    ) rethrows -> Result {
+        Log.assert(
+            viewExecutor.isCurrent,
+            "a stack is fetched from where its view lives: the main thread unless it was made "
+                + "with another viewContext")
+        viewLock.lock()
+        defer { viewLock.unlock() }
+        return try body(currentView())
+    }
+
+    /// Reads every live object of the view again.
+    public func refreshAndMergeAllObjects() {
+        withView { view in
+            for store in stores {
+                guard let snapshot = try? store.database.snapshot() else { continue }
+                view.replaceReader(snapshot, for: store)
+            }
+        }
+    }
+}
+
+/// ``DataStack/statistics``: counters of the engine, and objects made.
+@dynamicMemberLookup
+public struct DataStackStatistics: Hashable, Sendable {
+    /// The engine's counters, added up over the stores.
+    public private(set) var store = StoreStatistics()
+    /// Objects made by fetches and transactions. Counts, aggregates and conditions make none.
+    public internal(set) var objectsMade: UInt64 = 0
+
+    public subscript<Value>(dynamicMember member: KeyPath<StoreStatistics, Value>) -> Value {
+        store[keyPath: member]
+    }
+
+    mutating func add(_ other: StoreStatistics) {
+        store.bytesRead += other.bytesRead
+        store.bytesWritten += other.bytesWritten
+        store.pagesRead += other.pagesRead
+        store.pageLookups += other.pageLookups
+        store.commits += other.commits
+        store.checkpoints += other.checkpoints
+        store.logBytes += other.logBytes
+        store.fileSizeInBytes += other.fileSizeInBytes
+        store.generation = max(store.generation, other.generation)
+        store.commitNumber = max(store.commitNumber, other.commitNumber)
+    }
+}
+
+/// Data that a program hangs on a stack or a transaction, keyed by the address of a static
+/// variable. Any thread may use it.
+public final class UserInfo: @unchecked Sendable {
+    private let lock = NSRecursiveLock()
+    private var values: [UnsafeRawPointer: Any] = [:]
+
+    init() {}
+
+    public subscript(key: UnsafeRawPointer) -> Any? {
+        get {
+            lock.lock()
+            defer { lock.unlock() }
+            return values[key]
+        }
+        set {
+            lock.lock()
+            defer { lock.unlock() }
+            values[key] = newValue
+        }
+    }
+
+    /// The value, made and kept on the first use.
+    public subscript(key: UnsafeRawPointer, lazyInit make: () -> Any) -> Any {
+        lock.lock()
+        defer { lock.unlock() }
+        if let known = values[key] { return known }
+        let value = make()
+        values[key] = value
+        return value
+    }
+}
+
+/// Lets one transaction run at a time, in the order in which they came, and knows which thread
+/// runs it.
+final class WriterTurn: Sendable {
+    private struct State {
+        var nextTicket: UInt64 = 0
+        var served: UInt64 = 0
+        var holder: ObjectIdentifier?
+    }
+
+    private let condition = NSCondition()
+    private let state = Mutex(State())
+
+    /// Whether the calling thread runs a transaction.
+    var isHeldByCaller: Bool {
+        let thread = ObjectIdentifier(Thread.current)
+        return state.withLock { $0.holder == thread }
+    }
+
+    func take() {
+        let ticket = state.withLock { state in
+            defer { state.nextTicket += 1 }
+            return state.nextTicket
+        }
+        condition.lock()
+        while state.withLock({ $0.served != ticket }) { condition.wait() }
+        condition.unlock()
+        let thread = ObjectIdentifier(Thread.current)
+        state.withLock { $0.holder = thread }
+    }
+
+    func give() {
+        condition.lock()
+        state.withLock { state in
+            state.holder = nil
+            state.served += 1
+        }
+        condition.broadcast()
+        condition.unlock()
+    }
+}

@@ -1,0 +1,97 @@
+/// A place where objects are kept.
+public protocol StorageInterface: AnyObject, Sendable {
+    /// The kind of storage.
+    static var storeType: String { get }
+    /// The configuration whose entities the storage keeps; nil for all of them.
+    var configuration: ModelConfiguration { get }
+}
+
+/// A storage that is a file.
+public protocol LocalStorage: StorageInterface {
+    /// Where the file is.
+    var fileURL: URL { get }
+    /// What may be done when the file does not fit the model.
+    var localStorageOptions: LocalStorageOptions { get }
+}
+
+/// What may be done when a file does not fit the model.
+public struct LocalStorageOptions: OptionSet, ExpressibleByNilLiteral, Sendable {
+    public let rawValue: Int
+
+    public init(rawValue: Int) { self.rawValue = rawValue }
+    public init(nilLiteral: ()) { self.init(rawValue: 0) }
+
+    /// Nothing: opening fails.
+    public static let none = LocalStorageOptions([])
+    /// The file is erased and made anew.
+    public static let recreateStoreOnModelMismatch = LocalStorageOptions(rawValue: 1 << 0)
+    /// Only one migration step is taken.
+    public static let preventProgressiveMigration = LocalStorageOptions(rawValue: 1 << 1)
+    /// An inferred migration may run while the caller waits.
+    public static let allowSynchronousLightweightMigration = LocalStorageOptions(rawValue: 1 << 2)
+}
+
+/// What setting a storage up gave.
+public typealias SetupResult<T> = Result<T, CoreStoreError>
+
+/// A storage in memory: the same engine as a file's, gone with the stack.
+public final class InMemoryStore: StorageInterface {
+    public static let storeType = "InMemory"
+
+    public let configuration: ModelConfiguration
+
+    /// - Parameter configuration: the entities that the storage keeps; nil for all.
+    public init(configuration: ModelConfiguration) { self.configuration = configuration }
+
+    public convenience init() { self.init(configuration: nil) }
+}
+
+/// A storage in one file.
+public final class LocalStore: LocalStorage {
+    public static let storeType = "Trellis"
+
+    public let fileURL: URL
+    public let configuration: ModelConfiguration
+    public let localStorageOptions: LocalStorageOptions
+
+    /// A store at a place of the program's choice. The folder is made when it is missing.
+    public init(
+        fileURL: URL, configuration: ModelConfiguration = nil,
+        localStorageOptions: LocalStorageOptions = nil
+    ) {
+        self.fileURL = fileURL
+        self.configuration = configuration
+        self.localStorageOptions = localStorageOptions
+    }
+
+    /// A store of a name in the program's data folder: see ``init()``. The name is taken as it is.
+    public convenience init(
+        fileName: String, configuration: ModelConfiguration = nil,
+        localStorageOptions: LocalStorageOptions = nil
+    ) {
+        self.init(
+            fileURL: Self.defaultFolder.appendingPathComponent(fileName, isDirectory: false),
+            configuration: configuration, localStorageOptions: localStorageOptions)
+    }
+
+    /// The program's own store: `program.trellis` in the folder `program` of `$XDG_DATA_HOME`, or
+    /// of `~/.local/share` when that is not set.
+    public convenience init() {
+        self.init(fileName: "\(DataStack.applicationName).trellis")
+    }
+
+    /// The size of the file in bytes, nil when there is none.
+    public func fileSize() -> UInt64? {
+        let values = try? FileManager.default.attributesOfItem(atPath: fileURL.path)
+        return (values?[.size] as? NSNumber)?.uint64Value
+    }
+
+    private static var defaultFolder: URL {
+        let name = DataStack.applicationName
+        if let path = ProcessInfo.processInfo.environment["XDG_DATA_HOME"], path.hasPrefix("/") {
+            return URL(fileURLWithPath: path).appendingPathComponent(name, isDirectory: true)
+        }
+        return FileManager.default.homeDirectoryForCurrentUser
+            .appendingPathComponent(".local/share/\(name)", isDirectory: true)
+    }
+}

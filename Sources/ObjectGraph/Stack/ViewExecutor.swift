@@ -1,0 +1,67 @@
+import Dispatch
+import Synchronization
+
+/// Where a stack's view lives: its objects are used there, and completions are called there.
+public enum ViewContext: Sendable {
+    /// The main queue.
+    case main
+    /// A serial queue of the program's.
+    case queue(DispatchQueue)
+    /// The executor of an actor of the program's.
+    case executor(any SerialExecutor)
+}
+
+/// Runs work where the view lives, and tells whether the caller is there.
+struct ViewExecutor: Sendable {
+    private static let mainKey = DispatchSpecificKey<Bool>()
+    private static let markMain: Void = DispatchQueue.main.setSpecific(key: mainKey, value: true)
+    private static let queueKey = DispatchSpecificKey<ObjectIdentifier>()
+
+    private let context: ViewContext
+    private let host: ExecutorHost?
+
+    init(_ context: ViewContext) {
+        self.context = context
+        switch context {
+        case .main:
+            _ = Self.markMain
+            host = nil
+        case .queue(let queue):
+            queue.setSpecific(key: Self.queueKey, value: ObjectIdentifier(queue))
+            host = nil
+        case .executor(let executor): host = ExecutorHost(executor)
+        }
+    }
+
+    /// Whether the caller runs where the view lives. A main queue that is served by another thread
+    /// than the first counts too.
+    var isCurrent: Bool {
+        switch context {
+        case .main: Thread.isMainThread || DispatchQueue.getSpecific(key: Self.mainKey) == true
+        case .queue(let queue):
+            DispatchQueue.getSpecific(key: Self.queueKey) == ObjectIdentifier(queue)
+        case .executor(let executor): executor.isIsolatingCurrentContext() == true
+        }
+    }
+
+    func run(_ work: @escaping @Sendable () -> Void) {
+        switch context {
+        case .main: DispatchQueue.main.async(execute: work)
+        case .queue(let queue): queue.async(execute: work)
+        case .executor:
+            guard let host else { return }
+            Task { await host.run(work) }
+        }
+    }
+}
+
+/// An actor on the program's executor.
+private actor ExecutorHost {
+    private let executor: any SerialExecutor
+
+    init(_ executor: any SerialExecutor) { self.executor = executor }
+
+    nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
+    func run(_ work: @Sendable () -> Void) { work() }
+}

@@ -1,0 +1,230 @@
+import RecordStore
+
+/// What all transactions can do: create, edit, delete, import and fetch objects.
+///
+/// A transaction and its objects are for the closure that received it, on the thread that runs it.
+public class BaseDataTransaction {
+    let stack: DataStack
+    let context: ObjectContext
+    /// What the program gave to tell where the changes came from.
+    public let sourceIdentifier: Any?
+    /// Data of the program's own.
+    public let userInfo = UserInfo()
+
+    init(stack: DataStack, sourceIdentifier: Any?) {
+        self.stack = stack
+        self.sourceIdentifier = sourceIdentifier
+        context = ObjectContext(role: .transaction, stack: stack)
+        context.source = self
+    }
+
+    func checkOpen() {
+        Log.assert(!context.hasEnded, "a transaction was used after it had ended")
+    }
+
+    /// Whether anything was created, changed or deleted.
+    public var hasChanges: Bool { context.hasChanges }
+
+    // MARK: Creating
+
+    /// Creates an object with its defaults, in the one store that has its entity or in that of
+    /// `into`'s configuration. That there is none, or several, is a mistake of the program and
+    /// ends it.
+    public func create<O: CoreStoreObject>(_ into: Into<O>) -> O {
+        checkOpen()
+        let configurations: [ModelConfiguration]? =
+            into.infersStore ? nil : [into.configuration]
+        let stores = stack.stores(for: O.self, in: configurations)
+        guard let store = stores.first, let entity = store.entities[ObjectIdentifier(O.self)]
+        else { Log.abort("no attached store takes objects of \(O.self)") }
+        guard stores.count == 1 else {
+            Log.abort("several stores take objects of \(O.self): name a configuration in Into")
+        }
+        guard !entity.isAbstract else {
+            Log.abort("\(entity.name) is abstract: create an object of an entity below it")
+        }
+        do throws(StoreError) {
+            guard let object = try context.create(entity, in: store) as? O else {
+                Log.abort("the class of \(entity.name) is not \(O.self)")
+            }
+            return object
+        } catch {
+            // The transaction cannot go on; committing it throws the same error.
+            context.failure = context.failure ?? error
+            Log.error(CoreStoreError(error), "an object could not be created.")
+            return detachedObject(entity, store)
+        }
+    }
+
+    /// An object that no store will ever see, so that a closure can run to its end and meet the
+    /// error where it commits.
+    private func detachedObject<O: CoreStoreObject>(
+        _ entity: EntityLayout, _ store: AttachedStore
+    ) -> O {
+        let id = NSManagedObjectID(storeID: store.id, entity: entity, number: ObjectNumber(0))
+        let object = context.object(id, in: store, entity: entity)
+        object.row = FieldRow(entity.emptyRow())
+        guard let object = object as? O else {
+            Log.abort("the class of \(entity.name) is not \(O.self)")
+        }
+        return object
+    }
+
+    // MARK: Editing
+
+    /// This transaction's instance of an object; nil for nil, and when it is gone.
+    public func edit<O: CoreStoreObject>(_ object: O?) -> O? {
+        guard let object else { return nil }
+        return edit(object.objectID())
+    }
+
+    /// This transaction's instance of an object by its ID.
+    public func edit<O: CoreStoreObject>(
+        _ into: Into<O>, _ objectID: NSManagedObjectID
+    ) -> O? {
+        if !into.infersStore, let store = stack.store(objectID.storeID) {
+            Log.assert(
+                store.configuration == into.configuration,
+                "the object is in another configuration than Into names")
+        }
+        return edit(objectID)
+    }
+
+    private func edit<O: CoreStoreObject>(_ id: NSManagedObjectID) -> O? {
+        checkOpen()
+        return fetchExisting(id)
+    }
+
+    // MARK: Deleting
+
+    /// Deletes objects by their IDs; unknown ones are passed over.
+    public func delete<S: Sequence>(objectIDs: S) where S.Element == NSManagedObjectID {
+        checkOpen()
+        for id in objectIDs {
+            do throws(StoreError) {
+                if let object = try context.existing(id) { try context.delete(object) }
+            } catch {
+                context.failure = context.failure ?? error
+                Log.error(CoreStoreError(error), "an object could not be deleted.")
+            }
+        }
+    }
+
+    /// Deletes objects by the delete rules of their relationships; nil and what is gone are
+    /// passed over.
+    public func delete<O: CoreStoreObject>(_ object: O?, _ objects: O?...) {
+        delete(([object] + objects).compactMap { $0 })
+    }
+
+    public func delete<S: Sequence>(_ objects: S) where S.Element: CoreStoreObject {
+        delete(objectIDs: objects.map { $0.objectID() })
+    }
+
+    /// Deletes what a fetch finds. Returns how many objects that were.
+    @discardableResult
+    public func deleteAll<O: CoreStoreObject>(
+        _ from: From<O>, _ deleteClauses: any DeleteClause...
+    ) throws(CoreStoreError) -> Int {
+        try deleteAll(from, deleteClauses)
+    }
+
+    @discardableResult
+    public func deleteAll<O: CoreStoreObject>(
+        _ from: From<O>, _ deleteClauses: [any DeleteClause]
+    ) throws(CoreStoreError) -> Int {
+        let objects = try fetchAll(from, deleteClauses as [any FetchClause])
+        delete(objects)
+        return objects.count
+    }
+
+    @discardableResult
+    public func deleteAll<B: FetchChainableBuilderType>(
+        _ clauseChain: B
+    ) throws(CoreStoreError) -> Int where B.ObjectType: CoreStoreObject {
+        let objects = try fetchAll(clauseChain)
+        delete(objects)
+        return objects.count
+    }
+
+    // MARK: Inspecting
+
+    /// Whether an object has values that differ from the stored ones.
+    public func objectHasPersistentChangedValues<O: CoreStoreObject>(_ object: O) -> Bool {
+        checkOpen()
+        return !changedKeys(object).isEmpty
+    }
+
+    private func changedKeys(_ object: CoreStoreObject) -> [KeyPathString] {
+        guard let raw = object.raw, object.state == .updated,
+            let snapshot = try? raw.store.database.snapshot(),
+            let stored = try? snapshot.row(raw.id.number, in: raw.id.hierarchy)
+        else { return object.state == .inserted ? ["*"] : [] }
+        defer { stored.deallocate() }
+        let fields = raw.entity.fields.filter {
+            object.row.buffer.view.value($0) != stored.view.value($0)
+        }
+        return fields.map(\.name) + (context.links.isEmpty ? [] : ["*"])
+    }
+
+    private func objects<O: CoreStoreObject>(
+        _ all: [NSManagedObjectID: CoreStoreObject], _ type: O.Type
+    ) -> Set<O> {
+        checkOpen()
+        return Set(all.values.compactMap { $0 as? O })
+    }
+
+    private func ids<O: CoreStoreObject>(
+        _ all: [NSManagedObjectID: CoreStoreObject], _ type: O.Type
+    ) -> Set<NSManagedObjectID> {
+        checkOpen()
+        return Set(all.filter { $0.value is O }.keys)
+    }
+
+    /// Objects of a class, subclasses included, that were created.
+    public func insertedObjects<O: CoreStoreObject>(_ entity: O.Type) -> Set<O> {
+        objects(context.inserted, entity)
+    }
+    public func insertedObjectIDs() -> Set<NSManagedObjectID> { Set(context.inserted.keys) }
+    public func insertedObjectIDs<O: CoreStoreObject>(
+        _ entity: O.Type
+    ) -> Set<NSManagedObjectID> {
+        ids(context.inserted, entity)
+    }
+
+    /// Objects of a class, subclasses included, that were changed.
+    public func updatedObjects<O: CoreStoreObject>(_ entity: O.Type) -> Set<O> {
+        objects(context.updated, entity)
+    }
+    public func updatedObjectIDs() -> Set<NSManagedObjectID> { Set(context.updated.keys) }
+    public func updatedObjectIDs<O: CoreStoreObject>(
+        _ entity: O.Type
+    ) -> Set<NSManagedObjectID> {
+        ids(context.updated, entity)
+    }
+
+    /// Objects of a class, subclasses included, that were deleted.
+    public func deletedObjects<O: CoreStoreObject>(_ entity: O.Type) -> Set<O> {
+        objects(context.deleted, entity)
+    }
+    public func deletedObjectIDs() -> Set<NSManagedObjectID> { Set(context.deleted.keys) }
+    public func deletedObjectIDs<O: CoreStoreObject>(
+        _ entity: O.Type
+    ) -> Set<NSManagedObjectID> {
+        ids(context.deleted, entity)
+    }
+}
+
+/// The transaction of ``DataStack/perform(synchronous:waitForAllObservers:sourceIdentifier:)``.
+public final class SynchronousDataTransaction: BaseDataTransaction {
+    /// Gives the transaction up: call it with `try`, and nothing of it remains.
+    public func cancel() throws -> Never { throw CoreStoreError.userCancelled }
+}
+
+/// The transaction of ``DataStack/perform(asynchronous:sourceIdentifier:completion:)``.
+public final class AsynchronousDataTransaction: BaseDataTransaction {
+    /// What an asynchronous transaction gives its completion.
+    public typealias Result<T> = Swift.Result<T, CoreStoreError>
+
+    /// Gives the transaction up: call it with `try`, and nothing of it remains.
+    public func cancel() throws -> Never { throw CoreStoreError.userCancelled }
+}

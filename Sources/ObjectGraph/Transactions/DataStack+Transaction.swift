@@ -1,0 +1,168 @@
+import RecordStore
+
+extension DataStack {
+    /// Runs a transaction on the calling thread, and returns when its changes are durable.
+    ///
+    /// Any thread may call it; it waits its turn behind other transactions, and for nothing else.
+    /// Where the view lives, the view has moved when it returns. A call from inside another
+    /// transaction throws at once.
+    ///
+    /// - Parameters:
+    ///   - task: the changes. An error that it throws discards them all; it is thrown on, the
+    ///     program's own wrapped in `.userError`.
+    ///   - waitForAllObservers: accepted for its name. Observers are told where the view lives, and
+    ///     nobody waits for them.
+    ///   - sourceIdentifier: what tells where the changes came from.
+    /// - Returns: what the task returned. Objects belong to the transaction: fetch them again with
+    ///   ``FetchableSource/fetchExisting(_:)``.
+    @discardableResult
+    public func perform<T>(
+        synchronous task: (SynchronousDataTransaction) throws -> T,
+        waitForAllObservers: Bool = true, sourceIdentifier: Any? = nil
+    ) throws(CoreStoreError) -> T {
+        guard !writerTurn.isHeldByCaller else {
+            throw .failure(
+                .misuse, "a transaction was begun inside another one on the same thread")
+        }
+        let result = try run(
+            SynchronousDataTransaction(stack: self, sourceIdentifier: sourceIdentifier), task)
+        if viewExecutor.isCurrent { _ = currentView() }
+        return result
+    }
+
+    /// Runs a transaction in the background and calls the completion where the view lives, after
+    /// the changes are durable and the view has them.
+    @preconcurrency
+    public func perform<T>(
+        asynchronous task: @escaping @Sendable (AsynchronousDataTransaction) throws -> T,
+        sourceIdentifier: Any? = nil,
+        completion: @escaping @Sendable (AsynchronousDataTransaction.Result<T>) -> Void
+    ) {
+        let identifier = Carried(sourceIdentifier)
+        transactionQueue.async { [self] in
+            let transaction = AsynchronousDataTransaction(
+                stack: self, sourceIdentifier: identifier.value)
+            let result: Carried<AsynchronousDataTransaction.Result<T>>
+            do throws(CoreStoreError) {
+                result = Carried(.success(try run(transaction, task)))
+            } catch {
+                result = Carried(.failure(error))
+            }
+            viewExecutor.run { [self] in
+                _ = currentView()
+                completion(result.value)
+            }
+        }
+    }
+
+    /// The same with separate closures for success and failure.
+    @preconcurrency
+    public func perform<T>(
+        asynchronous task: @escaping @Sendable (AsynchronousDataTransaction) throws -> T,
+        sourceIdentifier: Any? = nil, success: @escaping @Sendable (T) -> Void,
+        failure: @escaping @Sendable (CoreStoreError) -> Void
+    ) {
+        perform(asynchronous: task, sourceIdentifier: sourceIdentifier) { result in
+            switch result {
+            case .success(let value): success(value)
+            case .failure(let error): failure(error)
+            }
+        }
+    }
+
+    /// The forms for `await`.
+    public var async: AsyncNamespace { AsyncNamespace(base: self) }
+
+    /// What `dataStack.async` offers.
+    public struct AsyncNamespace: Sendable {
+        public let base: DataStack
+
+        /// Opens a storage.
+        @discardableResult
+        public func addStorage<T: StorageInterface>(_ storage: T) async throws -> T {
+            try await withCheckedThrowingContinuation { continuation in
+                base.transactionQueue.async {
+                    continuation.resume(
+                        with: Swift.Result { try base.addStorageAndWait(storage) })
+                }
+            }
+        }
+
+        /// Runs a transaction in the background; returns when its changes are durable.
+        @preconcurrency
+        public func perform<Output>(
+            _ asynchronous: @escaping @Sendable (AsynchronousDataTransaction) throws -> Output
+        ) async throws -> Output {
+            let result: Carried<Output> = try await withCheckedThrowingContinuation {
+                continuation in
+                base.transactionQueue.async {
+                    continuation.resume(
+                        with: Swift.Result {
+                            let transaction = AsynchronousDataTransaction(
+                                stack: base, sourceIdentifier: nil)
+                            return Carried(try base.run(transaction, asynchronous))
+                        })
+                }
+            }
+            return result.value
+        }
+    }
+
+    // MARK: Running
+
+    /// Runs a task in the writer's turn and commits what it did.
+    func run<Transaction: BaseDataTransaction, T>(
+        _ transaction: Transaction, _ task: (Transaction) throws -> T
+    ) throws(CoreStoreError) -> T {
+        writerTurn.take()
+        defer { writerTurn.give() }
+        let context = transaction.context
+        defer {
+            noteObjectsMade(context.objectsMade)
+            context.hasEnded = true
+            for open in context.openTransactions { open.rollback() }
+            context.dropReaders()
+        }
+        do {
+            let result = try task(transaction)
+            try commit(context)
+            return result
+        } catch let error as CoreStoreError {
+            if error != .userCancelled { Log.error(error, "a transaction failed.") }
+            throw error
+        } catch let error as StoreError {
+            let failure = CoreStoreError(error)
+            Log.error(failure, "a transaction could not be committed.")
+            throw failure
+        } catch {
+            throw .userError(error: error)
+        }
+    }
+
+    private func commit(_ context: ObjectContext) throws {
+        if let failure = context.failure { throw failure }
+        guard context.hasChanges || !context.links.isEmpty || !context.unflushedDeletions.isEmpty
+        else { return }
+        try UniqueConflicts(context).resolve()
+        try context.validate()
+        try context.flush()
+        var snapshots: [(store: AttachedStore, snapshot: RecordSnapshot)] = []
+        for store in stores {
+            guard let transaction = context.openTransaction(for: store) else { continue }
+            _ = try transaction.commit()
+            snapshots.append((store, try store.database.snapshot()))
+        }
+        enqueue(
+            CommittedChange(
+                inserted: Array(context.inserted.keys), updated: Array(context.updated.keys),
+                deleted: Array(context.deleted.keys), snapshots: snapshots))
+    }
+}
+
+/// Carries a value between threads where its owner changes: the task is done with it when the
+/// completion receives it.
+struct Carried<Value>: @unchecked Sendable {
+    let value: Value
+
+    init(_ value: Value) { self.value = value }
+}

@@ -1,0 +1,228 @@
+import Query
+import RecordStore
+
+/// Runs clauses for a context: finds the stores, runs the request in each, and merges.
+struct FetchRunner {
+    let stack: DataStack
+    let context: ObjectContext
+
+    // MARK: Objects
+
+    func fetch<O: DynamicObject>(
+        _ from: From<O>, _ clauses: [any FetchClause], limit: Int = 0
+    ) throws(CoreStoreError) -> [O] {
+        try run {
+            let plan = try Plan(self, from, clauses, limit: limit)
+            var objects: [O] = []
+            try plan.forEach { store, reader, number, row in
+                let object = try context.object(number, row: row, in: store, reader: reader)
+                if object.state != .deleted, let object = object as? O { objects.append(object) }
+            }
+            return objects
+        }
+    }
+
+    func count<O: DynamicObject>(
+        _ from: From<O>, _ clauses: [any FetchClause]
+    ) throws(CoreStoreError) -> Int {
+        try run {
+            let plan = try Plan(self, from, clauses)
+            var total = 0
+            for part in plan.parts {
+                var request = part.request
+                (request.limit, request.offset) = (nil, 0)
+                total += try QueryRunner(part.reader).count(request)
+            }
+            let rest = max(0, total - plan.offset)
+            return min(rest, plan.limit ?? rest)
+        }
+    }
+
+    func fetchIDs<O: DynamicObject>(
+        _ from: From<O>, _ clauses: [any FetchClause], limit: Int = 0
+    ) throws(CoreStoreError) -> [NSManagedObjectID] {
+        try run {
+            var ids: [NSManagedObjectID] = []
+            let plan = try Plan(self, from, clauses, limit: limit)
+            try plan.forEach { store, reader, number, row in
+                ids.append(
+                    NSManagedObjectID(
+                        storeID: store.id,
+                        entity: reader.schema.knownEntity(tag: row.entityTag), number: number))
+            }
+            return ids
+        }
+    }
+
+    func existing<O: DynamicObject>(_ id: NSManagedObjectID, as type: O.Type) -> O? {
+        do throws(StoreError) {
+            return try context.existing(id) as? O
+        } catch {
+            Log.error(CoreStoreError(error), "an object could not be fetched.")
+            return nil
+        }
+    }
+
+    // MARK: Values
+
+    func value<O: DynamicObject, U: QueryableAttributeType>(
+        _ from: From<O>, _ select: Select<O, U>, _ clauses: [any QueryClause]
+    ) throws(CoreStoreError) -> U? {
+        try run {
+            let first = Array(select.selectTerms.prefix(1))
+            let rows = try rows(from, first, clauses)
+            guard let native = rows.first?.first ?? nil else { return nil }
+            return U.cs_fromQueryableNativeType(native)
+        }
+    }
+
+    func attributes<O: DynamicObject>(
+        _ from: From<O>, _ select: Select<O, NSDictionary>, _ clauses: [any QueryClause]
+    ) throws(CoreStoreError) -> [[String: Any]] {
+        try run {
+            try rows(from, select.selectTerms, clauses).map { row in
+                var dictionary: [String: Any] = [:]
+                for (term, value) in zip(select.selectTerms, row) {
+                    if let value { dictionary[term.alias] = value }
+                }
+                return dictionary
+            }
+        }
+    }
+
+    private func rows<O: DynamicObject>(
+        _ from: From<O>, _ terms: [SelectTerm<O>], _ clauses: [any QueryClause]
+    ) throws -> [[Any?]] {
+        let plan = try Plan(self, from, clauses, seesPendingChanges: false)
+        guard plan.parts.count == 1, let part = plan.parts.first else {
+            throw QueryError(
+                "a query reads one store: name a configuration in From, because several have "
+                    + "\(O.self)")
+        }
+        let request = ValueRequest(
+            part.request, terms: terms.map(\.term),
+            groupPaths: plan.groupKeyPaths.map { $0.split(separator: ".").map(String.init) },
+            returnsDistinct: plan.returnsDistinct)
+        let entity = part.reader.schema.entity(named: part.request.entityName)
+        return try QueryRunner(part.reader).rows(request).map { row in
+            row.map { value in
+                if case .object(let number) = value, let entity {
+                    return NSManagedObjectID(
+                        storeID: part.store.id, entity: entity, number: number)
+                }
+                return ValueBridge.native(value)
+            }
+        }
+    }
+
+    // MARK: Errors
+
+    /// Every failure is logged once and becomes a `CoreStoreError`.
+    private func run<Result>(_ body: () throws -> Result) throws(CoreStoreError) -> Result {
+        do {
+            return try body()
+        } catch {
+            let failure: CoreStoreError
+            switch error {
+            case let error as CoreStoreError: failure = error
+            case let error as QueryError: failure = .failure(.query, error.message)
+            default: failure = CoreStoreError(error)
+            }
+            Log.error(failure, "a fetch failed.")
+            throw failure
+        }
+    }
+}
+
+/// A request resolved against the stores that it goes to.
+private struct Plan {
+    struct Part {
+        var store: AttachedStore
+        var reader: RecordReader
+        var request: FetchRequest
+    }
+
+    private(set) var parts: [Part] = []
+    let limit: Int?
+    let offset: Int
+    let groupKeyPaths: [KeyPathString]
+    let returnsDistinct: Bool
+    private let sortKeys: [Query.SortKey]
+
+    init<O: DynamicObject>(
+        _ runner: FetchRunner, _ from: From<O>, _ clauses: [any FetchClause], limit: Int = 0,
+        seesPendingChanges: Bool = true
+    ) throws {
+        let request = NSFetchRequest<O>()
+        request.fetchLimit = limit
+        for clause in clauses { clause.applyToFetchRequest(request) }
+        guard let type = O.self as? CoreStoreObject.Type else {
+            throw CoreStoreError.persistentStoreNotFound(entity: O.self)
+        }
+        let stores = runner.stack.stores(for: type, in: from.configurations)
+        guard !stores.isEmpty else {
+            throw CoreStoreError.persistentStoreNotFound(entity: O.self)
+        }
+        let isPending = seesPendingChanges && request.includesPendingChanges
+        if isPending { try runner.context.flush() }
+        self.limit = request.fetchLimit > 0 ? request.fetchLimit : nil
+        offset = max(0, request.fetchOffset)
+        groupKeyPaths = request.groupKeyPaths
+        returnsDistinct = request.returnsDistinctResults
+        sortKeys = request.sortKeys
+        for store in stores {
+            guard let entity = store.entities[ObjectIdentifier(type)] else { continue }
+            let reader: RecordReader =
+                isPending || runner.context.role == .view
+                ? try runner.context.reader(for: store) : try store.database.snapshot()
+            parts.append(
+                Part(
+                    store: store, reader: reader,
+                    request: try request.request(entityName: entity.name)))
+        }
+    }
+
+    /// Lends each record in the order of the request; several stores are merged by their sort
+    /// values, and the limit counts over all of them.
+    func forEach(
+        _ body: (AttachedStore, RecordReader, ObjectNumber, RowView) throws -> Void
+    ) throws {
+        if parts.count == 1, let part = parts.first {
+            try QueryRunner(part.reader).forEach(part.request) { number, row in
+                try body(part.store, part.reader, number, row)
+                return true
+            }
+            return
+        }
+        var found: [(part: Int, number: ObjectNumber, values: [Value])] = []
+        for (index, part) in parts.enumerated() {
+            var request = part.request
+            request.limit = limit.map { $0 + offset }
+            request.offset = 0
+            for (number, values) in try QueryRunner(part.reader).sortedNumbers(request) {
+                found.append((index, number, values))
+            }
+        }
+        found.sort { left, right in
+            let order = SortOrder.compare(left.values, right.values, sortKeys)
+            if order != 0 { return order < 0 }
+            return left.part != right.part ? left.part < right.part : left.number < right.number
+        }
+        let rest = found.dropFirst(offset)
+        for entry in limit.map({ rest.prefix($0) }) ?? rest {
+            let part = parts[entry.part]
+            guard let entity = part.reader.schema.entity(named: part.request.entityName) else {
+                continue
+            }
+            var failure: (any Error)?
+            _ = try part.reader.withRow(entry.number, in: entity.hierarchy) { row in
+                do {
+                    try body(part.store, part.reader, entry.number, row)
+                } catch {
+                    failure = error
+                }
+            }
+            if let failure { throw failure }
+        }
+    }
+}

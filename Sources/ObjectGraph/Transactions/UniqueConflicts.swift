@@ -1,0 +1,98 @@
+import RecordStore
+
+/// Resolves conflicts of unique constraints before a commit: what the transaction assigned wins
+/// property by property, and the object that was there first keeps its identity.
+struct UniqueConflicts {
+    private let context: ObjectContext
+
+    init(_ context: ObjectContext) { self.context = context }
+
+    func resolve() throws(StoreError) {
+        let changed = Array(context.inserted.values) + Array(context.updated.values)
+        let candidates = changed.filter { object in
+            object.raw?.entity.indexes.contains { $0.isUnique } == true
+        }
+        guard !candidates.isEmpty else { return }
+        try context.flush()
+        // Later objects win, so they are asked last.
+        let ordered = candidates.sorted { left, right in
+            (left.raw?.id.number ?? ObjectNumber(0)) < (right.raw?.id.number ?? ObjectNumber(0))
+        }
+        for object in ordered { try resolve(object) }
+    }
+
+    private func resolve(_ object: CoreStoreObject) throws(StoreError) {
+        guard let raw = object.raw, object.state != .deleted else { return }
+        let transaction = try context.transaction(for: raw.store)
+        for constraint in raw.entity.indexes where constraint.isUnique {
+            guard touches(constraint, object) else { continue }
+            while object.state != .deleted,
+                let number = try transaction.otherNumber(
+                    matching: constraint, row: object.row.buffer.view, besides: raw.id.number)
+            {
+                guard
+                    let other = try context.object(
+                        number, in: raw.id.hierarchy, of: raw.store)
+                else { break }
+                try merge(object, other)
+                try context.flush()
+            }
+        }
+    }
+
+    /// An update that assigned none of the columns cannot have made a conflict.
+    private func touches(_ constraint: IndexLayout, _ object: CoreStoreObject) -> Bool {
+        object.state == .inserted
+            || constraint.columns.contains { object.assigned & Self.bit($0) != 0 }
+    }
+
+    private static func bit(_ field: FieldLayout) -> UInt64 {
+        1 << UInt64(min(field.byteOffset / RowLayout.wordSize - 2, 63))
+    }
+
+    /// The one that the store had stays, else the older one; the newer values win.
+    private func merge(_ first: CoreStoreObject, _ second: CoreStoreObject) throws(StoreError) {
+        guard let a = first.raw, let b = second.raw else { return }
+        let keepsSecond =
+            (first.state == .inserted) != (second.state == .inserted)
+            ? first.state == .inserted : b.id.number < a.id.number
+        let (kept, dropped) = keepsSecond ? (second, first) : (first, second)
+        let droppedWins = dropped.state == .inserted || kept.assigned == 0
+        try moveLinks(from: dropped, to: kept)
+        if droppedWins { copyAssigned(from: dropped, to: kept) }
+        try context.delete(dropped)
+    }
+
+    private func copyAssigned(from source: CoreStoreObject, to target: CoreStoreObject) {
+        guard let raw = target.raw else { return }
+        target.loadRow()
+        for field in raw.entity.fields where source.assigned & Self.bit(field) != 0 {
+            guard case .attribute = field.content,
+                source.storedField(field.name)?.byteOffset == field.byteOffset
+            else { continue }
+            target.willWrite(UInt16(field.byteOffset))
+            target.row.buffer.setValue(source.row.buffer.view.value(field), field)
+        }
+    }
+
+    /// Links that the dropped object has lead from, and to, the kept one.
+    private func moveLinks(
+        from source: CoreStoreObject, to target: CoreStoreObject
+    ) throws(StoreError) {
+        guard let from = source.raw, let to = target.raw else { return }
+        for relationship in from.entity.relationships {
+            let linked = context.linkedObjects(of: source, from, relationshipID: relationship.id)
+            guard !linked.isEmpty, to.entity.relationship(named: relationship.name) != nil else {
+                continue
+            }
+            context.setLinkedObjects([], of: source, from, relationshipID: relationship.id)
+            var merged = linked
+            if relationship.kind != .toOne {
+                merged =
+                    context.linkedObjects(of: target, to, relationshipID: relationship.id)
+                    + linked
+            }
+            context.setLinkedObjects(merged, of: target, to, relationshipID: relationship.id)
+        }
+    }
+}
