@@ -63,7 +63,7 @@ enum WhereCondition: Hashable, Sendable {
     static func of(_ predicate: NSPredicate) -> WhereCondition {
         if let own = predicate as? ConditionPredicate { return own.condition }
         if let compound = predicate as? NSCompoundPredicate {
-            let parts = compound.subpredicates.compactMap { ($0 as? NSPredicate).map(of) }
+            let parts = compound.subpredicates.map { of($0) }
             return combine(parts) { parts in
                 switch compound.compoundPredicateType {
                 case .and: .and(parts)
@@ -91,7 +91,7 @@ enum WhereCondition: Hashable, Sendable {
 }
 
 /// A condition where code expects a predicate.
-final class ConditionPredicate: NSPredicate, @unchecked Sendable {
+final class ConditionPredicate: NSPredicate {
     let condition: WhereCondition
 
     init(_ condition: WhereCondition) {

@@ -84,7 +84,7 @@ extension BaseDataTransaction {
             return existing
         }
         guard O.shouldInsert(from: source, in: self) else { return nil }
-        var object = create(into)
+        let object = create(into)
         object.uniqueIDValue = id
         try object.didInsert(from: source, in: self)
         return object

@@ -71,7 +71,7 @@ enum FieldRegistry {
 
     /// Called by a wrapper that is initialised without a plan; returns its slot.
     static func register(_ declaration: FieldDeclaration) -> UInt16 {
-        state.withLock { state in
+        let slot: UInt16? = state.withLock { state in
             let index = state.declarations.count
             guard index < Int(declarationBit) else {
                 return nil
@@ -80,7 +80,9 @@ enum FieldRegistry {
             state.declarations.append(declaration)
             state.collected.append(declaration)
             return UInt16(index) | declarationBit
-        } ?? Log.abort("a program declares fewer than 32,768 fields")
+        }
+        guard let slot else { Log.abort("a program declares fewer than 32,768 fields") }
+        return slot
     }
 
     static func declaration(_ slot: UInt16) -> FieldDeclaration {

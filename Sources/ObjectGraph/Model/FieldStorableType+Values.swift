@@ -146,7 +146,7 @@ enum ValueBridge {
         case let object as any DynamicObject: .object(object.objectID().number)
         case let number as any BinaryInteger: .int(Int64(truncatingIfNeeded: number))
         case let number as CGFloat: .double(Double(number))
-        case let value as any QueryableAttributeType: value(value.cs_toQueryableNativeType())
+        case let other as any QueryableAttributeType: value(other.cs_toQueryableNativeType())
         default: nil
         }
     }

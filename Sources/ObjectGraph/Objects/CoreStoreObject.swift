@@ -16,12 +16,14 @@ public struct RawObject {
 /// ``objectID()``s. An object whose row was deleted keeps answering with its last values.
 open class CoreStoreObject: DynamicObject, Hashable {
     /// The object's values; empty until they are first needed.
-    @usableFromInline @exclusivity(unchecked) final var row = FieldRow(RowBuffer())
+    @usableFromInline final var row = FieldRow(RowBuffer())
     /// Nil in a meta object.
     final let raw: RawObject?
     /// Bits of the slots that the transaction assigned; the last bit stands for all behind it.
     final var assigned: UInt64 = 0
     final var state = State.stored
+    /// Whether the object has changes that the record transaction does not have yet.
+    final var isPending = false
 
     enum State {
         case stored, inserted, updated, deleted
@@ -84,7 +86,7 @@ open class CoreStoreObject: DynamicObject, Hashable {
     final func willWrite(_ offset: UInt16) {
         guard let raw else { Log.abort("a meta object of \(Self.self) has no values") }
         let bit = UInt64(1) << UInt64(min(Int(offset) / RowLayout.wordSize - 2, 63))
-        if assigned & bit != 0 && state != .stored { return }
+        if assigned & bit != 0 && isPending { return }
         loadRow()
         assigned |= bit
         raw.context.willChange(self)

@@ -10,6 +10,7 @@ extension ObjectContext {
             let key = ObjectIdentifier(store)
             body(&batches[key, default: (store, RecordBatch())].batch)
         }
+        for object in unflushed.values { object.isPending = false }
         for object in unflushedCreations where object.state == .inserted {
             guard let raw = object.raw else { continue }
             withBatch(raw.store) {
@@ -18,7 +19,10 @@ extension ObjectContext {
             unflushed[raw.id] = nil
         }
         for (id, object) in unflushed.sorted(by: { $0.key.number < $1.key.number }) {
-            guard let raw = object.raw, object.state != .deleted else { continue }
+            // Without its row in memory only links were changed, which are not in the record.
+            guard let raw = object.raw, object.state != .deleted, object.isRowLoaded else {
+                continue
+            }
             withBatch(raw.store) { $0.update(raw.entity, id.number, row: object.row.buffer) }
         }
         for object in unflushedDeletions {

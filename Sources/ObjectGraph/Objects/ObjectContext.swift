@@ -173,6 +173,7 @@ final class ObjectContext {
             object.state = .updated
             updated[id] = object
         }
+        object.isPending = true
         unflushed[id] = object
     }
 
@@ -186,6 +187,7 @@ final class ObjectContext {
         object.row = FieldRow(entity.emptyRow())
         object.state = .inserted
         inserted[id] = object
+        object.isPending = true
         unflushed[id] = object
         unflushedCreations.append(object)
         applyDynamicInitialValues(object, entity, store)
@@ -210,6 +212,7 @@ final class ObjectContext {
         object.row.buffer.deallocate()
         object.row = FieldRow(RowBuffer())
         object.assigned = 0
+        object.isPending = false
         object.state = .stored
         updated[raw.id] = nil
         unflushed[raw.id] = nil

@@ -6,6 +6,7 @@ import RecordStore
 ///
 /// This file is the one place of the room with `unsafe`: the row of an object, and the plan that
 /// its wrappers are laid out by.
+@safe @usableFromInline
 final class FieldPlan: @unchecked Sendable {
     private let slots: UnsafeMutablePointer<UInt16>
     private let count: Int
@@ -24,7 +25,7 @@ final class FieldPlan: @unchecked Sendable {
     deinit { unsafe slots.deallocate() }
 
     /// A plan that was set before, to be restored: making an object may make another.
-    struct Saved {
+    @safe struct Saved {
         fileprivate var pointer: UnsafePointer<UInt16>?
     }
 

@@ -61,7 +61,10 @@ private actor ExecutorHost {
 
     init(_ executor: any SerialExecutor) { self.executor = executor }
 
-    nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+    nonisolated var unownedExecutor: UnownedSerialExecutor {
+        // Safety: the actor keeps its executor alive.
+        unsafe executor.asUnownedSerialExecutor()
+    }
 
     func run(_ work: @Sendable () -> Void) { work() }
 }
