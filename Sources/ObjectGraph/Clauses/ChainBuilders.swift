@@ -56,7 +56,8 @@ extension From {
     }
 
     /// Only objects that fulfil a condition of their properties: `.where { $0.$age > 3 }`.
-    public func `where`(_ clause: (O) -> Where<O>) -> FetchChainBuilder<O> where O: CoreStoreObject {
+    public func `where`(_ clause: (O) -> Where<O>) -> FetchChainBuilder<O>
+    where O: CoreStoreObject {
         with(Where<O>(clause))
     }
 
@@ -82,7 +83,6 @@ extension From {
 
     /// With a clause of the program's own.
     public func appending(_ clause: any FetchClause) -> FetchChainBuilder<O> { with(clause) }
-
 
     public func appending<S: Sequence>(contentsOf clauses: S) -> FetchChainBuilder<O>
     where S.Element == any FetchClause {
@@ -149,7 +149,8 @@ extension FetchChainBuilder {
     }
 
     /// Only objects that fulfil a condition of their properties: `.where { $0.$age > 3 }`.
-    public func `where`(_ clause: (O) -> Where<O>) -> FetchChainBuilder<O> where O: CoreStoreObject {
+    public func `where`(_ clause: (O) -> Where<O>) -> FetchChainBuilder<O>
+    where O: CoreStoreObject {
         with(Where<O>(clause))
     }
 
@@ -206,7 +207,8 @@ extension QueryChainBuilder {
     }
 
     /// Only objects that fulfil a condition of their properties: `.where { $0.$age > 3 }`.
-    public func `where`(_ clause: (O) -> Where<O>) -> QueryChainBuilder<O, R> where O: CoreStoreObject {
+    public func `where`(_ clause: (O) -> Where<O>) -> QueryChainBuilder<O, R>
+    where O: CoreStoreObject {
         with(Where<O>(clause))
     }
 
@@ -232,7 +234,6 @@ extension QueryChainBuilder {
 
     /// With a clause of the program's own.
     public func appending(_ clause: any QueryClause) -> QueryChainBuilder<O, R> { with(clause) }
-
 
     /// One row for each set of values of these properties.
     public func groupBy(_ clause: GroupBy<O>) -> QueryChainBuilder<O, R> { with(clause) }

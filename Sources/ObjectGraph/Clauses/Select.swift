@@ -30,22 +30,29 @@ public struct SelectTerm<O: DynamicObject>: ExpressibleByStringLiteral, Hashable
     }
 
     /// The mean; a Decimal, or a Double of Doubles. The key is `average(name)` unless another is given.
-    public static func average(_ keyPath: KeyPathString, as alias: KeyPathString? = nil) -> SelectTerm {
+    public static func average(_ keyPath: KeyPathString, as alias: KeyPathString? = nil)
+        -> SelectTerm
+    {
         SelectTerm(.aggregate(.average, path(keyPath)), alias ?? "average(\(keyPath))")
     }
 
     /// How many have a value; of a to-many, how many objects. The key is `count(name)` unless another is given.
-    public static func count(_ keyPath: KeyPathString, as alias: KeyPathString? = nil) -> SelectTerm {
+    public static func count(_ keyPath: KeyPathString, as alias: KeyPathString? = nil) -> SelectTerm
+    {
         SelectTerm(.aggregate(.count, path(keyPath)), alias ?? "count(\(keyPath))")
     }
 
     /// The greatest value. The key is `max(name)` unless another is given.
-    public static func maximum(_ keyPath: KeyPathString, as alias: KeyPathString? = nil) -> SelectTerm {
+    public static func maximum(_ keyPath: KeyPathString, as alias: KeyPathString? = nil)
+        -> SelectTerm
+    {
         SelectTerm(.aggregate(.maximum, path(keyPath)), alias ?? "max(\(keyPath))")
     }
 
     /// The least value. The key is `min(name)` unless another is given.
-    public static func minimum(_ keyPath: KeyPathString, as alias: KeyPathString? = nil) -> SelectTerm {
+    public static func minimum(_ keyPath: KeyPathString, as alias: KeyPathString? = nil)
+        -> SelectTerm
+    {
         SelectTerm(.aggregate(.minimum, path(keyPath)), alias ?? "min(\(keyPath))")
     }
 

@@ -52,9 +52,8 @@ extension BaseDataTransaction {
     @discardableResult
     public func importUniqueObjects<O: CoreStoreObject & ImportableUniqueObject, S: Sequence>(
         _ into: Into<O>, sourceArray: S,
-        preProcess: (_ mapping: [O.UniqueIDType: O.ImportSource]) throws -> [
-            O.UniqueIDType: O.ImportSource
-        ] = { $0 }
+        preProcess: (_ mapping: [O.UniqueIDType: O.ImportSource]) throws -> [O.UniqueIDType: O
+            .ImportSource] = { $0 }
     ) throws -> [O] where S.Element == O.ImportSource {
         var order: [O.UniqueIDType] = []
         var sources: [O.UniqueIDType: O.ImportSource] = [:]

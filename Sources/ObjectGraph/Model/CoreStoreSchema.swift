@@ -90,7 +90,8 @@ final class SchemaModel: @unchecked Sendable {
 
     init(modelVersion: ModelVersion, entities: [DynamicEntity]) {
         let names = Dictionary(
-            entities.map { (ObjectIdentifier($0.type), $0.entityName) }) { first, _ in first }
+            entities.map { (ObjectIdentifier($0.type), $0.entityName) }
+        ) { first, _ in first }
         entityNames = names
         classes = Dictionary(entities.map { ($0.entityName, $0.type) }) { first, _ in first }
         description = SchemaDescription(

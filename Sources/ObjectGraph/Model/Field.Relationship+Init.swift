@@ -23,9 +23,10 @@ extension FieldContainer.Relationship where V: FieldRelationshipToOneType {
     @inlinable
     public init<B: CoreStoreObject, I: FieldRelationshipType>(
         _ keyPath: @autoclosure () -> KeyPathString,
-        inverse: @autoclosure () -> KeyPath<
-            V.DestinationObjectType, FieldContainer<B>.Relationship<I>
-        >,
+        inverse:
+            @autoclosure () -> KeyPath<
+                V.DestinationObjectType, FieldContainer<B>.Relationship<I>
+            >,
         deleteRule: @autoclosure () -> DeleteRule = .nullify,
         versionHashModifier: @autoclosure () -> String? = nil,
         previousVersionKeyPath: @autoclosure () -> String? = nil,
@@ -66,9 +67,10 @@ extension FieldContainer.Relationship where V: FieldRelationshipToManyOrderedTyp
         _ keyPath: @autoclosure () -> KeyPathString,
         minCount: @autoclosure () -> Int = 0,
         maxCount: @autoclosure () -> Int = 0,
-        inverse: @autoclosure () -> KeyPath<
-            V.DestinationObjectType, FieldContainer<B>.Relationship<I>
-        >,
+        inverse:
+            @autoclosure () -> KeyPath<
+                V.DestinationObjectType, FieldContainer<B>.Relationship<I>
+            >,
         deleteRule: @autoclosure () -> DeleteRule = .nullify,
         versionHashModifier: @autoclosure () -> String? = nil,
         previousVersionKeyPath: @autoclosure () -> String? = nil,
@@ -109,9 +111,10 @@ extension FieldContainer.Relationship where V: FieldRelationshipToManyUnorderedT
         _ keyPath: @autoclosure () -> KeyPathString,
         minCount: @autoclosure () -> Int = 0,
         maxCount: @autoclosure () -> Int = 0,
-        inverse: @autoclosure () -> KeyPath<
-            V.DestinationObjectType, FieldContainer<B>.Relationship<I>
-        >,
+        inverse:
+            @autoclosure () -> KeyPath<
+                V.DestinationObjectType, FieldContainer<B>.Relationship<I>
+            >,
         deleteRule: @autoclosure () -> DeleteRule = .nullify,
         versionHashModifier: @autoclosure () -> String? = nil,
         previousVersionKeyPath: @autoclosure () -> String? = nil,

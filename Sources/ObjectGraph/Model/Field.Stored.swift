@@ -97,12 +97,14 @@ extension FieldContainer.Stored {
         wrappedValue initial: @autoclosure () -> V, _ keyPath: @autoclosure () -> KeyPathString,
         versionHashModifier: @autoclosure () -> String? = nil,
         previousVersionKeyPath: @autoclosure () -> String? = nil,
-        customGetter: @autoclosure () -> (
-            (ObjectProxy<O>, ObjectProxy<O>.FieldProxy<V>) -> V
-        )? = nil,
-        customSetter: @autoclosure () -> (
-            (ObjectProxy<O>, ObjectProxy<O>.FieldProxy<V>, V) -> Void
-        )? = nil,
+        customGetter:
+            @autoclosure () -> (
+                (ObjectProxy<O>, ObjectProxy<O>.FieldProxy<V>) -> V
+            )? = nil,
+        customSetter:
+            @autoclosure () -> (
+                (ObjectProxy<O>, ObjectProxy<O>.FieldProxy<V>, V) -> Void
+            )? = nil,
         affectedByKeyPaths: @autoclosure () -> Set<KeyPathString> = []
     ) {
         if let slot = FieldPlan.next() {
@@ -120,12 +122,14 @@ extension FieldContainer.Stored {
         _ keyPath: @autoclosure () -> KeyPathString,
         versionHashModifier: @autoclosure () -> String? = nil,
         previousVersionKeyPath: @autoclosure () -> String? = nil,
-        customGetter: @autoclosure () -> (
-            (ObjectProxy<O>, ObjectProxy<O>.FieldProxy<V>) -> V
-        )? = nil,
-        customSetter: @autoclosure () -> (
-            (ObjectProxy<O>, ObjectProxy<O>.FieldProxy<V>, V) -> Void
-        )? = nil,
+        customGetter:
+            @autoclosure () -> (
+                (ObjectProxy<O>, ObjectProxy<O>.FieldProxy<V>) -> V
+            )? = nil,
+        customSetter:
+            @autoclosure () -> (
+                (ObjectProxy<O>, ObjectProxy<O>.FieldProxy<V>, V) -> Void
+            )? = nil,
         affectedByKeyPaths: @autoclosure () -> Set<KeyPathString> = [],
         dynamicInitialValue: @autoclosure () -> (() -> V)
     ) {
@@ -166,12 +170,14 @@ extension FieldContainer.Stored where V: FieldOptionalType {
         _ keyPath: @autoclosure () -> KeyPathString,
         versionHashModifier: @autoclosure () -> String? = nil,
         previousVersionKeyPath: @autoclosure () -> String? = nil,
-        customGetter: @autoclosure () -> (
-            (ObjectProxy<O>, ObjectProxy<O>.FieldProxy<V>) -> V
-        )? = nil,
-        customSetter: @autoclosure () -> (
-            (ObjectProxy<O>, ObjectProxy<O>.FieldProxy<V>, V) -> Void
-        )? = nil,
+        customGetter:
+            @autoclosure () -> (
+                (ObjectProxy<O>, ObjectProxy<O>.FieldProxy<V>) -> V
+            )? = nil,
+        customSetter:
+            @autoclosure () -> (
+                (ObjectProxy<O>, ObjectProxy<O>.FieldProxy<V>, V) -> Void
+            )? = nil,
         affectedByKeyPaths: @autoclosure () -> Set<KeyPathString> = []
     ) {
         if let slot = FieldPlan.next() {

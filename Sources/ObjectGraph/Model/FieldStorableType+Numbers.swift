@@ -5,7 +5,8 @@ import RecordStore
 /// Conversions between the stored forms of numbers.
 enum NumberBridge {
     /// The number that a stored value is, as the nearest integer toward zero.
-    static func integer<Integer: FixedWidthInteger>(_ value: Any, _ type: Integer.Type) -> Integer? {
+    static func integer<Integer: FixedWidthInteger>(_ value: Any, _ type: Integer.Type) -> Integer?
+    {
         switch value {
         case let number as Int64: Integer(truncatingIfNeeded: number)
         case let number as UInt64: Integer(truncatingIfNeeded: number)

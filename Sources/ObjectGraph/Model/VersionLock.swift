@@ -56,7 +56,9 @@ public struct VersionLock: ExpressibleByDictionaryLiteral, Equatable, Sendable,
     public var description: String {
         let lines = hashesByEntityName.sorted { $0.key < $1.key }.map { name, data in
             let words = stride(from: 0, to: data.count, by: 8).map { start in
-                let word = (0..<8).reduce(UInt64(0)) { $0 | UInt64(data[start + $1]) << UInt64(8 * $1) }
+                let word = (0..<8).reduce(UInt64(0)) {
+                    $0 | UInt64(data[start + $1]) << UInt64(8 * $1)
+                }
                 return "0x" + String(word, radix: 16)
             }
             return "    \"\(name)\": [\(words.joined(separator: ", "))]"
