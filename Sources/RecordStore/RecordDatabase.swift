@@ -53,7 +53,19 @@ package final class RecordDatabase: Sendable {
         if let difference = SchemaDifference.first(from: stored, to: schema.description) {
             throw StoreError(.schemaMismatch, "the file has another schema: \(difference)")
         }
+        let resolved = try Schema(stored)
+        for (old, new) in zip(resolved.relationships, schema.relationships)
+        where old.inverseID != new.inverseID {
+            let source = schema.knownEntity(tag: new.sourceTag).name
+            throw StoreError(
+                .schemaMismatch,
+                "the file has another schema: \(source).\(new.name) has another inverse")
+        }
         let (trees, missing) = try TreeTable.open(schema, catalog, snapshot)
+        // Only an index can be made anew from the rest.
+        if let lost = missing.first(where: { !TreeTable.isIndex($0) }) {
+            throw .corrupt(catalog.root.root, "the catalog does not name the tree \(lost)")
+        }
         let surplus = try surplusIndexes(schema, catalog, snapshot)
         guard missing.isEmpty && surplus.isEmpty else {
             return try rebuild(engine, schema, catalog, missing: missing, surplus: surplus)
@@ -79,7 +91,7 @@ package final class RecordDatabase: Sendable {
     ) throws(StoreError) -> [String] {
         let known = Set(schema.indexes.map(\.treeName))
         return try catalog.treeNames(view).filter {
-            ($0.hasPrefix("index/") || $0.hasPrefix("unique/")) && !known.contains($0)
+            TreeTable.isIndex($0) && !known.contains($0)
         }
     }
 
@@ -113,7 +125,7 @@ package final class RecordDatabase: Sendable {
             let row = try cursor.row()
             guard entity.tags.contains(row.entityTag) else { continue }
             key.removeAll()
-            for column in index.columns { key.append(column, of: row) }
+            try transaction.append(index.columns, of: row, to: &key)
             key.append(cursor.number)
             edits.insert(key.bytes)
         }

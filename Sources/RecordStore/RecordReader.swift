@@ -24,7 +24,7 @@ package class RecordReader {
         let key = RecordKey.bytes(number)
         return try view.withValue(for: key.span, in: trees.records(hierarchy)) {
             bytes throws(StoreError) in
-            try body(try self.checkedRow(bytes, number))
+            try body(try self.checkedRow(bytes, number, hierarchy))
         }
     }
 
@@ -78,11 +78,11 @@ package class RecordReader {
     }
 
     final func checkedRow(
-        _ bytes: ByteView, _ number: ObjectNumber
+        _ bytes: ByteView, _ number: ObjectNumber, _ hierarchy: HierarchyID
     ) throws(StoreError) -> RowView {
         guard bytes.count >= RowLayout.headerSize,
             let entity = schema.entity(tag: bytes.uint16(at: RowLayout.entityTag)),
-            entity.check(bytes)
+            entity.hierarchy == hierarchy, entity.check(bytes)
         else {
             throw .corrupt(nil, "the record of object \(number.rawValue) contradicts its layout")
         }
@@ -102,7 +102,7 @@ package class RecordReader {
 
     /// The records of a hierarchy in the order of their numbers.
     package final func recordCursor(_ hierarchy: HierarchyID) -> RecordCursor {
-        RecordCursor(self, Cursor(view, tree: trees.records(hierarchy)))
+        RecordCursor(self, Cursor(view, tree: trees.records(hierarchy)), hierarchy)
     }
 
     // MARK: Indexes
@@ -119,6 +119,22 @@ package class RecordReader {
         KeyEncoder(
             columnSizeMax: KeyEncoder.columnSizeMax(
                 pageSizeInBytes: view.pageSizeInBytes, columnCount: columnCount))
+    }
+
+    /// Appends the columns that an index has of a record, wherever their bytes are.
+    final func append(
+        _ columns: [FieldLayout], of row: RowView, to key: inout KeyEncoder
+    ) throws(StoreError) {
+        for column in columns {
+            let offset = column.byteOffset
+            guard column.isVariable, !row.isNull(at: offset), row.isBlob(at: offset) else {
+                key.append(column, of: row)
+                continue
+            }
+            let blob = try BlobName.read(row.heapBytes(at: offset))
+            let count = min(blob.sizeInBytes, UInt64(key.columnSizeMax) + 1)
+            key.append(column, of: row, outside: try view.readBlob(blob, 0..<count))
+        }
     }
 
     // MARK: Links
@@ -164,7 +180,12 @@ package class RecordReader {
     ) throws(StoreError) {
         guard let field = relationship.field else { return }
         let source = schema.knownEntity(tag: relationship.sourceTag)
-        let target = try withRow(owner, in: source.hierarchy) { $0.link(at: field.byteOffset) }
+        let target = try withRow(owner, in: source.hierarchy) { row throws(StoreError) in
+            guard source.tags.contains(row.entityTag) else {
+                throw .corrupt(nil, "object \(owner.rawValue) has no \(relationship.name)")
+            }
+            return row.link(at: field.byteOffset)
+        }
         if let target = target ?? nil { try body(target) }
     }
 

@@ -51,9 +51,10 @@ package final class RecordTransaction: RecordReader {
     private func saveCounts() throws(StoreError) {
         for (tag, change) in countChanges where change != 0 {
             let key = Catalog.countKey(tag)
-            let count = Int(clamping: try catalog.counter(key, of: view)) + change
-            guard count >= 0 else {
-                throw .corrupt(nil, "the counter of an entity is smaller than its records")
+            let stored = Int(clamping: try catalog.counter(key, of: view))
+            let (count, isTooLarge) = stored.addingReportingOverflow(change)
+            guard !isTooLarge, count >= 0 else {
+                throw .corrupt(nil, "the counter of an entity does not fit its records")
             }
             try catalog.setCounter(key, UInt64(count), in: editor)
         }
@@ -68,8 +69,8 @@ package final class RecordTransaction: RecordReader {
         var key = keyEncoder(columnCount: constraint.columns.count)
         for column in constraint.columns {
             if row.isNull(at: column.byteOffset) { return nil }
-            key.append(column, of: row)
         }
+        try append(constraint.columns, of: row, to: &key)
         let cursor = indexCursor(constraint, KeyRange(prefix: key.bytes))
         let entity = schema.knownEntity(tag: constraint.entityTag)
         while try cursor.next() {
@@ -77,6 +78,7 @@ package final class RecordTransaction: RecordReader {
             guard key.isTruncated else { return cursor.number }
             let isEqual = try withRow(cursor.number, in: entity.hierarchy) {
                 other throws(StoreError) in
+                guard entity.tags.contains(other.entityTag) else { return false }
                 for column in constraint.columns
                 where try value(column, of: other) != value(column, of: row) { return false }
                 return true

@@ -7,6 +7,10 @@ struct TreeTable: Sendable {
     /// By relationship id; nil for a to-many that mirrors a to-one.
     private(set) var links: [TreeID?] = []
 
+    static func isIndex(_ name: String) -> Bool {
+        name.hasPrefix("index/") || name.hasPrefix("unique/")
+    }
+
     static func recordsName(_ entity: String) -> String { "records/\(entity)" }
 
     func records(_ hierarchy: HierarchyID) -> TreeID {

@@ -5,7 +5,8 @@ package struct KeyEncoder {
     package private(set) var bytes: [UInt8] = []
     /// Whether a text or data column was too long and only its beginning is in the key.
     package private(set) var isTruncated = false
-    private let columnSizeMax: Int
+    /// Bytes of one text or data column that a key holds at most.
+    package let columnSizeMax: Int
 
     /// - Parameter columnSizeMax: bytes of one column's content that a key holds at most.
     package init(columnSizeMax: Int) {
@@ -27,8 +28,11 @@ package struct KeyEncoder {
 
     package mutating func append(_ number: ObjectNumber) { appendBigEndian(number.rawValue) }
 
-    /// Appends a property of a record without building its value.
-    package mutating func append(_ field: FieldLayout, of row: RowView) {
+    /// Appends a property of a record without building its value. Bytes that have left the record
+    /// must be given: their beginning, one byte more than a column holds.
+    package mutating func append(
+        _ field: FieldLayout, of row: RowView, outside: [UInt8]? = nil
+    ) {
         let offset = field.byteOffset
         if row.isNull(at: offset) {
             bytes.append(0)
@@ -46,7 +50,12 @@ package struct KeyEncoder {
         case .double, .date: appendOrdered(row.double(at: offset))
         case .decimal: row.heapBytes(at: offset).withSpan { appendPlain($0) }
         case .uuid: row.heapBytes(at: offset).withSpan { appendPlain($0) }
-        case .string, .data, .url: row.heapBytes(at: offset).withSpan { appendEscaped($0) }
+        case .string, .data, .url:
+            if let outside {
+                appendEscaped(outside.span)
+            } else {
+                row.heapBytes(at: offset).withSpan { appendEscaped($0) }
+            }
         }
     }
 
@@ -71,12 +80,21 @@ package struct KeyEncoder {
         case (.uuid, .uuid(let uuid)): appendPlain(UUIDBytes.array(uuid).span)
         case (.date, .date(let seconds)): appendOrdered(seconds)
         case (.decimal, _):
-            guard value.approximation != nil else { return false }
-            DecimalForm.append(value.decimal, to: &bytes)
+            return appendDecimal(value)
         case (.double, _): return appendFloating(value, isFloat: false)
         case (.float, _): return appendFloating(value, isFloat: true)
         default: return appendInteger(value, type)
         }
+        return true
+    }
+
+    /// As comparisons see the number, so that a range of the index finds what they find.
+    private mutating func appendDecimal(_ value: Value) -> Bool {
+        guard let approximation = value.approximation else { return false }
+        var exact = value.decimal
+        if case .float = value { exact = DecimalForm.decimal(approximation) ?? .nan }
+        guard !exact.isNaN || approximation.isNaN else { return false }
+        DecimalForm.append(exact, to: &bytes)
         return true
     }
 

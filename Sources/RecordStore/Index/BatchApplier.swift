@@ -52,10 +52,13 @@ struct BatchApplier {
         _ entity: EntityLayout, _ number: ObjectNumber, _ bytes: [UInt8]
     ) throws(StoreError) {
         var bytes = bytes
+        try bytes.withView { view throws(StoreError) in
+            let row = RowView(checked: view)
+            for index in entity.indexes { try addKey(index, of: row, number, isRemoval: false) }
+        }
         try moveBlobs(&bytes, entity, old: nil)
         bytes.withView { view in
             let row = RowView(checked: view)
-            for index in entity.indexes { addKey(index, of: row, number, isRemoval: false) }
             for relationship in entity.relationships {
                 guard let field = relationship.field, let target = row.link(at: field.byteOffset)
                 else { continue }
@@ -77,10 +80,14 @@ struct BatchApplier {
         var bytes = bytes
         let entity = schema.knownEntity(tag: stored.entityTag)
         try stored.bytes.withView { old throws(StoreError) in
-            try moveBlobs(&bytes, entity, old: RowView(checked: old))
+            let before = RowView(checked: old)
+            // While the old blobs can still be read.
+            try bytes.withView { view throws(StoreError) in
+                try diffIndexes(entity, number, before, RowView(checked: view))
+            }
+            try moveBlobs(&bytes, entity, old: before)
             bytes.withView { view in
-                let (before, after) = (RowView(checked: old), RowView(checked: view))
-                diffIndexes(entity, number, before, after)
+                let after = RowView(checked: view)
                 diffLinks(entity, number, before, after)
                 records[hierarchy.rootTag, default: TreeEdits()]
                     .insert(RecordKey.bytes(number), value: view)
@@ -93,13 +100,18 @@ struct BatchApplier {
     ) throws(StoreError) {
         guard let stored = try storedRow(number, hierarchy) else { return }
         let entity = schema.knownEntity(tag: stored.entityTag)
+        // The ordered side of a to-one keeps pairs of its own, which go with the object.
+        var orderedOwners: [(id: Int, target: ObjectNumber)] = []
         try stored.bytes.withView { old throws(StoreError) in
             let row = RowView(checked: old)
-            for index in entity.indexes { addKey(index, of: row, number, isRemoval: true) }
+            for index in entity.indexes { try addKey(index, of: row, number, isRemoval: true) }
             for relationship in entity.relationships {
                 guard let field = relationship.field, let target = row.link(at: field.byteOffset)
                 else { continue }
                 addLink(relationship, target, number, isRemoval: true)
+                if let inverse = relationship.inverseID, schema.relationship(id: inverse).hasEdges {
+                    orderedOwners.append((inverse, target))
+                }
             }
             for offset in entity.variableOffsets where row.isBlob(at: offset) {
                 try transaction.editor.deleteBlob(
@@ -109,6 +121,9 @@ struct BatchApplier {
         records[hierarchy.rootTag, default: TreeEdits()].remove(RecordKey.bytes(number))
         countChanges[entity.tag, default: 0] -= 1
         var linker = LinkApplier(transaction)
+        for (id, target) in orderedOwners {
+            try linker.apply(.remove(schema.relationship(id: id), target, number))
+        }
         for relationship in entity.relationships where relationship.hasEdges {
             try linker.apply(.set(relationship, number, []))
         }
@@ -124,12 +139,12 @@ struct BatchApplier {
 
     private mutating func diffIndexes(
         _ entity: EntityLayout, _ number: ObjectNumber, _ before: RowView, _ after: RowView
-    ) {
+    ) throws(StoreError) {
         for index in entity.indexes {
             let isChanged = index.columns.contains { !isEqual($0, before, after) }
             guard isChanged else { continue }
-            addKey(index, of: before, number, isRemoval: true)
-            addKey(index, of: after, number, isRemoval: false)
+            try addKey(index, of: before, number, isRemoval: true)
+            try addKey(index, of: after, number, isRemoval: false)
         }
     }
 
@@ -144,12 +159,12 @@ struct BatchApplier {
 
     private mutating func addKey(
         _ index: IndexLayout, of row: RowView, _ number: ObjectNumber, isRemoval: Bool
-    ) {
+    ) throws(StoreError) {
         var key =
             encoders[index.columns.count]
             ?? transaction.keyEncoder(columnCount: index.columns.count)
         key.removeAll()
-        for column in index.columns { key.append(column, of: row) }
+        try transaction.append(index.columns, of: row, to: &key)
         key.append(number)
         if isRemoval {
             indexes[index.id, default: TreeEdits()].remove(key.bytes)
@@ -216,6 +231,14 @@ struct BatchApplier {
         var kept: BlobID?
         if let old, old.isBlob(at: offset) { kept = try BlobName.read(old.heapBytes(at: offset)) }
         let isLarge = !row.view.isNull(at: offset) && content.count > blobSizeMin
+        if row.view.isBlob(at: offset) {
+            // A row whose owner never loaded the value names it as the stored one does.
+            let named = try BlobName.read(content)
+            guard let kept, kept.page == named.page, kept.sizeInBytes == named.sizeInBytes else {
+                throw StoreError(.invalidArgument, "a row names a blob that is not its own")
+            }
+            return
+        }
         if let blob = kept {
             if isLarge, blob.sizeInBytes == UInt64(content.count) {
                 let stored = try transaction.view.readBlob(blob)

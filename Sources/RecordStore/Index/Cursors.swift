@@ -24,11 +24,13 @@ package struct KeyRange: Hashable, Sendable {
 package final class RecordCursor {
     private let reader: RecordReader
     private let cursor: Cursor
+    private let hierarchy: HierarchyID
     private var hasStarted = false
     package private(set) var number = ObjectNumber(0)
 
-    init(_ reader: RecordReader, _ cursor: Cursor) {
+    init(_ reader: RecordReader, _ cursor: Cursor, _ hierarchy: HierarchyID) {
         self.reader = reader
+        self.hierarchy = hierarchy
         self.cursor = cursor
     }
 
@@ -60,7 +62,7 @@ package final class RecordCursor {
 
     /// The record here.
     package func row() throws(StoreError) -> RowView {
-        try reader.checkedRow(try cursor.value(), number)
+        try reader.checkedRow(try cursor.value(), number, hierarchy)
     }
 }
 

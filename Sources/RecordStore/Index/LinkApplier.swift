@@ -104,7 +104,8 @@ struct LinkApplier {
         _ relationship: RelationshipLayout, _ owner: ObjectNumber, _ targets: [ObjectNumber]
     ) throws(StoreError) {
         let known = try edges(relationship, owner)
-        let wanted = Set(targets)
+        var wanted: Set<ObjectNumber> = []
+        let targets = targets.filter { wanted.insert($0).inserted }
         let had = Set(known.map(\.target))
         for edge in known where !wanted.contains(edge.target) {
             try remove(relationship, owner, edge.target)
@@ -134,9 +135,9 @@ struct LinkApplier {
             try renumber(relationship, owner, known, targets)
             return
         }
+        let newOrders = Dictionary(zip(targets, orders)) { first, _ in first }
         for edge in known {
-            let position = targets.firstIndex(of: edge.target)
-            if let position, orders[position] == edge.order { continue }
+            if let newOrder = newOrders[edge.target], newOrder == edge.order { continue }
             try remove(relationship, owner, second: edge.order)
         }
         for (target, order) in zip(targets, orders) {

@@ -7,7 +7,10 @@ extension RowBuffer {
         let row = view
         var bytes = row.bytes.slice(from: 0, count: fixedSize).array()
         for offset in variableOffsets {
-            guard !row.isNull(at: offset) else { continue }
+            guard !row.isNull(at: offset) else {
+                for index in 0..<8 { bytes[offset + index] = 0 }
+                continue
+            }
             let content = row.heapBytes(at: offset)
             let start = UInt32(bytes.count)
             for index in 0..<4 { bytes[offset + index] = UInt8(start >> (8 * index) & 0xFF) }

@@ -92,7 +92,7 @@ extension Value {
         case .int(let number): Decimal(number)
         case .uint(let number): Decimal(number)
         case .float(let number): Decimal(string: "\(number)") ?? .nan
-        case .double(let number): Decimal(string: "\(number)") ?? .nan
+        case .double(let number): DecimalForm.decimal(number) ?? .nan
         case .decimal(let number): number
         default: .nan
         }

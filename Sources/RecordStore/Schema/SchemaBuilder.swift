@@ -124,10 +124,13 @@ struct SchemaBuilder {
         func add(_ names: [String], isUnique: Bool) {
             let columns = names.compactMap { name in fields.first { $0.name == name } }
             let kind = isUnique ? "unique" : "index"
+            let treeName = "\(kind)/\(entity.name)/\(names.joined(separator: ","))"
+            // Declared twice, it is still one index.
+            guard !indexes.contains(where: { $0.treeName == treeName }) else { return }
             indexes.append(
                 IndexLayout(
                     id: indexes.count, entityTag: own, columns: columns, isUnique: isUnique,
-                    treeName: "\(kind)/\(entity.name)/\(names.joined(separator: ","))"))
+                    treeName: treeName))
         }
         for names in entity.uniqueConstraints { add(names, isUnique: true) }
         for names in entity.indexes where !entity.uniqueConstraints.contains(names) {

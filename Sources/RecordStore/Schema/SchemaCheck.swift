@@ -3,10 +3,16 @@ import PageStore
 /// What a description must fulfil before it is resolved. Stored schemas pass here too, so nothing
 /// in it may trap.
 enum SchemaCheck {
+    /// Superentities above one another.
+    private static let depthMax = 64
+
     static func validate(_ schema: SchemaDescription) throws(StoreError) {
         guard schema.entities.count < 10_000 else { throw failure("it has too many entities") }
         var names: Set<String> = []
         for entity in schema.entities {
+            guard !entity.name.utf8.contains(UInt8(ascii: "/")) else {
+                throw failure("the name “\(entity.name)” has a slash, as the names of trees have")
+            }
             guard !entity.name.isEmpty, names.insert(entity.name).inserted else {
                 throw failure("two entities are named “\(entity.name)”")
             }
@@ -54,6 +60,8 @@ enum SchemaCheck {
     private static func insert(
         _ name: String, into names: inout Set<String>, _ entity: EntityDescription
     ) throws(StoreError) {
+        guard !name.utf8.contains(where: { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: ",") })
+        else { throw failure("the name “\(entity.name).\(name)” has a slash or a comma") }
         guard !name.isEmpty, names.insert(name).inserted else {
             throw failure("\(entity.name) has two properties named “\(name)”")
         }
@@ -85,8 +93,8 @@ enum SchemaCheck {
             guard let above = byName[name] else {
                 throw failure("\(current.name) has the superentity \(name), which is no entity")
             }
-            guard line.count <= byName.count else {
-                throw failure("\(entity.name) is above itself")
+            guard line.count <= depthMax, line.count <= byName.count else {
+                throw failure("\(entity.name) is above itself, or too deep")
             }
             line.append(above)
             current = above

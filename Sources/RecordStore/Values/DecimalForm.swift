@@ -16,7 +16,7 @@ package enum DecimalForm {
             bytes.append(0)
             return
         }
-        let (digits, exponent) = digitsAndExponent(number)
+        let (digits, exponent) = digitsAndExponent("\(number)")
         guard !digits.isEmpty else {
             bytes.append(2)
             return
@@ -48,23 +48,54 @@ package enum DecimalForm {
         }
         guard bytes.count >= 4 else { return nil }
         let mask: UInt8 = bytes[0] == 1 ? 0xFF : 0
-        let exponent =
-            Int(bytes[1] ^ mask) << 8 | Int(bytes[2] ^ mask)
-        var text = bytes[0] == 1 ? "-0." : "0."
+        let exponent = (Int(bytes[1] ^ mask) << 8 | Int(bytes[2] ^ mask)) - 32_768
+        var digits: [UInt8] = []
         var position = 3
         while position < bytes.count {
             let pair = bytes[position] ^ mask
             position += 1
             if pair == 0 {
-                guard let number = Decimal(string: text + "E\(exponent - 32_768)") else {
-                    return nil
-                }
-                return (number, position)
+                return number(digits, exponent, isNegative: mask != 0).map { ($0, position) }
             }
             guard pair <= 100, position < byteCountMax else { return nil }
-            text += "\((pair - 1) / 10)\((pair - 1) % 10)"
+            digits.append((pair - 1) / 10)
+            digits.append((pair - 1) % 10)
         }
         return nil
+    }
+
+    /// The number 0.d₁d₂… × 10ᵉ, nil when a Decimal cannot hold it.
+    private static func number(
+        _ digits: [UInt8], _ exponent: Int, isNegative: Bool
+    ) -> Decimal? {
+        var digits = digits
+        while digits.last == 0 { digits.removeLast() }
+        var power = exponent - digits.count
+        // What is beyond the greatest exponent goes into the digits, of which 39 have room.
+        while power > 127 && digits.count < 39 {
+            digits.append(0)
+            power -= 1
+        }
+        guard !digits.isEmpty, digits.count <= 39, (-128...127).contains(power) else { return nil }
+        let text = String(decoding: digits.map { $0 + UInt8(ascii: "0") }, as: UTF8.self)
+        guard let whole = Decimal(string: text) else { return nil }
+        let number = Decimal(
+            sign: isNegative ? .minus : .plus, exponent: power, significand: whole)
+        return number.isNaN ? nil : number
+    }
+
+    /// The decimal that stands for a Double in comparisons: a whole number below 2⁶⁴ itself, any
+    /// other by the shortest decimal that names it. So an order of integers, Doubles and decimals
+    /// is one order. Nil when a Decimal cannot hold it.
+    package static func decimal(_ number: Double) -> Decimal? {
+        if let whole = Int64(exactly: number) { return Decimal(whole) }
+        if let whole = UInt64(exactly: number) { return Decimal(whole) }
+        guard number.isFinite else { return nil }
+        let parts = "\(number.magnitude)".split(separator: "e")
+        guard let mantissa = parts.first else { return nil }
+        let power = parts.count > 1 ? Int(parts[1]) ?? 0 : 0
+        let (digits, exponent) = digitsAndExponent(String(mantissa))
+        return self.number(digits, exponent + power, isNegative: number < 0)
     }
 
     package static func double(_ number: Decimal) -> Double {
@@ -73,10 +104,10 @@ package enum DecimalForm {
     }
 
     /// The digits without zeros at either end, and e of 0.d₁d₂… × 10ᵉ.
-    private static func digitsAndExponent(_ number: Decimal) -> (digits: [UInt8], exponent: Int) {
+    private static func digitsAndExponent(_ text: String) -> (digits: [UInt8], exponent: Int) {
         var digits: [UInt8] = []
         var pointPosition: Int?
-        for character in "\(number)".utf8 {
+        for character in text.utf8 {
             switch character {
             case UInt8(ascii: "."): pointPosition = digits.count
             case UInt8(ascii: "0")...UInt8(ascii: "9"):

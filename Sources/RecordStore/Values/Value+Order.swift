@@ -109,7 +109,7 @@ extension Value {
         return b > b.rounded(.down) ? -1 : 0
     }
 
-    /// A Double compares with a decimal as the shortest decimal that names it.
+    /// A Double compares with a decimal as `DecimalForm.decimal` names it.
     private static func compare(_ a: Decimal, _ b: Number) -> Int {
         let other: Decimal
         switch b {
@@ -117,9 +117,12 @@ extension Value {
         case .uint(let number): other = Decimal(number)
         case .decimal(let number): other = number
         case .double(let number):
-            if number.isNaN { return a.isNaN ? 0 : 1 }
-            if number.magnitude > 1e127 { return number < 0 ? 1 : -1 }
-            other = Decimal(string: "\(number)") ?? Decimal(number)
+            if number.isNaN || a.isNaN { return (a.isNaN ? 0 : 1) - (number.isNaN ? 0 : 1) }
+            guard let named = DecimalForm.decimal(number) else {
+                // Beyond what a Decimal holds, in size or in smallness.
+                return order(DecimalForm.double(a), number)
+            }
+            other = named
         }
         if a.isNaN || other.isNaN { return (a.isNaN ? 0 : 1) - (other.isNaN ? 0 : 1) }
         return a < other ? -1 : (other < a ? 1 : 0)
