@@ -5,13 +5,13 @@ import PackageDescription
 /// benchmarks need.
 let package = Package(
     name: "Benchmarks",
-    dependencies: [.package(path: "..")],
+    dependencies: [.package(name: "Trellis", path: "..")],
     targets: [
         .systemLibrary(
             name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .executableTarget(
             name: "Bench",
-            dependencies: ["CSQLite", .product(name: "Trellis", package: "trellis")],
+            dependencies: ["CSQLite", .product(name: "Trellis", package: "Trellis")],
             swiftSettings: [.swiftLanguageMode(.v6)]),
     ]
 )

@@ -23,7 +23,7 @@ struct Reading {
         var clock = timespec()
         clock_gettime(CLOCK_MONOTONIC, &clock)
         var usage = rusage()
-        getrusage(RUSAGE_SELF, &usage)
+        getrusage(Int32(RUSAGE_SELF.rawValue), &usage)
         let cpu = seconds(usage.ru_utime) + seconds(usage.ru_stime)
         return Reading(
             wall: Double(clock.tv_sec) + Double(clock.tv_nsec) / 1e9, cpu: cpu,

@@ -17,6 +17,8 @@ struct FilterProgram {
         case text(offset: Int, Comparison.Operation, text: Int)
         case foldedContains(offset: Int, text: Int)
         case link(offset: Int, UInt64)
+        /// One of many constants; index into `members`.
+        case member(FieldLayout, Int)
         case general(Int)
     }
 
@@ -36,6 +38,7 @@ struct FilterProgram {
     private var start = accept
     private var texts: [Text] = []
     private var generals: [Comparison] = []
+    private var members: [Set<Value>] = []
     private let entity: EntityLayout
     private let resolver: PathResolver
 
@@ -95,8 +98,28 @@ struct FilterProgram {
                 return next
             }
         }
+        if let next = try compileMember(comparison, onTrue, onFalse) { return next }
         generals.append(comparison)
         return append(.general(generals.count - 1), onTrue, onFalse)
+    }
+
+    /// `column IN {constants}` asks a set instead of each constant in turn.
+    private mutating func compileMember(
+        _ comparison: Comparison, _ onTrue: Int, _ onFalse: Int
+    ) throws -> Int? {
+        guard comparison.operation == .in, comparison.quantifier == .none,
+            !TextMatch.folds(comparison.options), case .keyPath(let path) = comparison.left,
+            case .list(let operands) = comparison.right
+        else { return nil }
+        let resolved = try resolver.resolve(path, from: entity)
+        guard let field = resolved.ownField ?? resolved.ownLink else { return nil }
+        var values: Set<Value> = []
+        for operand in operands {
+            guard case .constant(let value) = operand else { return nil }
+            if !value.isNull { values.insert(value) }
+        }
+        members.append(values)
+        return append(.member(field, members.count - 1), onTrue, onFalse)
     }
 
     private mutating func compile(
@@ -256,6 +279,9 @@ struct FilterProgram {
                 isTrue = try text(row, offset, operation, texts[index], number, evaluator)
             case .foldedContains(let offset, let index):
                 isTrue = try folded(row, offset, texts[index], number, evaluator)
+            case .member(let field, let index):
+                let value = try evaluator.reader.value(field, of: row)
+                isTrue = !value.isNull && members[index].contains(value)
             case .general(let index):
                 isTrue = try general(generals[index], row, number, evaluator)
             }

@@ -1,0 +1,141 @@
+import ObjectGraph
+
+/// One record of the ISO files: names and texts.
+typealias Source = [String: String]
+
+final class Country: CoreStoreObject, ImportableUniqueObject {
+    @Field.Stored("alpha2") var alpha2: String = ""
+    @Field.Stored("alpha3") var alpha3: String = ""
+    @Field.Stored("numeric") var numeric: Int = 0
+    @Field.Stored("name") var name: String = ""
+    @Field.Stored("officialName") var officialName: String?
+    @Field.Stored("commonName") var commonName: String?
+    @Field.Stored("flag") var flag: String?
+    @Field.Relationship("subdivisions", inverse: \.$country, deleteRule: .cascade)
+    var subdivisions: Set<Subdivision>
+
+    static let uniqueIDKeyPath = "alpha2"
+    typealias ImportSource = Source
+    typealias UniqueIDType = String
+
+    static func uniqueID(
+        from source: Source, in transaction: BaseDataTransaction
+    ) throws -> String? {
+        source["alpha_2"]
+    }
+
+    func update(from source: Source, in transaction: BaseDataTransaction) throws {
+        alpha3 = source["alpha_3"] ?? ""
+        numeric = Int(source["numeric"] ?? "") ?? 0
+        name = source["name"] ?? ""
+        officialName = source["official_name"]
+        commonName = source["common_name"]
+        flag = source["flag"]
+    }
+}
+
+final class Subdivision: CoreStoreObject, ImportableUniqueObject {
+    @Field.Stored("code") var code: String = ""
+    @Field.Stored("name") var name: String = ""
+    @Field.Stored("type") var type: String = ""
+    @Field.Relationship("country") var country: Country?
+    @Field.Relationship("children", inverse: \.$parent) var children: Set<Subdivision>
+    @Field.Relationship("parent") var parent: Subdivision?
+
+    static let uniqueIDKeyPath = "code"
+    typealias ImportSource = Source
+    typealias UniqueIDType = String
+
+    static func uniqueID(
+        from source: Source, in transaction: BaseDataTransaction
+    ) throws -> String? {
+        source["code"]
+    }
+
+    func update(from source: Source, in transaction: BaseDataTransaction) throws {
+        name = source["name"] ?? ""
+        type = source["type"] ?? ""
+    }
+}
+
+final class Language: CoreStoreObject, ImportableUniqueObject {
+    @Field.Stored("alpha3") var alpha3: String = ""
+    @Field.Stored("alpha2") var alpha2: String?
+    @Field.Stored("name") var name: String = ""
+    @Field.Stored("scope") var scope: String = ""
+    @Field.Stored("type") var type: String = ""
+
+    static let uniqueIDKeyPath = "alpha3"
+    typealias ImportSource = Source
+    typealias UniqueIDType = String
+
+    static func uniqueID(
+        from source: Source, in transaction: BaseDataTransaction
+    ) throws -> String? {
+        source["alpha_3"]
+    }
+
+    func update(from source: Source, in transaction: BaseDataTransaction) throws {
+        alpha2 = source["alpha_2"]
+        name = source["name"] ?? ""
+        scope = source["scope"] ?? ""
+        type = source["type"] ?? ""
+    }
+}
+
+final class Currency: CoreStoreObject, ImportableUniqueObject {
+    @Field.Stored("alpha3") var alpha3: String = ""
+    @Field.Stored("numeric") var numeric: Int = 0
+    @Field.Stored("name") var name: String = ""
+
+    static let uniqueIDKeyPath = "alpha3"
+    typealias ImportSource = Source
+    typealias UniqueIDType = String
+
+    static func uniqueID(
+        from source: Source, in transaction: BaseDataTransaction
+    ) throws -> String? {
+        source["alpha_3"]
+    }
+
+    func update(from source: Source, in transaction: BaseDataTransaction) throws {
+        numeric = Int(source["numeric"] ?? "") ?? 0
+        name = source["name"] ?? ""
+    }
+}
+
+final class Script: CoreStoreObject, ImportableUniqueObject {
+    @Field.Stored("alpha4") var alpha4: String = ""
+    @Field.Stored("numeric") var numeric: Int = 0
+    @Field.Stored("name") var name: String = ""
+
+    static let uniqueIDKeyPath = "alpha4"
+    typealias ImportSource = Source
+    typealias UniqueIDType = String
+
+    static func uniqueID(
+        from source: Source, in transaction: BaseDataTransaction
+    ) throws -> String? {
+        source["alpha_4"]
+    }
+
+    func update(from source: Source, in transaction: BaseDataTransaction) throws {
+        numeric = Int(source["numeric"] ?? "") ?? 0
+        name = source["name"] ?? ""
+    }
+}
+
+func atlasSchema() -> CoreStoreSchema {
+    CoreStoreSchema(
+        modelVersion: "V1",
+        entities: [
+            Entity<Country>("Country", indexes: [[\.$name]], uniqueConstraints: [[\.$alpha2]]),
+            Entity<Subdivision>(
+                "Subdivision", indexes: [[\.$type], [\.$name]], uniqueConstraints: [[\.$code]]),
+            Entity<Language>(
+                "Language", indexes: [[\.$type, \.$scope], [\.$name]],
+                uniqueConstraints: [[\.$alpha3]]),
+            Entity<Currency>("Currency", uniqueConstraints: [[\.$alpha3]]),
+            Entity<Script>("Script", uniqueConstraints: [[\.$alpha4]]),
+        ])
+}

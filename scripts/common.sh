@@ -1,0 +1,37 @@
+# What the scripts share: where the project is, and the packages that it needs.
+# Sourced, not run.
+set -euo pipefail
+top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+cd "$top"
+
+fail() {
+    printf '%s: %s\n' "$(basename "$0")" "$1" >&2
+    exit 1
+}
+
+# require_packages NAME…: installs Debian packages that are missing, and says which.
+require_packages() {
+    local missing=() name
+    for name in "$@"; do
+        if ! dpkg-query -W -f='${Status}' "$name" 2>/dev/null | grep -q 'install ok installed'; then
+            missing+=("$name")
+        fi
+    done
+    [ ${#missing[@]} -gt 0 ] || return 0
+    command -v apt-get >/dev/null \
+        || fail "this needs the packages ${missing[*]}, and there is no apt-get to install them"
+    local run=()
+    if [ "$(id -u)" -ne 0 ]; then
+        command -v sudo >/dev/null \
+            || fail "this needs the packages ${missing[*]}: install them as root, or install sudo"
+        run=(sudo)
+    fi
+    printf 'Installing %s\n' "${missing[*]}"
+    "${run[@]}" apt-get update -qq || true
+    "${run[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq "${missing[@]}" \
+        >/dev/null || fail "apt-get could not install ${missing[*]}"
+}
+
+require_swift() {
+    command -v swift >/dev/null || fail "there is no swift on the path: install Swift 6.2 or later"
+}
