@@ -86,7 +86,8 @@ struct AtlasImport {
         let clock = ContinuousClock()
         var inserted = 0
         let duration = try clock.measure { inserted = try body() }
-        let seconds = Double(duration.components.seconds)
+        let seconds =
+            Double(duration.components.seconds)
             + Double(duration.components.attoseconds) / 1e18
         let rate = Int(Double(count) / max(seconds, 1e-9))
         progress("")
