@@ -1,0 +1,68 @@
+import Foundation
+import RecordStore
+import Testing
+
+/// Chapters 5 and 6 of the specification and the program say the same.
+@Suite struct RecordTableTests {
+    /// The cells of a table's rows, without its heading.
+    private func table(_ title: String, in chapter: String) throws -> [[String]] {
+        let root = URL(filePath: #filePath).deletingLastPathComponent()
+            .deletingLastPathComponent().deletingLastPathComponent()
+        let text = try String(
+            contentsOf: root.appending(path: "spec/\(chapter)"), encoding: .utf8)
+        let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+        let start = try #require(lines.firstIndex(of: "Table: \(title)"))
+        return lines[(start + 1)...].drop { $0.isEmpty }.prefix { !$0.isEmpty }
+            .dropFirst(2).map { line in
+                line.split(separator: "|", omittingEmptySubsequences: false)
+                    .dropFirst().dropLast().map { $0.trimmingCharacters(in: .whitespaces) }
+            }
+    }
+
+    @Test func `the record header is as the table says`() throws {
+        let constants = [
+            ("entityTag", RowLayout.entityTag), ("layoutVersion", RowLayout.layoutVersion),
+            ("slotCount", RowLayout.slotCount), ("flags", RowLayout.flags),
+        ]
+        let rows = try table("record header", in: "05-records.md")
+        #expect(rows.map { $0[2] } == constants.map(\.0))
+        #expect(rows.map { Int($0[0]) } == constants.map(\.1))
+        #expect(rows.compactMap { Int($0[1]) }.reduce(0, +) == RowLayout.headerSize)
+    }
+
+    @Test func `attribute types are as the table says`() throws {
+        let rows = try table("attribute types", in: "05-records.md")
+        #expect(rows.map { Int($0[0]) } == AttributeType.allCases.map { Int($0.rawValue) })
+        #expect(rows.map { $0[1] } == AttributeType.allCases.map(\.name))
+        #expect(
+            rows.map { $0[2] } == AttributeType.allCases.map { $0.isVariable ? "heap" : "slot" })
+    }
+
+    @Test(arguments: [(0, 2), (63, 65), (64, 67), (127, 130), (128, 132)])
+    func `a slot is where the formula puts it`(slot: Int, word: Int) {
+        #expect(RowLayout.byteOffset(slot: slot) == word * 8)
+        #expect(2 + slot + slot / 64 == word)
+        #expect(RowLayout.fixedSize(slotCount: slot + 1) == (word + 1) * 8)
+    }
+
+    @Test func `keys are as the examples say`() throws {
+        let rows = try table("key examples", in: "06-keys.md")
+        #expect(rows.count > 10)
+        for row in rows {
+            let type = try #require(AttributeType(name: row[0]))
+            let value: Value =
+                switch type {
+                case _ where row[1] == "nil": .null
+                case .int64: .int(try #require(Int64(row[1])))
+                case .double: .double(try #require(Double(row[1])))
+                case .decimal: .decimal(try #require(Decimal(string: row[1])))
+                default: .string(row[1])
+                }
+            var key = KeyEncoder(columnSizeMax: 100)
+            let isEncoded = key.append(value, as: .attribute(type))
+            #expect(isEncoded)
+            let bytes = row[2].split(separator: " ").compactMap { UInt8($0, radix: 16) }
+            #expect(key.bytes == bytes, "\(row)")
+        }
+    }
+}
