@@ -1,6 +1,7 @@
 import PageStore
 
-/// Changes that are applied together, each tree's in its own order.
+/// Changes that are applied together, each tree's in its own order. A record occurs once in a
+/// batch: its old index keys are those of the stored record.
 ///
 /// Links between two to-many sides are changed with ``addLink(_:owner:target:)`` and its
 /// companions, which keep both directions; a to-one link is a property of its record, and the
