@@ -68,7 +68,7 @@ public final class CoreStoreSchema: DynamicSchema, Sendable {
         } else {
             #if DEBUG
                 Log.message(
-                    .trace, "version lock of the schema \(modelVersion):\n\(hashes)")
+                    .notice, "version lock of the schema \(modelVersion):\n\(hashes)")
             #endif
         }
     }

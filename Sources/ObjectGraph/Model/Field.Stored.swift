@@ -155,7 +155,9 @@ extension FieldContainer.Stored {
                 keyPath: keyPath, owner: ObjectIdentifier(O.self),
                 content: .stored(V.cs_rawAttributeType, isOptional: V.cs_isOptional),
                 defaultValue: initial.map { ValueBridge.value($0) } ?? .null,
-                dynamicInitialValue: dynamic.map { make in { make() } },
+                dynamicInitialValue: dynamic.map { make in
+                    { make().cs_toFieldStoredNativeType() }
+                },
                 versionHashModifier: versionHashModifier, previousName: previousVersionKeyPath,
                 affectedByKeyPaths: affectedByKeyPaths, customGetter: customGetter,
                 customSetter: customSetter))

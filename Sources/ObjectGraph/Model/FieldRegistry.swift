@@ -13,7 +13,8 @@ final class FieldDeclaration: @unchecked Sendable {
     let owner: ObjectIdentifier
     let content: Content
     let defaultValue: Value
-    let dynamicInitialValue: (() -> Any)?
+    /// Makes the stored form of the value.
+    let dynamicInitialValue: (() -> Any?)?
     let versionHashModifier: String?
     let previousName: String?
     let affectedByKeyPaths: Set<String>
@@ -25,7 +26,7 @@ final class FieldDeclaration: @unchecked Sendable {
 
     init(
         keyPath: String, owner: ObjectIdentifier, content: Content, defaultValue: Value = .null,
-        dynamicInitialValue: (() -> Any)? = nil, versionHashModifier: String? = nil,
+        dynamicInitialValue: (() -> Any?)? = nil, versionHashModifier: String? = nil,
         previousName: String? = nil, affectedByKeyPaths: Set<String> = [],
         customGetter: Any? = nil, customSetter: Any? = nil
     ) {

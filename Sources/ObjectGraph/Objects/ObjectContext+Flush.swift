@@ -32,8 +32,9 @@ extension ObjectContext {
         for list in links.lists.values {
             // A deleted owner's pairs go with its record.
             guard list.owner.state != .deleted, let raw = list.owner.raw else { continue }
+            let targets = try remainingTargets(of: list, raw)
             withBatch(raw.store) {
-                $0.setLinks(list.relationship, owner: raw.id.number, list.targets)
+                $0.setLinks(list.relationship, owner: raw.id.number, targets)
             }
         }
         unflushed = [:]
@@ -41,6 +42,23 @@ extension ObjectContext {
         unflushedDeletions = []
         links = LinkOverlay()
         for (store, batch) in batches.values { try transaction(for: store).apply(batch) }
+    }
+
+    /// Without an inverse nothing took the targets that were deleted out of a list.
+    private func remainingTargets(
+        of list: LinkOverlay.List, _ raw: RawObject
+    ) throws(StoreError) -> [ObjectNumber] {
+        guard list.relationship.inverseID == nil else { return list.targets }
+        let reader = try reader(for: raw.store)
+        let entity = reader.schema.knownEntity(tag: list.relationship.destinationTag)
+        var targets: [ObjectNumber] = []
+        for number in list.targets {
+            let id = NSManagedObjectID(storeID: raw.store.id, entity: entity, number: number)
+            if deleted[id] != nil { continue }
+            let isStored = try reader.contains(number, in: entity.hierarchy)
+            if inserted[id] != nil || isStored { targets.append(number) }
+        }
+        return targets
     }
 
     /// Deletes an object by the rules of its relationships.

@@ -48,6 +48,11 @@ final class ObjectContext {
     /// What this context reads a store by: the view's pinned snapshot, or the record transaction.
     func reader(for store: AttachedStore) throws(StoreError) -> RecordReader {
         if let known = readers[ObjectIdentifier(store)] { return known }
+        // A second record transaction would wait for nobody to end it, and block every writer.
+        guard !hasEnded else {
+            throw StoreError(
+                .closed, "the transaction of this object has ended: fetch the object again")
+        }
         let reader: RecordReader =
             switch role {
             case .view: try store.database.snapshot()
@@ -132,7 +137,13 @@ final class ObjectContext {
         guard
             let tag = try reader.withRow(id.number, in: id.hierarchy, { $0.entityTag })
         else { return nil }
-        return object(id, in: store, entity: reader.schema.knownEntity(tag: tag))
+        if let known = registered(id) { return known }
+        // The ID may come from a link, which knows the root of the hierarchy only.
+        let entity = reader.schema.knownEntity(tag: tag)
+        let own =
+            id.entityName == entity.name
+            ? id : NSManagedObjectID(storeID: store.id, entity: entity, number: id.number)
+        return object(own, in: store, entity: entity)
     }
 
     /// The object of a number in a hierarchy, for links.

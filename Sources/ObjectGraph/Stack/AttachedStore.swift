@@ -6,7 +6,7 @@ final class AttachedStore: @unchecked Sendable {
     struct ClassModel {
         var type: CoreStoreObject.Type
         var plan: FieldPlan
-        var dynamicInitialValues: [(field: FieldLayout, make: () -> Any)]
+        var dynamicInitialValues: [(field: FieldLayout, make: () -> Any?)]
     }
 
     let storage: any StorageInterface
@@ -37,7 +37,7 @@ final class AttachedStore: @unchecked Sendable {
     private static func model(_ type: CoreStoreObject.Type, _ entity: EntityLayout) -> ClassModel {
         let declarations = ClassMeta.of(type).declarations
         let slots = declarations.map { slot(of: $0, entity) }
-        var initials: [(field: FieldLayout, make: () -> Any)] = []
+        var initials: [(field: FieldLayout, make: () -> Any?)] = []
         for declaration in declarations {
             guard let make = declaration.dynamicInitialValue,
                 let field = entity.field(named: declaration.keyPath)
