@@ -64,8 +64,12 @@ let package = Package(
         .testTarget(
             name: "ObjectGraphTests", dependencies: ["ObjectGraph", "TestSupport"],
             swiftSettings: testSettings),
+        // A process that tests kill.
+        .executableTarget(
+            name: "KillChild", dependencies: ["ObjectGraph"], path: "Tests/KillChild",
+            swiftSettings: testSettings),
         .testTarget(
-            name: "TrellisTests", dependencies: ["ObjectGraph", "TestSupport"],
+            name: "TrellisTests", dependencies: ["KillChild", "PageStore", "TestSupport"],
             swiftSettings: testSettings),
         .testTarget(
             name: "CrashTests", dependencies: ["PageStore", "TestSupport"],
