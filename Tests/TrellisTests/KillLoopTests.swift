@@ -35,7 +35,8 @@ import Testing
         var acknowledged = 0
         for kill in 0..<Self.killCount {
             random = random &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-            acknowledged = try writeAndKill(path, after: UInt32(random >> 40) % 60_000, acknowledged)
+            acknowledged = try writeAndKill(
+                path, after: UInt32(random >> 40) % 60_000, acknowledged)
             try checkFile(path)
             let last = try readBack(path)
             #expect(
