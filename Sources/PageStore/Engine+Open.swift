@@ -227,10 +227,11 @@ extension Engine {
         let segments = writer.segments
         try writeSuperblock(winner)
         try loadSpace(winner.allocationRoot)
-        try claimLog(segments)
-        forgetReusedNames()
+        // First what the saved state lets go, then what the log has taken of it since.
         let pinned = lock.withLock { _ in Array(state.pins.keys) + [winner.generation] }
         writer.space.release(previous: writer.previousGeneration, pinned: pinned)
+        try claimLog(segments)
+        forgetReusedNames()
         writer.log.segment = segments.last ?? winner.head
         let segment = try allocateSegment(holding: 0)
         startSegment(segment)

@@ -47,7 +47,7 @@ public final class DefaultLogger: CoreStoreLogger {
     ) {
         #if DEBUG
             if case .trace = level { return }
-            print("Trellis [\(level)] \(message)")
+            FileHandle.standardError.write(Data("Trellis [\(level)] \(message)\n".utf8))
         #endif
     }
 
@@ -56,7 +56,7 @@ public final class DefaultLogger: CoreStoreLogger {
         functionName: StaticString
     ) {
         #if DEBUG
-            print("Trellis [error] \(message) \(error)")
+            FileHandle.standardError.write(Data("Trellis [error] \(message) \(error)\n".utf8))
         #endif
     }
 
