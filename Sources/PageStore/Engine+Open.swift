@@ -151,20 +151,29 @@ extension Engine {
 
     // MARK: Creation
 
-    /// A file of zeros, not longer than a new store, is one whose creation did not finish: no
-    /// superblock was ever written to it. Its log segment may have been, so the zeros that count
-    /// are the superblocks'.
+    /// Whether the file is one whose creation did not finish. The first superblock goes to slot 1
+    /// and is durable before slot 0 is written, and only then may a log begin: so slot 0 and the
+    /// first log segment are zeros, and the file is no longer than a new store. A store that ever
+    /// committed has frames there, and its loss is never taken for this.
     private static func isUnfinishedCreation(
         _ file: MeteredFile, size: UInt64, options: Options
     ) throws(StoreError) -> Bool {
+        let block = SuperblockLayout.size
+        let segmentSize = max(options.logSegmentSizeInBytes, Limits.walSegmentSizeInBytesMin)
         let newStoreSize = UInt64(
-            2 * SuperblockLayout.size + options.logSegmentSizeInBytes
-                + 4 * options.pageSizeInBytes + 64 * options.unitSizeInBytes
-                + 4 * Limits.blockSizeInBytes)
+            2 * block + segmentSize + 4 * options.pageSizeInBytes
+                + 64 * options.unitSizeInBytes + 4 * Limits.blockSizeInBytes)
         guard size <= newStoreSize else { return false }
-        let buffer = ReadBuffer(count: 2 * SuperblockLayout.size)
+        let buffer = ReadBuffer(count: 2 * block + segmentSize)
         let count = try file.read(into: buffer, at: 0)
-        return buffer.view.slice(from: 0, count: count).isZero
+        let slot = buffer.view.slice(from: 0, count: min(count, block))
+        let log = buffer.view.slice(from: min(count, 2 * block), count: max(0, count - 2 * block))
+        // Of a first superblock that was torn, the beginning is there or it is not.
+        let first = buffer.view.slice(from: min(count, block), count: min(max(0, count - block), 8))
+        let isOurs =
+            first.isZero
+            || (first.count == 8 && first.uint64(at: 0) == SuperblockLayout.magicValue)
+        return slot.isZero && isOurs && log.isZero
     }
 
     /// Writes all but the superblocks, then both superblocks, then the folder's entry.
@@ -271,15 +280,16 @@ extension Engine {
 
     /// Page names that the log took or freed since the allocation state was saved.
     private func forgetReusedNames() {
-        var free = Set(writer.freePageIDs)
-        for id in writer.superblock.pageCount..<max(writer.nextPageID, writer.superblock.pageCount)
-        {
-            free.insert(PageID(id))
+        var free = writer.freeNames
+        var used: [PageID] = []
+        let known = writer.superblock.pageCount
+        if writer.nextPageID > known {
+            free.insert(PageNames.Run(start: known, count: writer.nextPageID - known))
         }
         for (id, versions) in state.generation.versions {
-            if case .freed? = versions.last?.content { free.insert(id) } else { free.remove(id) }
+            if case .freed? = versions.last?.content { free.insert(id) } else { used.append(id) }
         }
-        writer.freePageIDs = free.sorted(by: >)
+        writer.freeNames = free.subtracting(used.sorted())
     }
 }
 

@@ -60,6 +60,7 @@ package final class Engine: @unchecked Sendable {
 
     /// The newest commit, pinned: what it shows does not change.
     package func snapshot() throws(StoreError) -> Snapshot {
+        try checkProcess()
         let pinned: (Generation, UInt64, PageID?) = try lock.withLock { _ throws(StoreError) in
             try checkOpen()
             state.generation.pinCount += 1
@@ -83,11 +84,7 @@ package final class Engine: @unchecked Sendable {
         guard !options.isReadOnly else {
             throw StoreError(.readOnly, "the store was opened for reading only", path: path)
         }
-        guard files.processID() == processID else {
-            throw StoreError(
-                .invalidArgument, "the store was opened before this process was forked",
-                path: path)
-        }
+        try checkProcess()
         turn.wait()
         do throws(StoreError) {
             try checkUsable()
@@ -150,6 +147,15 @@ package final class Engine: @unchecked Sendable {
         return figures
     }
 
+    /// A child shares the parent's open file and its locks, so it must open the store itself.
+    private func checkProcess() throws(StoreError) {
+        guard files.processID() == processID else {
+            throw StoreError(
+                .invalidArgument, "the store was opened before this process was forked",
+                path: path)
+        }
+    }
+
     /// Under the lock.
     private func checkOpen() throws(StoreError) {
         guard !state.isClosed else {
@@ -209,13 +215,15 @@ final class WriterState: @unchecked Sendable {
     /// The generation in the other superblock.
     var previousGeneration: UInt64
     var space: SpaceMap
-    var freePageIDs: [PageID] = []
+    var freeNames = PageNames()
     var nextPageID: UInt64
     var log: LogPosition
     /// The segments from the head on.
     var segments: [LogSegment]
     /// Bytes of the file that have been written at some time.
     var fileEnd: UInt64
+    /// After a checkpoint that found no room: the log bytes from which the next one is tried.
+    var checkpointRetryLogBytes: UInt64 = 0
     /// The blocks that hold the saved allocation state.
     var allocationBlocks: [ExtentAddress] = []
 

@@ -118,7 +118,7 @@ extension Engine {
     // MARK: Page names
 
     func takePageID() throws(StoreError) -> PageID {
-        if let id = writer.freePageIDs.popLast() { return id }
+        if let id = writer.freeNames.take() { return id }
         guard writer.nextPageID < Limits.pageCountMax else {
             throw StoreError(.tooLarge, "the store has as many pages as it can have", path: path)
         }
@@ -126,7 +126,7 @@ extension Engine {
         return PageID(writer.nextPageID)
     }
 
-    func returnPageID(_ id: PageID) { writer.freePageIDs.append(id) }
+    func returnPageID(_ id: PageID) { writer.freeNames.insert(id) }
 
     // MARK: Out-of-line extents
 

@@ -59,7 +59,7 @@ extension Engine {
             try generation.map.replacing(changes, load: loadMapNode, dropped: &dropped)
         }
         try storeMap(map, generation: number, with: &output)
-        for address in dropped { writer.space.retire(address, died: number) }
+        try retire(dropped, died: number)
         return (map, images)
     }
 
@@ -79,6 +79,28 @@ extension Engine {
                 page.view, id: node.storedID, kind: .map, generation: generation,
                 commit: state.commitNumber)
         }
+    }
+
+    /// Keeps replaced extents for the readers that can see them and for no others.
+    private func retire(_ dropped: [ExtentAddress], died: UInt64) throws(StoreError) {
+        let newest = state.generation.number
+        let oldest = lock.withLock { _ in state.pins.keys.min() ?? newest }
+        for address in dropped {
+            // Without a reader of an older generation only the newest can need the extent; else
+            // its own header says since when it has been there.
+            let born = oldest < newest ? try birth(of: address) : newest
+            writer.space.retire(address, born: born, died: died)
+        }
+    }
+
+    private func birth(of address: ExtentAddress) throws(StoreError) -> UInt64 {
+        let buffer = ReadBuffer(count: ExtentLayout.size)
+        let place = address.unit * UInt64(options.unitSizeInBytes)
+        guard try file.read(into: buffer, at: place) == buffer.count else { return 0 }
+        let bytes = buffer.view
+        // A header that is not the entry's tells nothing: then every reader counts.
+        guard bytes.uint64(at: ExtentLayout.hash) == address.hash else { return 0 }
+        return bytes.uint64(at: ExtentLayout.generation)
     }
 
     /// The segments before the new head die with this generation.
@@ -138,6 +160,7 @@ extension Engine {
                 number: superblock.generation, checkpointCommit: superblock.commitNumber,
                 map: map)
             state.logBytes = 0
+            writer.checkpointRetryLogBytes = 0
             return Array(state.pins.keys)
         }
         writer.previousGeneration = writer.superblock.generation

@@ -131,10 +131,15 @@ extension Engine {
     /// Writes the old segment's last frame and goes on in the new one.
     func link(to segment: LogSegment) throws(StoreError) {
         let buffer = ByteBuffer(capacity: 1024)
+        // A group of its own, so that damage to the last commit before it is told from a tail.
+        FrameCodec.appendGroup(
+            salt: writer.log.segment.salt, number: writer.log.groupNumber,
+            durableCommit: state.commitNumber, into: buffer)
         FrameCodec.appendLink(segment, into: buffer)
         FrameCodec.appendPad(into: buffer)
         _ = FrameCodec.seal(buffer, chain: writer.log.chain)
         try writeLog(buffer)
+        writer.log.groupNumber += 1
         startSegment(segment)
         writer.segments.append(segment)
     }
@@ -183,13 +188,14 @@ extension Engine {
             state.catalogRoot = content.catalogRoot
             state.commits += 1
         }
-        writer.freePageIDs.append(contentsOf: content.freed)
+        for id in content.freed.reversed() { writer.freeNames.insert(id) }
     }
 
     private func checkpointWhenDue() {
         let isDue = lock.withLock { _ in
-            state.logBytes >= options.logBytesMax
-                || state.generation.imageBytes >= options.versionBytesMax
+            state.logBytes >= writer.checkpointRetryLogBytes
+                && (state.logBytes >= options.logBytesMax
+                    || state.generation.imageBytes >= options.versionBytesMax)
         }
         guard isDue else { return }
         // The commit stands whatever happens here: for lack of space the log is kept and a later
@@ -198,6 +204,8 @@ extension Engine {
             try checkpoint()
         } catch {
             if error.code != .diskFull { poison(error) }
+            // Each attempt takes a segment, so that not every commit may try.
+            writer.checkpointRetryLogBytes = state.logBytes + options.logBytesMax / 4
         }
     }
 }

@@ -29,7 +29,7 @@ extension Engine {
         for block in writer.allocationBlocks {
             writer.space.retire(block, born: generation, died: generation)
         }
-        let runs = freeRuns()
+        let runs = writer.freeNames.runs
         var zonePlaces: [Int: UInt64] = [:]
         var blocks: [(unit: UInt64, unitCount: Int, streamBytes: Int)] = []
         var isSettled = false
@@ -85,22 +85,9 @@ extension Engine {
             + freeRunCount * AllocationLayout.freeRunSize
     }
 
-    /// Free page names as runs of start and count, in order.
-    private func freeRuns() -> [(start: UInt64, count: UInt64)] {
-        var runs: [(start: UInt64, count: UInt64)] = []
-        for id in writer.freePageIDs.sorted() {
-            if let last = runs.last, last.start + last.count == id.rawValue {
-                runs[runs.count - 1].count += 1
-            } else {
-                runs.append((start: id.rawValue, count: 1))
-            }
-        }
-        return runs
-    }
-
-    private func stream(_ runs: [(start: UInt64, count: UInt64)]) -> ByteBuffer {
+    private func stream(_ runs: [PageNames.Run]) -> ByteBuffer {
         let buffer = ByteBuffer(capacity: 4096)
-        buffer.appendUInt64(writer.space.unitCount)
+        buffer.appendUInt64(writer.space.usedEnd)
         buffer.appendUInt64(UInt64(writer.space.zoneCount))
         buffer.appendUInt64(UInt64(writer.space.pending.count))
         buffer.appendUInt64(UInt64(runs.count))
@@ -183,7 +170,7 @@ extension Engine {
             guard count <= UInt64(bytes.count) else { throw damagedSpace("a count lies", root) }
             needed += count * UInt64(size)
         }
-        guard needed <= UInt64(bytes.count), unitCount < UInt64(1) << 46,
+        guard needed <= UInt64(bytes.count), unitCount <= writer.fileEnd / UInt64(options.unitSizeInBytes) + 1,
             counts[0] * UInt64(writer.space.unitsPerZone) >= unitCount
         else { throw damagedSpace("its counts do not fit its size", root) }
         var space = SpaceMap(pageSizeInBytes: options.pageSizeInBytes)
@@ -192,7 +179,8 @@ extension Engine {
             let address = ExtentAddress(bytes, at: position)
             position += ExtentAddress.size
             space.zoneAddresses.append(address)
-            guard !address.isNone else { continue }
+            let firstUnit = UInt64(zone) * UInt64(space.unitsPerZone)
+            guard !address.isNone, firstUnit < unitCount else { continue }
             let image = try readExtent(address, id: UInt64(zone), kind: .zone)
             guard image.count == options.pageSizeInBytes else {
                 throw damagedSpace("a zone has another size", address)
@@ -227,17 +215,17 @@ extension Engine {
         _ bytes: ByteView, _ start: Int, _ count: Int, _ root: ExtentAddress
     ) throws(StoreError) {
         var position = start
-        var ids: [PageID] = []
+        var runs: [PageNames.Run] = []
         for _ in 0..<count {
             let first = bytes.uint64(at: position)
             let length = bytes.uint64(at: position + 8)
-            guard first > 0, first <= writer.superblock.pageCount,
+            guard first > 0, first >= runs.last?.end ?? 1, first <= writer.superblock.pageCount,
                 length <= writer.superblock.pageCount - first
             else { throw damagedSpace("free page names are out of range", root) }
-            for id in first..<(first + length) { ids.append(PageID(id)) }
+            runs.append(PageNames.Run(start: first, count: length))
             position += AllocationLayout.freeRunSize
         }
-        writer.freePageIDs = ids.reversed()
+        writer.freeNames = PageNames(ascending: runs)
     }
 
     private func damagedSpace(_ what: String, _ address: ExtentAddress) -> StoreError {

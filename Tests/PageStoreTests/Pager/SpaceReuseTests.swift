@@ -1,0 +1,59 @@
+import PageStore
+import TestSupport
+import Testing
+
+/// Space is used again as soon as no reader can need it, and no sooner.
+@Suite struct SpaceReuseTests {
+    @Test func `a snapshot that is held keeps its own pages and no later ones`() throws {
+        let engine = try Engine.inMemory()
+        let first = try engine.beginWrite()
+        var ids: [PageID] = []
+        for byte in 1...30 as ClosedRange<UInt8> {
+            let page = try first.allocatePage(.overflow)
+            page[100] = byte
+            ids.append(page.id)
+        }
+        _ = try first.commit()
+        try engine.checkpointNow()
+        let snapshot = try engine.snapshot()
+        func churn(_ rounds: Int) throws {
+            for round in 0..<rounds {
+                let transaction = try engine.beginWrite()
+                for id in ids {
+                    try transaction.editablePage(id)[100] = UInt8(truncatingIfNeeded: round)
+                }
+                _ = try transaction.commit()
+                try engine.checkpointNow()
+            }
+        }
+        try churn(20)
+        let size = engine.statistics.fileSizeInBytes
+        try churn(100)
+        #expect(engine.statistics.fileSizeInBytes <= size + 256 << 10)
+        for (index, id) in ids.enumerated() {
+            #expect(try snapshot.page(id)[100] == UInt8(index + 1))
+        }
+    }
+
+    @Test func `page names that were freed are used again after a reopening`() throws {
+        let files = FaultyFileSystem()
+        var ids: [PageID] = []
+        do {
+            let engine = try Engine.open(path: "store", files: files)
+            let transaction = try engine.beginWrite()
+            for _ in 0..<20 { ids.append(try transaction.allocatePage(.overflow).id) }
+            _ = try transaction.commit()
+            let second = try engine.beginWrite()
+            for id in ids[5..<15] { try second.freePage(id) }
+            _ = try second.commit()
+        }
+        for survivor in [files.processDeath(), files.powerCut()] {
+            let engine = try Engine.open(path: "store", files: survivor)
+            let transaction = try engine.beginWrite()
+            let again = try (0..<10).map { _ in try transaction.allocatePage(.overflow).id }
+            #expect(Set(again) == Set(ids[5..<15]))
+            #expect(try transaction.allocatePage(.overflow).id.rawValue == 21)
+            transaction.rollback()
+        }
+    }
+}
