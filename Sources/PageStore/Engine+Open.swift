@@ -233,6 +233,10 @@ extension Engine {
     func prepareWriting() throws(StoreError) {
         guard !writer.isPrepared else { return }
         let winner = writer.superblock
+        guard winner.featuresReadOnly == 0 else {
+            throw StoreError(
+                .readOnly, "the file uses features that this program can only read", path: path)
+        }
         let segments = writer.segments
         try writeSuperblock(winner)
         try loadSpace(winner.allocationRoot)

@@ -67,6 +67,10 @@ package struct Superblock: Hashable, Sendable {
     package var allocationRoot: ExtentAddress
     package var head: LogSegment
     package var requiredLength: UInt64
+    /// Features that may be ignored; kept as they were found.
+    package var featuresCompatible: UInt64 = 0
+    /// Features that only a reader may ignore.
+    package var featuresReadOnly: UInt64 = 0
 
     /// The slot of the file that this generation is written to.
     package var byteOffset: UInt64 { (generation & 1) * UInt64(SuperblockLayout.size) }
@@ -82,6 +86,8 @@ package struct Superblock: Hashable, Sendable {
         page.setUInt64(uuid.high, at: Layout.uuid + 8)
         page.setUInt32(UInt32(unitSizeInBytes), at: Layout.unitSize)
         page.setUInt32(UInt32(mapDepth), at: Layout.mapDepth)
+        page.setUInt64(featuresCompatible, at: Layout.featuresCompatible)
+        page.setUInt64(featuresReadOnly, at: Layout.featuresReadOnly)
         page.setUInt64(commitNumber, at: Layout.commitNumber)
         page.setUInt64(commitTime, at: Layout.commitTime)
         page.setUInt64(pageCount, at: Layout.pageCount)
@@ -139,7 +145,9 @@ package struct Superblock: Hashable, Sendable {
                 salt: StoreUUID(
                     low: bytes.uint64(at: Layout.headSalt),
                     high: bytes.uint64(at: Layout.headSalt + 8))),
-            requiredLength: bytes.uint64(at: Layout.requiredLength))
+            requiredLength: bytes.uint64(at: Layout.requiredLength),
+            featuresCompatible: bytes.uint64(at: Layout.featuresCompatible),
+            featuresReadOnly: bytes.uint64(at: Layout.featuresReadOnly))
         try superblock.checkRanges(slot: slot)
         return superblock
     }

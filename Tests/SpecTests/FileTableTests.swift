@@ -1,0 +1,118 @@
+import Foundation
+import PageStore
+import Testing
+
+/// Chapters 1 to 3 of the specification and the constants say the same.
+@Suite struct FileTableTests {
+    private func rows(_ chapter: String, _ title: String) throws -> [String: Int] {
+        let root = URL(filePath: #filePath).deletingLastPathComponent()
+            .deletingLastPathComponent().deletingLastPathComponent()
+        let text = try String(contentsOf: root.appending(path: "spec/\(chapter)"), encoding: .utf8)
+        let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+        let start = try #require(lines.firstIndex(of: "Table: \(title)"))
+        var rows: [String: Int] = [:]
+        for line in lines[(start + 2)...].prefix(while: { !$0.isEmpty }) {
+            let cells = line.split(separator: "|", omittingEmptySubsequences: false)
+                .map { $0.trimmingCharacters(in: .whitespaces) }
+            guard cells.count > 4, let offset = Int(cells[1]) else { continue }
+            rows[cells[3]] = offset
+        }
+        return rows
+    }
+
+    private func compare(
+        _ chapter: String, _ title: String, _ constants: [String: Int]
+    ) throws {
+        var rows = try rows(chapter, title)
+        if constants["reserved"] == nil { rows["reserved"] = nil }
+        #expect(rows == constants, "\(title)")
+    }
+
+    @Test func `the superblock is as the table says`() throws {
+        typealias Layout = SuperblockLayout
+        try compare(
+            "01-file.md", "superblock",
+            [
+                "magic": Layout.magic, "formatVersion": Layout.formatVersion,
+                "pageSize": Layout.pageSize, "generation": Layout.generation,
+                "uuid": Layout.uuid, "unitSize": Layout.unitSize, "mapDepth": Layout.mapDepth,
+                "featuresCompatible": Layout.featuresCompatible,
+                "featuresReadOnly": Layout.featuresReadOnly,
+                "featuresIncompatible": Layout.featuresIncompatible,
+                "commitNumber": Layout.commitNumber, "commitTime": Layout.commitTime,
+                "pageCount": Layout.pageCount, "catalogRoot": Layout.catalogRoot,
+                "mapRoot": Layout.mapRoot, "allocationRoot": Layout.allocationRoot,
+                "headOffset": Layout.headOffset, "headLength": Layout.headLength,
+                "headNumber": Layout.headNumber, "headSalt": Layout.headSalt,
+                "requiredLength": Layout.requiredLength, "hash": Layout.hash,
+            ])
+    }
+
+    @Test func `extents and the allocation state are as the tables say`() throws {
+        typealias Layout = ExtentLayout
+        try compare(
+            "02-pages.md", "extent header",
+            [
+                "hash": Layout.hash, "pageID": Layout.pageID, "generation": Layout.generation,
+                "commit": Layout.commit, "storedLength": Layout.storedLength,
+                "rawLength": Layout.rawLength, "flags": Layout.flags, "kind": Layout.kind,
+                "reserved": Layout.reserved,
+            ])
+        try compare(
+            "02-pages.md", "allocation block",
+            [
+                "blockNext": AllocationLayout.blockNext,
+                "blockStream": AllocationLayout.blockStream,
+            ])
+        try compare(
+            "02-pages.md", "allocation stream",
+            [
+                "unitCount": AllocationLayout.unitCount, "zoneCount": AllocationLayout.zoneCount,
+                "pendingCount": AllocationLayout.pendingCount,
+                "freeRunCount": AllocationLayout.freeRunCount, "zones": AllocationLayout.zones,
+            ])
+    }
+
+    @Test func `frames are as the tables say`() throws {
+        typealias Layout = FrameLayout
+        try compare(
+            "03-wal.md", "frame header",
+            [
+                "hash": Layout.hash, "length": Layout.length, "type": Layout.type,
+                "flags": Layout.flags, "reserved": Layout.reserved,
+            ])
+        try compare(
+            "03-wal.md", "FULL and DELTA",
+            [
+                "pageID": Layout.pageID, "imageHash": Layout.imageHash,
+                "rawLength": Layout.rawLength, "storedLength": Layout.storedLength,
+                "payload": Layout.payload,
+            ])
+        try compare(
+            "03-wal.md", "EXTENT",
+            [
+                "pageID": Layout.pageID, "extentHash": Layout.extentHash,
+                "extentPlace": Layout.extentPlace,
+            ])
+        try compare(
+            "03-wal.md", "FREE", ["freeCount": Layout.freeCount, "freeIDs": Layout.freeIDs])
+        try compare(
+            "03-wal.md", "COMMIT",
+            [
+                "commitNumber": Layout.commitNumber, "commitPageCount": Layout.commitPageCount,
+                "commitCatalogRoot": Layout.commitCatalogRoot, "commitTime": Layout.commitTime,
+            ])
+        try compare(
+            "03-wal.md", "GROUP",
+            [
+                "groupSalt": Layout.groupSalt, "groupNumber": Layout.groupNumber,
+                "groupDurableCommit": Layout.groupDurableCommit, "groupHash": Layout.groupHash,
+            ])
+        try compare(
+            "03-wal.md", "LINK",
+            [
+                "linkOffset": Layout.linkOffset, "linkLength": Layout.linkLength,
+                "linkNumber": Layout.linkNumber, "linkSalt": Layout.linkSalt,
+            ])
+    }
+}
