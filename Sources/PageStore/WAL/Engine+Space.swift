@@ -170,7 +170,8 @@ extension Engine {
             guard count <= UInt64(bytes.count) else { throw damagedSpace("a count lies", root) }
             needed += count * UInt64(size)
         }
-        guard needed <= UInt64(bytes.count), unitCount <= writer.fileEnd / UInt64(options.unitSizeInBytes) + 1,
+        guard needed <= UInt64(bytes.count),
+            unitCount <= writer.fileEnd / UInt64(options.unitSizeInBytes) + 1,
             counts[0] * UInt64(writer.space.unitsPerZone) >= unitCount
         else { throw damagedSpace("its counts do not fit its size", root) }
         var space = SpaceMap(pageSizeInBytes: options.pageSizeInBytes)

@@ -121,7 +121,8 @@ import Testing
                 var root: PageID?
                 for round in 1...12 as ClosedRange<UInt8> {
                     let transaction = try engine.beginWrite()
-                    let page = try root.map { try transaction.editablePage($0) }
+                    let page =
+                        try root.map { try transaction.editablePage($0) }
                         ?? transaction.allocatePage(.overflow)
                     page[100] = round
                     root = page.id
