@@ -56,7 +56,8 @@ extension Engine {
         }
         let choice: SuperblockChoice
         do throws(StoreError) {
-            choice = try SuperblockChoice.read(file, sizeInBytes: size)
+            choice = try SuperblockChoice.read(
+                file, sizeInBytes: options.toleratesDamage ? .max : size)
         } catch {
             if !options.isReadOnly, try isUnfinishedCreation(file, size: size, options: options) {
                 return try create(path: path, options: options, files: files, file: file)
@@ -78,20 +79,39 @@ extension Engine {
             path: path, superblock: superblock,
             previousGeneration: choice.previousGeneration, options: options, files: files,
             file: file, fileEnd: size)
-        let root = PageMap(pageSizeInBytes: options.pageSizeInBytes)
-        let map: PageMap
-        if superblock.mapRoot.isNone {
-            map = root
-        } else {
-            map = PageMap(
-                root: try engine.loadMapNode(
-                    superblock.mapRoot, level: superblock.mapDepth - 1, firstID: 0),
-                fanout: root.fanout)
+        let map = try engine.tolerating { () throws(StoreError) in
+            try engine.loadMap(superblock)
         }
         engine.state.generation = Generation(
-            number: superblock.generation, checkpointCommit: superblock.commitNumber, map: map)
-        try engine.replay(superblock, fileSizeInBytes: size)
+            number: superblock.generation, checkpointCommit: superblock.commitNumber,
+            map: map ?? PageMap(pageSizeInBytes: options.pageSizeInBytes))
+        try engine.tolerating { () throws(StoreError) in
+            try engine.replay(superblock, fileSizeInBytes: size)
+        }
         return engine
+    }
+
+    private func loadMap(_ superblock: Superblock) throws(StoreError) -> PageMap {
+        let empty = PageMap(pageSizeInBytes: options.pageSizeInBytes)
+        guard !superblock.mapRoot.isNone else { return empty }
+        return PageMap(
+            root: try loadMapNode(
+                superblock.mapRoot, level: superblock.mapDepth - 1, firstID: 0),
+            fanout: empty.fanout)
+    }
+
+    /// Runs a part of opening. What it throws is noted and passed over when the options ask so.
+    @discardableResult
+    private func tolerating<Result>(
+        _ part: () throws(StoreError) -> Result
+    ) throws(StoreError) -> Result? {
+        do throws(StoreError) {
+            return try part()
+        } catch {
+            guard options.isReadOnly && options.toleratesDamage else { throw error }
+            damage.append(error)
+            return nil
+        }
     }
 
     /// The read part of recovery: what the log says is indexed in memory.
@@ -116,10 +136,21 @@ extension Engine {
 
     /// The log's frames in order, for tools.
     package func logFrames() throws(StoreError) -> [LogFrame] {
+        let (frames, error) = try readableLogFrames()
+        if let error { throw error }
+        return frames
+    }
+
+    /// The log's frames up to the first damage, and what that is.
+    package func readableLogFrames() throws(StoreError) -> ([LogFrame], StoreError?) {
         var reader = LogReader(
             engine: self, superblock: writer.superblock, fileSizeInBytes: try file.size(),
             collectsFrames: true)
-        return try reader.read().1
+        do throws(StoreError) {
+            return (try reader.read().1, nil)
+        } catch {
+            return (reader.frames, error)
+        }
     }
 
     /// The superblock that the store was opened with, or that the last checkpoint wrote.

@@ -10,6 +10,9 @@ package final class Engine: @unchecked Sendable {
         package var cacheSizeInBytes = 64 << 20
         package var isReadOnly = false
         package var isCompressed = true
+        /// For tools that look into a damaged file: a map or a log that cannot be read is noted in
+        /// `damage`, and what the rest shows is shown. For reading only.
+        package var toleratesDamage = false
         /// The usual length of a log segment.
         package var logSegmentSizeInBytes = 128 << 10
         /// A checkpoint follows the commit that takes the log past this many bytes.
@@ -34,6 +37,11 @@ package final class Engine: @unchecked Sendable {
     /// Guards `writer`: one transaction at a time, ended on whatever thread.
     private let turn = DispatchSemaphore(value: 1)
     let writer: WriterState
+    /// What opening passed over because the options ask for it.
+    package internal(set) var damage: [StoreError] {
+        get { state.damage }
+        set { state.damage = newValue }
+    }
 
     init(
         path: String, options: Options, uuid: StoreUUID, file: MeteredFile,
@@ -192,6 +200,7 @@ final class EngineState: @unchecked Sendable {
     var pins: [UInt64: Int] = [:]
     var cache: PageCache
     var poison: StoreError?
+    var damage: [StoreError] = []
     var isClosed = false
     var pagesRead: UInt64 = 0
     var pageLookups: UInt64 = 0

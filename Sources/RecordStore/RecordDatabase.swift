@@ -141,20 +141,25 @@ package final class RecordDatabase: Sendable {
         options.isReadOnly = true
         let engine = try Engine.open(path: path, options: options)
         do throws(StoreError) {
-            let snapshot = try engine.snapshot()
-            guard let catalog = try Catalog.open(snapshot) else {
-                throw .corrupt(nil, "the store has no catalog: it was never used")
-            }
-            let schema = try Schema(try catalog.schema(snapshot))
-            let (trees, missing) = try TreeTable.open(schema, catalog, snapshot)
-            if let name = missing.first {
-                throw .corrupt(nil, "the catalog does not name the tree \(name)")
-            }
-            return RecordDatabase(engine: engine, schema: schema, catalog: catalog, trees: trees)
+            return try openReadOnly(engine)
         } catch {
             try? engine.close()
             throw error.at(path: path)
         }
+    }
+
+    /// The same for an engine that stays its opener's when this throws.
+    package static func openReadOnly(_ engine: Engine) throws(StoreError) -> RecordDatabase {
+        let snapshot = try engine.snapshot()
+        guard let catalog = try Catalog.open(snapshot) else {
+            throw .corrupt(nil, "the store has no catalog: it was never used")
+        }
+        let schema = try Schema(try catalog.schema(snapshot))
+        let (trees, missing) = try TreeTable.open(schema, catalog, snapshot)
+        if let name = missing.first {
+            throw .corrupt(nil, "the catalog does not name the tree \(name)")
+        }
+        return RecordDatabase(engine: engine, schema: schema, catalog: catalog, trees: trees)
     }
 
     // MARK: Use

@@ -16,7 +16,7 @@ package struct Finding: Hashable, Sendable, CustomStringConvertible {
         self.message = message
     }
 
-    init(_ error: StoreError) {
+    package init(_ error: StoreError) {
         self.init(
             error.code, page: error.page.map { PageID($0) }, byteOffset: error.byteOffset,
             error.message)

@@ -30,7 +30,7 @@ struct LogReader {
     private let fileSizeInBytes: UInt64
     private var content: LogContent
     private var pending: [(PageID, PageVersion.Content)] = []
-    private var frames: [LogFrame] = []
+    private(set) var frames: [LogFrame] = []
     private let collectsFrames: Bool
 
     init(

@@ -1,0 +1,82 @@
+import ArgumentParser
+import PageStore
+import RecordStore
+
+/// `trellis check`: compares everything with everything.
+struct CheckCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "check",
+        abstract: "Reads the whole file and reports whatever contradicts the format.",
+        discussion: "Exit code 1 when anything is found.")
+
+    @OptionGroup var store: StoreOptions
+
+    func run() throws {
+        let findings: [Finding]
+        do throws(StoreError) {
+            findings = try examine()
+        } catch {
+            // Who has the store, or whether there is one, is nothing about its bytes.
+            guard [.corrupt, .truncated, .newerFormat, .notAStore].contains(error.code) else {
+                throw Console.failure(error)
+            }
+            findings = [Finding(error)]
+        }
+        report(findings)
+        if !findings.isEmpty { throw ExitCode(1) }
+    }
+
+    private func examine() throws(StoreError) -> [Finding] {
+        let engine = try store.openEngine()
+        defer { try? engine.close() }
+        return engine.damage.map { Finding($0) } + check(engine)
+    }
+
+    /// The pages, and what the records say where the catalog can be read.
+    private func check(_ engine: Engine) -> [Finding] {
+        var findings: [Finding] = []
+        do throws(StoreError) {
+            let snapshot = try engine.snapshot()
+            var known: Set<TreeID>?
+            switch knownTrees(of: snapshot) {
+            case .success(let trees): known = trees
+            case .failure(let error): findings.append(Finding(error))
+            }
+            findings += StoreCheck.run(snapshot, knownTrees: known)
+            if snapshot.catalogRoot != nil {
+                findings += try RecordDatabase.openReadOnly(engine).snapshot().check()
+            }
+        } catch {
+            findings.append(Finding(error))
+        }
+        return findings.uniqued()
+    }
+
+    private func knownTrees(of snapshot: Snapshot) -> Result<Set<TreeID>, StoreError> {
+        Result { () throws(StoreError) in
+            guard let catalog = CatalogView(snapshot) else { return [] }
+            return Set(try catalog.trees().map(\.tree))
+        }
+    }
+
+    private func report(_ findings: [Finding]) {
+        if store.json {
+            Console.print(
+                .object([
+                    (name: "file", value: .string(store.file)),
+                    (name: "findings", value: .array(findings.map(Console.json))),
+                ]))
+            return
+        }
+        for finding in findings { print(finding) }
+        print(findings.isEmpty ? "nothing wrong was found" : "\(findings.count) findings")
+    }
+}
+
+extension [Finding] {
+    /// In the first order of each: a page that several paths meet is reported once.
+    fileprivate func uniqued() -> [Finding] {
+        var seen: Set<Finding> = []
+        return filter { seen.insert($0).inserted }
+    }
+}

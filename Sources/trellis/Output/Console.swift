@@ -1,0 +1,58 @@
+import ArgumentParser
+import Foundation
+import PageStore
+import RecordStore
+
+/// What goes to the user: results to the output, what is wrong to the error output.
+enum Console {
+    static func warn(_ error: StoreError) {
+        FileHandle.standardError.write(Data("trellis: \(error)\n".utf8))
+    }
+
+    /// Prints an error; the code to leave with.
+    static func failure(_ error: StoreError) -> ExitCode {
+        warn(error)
+        return ExitCode(1)
+    }
+
+    /// Lines of a name and a value, the values below each other.
+    static func print(_ members: [(name: String, value: String)]) {
+        let width = members.map(\.name.count).max() ?? 0
+        for member in members {
+            Swift.print(
+                member.name.padding(toLength: width + 2, withPad: " ", startingAt: 0)
+                    + member.value)
+        }
+    }
+
+    static func print(_ json: JSONText) { Swift.print(json.text) }
+
+    static func json(_ error: StoreError) -> JSONText {
+        json(Finding(error))
+    }
+
+    static func json(_ finding: Finding) -> JSONText {
+        .object([
+            (name: "code", value: .string(finding.code.rawValue)),
+            (name: "message", value: .string(finding.message)),
+            (name: "page", value: .optional(finding.page?.rawValue)),
+            (name: "byteOffset", value: .optional(finding.byteOffset)),
+        ])
+    }
+}
+
+/// Bytes as a person can read them.
+enum ByteText {
+    static func hex(_ bytes: some Sequence<UInt8>) -> String {
+        bytes.map { String(format: "%02x", $0) }.joined()
+    }
+
+    /// Text when the bytes are printable ASCII, else hexadecimal digits; long ones are cut.
+    static func short(_ bytes: [UInt8], limit: Int = 48) -> String {
+        let isText = !bytes.isEmpty && bytes.allSatisfy { $0 >= 32 && $0 < 127 }
+        let shown = bytes.prefix(limit)
+        let text =
+            isText ? "\"\(String(decoding: shown, as: UTF8.self))\"" : hex(shown)
+        return bytes.count > limit ? "\(text)… (\(bytes.count) bytes)" : text
+    }
+}
