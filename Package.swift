@@ -69,7 +69,8 @@ let package = Package(
             name: "KillChild", dependencies: ["ObjectGraph"], path: "Tests/KillChild",
             swiftSettings: testSettings),
         .testTarget(
-            name: "TrellisTests", dependencies: ["KillChild", "PageStore", "TestSupport"],
+            name: "TrellisTests",
+            dependencies: ["trellis", "KillChild", "RecordStore", "PageStore", "TestSupport"],
             swiftSettings: testSettings),
         .testTarget(
             name: "CrashTests", dependencies: ["PageStore", "TestSupport"],

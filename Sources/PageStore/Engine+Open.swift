@@ -85,6 +85,9 @@ extension Engine {
         engine.state.generation = Generation(
             number: superblock.generation, checkpointCommit: superblock.commitNumber,
             map: map ?? PageMap(pageSizeInBytes: options.pageSizeInBytes))
+        if superblock.requiredLength > size {
+            engine.damage.append(SuperblockChoice.truncated(superblock, sizeInBytes: size))
+        }
         try engine.tolerating { () throws(StoreError) in
             try engine.replay(superblock, fileSizeInBytes: size)
         }
@@ -377,11 +380,15 @@ struct SuperblockChoice {
         }
         let superblock = try Superblock.decode(bytes, slot: slot)
         guard superblock.requiredLength <= sizeInBytes else {
-            throw StoreError(
-                .truncated,
-                "the file has \(sizeInBytes) bytes and needs \(superblock.requiredLength)",
-                byteOffset: sizeInBytes)
+            throw truncated(superblock, sizeInBytes: sizeInBytes)
         }
         return superblock
+    }
+
+    static func truncated(_ superblock: Superblock, sizeInBytes: UInt64) -> StoreError {
+        StoreError(
+            .truncated,
+            "the file has \(sizeInBytes) bytes and needs \(superblock.requiredLength)",
+            byteOffset: sizeInBytes)
     }
 }

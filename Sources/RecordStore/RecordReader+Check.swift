@@ -12,7 +12,7 @@ extension RecordReader {
         for entity in schema.entities where entity.superentityTag == nil {
             numbers[entity.tag] = checkRecords(entity, &counts, &findings)
         }
-        for entity in schema.entities {
+        for entity in schema.entities where numbers[entity.hierarchy.rootTag] != nil {
             checkCount(entity, counts[entity.tag] ?? 0, &findings)
         }
         for index in schema.indexes {
@@ -24,9 +24,12 @@ extension RecordReader {
         return findings
     }
 
+    /// The numbers of a hierarchy's records; nil when not all could be read, so that nothing is
+    /// said to be missing that may be behind the damage.
     private final func checkRecords(
         _ root: EntityLayout, _ counts: inout [UInt16: Int], _ findings: inout [Finding]
-    ) -> Set<ObjectNumber> {
+    ) -> Set<ObjectNumber>? {
+        let findingCount = findings.count
         var numbers: Set<ObjectNumber> = []
         let cursor = recordCursor(root.hierarchy)
         do throws(StoreError) {
@@ -48,7 +51,7 @@ extension RecordReader {
         } catch {
             findings.append(Finding(error))
         }
-        return numbers
+        return findings.count == findingCount ? numbers : nil
     }
 
     private final func checkValues(of row: RowView) throws(StoreError) {
@@ -75,7 +78,7 @@ extension RecordReader {
         _ findings: inout [Finding]
     ) {
         let entity = schema.knownEntity(tag: index.entityTag)
-        let known = numbers[entity.hierarchy.rootTag] ?? []
+        guard let known = numbers[entity.hierarchy.rootTag] else { return }
         let expected = entity.tags.reduce(0) { $0 + (counts[$1] ?? 0) }
         var found = 0
         let cursor = indexCursor(index)
@@ -104,8 +107,9 @@ extension RecordReader {
     ) {
         let source = schema.knownEntity(tag: relationship.sourceTag)
         let target = schema.knownEntity(tag: relationship.destinationTag)
-        let sources = numbers[source.hierarchy.rootTag] ?? []
-        let targets = numbers[target.hierarchy.rootTag] ?? []
+        guard let sources = numbers[source.hierarchy.rootTag],
+            let targets = numbers[target.hierarchy.rootTag]
+        else { return }
         for owner in sources.sorted() {
             do throws(StoreError) {
                 if relationship.kind == .toOne {

@@ -69,7 +69,11 @@ struct CheckCommand: ParsableCommand {
             return
         }
         for finding in findings { print(finding) }
-        print(findings.isEmpty ? "nothing wrong was found" : "\(findings.count) findings")
+        switch findings.count {
+        case 0: print("nothing wrong was found")
+        case 1: print("1 finding")
+        case let count: print("\(count) findings")
+        }
     }
 }
 

@@ -1,0 +1,86 @@
+import Foundation
+import PageStore
+import RecordStore
+import Testing
+
+/// A small store in a file of its own, gone when the test is.
+final class SampleStore {
+    let path: String
+
+    static let schema = SchemaDescription(
+        modelVersion: "V1",
+        entities: [
+            EntityDescription(
+                name: "Author", className: "Author",
+                attributes: [
+                    AttributeDescription(name: "name", type: .string),
+                    AttributeDescription(name: "fee", type: .decimal, isOptional: true),
+                    AttributeDescription(name: "born", type: .date, isOptional: true),
+                    AttributeDescription(name: "portrait", type: .data, isOptional: true),
+                    AttributeDescription(name: "token", type: .uuid, isOptional: true),
+                ],
+                relationships: [
+                    RelationshipDescription(
+                        name: "books", destinationEntityName: "Book", inverseName: "author",
+                        kind: .toManyUnordered)
+                ],
+                indexes: [["fee"]], uniqueConstraints: [["name"]]),
+            EntityDescription(
+                name: "Book", className: "Book",
+                attributes: [AttributeDescription(name: "title", type: .string)],
+                relationships: [
+                    RelationshipDescription(
+                        name: "author", destinationEntityName: "Author", kind: .toOne)
+                ]),
+        ])
+
+    static let token = UUID()
+
+    init(authorCount: Int = 40) throws {
+        path =
+            FileManager.default.temporaryDirectory
+            .appendingPathComponent("sample-\(UUID().uuidString).trellis").path
+        let database = try RecordDatabase.open(.file(path), schema: Self.schema)
+        try SampleStore.fill(database, authorCount)
+        try database.close()
+    }
+
+    /// A copy whose bytes are changed before anybody looks.
+    init(damaging other: SampleStore, _ change: (inout Data) -> Void) throws {
+        path = other.path + ".damaged-\(UUID().uuidString)"
+        var bytes = try Data(contentsOf: URL(fileURLWithPath: other.path))
+        change(&bytes)
+        try bytes.write(to: URL(fileURLWithPath: path))
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: path) }
+
+    private static func fill(_ database: RecordDatabase, _ authorCount: Int) throws {
+        let author = try #require(database.schema.entity(named: "Author"))
+        let book = try #require(database.schema.entity(named: "Book"))
+        let transaction = try database.beginWrite()
+        var batch = RecordBatch()
+        for index in 1...authorCount {
+            let number = try transaction.allocateNumber(in: author.hierarchy)
+            var row = author.emptyRow()
+            defer { row.deallocate() }
+            func set(_ name: String, _ value: Value) throws {
+                row.setValue(value, try #require(author.field(named: name)))
+            }
+            try set("name", .string("author \(index) \"ü\""))
+            try set("fee", .decimal(Decimal(index) / 10))
+            try set("born", .date(0.25))
+            try set("portrait", .data([0, 1, 255]))
+            if index == 1 { try set("token", .uuid(token)) }
+            batch.insert(author, number, row: row)
+            let title = try transaction.allocateNumber(in: book.hierarchy)
+            var bookRow = book.emptyRow()
+            defer { bookRow.deallocate() }
+            bookRow.setValue(.string("title"), try #require(book.field(named: "title")))
+            bookRow.setLink(number, at: try #require(book.field(named: "author")).byteOffset)
+            batch.insert(book, title, row: bookRow)
+        }
+        try transaction.apply(batch)
+        _ = try transaction.commit()
+    }
+}

@@ -1,0 +1,103 @@
+import Foundation
+import PageStore
+import RecordStore
+import Testing
+
+/// The tool on files that are not what they should be.
+@Suite struct ToolDamageTests {
+    /// The first byte of the root of a tree.
+    private func place(of tree: String, in store: SampleStore) throws -> Int {
+        let trees = try #require(
+            try Tool.run("tree", store.path, "--json").json() as? [[String: Any]])
+        let root = try #require(trees.first { $0["name"] as? String == tree }?["root"] as? Int)
+        let pages = try #require(
+            try Tool.run("pages", store.path, "--json").json() as? [[String: Any]])
+        let page = try #require(pages.first { $0["page"] as? Int == root })
+        return try #require(page["byteOffset"] as? Int)
+    }
+
+    @Test func `a damaged tree is named and the others are shown`() throws {
+        let whole = try SampleStore()
+        let place = try place(of: "records/Book", in: whole)
+        let store = try SampleStore(damaging: whole) { $0[place + 100] ^= 1 }
+        let check = try Tool.run("check", store.path, "--json")
+        #expect(check.exitCode == 1)
+        let members = try #require(try check.json() as? [String: Any])
+        let findings = try #require(members["findings"] as? [[String: Any]])
+        #expect(findings.contains { $0["byteOffset"] as? Int == place })
+        #expect(findings.allSatisfy { $0["code"] as? String == "corrupt" })
+        let pages = try Tool.run("pages", store.path)
+        #expect(pages.exitCode == 1)
+        #expect(pages.output.contains("UNREADABLE"))
+        let authors = try Tool.run("dump", store.path, "Author", "--json")
+        #expect((try authors.json() as? [Any])?.count == 40)
+        let books = try Tool.run("dump", store.path, "Book", "--json")
+        #expect(books.exitCode == 1)
+        #expect((try books.json() as? [Any])?.isEmpty == true)
+        #expect(books.errors.contains("contradicts its checksum"))
+    }
+
+    @Test func `a store without a readable catalog still shows its pages`() throws {
+        let whole = try SampleStore()
+        let place = try place(of: "catalog", in: whole)
+        let store = try SampleStore(damaging: whole) { $0[place + 100] ^= 1 }
+        #expect(try Tool.run("check", store.path).exitCode == 1)
+        let info = try Tool.run("info", store.path)
+        #expect(info.output.contains("generation"))
+        #expect(info.errors.contains("contradicts its checksum"))
+        #expect(try Tool.run("schema", store.path).exitCode == 1)
+        let pages = try #require(
+            try Tool.run("pages", store.path, "--json").json() as? [[String: Any]])
+        let readable = pages.filter { $0["error"] is NSNull }
+        #expect(readable.count == pages.count - 1)
+    }
+
+    @Test func `a file cut short says so and shows what is left`() throws {
+        let whole = try SampleStore()
+        let store = try SampleStore(damaging: whole) { $0.removeLast(8192) }
+        let check = try Tool.run("check", store.path)
+        #expect(check.exitCode == 1)
+        #expect(check.output.contains("bytes and needs"))
+        let info = try Tool.run("info", store.path)
+        #expect(info.exitCode == 1)
+        #expect(info.output.contains("requiredLength"))
+    }
+
+    @Test func `a store with both superblocks damaged shows what each says`() throws {
+        let whole = try SampleStore()
+        let store = try SampleStore(damaging: whole) {
+            $0[80] ^= 1
+            $0[4096 + 80] ^= 1
+        }
+        let info = try Tool.run("info", store.path, "--json")
+        #expect(info.exitCode == 1)
+        let members = try #require(try info.json() as? [String: Any])
+        #expect((members["superblocks"] as? [Any])?.count == 2)
+        #expect(try Tool.run("check", store.path).exitCode == 1)
+    }
+
+    @Test(arguments: ["info", "check", "schema", "pages", "tree", "wal"])
+    func `a foreign file is refused`(command: String) throws {
+        let whole = try SampleStore()
+        let store = try SampleStore(damaging: whole) { $0 = Data("no store at all".utf8) }
+        let outcome = try Tool.run(command, store.path)
+        #expect(outcome.exitCode == 1)
+        let said = outcome.output + outcome.errors
+        #expect(said.contains("does not begin as a Trellis store"))
+    }
+
+    @Test func `a store that a writer has open is refused with a sentence`() throws {
+        let store = try SampleStore()
+        let database = try RecordDatabase.open(.file(store.path), schema: SampleStore.schema)
+        defer { try? database.close() }
+        let outcome = try Tool.run("info", store.path)
+        #expect(outcome.exitCode == 1)
+        #expect(outcome.errors.contains("another process has the store open"))
+    }
+
+    @Test func `a file that is not there is named`() throws {
+        let outcome = try Tool.run("info", "/nowhere/at-all.trellis")
+        #expect(outcome.exitCode == 1)
+        #expect(outcome.errors.contains("/nowhere/at-all.trellis"))
+    }
+}

@@ -1,0 +1,124 @@
+import Foundation
+import PageStore
+import RecordStore
+import Testing
+
+/// The tool on whole stores.
+@Suite struct ToolTests {
+    @Test func `info counts the objects of each entity`() throws {
+        let store = try SampleStore()
+        let outcome = try Tool.run("info", store.path, "--json")
+        #expect(outcome.exitCode == 0, "\(outcome.errors)")
+        let members = try #require(try outcome.json() as? [String: Any])
+        #expect(members["objects"] as? [String: Int] == ["Author": 40, "Book": 40])
+        #expect(members["modelVersion"] as? String == "V1")
+        #expect(members["pageSizeInBytes"] as? Int == 16_384)
+        #expect((members["damage"] as? [Any])?.isEmpty == true)
+        let text = try Tool.run("info", store.path)
+        #expect(text.output.contains("objects Author"))
+    }
+
+    @Test func `check finds nothing in a whole store`() throws {
+        let store = try SampleStore()
+        let text = try Tool.run("check", store.path)
+        #expect(text.exitCode == 0)
+        #expect(text.output == "nothing wrong was found\n")
+        let json = try Tool.run("check", "--json", store.path)
+        let members = try #require(try json.json() as? [String: Any])
+        #expect((members["findings"] as? [Any])?.isEmpty == true)
+    }
+
+    @Test func `schema shows entities with their properties`() throws {
+        let store = try SampleStore()
+        let text = try Tool.run("schema", store.path).output
+        #expect(text.contains("entity Author"))
+        #expect(text.contains("  fee: decimal?"))
+        #expect(text.contains("  books → Book (toManyUnordered, nullify, inverse author)"))
+        #expect(text.contains("  unique name"))
+        let json = try Tool.run("schema", store.path, "--json")
+        let members = try #require(try json.json() as? [String: Any])
+        #expect((members["entities"] as? [Any])?.count == 2)
+    }
+
+    @Test func `dump prints one array with exact values`() throws {
+        let store = try SampleStore()
+        let outcome = try Tool.run("dump", store.path, "Author", "--json")
+        #expect(outcome.exitCode == 0, "\(outcome.errors)")
+        let objects = try #require(try outcome.json() as? [[String: Any]])
+        #expect(objects.count == 40)
+        let first = try #require(objects.first)
+        #expect(first["$entity"] as? String == "Author")
+        #expect(first["$number"] as? Int == 1)
+        #expect(first["name"] as? String == "author 1 \"ü\"")
+        #expect(first["fee"] as? String == "0.1")
+        #expect(first["born"] as? String == "2001-01-01T00:00:00.250000Z")
+        #expect(first["portrait"] as? String == "AAH/")
+        #expect(first["token"] as? String == SampleStore.token.uuidString)
+        #expect(first["books"] as? [Int] == [1])
+        #expect(objects[1]["token"] is NSNull)
+        let books = try #require(
+            try Tool.run("dump", store.path, "Book", "--json").json() as? [[String: Any]])
+        #expect(books.last?["author"] as? Int == 40)
+    }
+
+    @Test func `dump of an entity that is not there names those that are`() throws {
+        let store = try SampleStore()
+        let outcome = try Tool.run("dump", store.path, "Pet")
+        #expect(outcome.exitCode == 1)
+        #expect(outcome.errors.contains("no entity Pet; it has Author, Book"))
+    }
+
+    @Test func `tree lists the trees and walks one`() throws {
+        let store = try SampleStore(authorCount: 3000)
+        let list = try Tool.run("tree", store.path).output
+        for name in ["catalog", "counters", "records/Author", "links/Book/author"] {
+            #expect(list.contains(name))
+        }
+        let outcome = try Tool.run("tree", store.path, "records/Author", "--json", "--limit", "2")
+        let members = try #require(try outcome.json() as? [String: Any])
+        #expect(members["entryCount"] as? Int == 3000)
+        #expect((members["entries"] as? [Any])?.count == 2)
+        #expect((members["nodesByLevel"] as? [String: Int])?["1"] == 1)
+    }
+
+    @Test func `every page that pages lists is shown by page`() throws {
+        let store = try SampleStore()
+        let pages = try #require(
+            try Tool.run("pages", store.path, "--json").json() as? [[String: Any]])
+        #expect(pages.count > 5)
+        for page in pages.prefix(8) {
+            let number = try #require(page["page"] as? Int)
+            let shown = try #require(
+                try Tool.run("page", store.path, "\(number)", "--json").json() as? [String: Any])
+            #expect(shown["kind"] as? String == page["kind"] as? String)
+        }
+        let missing = try Tool.run("page", store.path, "999999")
+        #expect(missing.exitCode == 1)
+        #expect(missing.errors.contains("the page does not exist"))
+    }
+
+    @Test func `wal shows the frames behind the last checkpoint`() throws {
+        let store = try SampleStore()
+        let database = try RecordDatabase.open(.file(store.path), schema: SampleStore.schema)
+        let book = try #require(database.schema.entity(named: "Book"))
+        let transaction = try database.beginWrite()
+        var batch = RecordBatch()
+        var row = book.emptyRow()
+        defer { row.deallocate() }
+        row.setValue(.string("late"), try #require(book.field(named: "title")))
+        batch.insert(book, try transaction.allocateNumber(in: book.hierarchy), row: row)
+        try transaction.apply(batch)
+        let number = try transaction.commit()
+        // A copy made now is what a crash would leave.
+        let copy = try SampleStore(damaging: store) { _ in }
+        try database.close()
+        let outcome = try Tool.run("wal", copy.path, "--json")
+        #expect(outcome.exitCode == 0, "\(outcome.errors)")
+        let members = try #require(try outcome.json() as? [String: Any])
+        let frames = try #require(members["frames"] as? [[String: Any]])
+        #expect(frames.contains { $0["type"] as? String == "full" })
+        let commits = frames.compactMap { $0["commit"] as? Int }
+        #expect(commits.last == Int(number))
+        #expect(try Tool.run("check", copy.path).exitCode == 0)
+    }
+}
