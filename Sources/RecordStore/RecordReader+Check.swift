@@ -38,7 +38,8 @@ extension RecordReader {
                 numbers.insert(cursor.number)
                 if cursor.number.rawValue > last {
                     findings.append(
-                        Finding(.corrupt, "\(root.name) \(cursor.number.rawValue) was never given out"))
+                        Finding(
+                            .corrupt, "\(root.name) \(cursor.number.rawValue) was never given out"))
                 }
                 do throws(StoreError) {
                     let row = try cursor.row()
@@ -67,7 +68,8 @@ extension RecordReader {
             let counted = try recordCount(of: entity, includesSubentities: false)
             guard counted != found else { return }
             findings.append(
-                Finding(.corrupt, "the counter of \(entity.name) says \(counted), there are \(found)"))
+                Finding(
+                    .corrupt, "the counter of \(entity.name) says \(counted), there are \(found)"))
         } catch {
             findings.append(Finding(error))
         }
@@ -88,13 +90,15 @@ extension RecordReader {
                 if !known.contains(cursor.number) {
                     findings.append(
                         Finding(
-                            .corrupt, "\(index.treeName) names object \(cursor.number.rawValue), "
+                            .corrupt,
+                            "\(index.treeName) names object \(cursor.number.rawValue), "
                                 + "which is not there"))
                 }
             }
             if found != expected {
                 findings.append(
-                    Finding(.corrupt, "\(index.treeName) has \(found) entries for \(expected) records"))
+                    Finding(
+                        .corrupt, "\(index.treeName) has \(found) entries for \(expected) records"))
             }
         } catch {
             findings.append(Finding(error))
@@ -119,7 +123,8 @@ extension RecordReader {
                     guard !targets.contains(number) else { return }
                     findings.append(
                         Finding(
-                            .corrupt, "\(source.name) \(owner.rawValue).\(relationship.name) leads to "
+                            .corrupt,
+                            "\(source.name) \(owner.rawValue).\(relationship.name) leads to "
                                 + "object \(number.rawValue), which is not there"))
                 }
             } catch {
