@@ -12,10 +12,10 @@
 /// the page, transaction or closure that it came from ends. Whoever needs the bytes longer copies
 /// them with ``array()``. Every access is checked against `count`, so that no number read from a
 /// damaged file can lead outside.
-@safe @frozen
+@safe @frozen @usableFromInline
 package struct ByteView {
-    package let base: UnsafeRawPointer
-    package let count: Int
+    @usableFromInline package let base: UnsafeRawPointer
+    @usableFromInline package let count: Int
 
     @inlinable @inline(__always)
     package init(unsafeBase base: UnsafeRawPointer, count: Int) {
@@ -144,6 +144,7 @@ package struct ByteView {
 
 extension Span where Element == UInt8 {
     /// Lends the span's bytes as a view for the length of the call.
+    @inlinable @inline(__always)
     package func withView<Result, Failure: Error>(
         _ body: (ByteView) throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -169,6 +170,7 @@ extension Span where Element == UInt8 {
 
 extension [UInt8] {
     /// Lends the array's bytes as a view for the length of the call.
+    @inlinable @inline(__always)
     package func withView<Result, Failure: Error>(
         _ body: (ByteView) throws(Failure) -> Result
     ) throws(Failure) -> Result {

@@ -4,6 +4,8 @@ import PageStore
 /// one writer.
 struct TreeEdits {
     private struct Edit {
+        /// The key's first eight bytes, big-endian: most comparisons end here.
+        var head: UInt64
         var keyStart: Int
         var keyCount: Int
         var valueCount: Int
@@ -28,14 +30,21 @@ struct TreeEdits {
         key.withView { arena.append($0) }
         if let value { arena.append(value) }
         let edit = Edit(
-            keyStart: start, keyCount: key.count, valueCount: value?.count ?? 0,
+            head: Self.head(key), keyStart: start, keyCount: key.count, valueCount: value?.count ?? 0,
             isRemoval: isRemoval, order: edits.count)
         if isSorted, let last = edits.last { isSorted = precedes(last, edit) }
         edits.append(edit)
     }
 
+    private static func head(_ key: [UInt8]) -> UInt64 {
+        var head: UInt64 = 0
+        for index in 0..<8 { head = head << 8 | UInt64(index < key.count ? key[index] : 0) }
+        return head
+    }
+
     /// By key; edits of one key keep their order.
     private func precedes(_ left: Edit, _ right: Edit) -> Bool {
+        if left.head != right.head { return left.head < right.head }
         let view = arena.view
         let order = view.slice(from: left.keyStart, count: left.keyCount)
             .compare(view.slice(from: right.keyStart, count: right.keyCount))
