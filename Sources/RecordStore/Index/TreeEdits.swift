@@ -30,7 +30,8 @@ struct TreeEdits {
         key.withView { arena.append($0) }
         if let value { arena.append(value) }
         let edit = Edit(
-            head: Self.head(key), keyStart: start, keyCount: key.count, valueCount: value?.count ?? 0,
+            head: Self.head(key), keyStart: start, keyCount: key.count,
+            valueCount: value?.count ?? 0,
             isRemoval: isRemoval, order: edits.count)
         if isSorted, let last = edits.last { isSorted = precedes(last, edit) }
         edits.append(edit)
