@@ -1,0 +1,223 @@
+import Foundation
+import RecordStore
+import Testing
+
+@testable import Query
+
+/// Whatever plan answers a request, the answer is that of the reference meaning on every record.
+@Suite struct QueryPropertyTests {
+    struct Random {
+        var state: UInt64
+
+        mutating func next(_ limit: Int) -> Int {
+            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+            return Int(state >> 33) % limit
+        }
+
+        mutating func pick<Element>(_ list: [Element]) -> Element { list[next(list.count)] }
+    }
+
+    static let schema = SchemaDescription(
+        modelVersion: "V1",
+        entities: [
+            EntityDescription(
+                name: "Animal", className: "Animal",
+                attributes: [
+                    AttributeDescription(name: "name", type: .string, isOptional: true),
+                    AttributeDescription(name: "age", type: .int32, isOptional: true),
+                    AttributeDescription(name: "weight", type: .double, isOptional: true),
+                    AttributeDescription(name: "born", type: .date, isOptional: true),
+                    AttributeDescription(name: "price", type: .decimal, isOptional: true),
+                    AttributeDescription(name: "tame", type: .bool, isOptional: true),
+                    AttributeDescription(name: "level", type: .uint8, isOptional: true),
+                ],
+                relationships: [
+                    RelationshipDescription(
+                        name: "parent", destinationEntityName: "Animal", kind: .toOne),
+                    RelationshipDescription(
+                        name: "children", destinationEntityName: "Animal", inverseName: "parent",
+                        kind: .toManyUnordered),
+                ],
+                indexes: [
+                    ["name"], ["age"], ["weight"], ["price"], ["tame", "age"], ["born"],
+                    ["level", "name"],
+                ]),
+            EntityDescription(
+                name: "Dog", className: "Dog", superentityName: "Animal",
+                attributes: [AttributeDescription(name: "tricks", type: .int64, isOptional: true)],
+                indexes: [["tricks"]]),
+        ])
+
+    private static let texts = ["", "a", "A", "ab", "aB", "Äb", "b", "straße", "STRASSE", "z"]
+
+    private static func value(_ type: AttributeType, _ random: inout Random) -> Value {
+        if random.next(5) == 0 { return .null }
+        switch type {
+        case .string: return .string(random.pick(texts))
+        case .double:
+            return .double(random.pick([-1.5, 0, -0.0, 2, 2.5, .nan, .infinity, 1e300]))
+        case .date: return .date(Double(random.next(4)))
+        case .decimal: return .decimal(random.pick([0, -1, Decimal(string: "1.10") ?? 0, 2]))
+        case .bool: return .bool(random.next(2) == 0)
+        case .uint8: return .uint(UInt64(random.next(4)))
+        default: return .int(Int64(random.next(7) - 3))
+        }
+    }
+
+    private static func database(_ random: inout Random) throws -> RecordDatabase {
+        let database = try RecordDatabase.open(.memory, schema: schema)
+        let transaction = try database.beginWrite()
+        var batch = RecordBatch()
+        var numbers: [ObjectNumber] = []
+        for _ in 0..<(20 + random.next(60)) {
+            let entity = try #require(
+                database.schema.entity(named: random.next(3) == 0 ? "Dog" : "Animal"))
+            let number = try transaction.allocateNumber(in: entity.hierarchy)
+            var row = entity.emptyRow()
+            defer { row.deallocate() }
+            for field in entity.fields {
+                if let type = field.type {
+                    row.setValue(value(type, &random), field)
+                } else if !numbers.isEmpty, random.next(3) > 0 {
+                    row.setLink(random.pick(numbers), at: field.byteOffset)
+                }
+            }
+            batch.insert(entity, number, row: row)
+            numbers.append(number)
+        }
+        try transaction.apply(batch)
+        _ = try transaction.commit()
+        return database
+    }
+
+    private static func comparison(
+        _ entity: EntityLayout, _ random: inout Random
+    ) -> Condition {
+        let operations: [Comparison.Operation] = [
+            .equal, .notEqual, .less, .lessOrEqual, .greater, .greaterOrEqual,
+        ]
+        let fields = entity.fields.filter { $0.type != nil }
+        let field = random.pick(fields)
+        let type = field.type ?? .string
+        var path = [field.name]
+        if random.next(8) == 0, entity.name == "Animal" { path.insert("parent", at: 0) }
+        let left = Operand.keyPath(path)
+        switch random.next(9) {
+        case 0:
+            let values = (0..<random.next(4)).map { _ in
+                Operand.constant(value(type, &random))
+            }
+            return .comparison(Comparison(left, .in, .list(values)))
+        case 1:
+            return .comparison(
+                Comparison(
+                    left, .between,
+                    .list([.constant(value(type, &random)), .constant(value(type, &random))])))
+        case 2 where type == .string:
+            let options: [TextOptions] = [
+                [], .caseInsensitive, [.caseInsensitive, .diacriticInsensitive],
+            ]
+            return .comparison(
+                Comparison(
+                    left, random.pick([.beginsWith, .contains, .endsWith, .equal, .like]),
+                    .constant(.string(random.pick(texts))), options: random.pick(options)))
+        case 3:
+            return .comparison(
+                Comparison(
+                    .keyPath(["parent"]), random.pick([.equal, .notEqual]),
+                    .constant(
+                        random.next(2) == 0
+                            ? .null : .object(ObjectNumber(UInt64(1 + random.next(20)))))))
+        case 4:
+            return .comparison(
+                Comparison(
+                    .keyPath(["children", "age"]), random.pick(operations),
+                    .constant(.int(Int64(random.next(5) - 2))),
+                    quantifier: random.pick([.any, .all, .noneOf])))
+        case 5 where type.isNumber:
+            // A number of another kind than the column.
+            return .comparison(
+                Comparison(
+                    left, random.pick(operations),
+                    .constant(random.pick([.double(1.5), .int(-300), .double(2), .bool(true)]))))
+        default:
+            return .comparison(
+                Comparison(left, random.pick(operations), .constant(value(type, &random))))
+        }
+    }
+
+    private static func condition(
+        _ entity: EntityLayout, _ depth: Int, _ random: inout Random
+    ) -> Condition {
+        guard depth > 0, random.next(3) > 0 else { return comparison(entity, &random) }
+        let parts = (0..<(1 + random.next(3))).map { _ in condition(entity, depth - 1, &random) }
+        switch random.next(4) {
+        case 0: return .or(parts)
+        case 1: return .not(parts[0])
+        default: return .and(parts)
+        }
+    }
+
+    /// Asks every record, one after the other.
+    private func reference(
+        _ reader: RecordReader, _ entity: EntityLayout, _ condition: Condition
+    ) throws -> [ObjectNumber] {
+        let evaluator = ReferenceEvaluator(reader)
+        var found: [ObjectNumber] = []
+        let cursor = reader.recordCursor(entity.hierarchy)
+        while try cursor.next() {
+            let row = try cursor.row()
+            guard entity.tags.contains(row.entityTag) else { continue }
+            let candidate = Candidate(number: cursor.number, row: row, entity: entity)
+            if try evaluator.isTrue(condition, of: candidate) { found.append(cursor.number) }
+        }
+        return found
+    }
+
+    @Test func `every plan gives what the reference meaning gives`() throws {
+        let environment = ProcessInfo.processInfo.environment
+        let seed = environment["TRELLIS_SEED"].flatMap(UInt64.init) ?? 7
+        print("seed", seed)
+        var random = Random(state: seed)
+        var indexed = 0
+        for _ in 0..<(environment["TRELLIS_LONG"] == nil ? 12 : 200) {
+            let database = try Self.database(&random)
+            let snapshot = try database.snapshot()
+            let runner = QueryRunner(snapshot)
+            for _ in 0..<150 {
+                let name = random.next(3) == 0 ? "Dog" : "Animal"
+                let entity = try #require(database.schema.entity(named: name))
+                let condition = Self.condition(entity, 2, &random)
+                let request = FetchRequest(entityName: name, condition: condition)
+                let expected = try reference(snapshot, entity, condition)
+                let found = try runner.numbers(request)
+                #expect(
+                    found.sorted() == expected, "seed \(seed): \(condition)")
+                #expect(Set(found).count == found.count, "seed \(seed): \(condition)")
+                #expect(try runner.count(request) == expected.count)
+                if try runner.explain(request).contains("index") { indexed += 1 }
+                try checkSorted(runner, request, expected, &random)
+            }
+            try database.close()
+        }
+        #expect(indexed > 100)
+    }
+
+    /// Sorted, limited and offset results are a window of the whole sorted list.
+    private func checkSorted(
+        _ runner: QueryRunner, _ request: FetchRequest, _ expected: [ObjectNumber],
+        _ random: inout Random
+    ) throws {
+        var request = request
+        request.sortKeys = [
+            SortKey(
+                path: [random.pick(["name", "age", "weight", "price"])],
+                isAscending: random.next(2) == 0)
+        ]
+        let whole = try runner.numbers(request)
+        #expect(whole.sorted() == expected)
+        (request.limit, request.offset) = (random.next(5) + 1, random.next(4))
+        let window = Array(whole.dropFirst(request.offset).prefix(request.limit ?? 0))
+        #expect(try runner.numbers(request) == window)
+    }
+}
