@@ -43,43 +43,49 @@ import Testing
         ).path
     }
 
+    /// A thousand people, ten dogs for each of the first hundred, and one ordered list of friends.
+    private func fill(
+        _ path: String, photo: [UInt8]
+    ) throws -> (people: [ObjectNumber], dogs: [ObjectNumber]) {
+        var people: [ObjectNumber] = []
+        var dogs: [ObjectNumber] = []
+        let database = try RecordDatabase.open(.file(path), schema: Self.schema)
+        let person = try #require(database.schema.entity(named: "Person"))
+        let dog = try #require(database.schema.entity(named: "Dog"))
+        let transaction = try database.beginWrite()
+        var batch = RecordBatch()
+        for index in 0..<1000 {
+            let number = try transaction.allocateNumber(in: person.hierarchy)
+            var row = person.emptyRow()
+            defer { row.deallocate() }
+            row.setValue(.string("name \(index)"), try #require(person.field(named: "name")))
+            row.setValue(.int(Int64(index % 50)), try #require(person.field(named: "age")))
+            if index == 7 {
+                row.setValue(.data(photo), try #require(person.field(named: "photo")))
+            }
+            batch.insert(person, number, row: row)
+            people.append(number)
+            let dogNumber = try transaction.allocateNumber(in: dog.hierarchy)
+            let dogRow = dog.emptyRow()
+            defer { dogRow.deallocate() }
+            dogRow.setLink(
+                people[index / 10], at: try #require(dog.field(named: "master")).byteOffset)
+            batch.insert(dog, dogNumber, row: dogRow)
+            dogs.append(dogNumber)
+        }
+        let friends = try #require(person.relationship(named: "friends"))
+        batch.setLinks(friends, owner: people[0], [people[5], people[3], people[9]])
+        try transaction.apply(batch)
+        _ = try transaction.commit()
+        try database.close()
+        return (people, dogs)
+    }
+
     @Test func `records links and counters survive a reopening`() throws {
         let path = temporaryPath()
         defer { try? FileManager.default.removeItem(atPath: path) }
         let photo = (0..<200_000).map { UInt8($0 % 251) }
-        var people: [ObjectNumber] = []
-        var dogs: [ObjectNumber] = []
-        do {
-            let database = try RecordDatabase.open(.file(path), schema: Self.schema)
-            let person = try #require(database.schema.entity(named: "Person"))
-            let dog = try #require(database.schema.entity(named: "Dog"))
-            let transaction = try database.beginWrite()
-            var batch = RecordBatch()
-            for index in 0..<1000 {
-                let number = try transaction.allocateNumber(in: person.hierarchy)
-                var row = person.emptyRow()
-                defer { row.deallocate() }
-                row.setValue(.string("name \(index)"), try #require(person.field(named: "name")))
-                row.setValue(.int(Int64(index % 50)), try #require(person.field(named: "age")))
-                if index == 7 {
-                    row.setValue(.data(photo), try #require(person.field(named: "photo")))
-                }
-                batch.insert(person, number, row: row)
-                people.append(number)
-                let dogNumber = try transaction.allocateNumber(in: dog.hierarchy)
-                let dogRow = dog.emptyRow()
-                defer { dogRow.deallocate() }
-                dogRow.setLink(
-                    people[index / 10], at: try #require(dog.field(named: "master")).byteOffset)
-                batch.insert(dog, dogNumber, row: dogRow)
-                dogs.append(dogNumber)
-            }
-            let friends = try #require(person.relationship(named: "friends"))
-            batch.setLinks(friends, owner: people[0], [people[5], people[3], people[9]])
-            try transaction.apply(batch)
-            _ = try transaction.commit()
-            try database.close()
-        }
+        let (people, dogs) = try fill(path, photo: photo)
         let database = try RecordDatabase.open(.file(path), schema: Self.schema)
         defer { try? database.close() }
         let snapshot = try database.snapshot()
