@@ -12,6 +12,8 @@ fail() {
 # require_packages NAME…: installs Debian packages that are missing, and says which.
 require_packages() {
     local missing=() name
+    command -v dpkg-query >/dev/null \
+        || fail "this is not Debian or Ubuntu: install what the packages $* hold by hand"
     for name in "$@"; do
         if ! dpkg-query -W -f='${Status}' "$name" 2>/dev/null | grep -q 'install ok installed'; then
             missing+=("$name")
@@ -27,11 +29,17 @@ require_packages() {
         run=(sudo)
     fi
     printf 'Installing %s\n' "${missing[*]}"
-    "${run[@]}" apt-get update -qq || true
+    "${run[@]}" apt-get update -qq \
+        || printf 'apt-get update failed; trying with the lists that are there\n' >&2
     "${run[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq "${missing[@]}" \
         >/dev/null || fail "apt-get could not install ${missing[*]}"
 }
 
 require_swift() {
     command -v swift >/dev/null || fail "there is no swift on the path: install Swift 6.2 or later"
+    local version
+    version=$(swift --version 2>/dev/null | sed -n 's/.*Swift version \([0-9]*\.[0-9]*\).*/\1/p')
+    [ -n "$version" ] || fail "swift --version gives no version: install Swift 6.2 or later"
+    [ "$(printf '%s\n6.2\n' "$version" | sort -V | head -n 1)" = 6.2 ] \
+        || fail "this is Swift $version: install Swift 6.2 or later"
 }
