@@ -116,7 +116,9 @@ struct Planner {
             if let values = equalValues(own, column) {
                 guard values.count * prefixes.count <= 10_000 else { break }
                 guard let next = extended(prefixes, column, values) else { break }
-                prefixes = next
+                // A value that is listed twice must not be scanned twice.
+                var known: Set<[UInt8]> = []
+                prefixes = next.filter { known.insert($0.bytes).inserted }
                 equalCount += 1
                 continue
             }

@@ -1,0 +1,199 @@
+import Foundation
+import PageStore
+import RecordStore
+import Testing
+
+/// The stores in `spec/samples/`: what a released version wrote stays readable.
+@Suite struct FormatSampleTests {
+    private static let samples = URL(filePath: #filePath).deletingLastPathComponent()
+        .deletingLastPathComponent().deletingLastPathComponent().appending(path: "spec/samples")
+
+    /// A sample in a place of its own: reading leaves the original alone, whatever goes wrong.
+    private func copy(_ name: String) throws -> URL {
+        let copy = FileManager.default.temporaryDirectory
+            .appending(path: "sample-\(UUID().uuidString).trellis")
+        try FileManager.default.copyItem(at: Self.samples.appending(path: name), to: copy)
+        return copy
+    }
+
+    @Test(arguments: ["Thing", "Box"])
+    func `the sample of the first version reads as it was written`(entity: String) throws {
+        let store = try copy("kinds-v1.trellis")
+        defer { try? FileManager.default.removeItem(at: store) }
+        let outcome = try Tool.run("dump", store.path, entity, "--json")
+        #expect(outcome.exitCode == 0, "\(outcome.errors)")
+        let expected = try String(
+            contentsOf: Self.samples.appending(path: "kinds-v1.\(entity).json"), encoding: .utf8)
+        #expect(outcome.output == expected)
+    }
+
+    @Test func `nothing is wrong with the sample`() throws {
+        let store = try copy("kinds-v1.trellis")
+        defer { try? FileManager.default.removeItem(at: store) }
+        let outcome = try Tool.run("check", store.path)
+        #expect(outcome.output == "nothing wrong was found\n")
+    }
+
+    @Test func `the sample can be written on`() throws {
+        let store = try copy("kinds-v1.trellis")
+        defer { try? FileManager.default.removeItem(at: store) }
+        let database = try RecordDatabase.open(.file(store.path), schema: SampleMaker.schema)
+        let transaction = try database.beginWrite()
+        try SampleMaker.addBox("new", to: transaction)
+        _ = try transaction.commit()
+        try database.close()
+        let outcome = try Tool.run("check", store.path)
+        #expect(outcome.output == "nothing wrong was found\n", "\(outcome.errors)")
+        let boxes = try #require(
+            try Tool.run("dump", store.path, "Box", "--json").json() as? [[String: Any]])
+        #expect(boxes.last?["name"] as? String == "new")
+    }
+
+    /// Not a proof: it makes the samples of a new format version, in the folder that it is given.
+    @Test(.enabled(if: ProcessInfo.processInfo.environment["TRELLIS_MAKE_SAMPLE"] != nil))
+    func `a new sample holds every kind of value`() throws {
+        let path = try #require(ProcessInfo.processInfo.environment["TRELLIS_MAKE_SAMPLE"])
+        try SampleMaker.make(at: path + "/kinds-v1.trellis")
+        for entity in ["Thing", "Box"] {
+            let outcome = try Tool.run("dump", path + "/kinds-v1.trellis", entity, "--json")
+            #expect(outcome.exitCode == 0)
+            try Data(outcome.output.utf8).write(
+                to: URL(filePath: path + "/kinds-v1.\(entity).json"))
+        }
+    }
+}
+
+/// Makes the sample store: every type of attribute, every kind of link, a blob, a branch, and
+/// commits that only the log holds.
+enum SampleMaker {
+    private static let types = AttributeType.allCases
+
+    static let schema = SchemaDescription(
+        modelVersion: "V1",
+        entities: [
+            EntityDescription(
+                name: "Thing", className: "Thing",
+                attributes: types.map {
+                    AttributeDescription(name: "\($0.name)Value", type: $0, isOptional: true)
+                },
+                relationships: [
+                    RelationshipDescription(
+                        name: "box", destinationEntityName: "Box", inverseName: "things",
+                        kind: .toOne)
+                ],
+                indexes: [["stringValue"], ["int8Value", "dateValue"]]),
+            EntityDescription(
+                name: "LargeThing", className: "LargeThing", superentityName: "Thing",
+                attributes: [AttributeDescription(name: "note", type: .string)]),
+            EntityDescription(
+                name: "Box", className: "Box",
+                attributes: [AttributeDescription(name: "name", type: .string)],
+                relationships: [
+                    RelationshipDescription(
+                        name: "things", destinationEntityName: "Thing", kind: .toManyUnordered),
+                    RelationshipDescription(
+                        name: "favorites", destinationEntityName: "Thing", kind: .toManyOrdered),
+                    RelationshipDescription(
+                        name: "near", destinationEntityName: "Box", inverseName: "nearOf",
+                        kind: .toManyUnordered),
+                    RelationshipDescription(
+                        name: "nearOf", destinationEntityName: "Box", kind: .toManyUnordered),
+                ],
+                uniqueConstraints: [["name"]]),
+        ])
+
+    static func make(at path: String) throws {
+        let folder = FileManager.default.temporaryDirectory
+        let working = folder.appending(path: "maker-\(UUID().uuidString).trellis")
+        defer { try? FileManager.default.removeItem(at: working) }
+        var options = Engine.Options()
+        options.pageSizeInBytes = 4096
+        options.unitSizeInBytes = 512
+        options.logSegmentSizeInBytes = 8192
+        let database = try RecordDatabase.open(
+            .file(working.path), schema: schema, options: options)
+        let first = try database.beginWrite()
+        for index in 0..<60 { try addThing(index, to: first) }
+        _ = try first.commit()
+        try database.checkpoint()
+        // The rest is in the log alone when the copy is made, as after a crash.
+        let second = try database.beginWrite()
+        try addBox("first", to: second)
+        try addBox("second", to: second)
+        try link(second)
+        _ = try second.commit()
+        try FileManager.default.copyItem(at: working, to: URL(filePath: path))
+        try database.close()
+    }
+
+    private static func value(_ type: AttributeType, _ index: Int) -> Value {
+        let small = index % 100
+        let sign = index % 2 == 0 ? 1 : -1
+        return switch type {
+        case .bool: .bool(index % 3 == 0)
+        case .int8, .int16, .int32: .int(Int64(small * sign))
+        case .int64: .int(index == 0 ? .min : .max - Int64(index))
+        case .uint8, .uint16, .uint32: .uint(UInt64(small))
+        case .uint64: .uint(.max - UInt64(index))
+        case .float: .float(Float(index) / 4)
+        case .double: .double(Double(index * sign) / 8 + 0.5)
+        case .decimal: .decimal(Decimal(index * sign) / 100)
+        case .string: .string("thing \(index) é “”\n")
+        case .data: .data((0..<UInt8(small)).map { $0 })
+        case .date: .date(Double(index) * 86_400.5)
+        case .uuid:
+            .uuid(UUID(uuid: (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, UInt8(small))))
+        case .url: .url("https://example.org/\(index)")
+        }
+    }
+
+    private static func addThing(_ index: Int, to transaction: RecordTransaction) throws {
+        let name = index % 10 == 9 ? "LargeThing" : "Thing"
+        let entity = try #require(transaction.schema.entity(named: name))
+        var row = entity.emptyRow()
+        defer { row.deallocate() }
+        for (position, type) in types.enumerated() where (index + position) % 7 != 6 {
+            let field = try #require(entity.field(named: "\(type.name)Value"))
+            row.setValue(value(type, index), field)
+        }
+        if let note = entity.field(named: "note") {
+            // A blob: more than a quarter of a page.
+            row.setValue(.string(String(repeating: "note \(index) ", count: 200)), note)
+        }
+        var batch = RecordBatch()
+        batch.insert(entity, try transaction.allocateNumber(in: entity.hierarchy), row: row)
+        try transaction.apply(batch)
+    }
+
+    static func addBox(_ name: String, to transaction: RecordTransaction) throws {
+        let box = try #require(transaction.schema.entity(named: "Box"))
+        var row = box.emptyRow()
+        defer { row.deallocate() }
+        row.setValue(.string(name), try #require(box.field(named: "name")))
+        var batch = RecordBatch()
+        batch.insert(box, try transaction.allocateNumber(in: box.hierarchy), row: row)
+        try transaction.apply(batch)
+    }
+
+    private static func link(_ transaction: RecordTransaction) throws {
+        let box = try #require(transaction.schema.entity(named: "Box"))
+        let first = ObjectNumber(1)
+        var batch = RecordBatch()
+        batch.setLinks(
+            try #require(box.relationship(named: "favorites")), owner: first,
+            [ObjectNumber(9), ObjectNumber(3), ObjectNumber(40)])
+        batch.setLinks(
+            try #require(box.relationship(named: "near")), owner: first, [ObjectNumber(2)])
+        try transaction.apply(batch)
+        let thing = try #require(transaction.schema.entity(named: "Thing"))
+        let field = try #require(thing.field(named: "box"))
+        for number in [ObjectNumber(1), ObjectNumber(5)] {
+            let row = try #require(try transaction.row(number, in: thing.hierarchy))
+            defer { row.deallocate() }
+            row.setLink(first, at: field.byteOffset)
+            var change = RecordBatch()
+            change.update(thing, number, row: row)
+            try transaction.apply(change)
+        }
+    }
+}
