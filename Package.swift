@@ -1,16 +1,19 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
+/// `scripts/test` builds with warnings as errors, in our targets and in no dependency's.
+let warningSettings: [SwiftSetting] =
+    Context.environment["TRELLIS_STRICT"] == nil ? [] : [.treatAllWarnings(as: .error)]
+
 /// Every room names what it may import; the build refuses an import that is not named here
 /// (`--explicit-target-dependency-import-check error`, see `scripts/test`).
-let roomSettings: [SwiftSetting] = [
-    .swiftLanguageMode(.v6),
-    .strictMemorySafety(),
-]
+let roomSettings: [SwiftSetting] =
+    [
+        .swiftLanguageMode(.v6),
+        .strictMemorySafety(),
+    ] + warningSettings
 
-let testSettings: [SwiftSetting] = [
-    .swiftLanguageMode(.v6)
-]
+let testSettings: [SwiftSetting] = [.swiftLanguageMode(.v6)] + warningSettings
 
 let package = Package(
     name: "Trellis",
