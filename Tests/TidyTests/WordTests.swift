@@ -13,6 +13,17 @@ import Testing
         verdict.expectNothing()
     }
 
+    @Test func `a file that says unsafe also says why it is safe`() {
+        var verdict = Verdict("safety")
+        for file in SourceFile.rooms
+        where file.code.contains(where: { $0.text.firstMatch(of: /\bunsafe\b/) != nil })
+            && !file.lines.contains(where: { $0.contains("// Safety:") })
+        {
+            verdict.note(file.path, "has no Safety comment")
+        }
+        verdict.expectNothing()
+    }
+
     @Test func `nothing is forced`() {
         var verdict = Verdict("force")
         for file in SourceFile.rooms {

@@ -18,6 +18,7 @@ func systemFailure(
         case EFBIG: .tooLarge
         default: .io
         }
+    // Safety: the system's text ends with a zero and is copied before anything else is called.
     let reason = unsafe String(cString: strerror(number))
     return StoreError(
         code, "the system could not \(action): \(reason)", byteOffset: byteOffset, path: path,
