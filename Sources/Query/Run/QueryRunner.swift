@@ -48,7 +48,8 @@ package struct QueryRunner {
     package func forEach(
         _ request: FetchRequest, _ body: (ObjectNumber, RowView) throws -> Bool
     ) throws {
-        guard request.sortKeys.isEmpty else {
+        let ordered = request.sortKeys.isEmpty ? nil : try orderedPlan(request)
+        guard request.sortKeys.isEmpty || ordered != nil else {
             let hierarchy = try entity(request).hierarchy
             for (number, _) in try sortedNumbers(request) {
                 guard try lend(number, hierarchy, body) else { return }
@@ -58,7 +59,7 @@ package struct QueryRunner {
         var skipped = 0
         var taken = 0
         if request.limit == 0 { return }
-        try forEachMatch(request) { number, row in
+        try forEachMatch(request, along: ordered) { number, row in
             if skipped < request.offset {
                 skipped += 1
                 return true
@@ -66,6 +67,25 @@ package struct QueryRunner {
             taken += 1
             guard try body(number, row) else { return false }
             return taken < request.limit ?? .max
+        }
+    }
+
+    /// A plan that meets the records in the request's order, so that nothing is sorted and a limit
+    /// ends early: the entries of an index on the one sort key are ordered by it and then by
+    /// number, as results are. Texts are left out, because long ones are cut in their keys.
+    private func orderedPlan(_ request: FetchRequest) throws -> AccessPlan? {
+        let entity = try entity(request)
+        guard request.sortKeys.count == 1, let key = request.sortKeys.first, key.isAscending,
+            key.path.count == 1, let field = entity.field(named: key.path[0]), !field.isVariable,
+            let index = entity.indexes.first(where: { index in
+                index.columns.count == 1 && index.columns[0].slot == field.slot
+            })
+        else { return nil }
+        switch Planner(entity, reader).plan(request.condition) {
+        case .index(let used, let ranges) where used.id == index.id:
+            return .index(used, ranges)
+        case .scan where request.limit != nil: return .index(index, [.all])
+        default: return nil
         }
     }
 
@@ -127,7 +147,8 @@ package struct QueryRunner {
     // MARK: Matches, in no particular order
 
     func forEachMatch(
-        _ request: FetchRequest, _ body: (ObjectNumber, RowView) throws -> Bool
+        _ request: FetchRequest, along plan: AccessPlan? = nil,
+        _ body: (ObjectNumber, RowView) throws -> Bool
     ) throws {
         let entity = try entity(request)
         let program = try FilterProgram(
@@ -143,7 +164,7 @@ package struct QueryRunner {
             else { return true }
             return try body(number, row)
         }
-        switch Planner(entity, reader).plan(request.condition) {
+        switch plan ?? Planner(entity, reader).plan(request.condition) {
         case .scan:
             let cursor = reader.recordCursor(entity.hierarchy)
             while try cursor.next() {
