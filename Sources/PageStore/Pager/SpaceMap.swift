@@ -28,7 +28,11 @@ struct SpaceMap {
         unitsPerZone = pageSizeInBytes * 8
     }
 
-    var zoneCount: Int { Int((unitCount + UInt64(unitsPerZone) - 1) / UInt64(unitsPerZone)) }
+    /// A zone that was once saved keeps its address when the file has shrunk below it.
+    var zoneCount: Int {
+        let needed = (unitCount + UInt64(unitsPerZone) - 1) / UInt64(unitsPerZone)
+        return max(Int(needed), zoneAddresses.count)
+    }
 
     /// Takes a run of free units, aligned to a count of units. Looks below the end first, going
     /// on from where the last search ended, and else takes the file's end.
@@ -52,7 +56,10 @@ struct SpaceMap {
     mutating func free(_ address: ExtentAddress) { free(address.unit, UInt64(address.unitCount)) }
 
     /// Keeps space until no reader can need it.
-    mutating func retire(_ space: PendingSpace) { pending.append(space) }
+    mutating func retire(_ space: PendingSpace) {
+        assert(isUsed(space.unit), "what is retired was in use")
+        pending.append(space)
+    }
 
     mutating func retire(_ address: ExtentAddress, born: UInt64 = 0, died: UInt64) {
         retire(
@@ -93,6 +100,7 @@ struct SpaceMap {
             let bit = position % 64
             let part = min(64 - bit, end - position)
             let mask = (part == 64 ? UInt64.max : (1 << part) - 1) << bit
+            assert(used || words[word] & mask == mask, "space is freed once")
             let before = words[word].nonzeroBitCount
             words[word] = used ? words[word] | mask : words[word] & ~mask
             let after = words[word].nonzeroBitCount
