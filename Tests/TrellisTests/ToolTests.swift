@@ -116,7 +116,7 @@ import Testing
         #expect(outcome.exitCode == 0, "\(outcome.errors)")
         let members = try #require(try outcome.json() as? [String: Any])
         let frames = try #require(members["frames"] as? [[String: Any]])
-        #expect(frames.contains { $0["type"] as? String == "full" })
+        #expect(frames.contains { $0["type"] as? String == "delta" })
         let commits = frames.compactMap { $0["commit"] as? Int }
         #expect(commits.last == Int(number))
         #expect(try Tool.run("check", copy.path).exitCode == 0)

@@ -4,7 +4,14 @@ import CLZ4
 package enum Compression {
     /// Appends the bytes compressed, when that saves at least an eighth. Returns whether it did.
     static func appendCompressed(_ source: ByteView, to buffer: ByteBuffer) -> Bool {
-        let limit = source.count - source.count / 8
+        appendCompressed(source, to: buffer, sizeMax: source.count - source.count / 8)
+    }
+
+    /// Appends the bytes compressed, when that takes no more than the given bytes. Returns whether
+    /// it did.
+    static func appendCompressed(
+        _ source: ByteView, to buffer: ByteBuffer, sizeMax limit: Int
+    ) -> Bool {
         guard limit > 0, source.count <= Limits.compressedBytesMax else { return false }
         var used: Int32 = 0
         unsafe buffer.appendUpTo(limit) { room in
@@ -12,6 +19,28 @@ package enum Compression {
             used = unsafe LZ4_compress_default(
                 source.base.assumingMemoryBound(to: CChar.self),
                 room.assumingMemoryBound(to: CChar.self), Int32(source.count), Int32(limit))
+            return Int(max(used, 0))
+        }
+        return used > 0
+    }
+
+    /// Appends the bytes compressed against others that the decoder has too, when that takes no
+    /// more than the given bytes. Returns whether it did.
+    static func appendCompressed(
+        _ source: ByteView, against dictionary: ByteView, to buffer: ByteBuffer, sizeMax: Int
+    ) -> Bool {
+        guard sizeMax > 0, source.count <= Limits.compressedBytesMax else { return false }
+        var used: Int32 = 0
+        unsafe buffer.appendUpTo(sizeMax) { room in
+            var stream = unsafe LZ4_stream_t()
+            // Safety: LZ4 reads both views within their counts and writes at most `sizeMax` bytes.
+            unsafe LZ4_initStream(&stream, MemoryLayout<LZ4_stream_t>.size)
+            unsafe LZ4_loadDict(
+                &stream, dictionary.base.assumingMemoryBound(to: CChar.self),
+                Int32(dictionary.count))
+            used = unsafe LZ4_compress_fast_continue(
+                &stream, source.base.assumingMemoryBound(to: CChar.self),
+                room.assumingMemoryBound(to: CChar.self), Int32(source.count), Int32(sizeMax), 1)
             return Int(max(used, 0))
         }
         return used > 0
@@ -28,6 +57,22 @@ package enum Compression {
             source.base.assumingMemoryBound(to: CChar.self),
             destination.base.assumingMemoryBound(to: CChar.self), Int32(source.count),
             Int32(destination.count))
+        return Int(written) == destination.count
+    }
+
+    /// The same for what was compressed against other bytes.
+    static func decompress(
+        _ source: ByteView, against dictionary: ByteView, into destination: PageBuffer
+    ) -> Bool {
+        guard source.count <= Limits.compressedBytesMax,
+            destination.count <= Limits.compressedBytesMax
+        else { return false }
+        // Safety: the "safe" decoder checks every length and distance against the three counts.
+        let written = unsafe LZ4_decompress_safe_usingDict(
+            source.base.assumingMemoryBound(to: CChar.self),
+            destination.base.assumingMemoryBound(to: CChar.self), Int32(source.count),
+            Int32(destination.count), dictionary.base.assumingMemoryBound(to: CChar.self),
+            Int32(dictionary.count))
         return Int(written) == destination.count
     }
 }

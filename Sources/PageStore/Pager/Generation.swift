@@ -11,6 +11,8 @@ struct PageVersion {
 
     var commit: UInt64
     var content: Content
+    /// Empty for all but an image that the log holds as a delta.
+    var chain = DeltaChain()
 }
 
 /// A completed checkpoint and what was committed since: what snapshots look pages up in.
@@ -41,6 +43,9 @@ final class Generation: @unchecked Sendable {
         guard !versions.isEmpty, let list = versions[id] else { return nil }
         return list.last { $0.commit <= commit }
     }
+
+    /// What a delta against the newest version of a page would build on.
+    func chain(of id: PageID) -> DeltaChain { versions[id]?.last?.chain ?? DeltaChain() }
 
     func noteReplaced(_ address: ExtentAddress) { replacedExtents.append(address) }
 

@@ -12,6 +12,8 @@ package final class WriteTransaction: PageEditor {
     private let baseRoot: PageID?
     private var phase = Phase.open
     private var dirty = PageTable()
+    /// What the private copies were made from, while deltas against it may be logged.
+    private var bases = PageTable()
     private var chunks: [PageID: ExtentAddress] = [:]
     private var freed: Set<PageID> = []
     private var allocated: Set<PageID> = []
@@ -43,10 +45,21 @@ package final class WriteTransaction: PageEditor {
 
     package override func editablePage(_ id: PageID) throws(StoreError) -> PageBuffer {
         if let page = dirty[id] { return page }
-        let copy = PageBuffer(copying: try page(id))
+        let original = try page(id)
+        let copy = PageBuffer(copying: original)
         precondition(chunks[id] == nil, "an out-of-line page is written once")
         dirty[id] = copy
+        noteBase(original)
         return copy
+    }
+
+    /// A transaction that goes out of line logs no images, so it keeps no bases.
+    private func noteBase(_ original: PageBuffer) {
+        if dirty.count * pageSizeInBytes < engine.options.outOfLineBytesMin {
+            bases[original.id] = original
+        } else if !bases.isEmpty {
+            bases = PageTable()
+        }
     }
 
     package override func allocatePage(_ kind: PageKind) throws(StoreError) -> PageBuffer {
@@ -67,6 +80,7 @@ package final class WriteTransaction: PageEditor {
 
     package override func freePage(_ id: PageID) throws(StoreError) {
         dirty[id] = nil
+        bases[id] = nil
         if let address = chunks.removeValue(forKey: id) { engine.abandon(address) }
         if allocated.remove(id) != nil {
             engine.returnPageID(id)
@@ -99,7 +113,8 @@ package final class WriteTransaction: PageEditor {
             return baseCommit
         }
         let change = CommitContent(
-            images: dirty.values.sorted { $0.id < $1.id },
+            images: dirty.values.sorted { $0.id < $1.id }
+                .map { LoggedImage(image: $0, base: bases[$0.id]) },
             extents: chunks.sorted { $0.key < $1.key }.map { (id: $0.key, address: $0.value) },
             freed: freed.sorted(), catalogRoot: root)
         do throws(StoreError) {
@@ -127,15 +142,34 @@ package final class WriteTransaction: PageEditor {
     private func drop() {
         base = nil
         dirty = PageTable()
+        bases = PageTable()
         chunks = [:]
         freed = []
         allocated = []
     }
 }
 
+/// A page as the log will hold it.
+struct LoggedImage {
+    let image: PageBuffer
+    /// The page's version before, nil when a delta against it is not wanted.
+    let base: PageBuffer?
+    /// How the log holds it, once it does.
+    var chain = DeltaChain()
+}
+
+/// How many deltas lead from the last whole image of a page to a version of it.
+struct DeltaChain {
+    static let countMax = 8
+
+    var count = 0
+    /// Bytes of their payloads.
+    var sizeInBytes = 0
+}
+
 /// What a transaction hands to the log.
 struct CommitContent {
-    var images: [PageBuffer]
+    var images: [LoggedImage]
     var extents: [(id: PageID, address: ExtentAddress)]
     var freed: [PageID]
     var catalogRoot: PageID?

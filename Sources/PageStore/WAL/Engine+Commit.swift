@@ -10,7 +10,7 @@ extension Engine {
         var output = ExtentWriter(engine: self)
         do throws(StoreError) {
             try moveOutOfLine(&content, number: number, with: &output)
-            let group = encode(content, number: number)
+            let group = encode(&content, number: number)
             try reserveLog(UInt64(group.count))
             try writeGroup(group)
         } catch {
@@ -30,7 +30,8 @@ extension Engine {
         guard imageBytes >= options.outOfLineBytesMin || !content.extents.isEmpty else { return }
         do throws(StoreError) {
             if imageBytes >= options.outOfLineBytesMin {
-                for image in content.images {
+                for logged in content.images {
+                    let image = logged.image
                     let address = try output.append(
                         image.view, id: image.id.rawValue, kind: .page,
                         generation: state.generation.number, commit: number)
@@ -51,12 +52,12 @@ extension Engine {
         }
     }
 
-    private func encode(_ content: CommitContent, number: UInt64) -> ByteBuffer {
+    private func encode(_ content: inout CommitContent, number: UInt64) -> ByteBuffer {
         let buffer = ByteBuffer(capacity: 65_536)
         FrameCodec.appendGroup(
             salt: writer.log.segment.salt, number: writer.log.groupNumber,
             durableCommit: state.commitNumber, into: buffer)
-        for image in content.images { FrameCodec.appendFull(image, into: buffer) }
+        encodeImages(&content.images, into: buffer)
         for extent in content.extents {
             FrameCodec.appendExtent(extent.id, extent.address, into: buffer)
         }
@@ -70,6 +71,26 @@ extension Engine {
             catalogRoot: content.catalogRoot?.rawValue ?? 0, time: files.now(), into: buffer)
         FrameCodec.appendPad(into: buffer)
         return buffer
+    }
+
+    /// Writes each page as the difference from its version before, or whole: when there is none,
+    /// and when the deltas since the last whole image are many or large.
+    private func encodeImages(_ images: inout [LoggedImage], into buffer: ByteBuffer) {
+        guard !images.isEmpty else { return }
+        let chains = lock.withLock { _ in images.map { state.generation.chain(of: $0.image.id) } }
+        let sizeMax = options.pageSizeInBytes / 2
+        for (index, chain) in chains.enumerated() {
+            let image = images[index].image
+            if let base = images[index].base, chain.count < DeltaChain.countMax,
+                let size = FrameCodec.appendDelta(
+                    image, from: base, sizeMax: sizeMax - chain.sizeInBytes, into: buffer)
+            {
+                images[index].chain = DeltaChain(
+                    count: chain.count + 1, sizeInBytes: chain.sizeInBytes + size)
+            } else {
+                FrameCodec.appendFull(image, into: buffer)
+            }
+        }
     }
 
     /// Makes sure that a group fits the segment, with room for a LINK behind it.
@@ -173,9 +194,11 @@ extension Engine {
     private func publish(_ content: CommitContent, number: UInt64) {
         lock.withLock { _ in
             let generation = state.generation
-            for image in content.images {
+            for logged in content.images {
                 generation.append(
-                    PageVersion(commit: number, content: .image(image)), of: image.id)
+                    PageVersion(
+                        commit: number, content: .image(logged.image), chain: logged.chain),
+                    of: logged.image.id)
             }
             for extent in content.extents {
                 generation.append(

@@ -98,6 +98,33 @@ package enum FrameCodec {
         let start = begin(.full, bodySize: FrameLayout.payload - FrameLayout.size, into: buffer)
         let isCompressed = Compression.appendCompressed(image.view, to: buffer)
         if !isCompressed { buffer.append(image.view) }
+        endImage(.full, image, start, isCompressed: isCompressed, in: buffer)
+    }
+
+    /// Appends a page compressed against the version before it. Appends nothing and returns nil
+    /// when that takes more than the given bytes; else returns what it takes.
+    static func appendDelta(
+        _ image: PageBuffer, from base: PageBuffer, sizeMax: Int, into buffer: ByteBuffer
+    ) -> Int? {
+        guard sizeMax > 0, base.count == image.count else { return nil }
+        let start = begin(.delta, bodySize: FrameLayout.payload - FrameLayout.size, into: buffer)
+        let isCompressed = Compression.appendCompressed(
+            image.view, against: base.view, to: buffer,
+            sizeMax: min(sizeMax, image.count - image.count / 8))
+        guard isCompressed else {
+            buffer.truncate(to: start)
+            return nil
+        }
+        let size = buffer.count - start - FrameLayout.payload
+        endImage(.delta, image, start, isCompressed: true, in: buffer)
+        return size
+    }
+
+    /// Fills in what FULL and DELTA have in common, once the payload is there.
+    private static func endImage(
+        _ type: FrameType, _ image: PageBuffer, _ start: Int, isCompressed: Bool,
+        in buffer: ByteBuffer
+    ) {
         let stored = buffer.count - start - FrameLayout.payload
         buffer.setUInt64(image.id.rawValue, at: start + FrameLayout.pageID)
         buffer.setUInt64(
@@ -105,8 +132,7 @@ package enum FrameCodec {
         buffer.setUInt32(UInt32(image.count), at: start + FrameLayout.rawLength)
         buffer.setUInt32(UInt32(stored), at: start + FrameLayout.storedLength)
         let flags = isCompressed ? UInt32(FrameLayout.flagCompressed) : 0
-        buffer.setUInt32(
-            UInt32(FrameType.full.rawValue) | flags << 8, at: start + FrameLayout.type)
+        buffer.setUInt32(UInt32(type.rawValue) | flags << 8, at: start + FrameLayout.type)
         end(start, in: buffer)
     }
 

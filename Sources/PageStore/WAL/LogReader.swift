@@ -193,17 +193,20 @@ struct LogReader {
         let image = PageBuffer(id: id, count: rawLength)
         let payload = bytes.slice(from: FrameLayout.payload, count: storedLength)
         let isCompressed = bytes[FrameLayout.flags] & FrameLayout.flagCompressed != 0
-        if isCompressed {
-            guard Compression.decompress(payload, into: image) else {
-                throw .corrupt(id, "a frame does not decompress", byteOffset: byteOffset)
-            }
+        let isWhole: Bool
+        if frame.type == .delta {
+            let base = try base(of: id, byteOffset)
+            isWhole =
+                isCompressed && Compression.decompress(payload, against: base.view, into: image)
+        } else if isCompressed {
+            isWhole = Compression.decompress(payload, into: image)
         } else {
-            guard storedLength == rawLength else {
-                throw .corrupt(id, "a frame's lengths disagree", byteOffset: byteOffset)
-            }
-            image.copy(payload, to: 0)
+            isWhole = storedLength == rawLength
+            if isWhole { image.copy(payload, to: 0) }
         }
-        if frame.type == .delta { try addBase(of: id, to: image, byteOffset) }
+        guard isWhole else {
+            throw .corrupt(id, "a frame's payload is no page", byteOffset: byteOffset)
+        }
         let hash = Checksum.hash(image.view, seed: id.rawValue)
         guard hash == bytes.uint64(at: FrameLayout.imageHash) else {
             throw .corrupt(id, "a frame's image contradicts its hash", byteOffset: byteOffset)
@@ -218,25 +221,18 @@ struct LogReader {
         pending.append((id, .image(image)))
     }
 
-    /// A delta is the page's new image XOR its previous version.
-    private func addBase(
-        of id: PageID, to image: PageBuffer, _ byteOffset: UInt64
-    ) throws(StoreError) {
+    /// The page's version before, in the order of the log.
+    private func base(of id: PageID, _ byteOffset: UInt64) throws(StoreError) -> PageBuffer {
         let version = pending.last { $0.0 == id }?.1 ?? content.pages[id]
-        let base: PageBuffer
         switch version {
-        case .image(let previous): base = previous
-        case .extent(let address): base = try engine.page(id, at: address)
+        case .image(let previous): return previous
+        case .extent(let address): return try engine.page(id, at: address)
         case .freed: throw .corrupt(id, "a delta follows a freed page", byteOffset: byteOffset)
         case nil:
-            base = try engine.page(
-                id, generation: engine.state.generation, commit: engine.state.commitNumber)
-        }
-        guard base.count == image.count else {
-            throw .corrupt(id, "a delta's base has another size", byteOffset: byteOffset)
-        }
-        for index in stride(from: 0, to: image.count, by: 8) {
-            image.setUInt64(image.uint64(at: index) ^ base.uint64(at: index), at: index)
+            // The map alone: the log is also read while its commits are in memory.
+            let generation = engine.state.generation
+            return try engine.page(
+                id, generation: generation, commit: generation.checkpointCommit)
         }
     }
 

@@ -1,0 +1,70 @@
+import TestSupport
+import Testing
+
+@testable import PageStore
+
+/// What a commit costs in bytes of log, and that what it wrote can be read again.
+@Suite struct LogSizeTests {
+    private func types(_ engine: Engine) throws -> [FrameType] {
+        try engine.logFrames().map(\.type).filter { $0 == .full || $0 == .delta }
+    }
+
+    @Test func `a small change is logged as a delta, and every ninth as a whole page`() throws {
+        let files = FaultyFileSystem()
+        let engine = try Engine.open(path: "store", files: files)
+        let first = try engine.beginWrite()
+        let id = try first.allocatePage(.overflow).id
+        _ = try first.commit()
+        try engine.checkpointNow()
+        for byte in 1...20 as ClosedRange<UInt8> {
+            let before = engine.statistics.bytesWritten
+            let transaction = try engine.beginWrite()
+            try transaction.editablePage(id)[100] = byte
+            _ = try transaction.commit()
+            #expect(engine.statistics.bytesWritten - before == 512)
+        }
+        let whole = try types(engine).enumerated().filter { $0.element == .full }.map(\.offset)
+        #expect(whole == [8, 17])
+        for survivor in [files.processDeath(), files.powerCut()] {
+            let again = try Engine.open(path: "store", files: survivor)
+            #expect(try again.snapshot().page(id)[100] == 20)
+            try again.checkpointNow()
+            #expect(try again.snapshot().page(id)[100] == 20)
+        }
+    }
+
+    @Test func `deltas that pass half a page are followed by a whole page`() throws {
+        let engine = try Engine.inMemory()
+        var random = SeededRandom(for: "LogSizeTests")
+        let first = try engine.beginWrite()
+        let id = try first.allocatePage(.overflow).id
+        _ = try first.commit()
+        try engine.checkpointNow()
+        for _ in 0..<4 {
+            let transaction = try engine.beginWrite()
+            let page = try transaction.editablePage(id)
+            random.bytes(3000).withView { page.copy($0, to: 1000) }
+            _ = try transaction.commit()
+        }
+        #expect(try types(engine) == [.delta, .delta, .full, .delta])
+    }
+
+    @Test func `a page whose name is used again begins with a whole image`() throws {
+        let files = FaultyFileSystem()
+        let engine = try Engine.open(path: "store", files: files)
+        let first = try engine.beginWrite()
+        let id = try first.allocatePage(.overflow).id
+        _ = try first.commit()
+        let second = try engine.beginWrite()
+        try second.freePage(id)
+        _ = try second.commit()
+        let third = try engine.beginWrite()
+        let page = try third.allocatePage(.overflow)
+        page[9] = 9
+        #expect(page.id == id)
+        _ = try third.commit()
+        #expect(try types(engine) == [.full, .full])
+        let again = try Engine.open(path: "store", files: files.processDeath())
+        #expect(try again.snapshot().page(id)[9] == 9)
+    }
+}
