@@ -1,0 +1,45 @@
+#!/usr/bin/env bash
+# check.sh TRELLIS [STORE…]: compares the reader of this folder, which was written from the
+# specification alone, with the tool TRELLIS, byte for byte: on the samples, on stores that the writer
+# of this folder makes, and on the STOREs.
+set -euo pipefail
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+trellis=${1:?the path of the trellis tool}
+shift
+python=
+for candidate in python3 /usr/bin/python3; do
+    if "$candidate" -c 'import lz4.block, xxhash' 2>/dev/null; then
+        python=$candidate
+        break
+    fi
+done
+if [ -z "$python" ]; then
+    echo "no python3 with xxhash and lz4: install python3-xxhash and python3-lz4" >&2
+    exit 1
+fi
+export PYTHONDONTWRITEBYTECODE=1
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+compared=0
+
+# same FILE: both find nothing wrong, and print the same objects of every entity.
+same() {
+    local entity name
+    name=$(basename "$1")
+    "$trellis" check "$1" >"$work/tool" || { cat "$work/tool"; return 1; }
+    "$python" "$here/trellis_reader.py" check "$1" >"$work/reader" || { cat "$work/reader"; return 1; }
+    for entity in $("$python" "$here/trellis_reader.py" entities "$1"); do
+        "$trellis" dump "$1" "$entity" --json >"$work/tool"
+        "$python" "$here/trellis_reader.py" dump "$1" "$entity" >"$work/reader"
+        cmp "$work/tool" "$work/reader" || { echo "$name: $entity differs"; return 1; }
+        local kept=${1%.trellis}.$entity.json
+        if [ -e "$kept" ]; then cmp "$work/reader" "$kept" || return 1; fi
+        compared=$((compared + $(wc -c <"$work/reader")))
+    done
+    echo "$name: the same"
+}
+
+for store in "$here"/../samples/*.trellis "$@"; do
+    same "$store"
+done
+echo "$compared bytes compared"

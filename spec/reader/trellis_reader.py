@@ -1,0 +1,209 @@
+#!/usr/bin/env python3
+"""A second reader of Trellis files, written from the specification alone.
+
+    trellis_reader.py dump FILE ENTITY    the objects, as `trellis dump FILE ENTITY --json` prints them
+    trellis_reader.py entities FILE       the entities' names, one a line
+    trellis_reader.py check FILE          compares everything; exit code 1 when anything is wrong
+"""
+
+import json
+import struct
+import sys
+
+from trellis_file import Damaged, Pages, blob, entries, need, unpack
+from trellis_values import INTEGERS, IN_HEAP, TEXTS, TYPES, decimal_text, json_text
+
+
+class Entity:
+    """An entity of the stored schema, with what it inherits (chapters 5.1 and 7.3)."""
+
+    def __init__(self, tag, members):
+        self.tag, self.name = tag, members["name"]
+        self.parent_name, self.abstract = members.get("superentityName"), members["isAbstract"]
+        self.own_attributes, self.own_relationships = members["attributes"], members["relationships"]
+        self.own_indexes = members["indexes"]
+        self.own_uniques = members["uniqueConstraints"]
+        self.parent, self.lineage = None, [self]
+
+    def settle(self, by_name):
+        while self.lineage[-1].parent_name is not None:
+            need(self.lineage[-1].parent_name in by_name, f"{self.name}: no such superentity")
+            need(len(self.lineage) <= 65, f"{self.name}: superentities in a circle")
+            self.lineage.append(by_name[self.lineage[-1].parent_name])
+        self.root = self.lineage[-1]
+        self.attributes, self.relationships, self.slots = [], [], {}
+        for entity in reversed(self.lineage):
+            self.attributes += entity.own_attributes
+            self.relationships += [dict(r, owner=entity) for r in entity.own_relationships]
+            for attribute in entity.own_attributes:
+                need(attribute["type"] in TYPES, f"{self.name}: a type {attribute['type']}")
+                self.slots[attribute["name"]] = attribute["type"]
+            for relationship in entity.own_relationships:
+                if relationship["kind"] == "toOne":
+                    self.slots[relationship["name"]] = "link"
+        need(len(self.slots) <= 4000, f"{self.name}: too many slots")
+        names = [p["name"] for p in self.attributes + self.relationships]
+        need(len(names) == len(set(names)), f"{self.name}: a property twice")
+
+
+class Store:
+    """The catalog of a file (chapter 7), its records and its links."""
+
+    def __init__(self, path):
+        with open(path, "rb") as file:
+            self.pages = Pages(file.read())
+        self.seen = None  # the pages that were met, when the check asks for them
+        self.trees, self.counters, self.entities = {}, {}, []
+        if self.pages.catalog == 0:
+            return
+        catalog = dict(entries(self.pages, self.pages.catalog, self.seen))
+        need(b"schema" in catalog and b"counters" in catalog, "a catalog without schema or counters")
+        self.trees = {key[5:].decode(): unpack("Q", value)[0] for key, value in catalog.items()
+                      if key.startswith(b"tree/")}
+        self.counters = {key.decode(): unpack("Q", value)[0] for key, value in
+                         entries(self.pages, unpack("Q", catalog[b"counters"])[0], self.seen)}
+        schema = json.loads(catalog[b"schema"])
+        need(schema["formatVersion"] == 1, "a schema of a newer version")
+        self.entities = [Entity(i + 1, e) for i, e in enumerate(schema["schema"]["entities"])]
+        self.named = {entity.name: entity for entity in self.entities}
+        need(len(self.named) == len(self.entities), "an entity's name occurs twice")
+        for entity in self.entities:
+            entity.settle(self.named)
+
+    def tree(self, name):
+        need(name in self.trees, f"no tree {name}")
+        return entries(self.pages, self.trees[name], self.seen)
+
+    # Chapter 5: records
+
+    def records(self, root):
+        """(number, entity, {property: value}) of a hierarchy; an error takes the value's place."""
+        for key, record in self.tree("records/" + root.name):
+            need(len(key) == 8 and any(key), "records: a key that is no number")
+            number = int.from_bytes(key, "big")
+            try:
+                yield (number, *self.record(root, record))
+            except Damaged as error:
+                yield number, None, error
+
+    def record(self, root, record):
+        tag, layout, count = unpack("HHH", record)
+        need(1 <= tag <= len(self.entities), f"a record of entity {tag}")
+        entity = self.entities[tag - 1]
+        need(entity.root is root, f"a record of {entity.name} among those of {root.name}")
+        need(layout == 1 and count == len(entity.slots), "a record of another layout")
+        words = unpack(f"{1 + (count + 63) // 64 + count}Q", record)
+        values = {}
+        for slot, (name, kind) in enumerate(entity.slots.items()):
+            if words[1 + slot // 64 * 65] >> slot % 64 & 1:
+                values[name] = None
+            else:
+                values[name] = self.value(kind, words[2 + slot + slot // 64], record)
+        return entity, values
+
+    def value(self, kind, word, record):
+        raw = struct.pack("<Q", word)
+        if kind in IN_HEAP:
+            offset, length = unpack("II", raw)
+            away, length = length >> 31, length & 0x7FFFFFFF
+            need(offset + length <= len(record), "a value that ends outside its record")
+            value = record[offset:offset + length]
+            if away:
+                need(length == 16 and kind in TEXTS, "a blob's name that is not 16 bytes")
+                value = blob(self.pages, *unpack("QQ", value), self.seen)
+            need(kind != "uuid" or len(value) == 16, "a UUID that is not 16 bytes")
+            return None if kind == "decimal" and decimal_text(value) is None else value
+        if kind == "link":
+            return word or None
+        if kind == "bool":
+            return word != 0
+        if kind in INTEGERS:
+            return unpack(INTEGERS[kind], raw)[0]
+        return unpack("f" if kind == "float" else "d", raw)[0]
+
+    # Chapter 6.5: links
+
+    def inverse(self, relationship):
+        """The relationship at the other end, which either side may name."""
+        own, other = relationship["owner"], self.named[relationship["destinationEntityName"]]
+        for candidate in other.relationships:
+            if candidate["name"] == relationship.get("inverseName"):
+                return candidate
+            if candidate.get("inverseName") == relationship["name"] \
+                    and self.named[candidate["destinationEntityName"]] in own.lineage:
+                return candidate
+        return None
+
+    def link_tree(self, relationship):
+        """The tree that holds a relationship's links, and whether it is its own."""
+        inverse = self.inverse(relationship)
+        if relationship["kind"] == "toManyUnordered" and inverse and inverse["kind"] == "toOne":
+            return f"links/{inverse['owner'].name}/{inverse['name']}", False
+        return f"links/{relationship['owner'].name}/{relationship['name']}", True
+
+    def links(self, relationship):
+        """A relationship's links: owner to targets, in order."""
+        name, _ = self.link_tree(relationship)
+        found = {}
+        for key, value in self.tree(name):
+            need(len(key) == 16, f"{name}: a key of another size")
+            owner, second = unpack("QQ", key[7::-1] + key[:7:-1])
+            if relationship["kind"] == "toManyOrdered":
+                need(len(value) == 8, f"{name}: a target of another size")
+                second = int.from_bytes(value, "big")
+            else:
+                need(value == b"", f"{name}: a value where none belongs")
+            found.setdefault(owner, []).append(second)
+        return found
+
+
+def dump(store, name):
+    """The objects of an entity and those below it, one a line. True when all could be read."""
+    need(any(e.name == name for e in store.entities), f"no entity {name}")
+    entity, lines, whole = store.named[name], [], True
+    links = {}
+    for number, kind, values in store.records(entity.root):
+        if kind is None:
+            print(f"object {number}: {values}", file=sys.stderr)
+            whole = False
+            continue
+        if entity not in kind.lineage:
+            continue
+        members = [f'"$entity": "{kind.name}"', f'"$number": {number}']
+        for attribute in kind.attributes:
+            text = json_text(attribute["type"], values[attribute["name"]])
+            members.append(f'"{attribute["name"]}": {text}')
+        for relationship in kind.relationships:
+            text = json.dumps(values.get(relationship["name"]))
+            if relationship["kind"] != "toOne":
+                place = relationship["owner"].name, relationship["name"]
+                if place not in links:
+                    links[place] = store.links(relationship)
+                text = json.dumps(links[place].get(number, []))
+            members.append(f'"{relationship["name"]}": {text}')
+        lines.append("{" + ", ".join(members) + "}")
+    print("[\n" + ",\n".join(lines) + ("\n]" if lines else "]"))
+    return whole
+
+
+def main(arguments):
+    try:
+        if len(arguments) == 3 and arguments[0] == "dump":
+            return 0 if dump(Store(arguments[1]), arguments[2]) else 1
+        if len(arguments) == 2 and arguments[0] == "entities":
+            print("\n".join(entity.name for entity in Store(arguments[1]).entities))
+            return 0
+        if len(arguments) == 2 and arguments[0] == "check":
+            from trellis_check import check
+            findings = check(Store(arguments[1]))
+            print("\n".join(findings) or "nothing wrong was found")
+            return 1 if findings else 0
+    except Damaged as error:
+        print(error, file=sys.stderr)
+        return 1
+    print(__doc__.strip(), file=sys.stderr)
+    return 64
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
