@@ -78,7 +78,7 @@ extension Engine {
         let engine = Engine(
             path: path, superblock: superblock,
             previousGeneration: choice.previousGeneration, options: options, files: files,
-            file: file, fileEnd: size)
+            file: file)
         let map = try engine.tolerating { () throws(StoreError) in
             try engine.loadMap(superblock)
         }
@@ -125,7 +125,9 @@ extension Engine {
             engine: self, superblock: superblock, fileSizeInBytes: fileSizeInBytes)
         let (content, _) = try reader.read()
         let generation = state.generation
-        for address in content.replacedExtents { generation.noteReplaced(address) }
+        for address in content.replacedExtents {
+            generation.noteReplaced(address, commit: content.commitNumber)
+        }
         for (id, version) in content.pages {
             generation.append(
                 PageVersion(commit: content.commitNumber, content: version), of: id)
@@ -134,7 +136,7 @@ extension Engine {
         state.catalogRoot = content.catalogRoot == 0 ? nil : PageID(content.catalogRoot)
         state.logBytes = content.byteCount
         writer.nextPageID = content.pageCount
-        writer.segments = content.segments
+        state.segments = content.segments
     }
 
     /// The log's frames in order, for tools.
@@ -147,7 +149,7 @@ extension Engine {
     /// The log's frames up to the first damage, and what that is.
     package func readableLogFrames() throws(StoreError) -> ([LogFrame], StoreError?) {
         var reader = LogReader(
-            engine: self, superblock: writer.superblock, fileSizeInBytes: try file.size(),
+            engine: self, superblock: superblock, fileSizeInBytes: try file.size(),
             collectsFrames: true)
         do throws(StoreError) {
             return (try reader.read().1, nil)
@@ -157,30 +159,25 @@ extension Engine {
     }
 
     /// The superblock that the store was opened with, or that the last checkpoint wrote.
-    package var superblock: Superblock { writer.superblock }
+    package var superblock: Superblock { lock.withLock { _ in state.superblock } }
 
     private convenience init(
         path: String, superblock: Superblock, previousGeneration: UInt64, options: Options,
-        files: any FileSystem, file: MeteredFile, fileEnd: UInt64
+        files: any FileSystem, file: MeteredFile
     ) {
         let map = PageMap(pageSizeInBytes: options.pageSizeInBytes)
         let generation = Generation(
             number: superblock.generation, checkpointCommit: superblock.commitNumber, map: map)
         let state = EngineState(
-            generation: generation, commitNumber: superblock.commitNumber,
-            catalogRoot: superblock.catalogRoot == 0 ? nil : PageID(superblock.catalogRoot),
+            generation: generation, superblock: superblock,
+            previousGeneration: previousGeneration,
             cache: PageCache(budgetInBytes: options.cacheSizeInBytes))
         let log = LogPosition(
             segment: superblock.head, position: 0,
             chain: superblock.head.chainStart(superblock.uuid), groupNumber: 1)
-        let writer = WriterState(
-            superblock: superblock, previousGeneration: previousGeneration,
-            space: SpaceMap(pageSizeInBytes: options.pageSizeInBytes),
-            nextPageID: superblock.pageCount, log: log, segments: [superblock.head],
-            fileEnd: fileEnd)
         self.init(
             path: path, options: options, uuid: superblock.uuid, file: file, files: files,
-            state: state, writer: writer)
+            state: state, writer: WriterState(nextPageID: superblock.pageCount, log: log))
     }
 
     // MARK: Creation
@@ -224,41 +221,41 @@ extension Engine {
             mapRoot: .none, allocationRoot: .none, head: head, requiredLength: 0)
         let engine = Engine(
             path: path, superblock: superblock, previousGeneration: 0, options: options,
-            files: files, file: file, fileEnd: 0)
-        let writer = engine.writer
-        writer.space.take(0, UInt64(2 * SuperblockLayout.size) / unitSize)
+            files: files, file: file)
         let blank = ByteBuffer(capacity: 2 * SuperblockLayout.size)
         blank.appendZeros(2 * SuperblockLayout.size)
         try file.write(blank.view, at: 0)
-        writer.fileEnd = UInt64(blank.count)
-        writer.segments = []
-        let segment = try engine.allocateSegment(holding: 0)
-        engine.startSegment(segment)
-        writer.segments = [segment]
-        try engine.storeGeneration(1)
+        engine.space.withLock { space in
+            let unitCount = UInt64(blank.count) / unitSize
+            space.take(0, unitCount)
+            space.noteWritten(0, unitCount)
+        }
+        engine.state.segments = []
+        engine.startSegment(try engine.allocateSegment(holding: 0))
+        try engine.run(engine.plan(1))
         try engine.writeTwin()
         try engine.syncData()
         try files.syncDirectory(of: path)
-        writer.isPrepared = true
+        engine.writer.isPrepared = true
         return engine
     }
 
     /// Writes the newest state once more, as the next generation in the other slot, so that both
     /// superblocks lead to the same log.
     func writeTwin() throws(StoreError) {
-        var twin = writer.superblock
+        var twin = superblock
         twin.generation += 1
         try writeSuperblock(twin)
-        lock.withLock { _ in
+        let (previous, pinned): (UInt64, [UInt64]) = lock.withLock { _ in
             let generation = state.generation
             state.generation = Generation(
                 number: twin.generation, checkpointCommit: generation.checkpointCommit,
                 map: generation.map)
+            state.previousGeneration = state.superblock.generation
+            state.superblock = twin
+            return (state.previousGeneration, Array(state.pins.keys))
         }
-        writer.previousGeneration = writer.superblock.generation
-        writer.superblock = twin
-        let pinned = lock.withLock { _ in Array(state.pins.keys) }
-        writer.space.release(previous: writer.previousGeneration, pinned: pinned)
+        space.withLock { $0.release(previous: previous, pinned: pinned) }
     }
 
     /// The write part of recovery, before the first transaction: the winning superblock is made
@@ -266,27 +263,25 @@ extension Engine {
     /// nothing found leads to. A crash anywhere starts again from the same superblock.
     func prepareWriting() throws(StoreError) {
         guard !writer.isPrepared else { return }
-        let winner = writer.superblock
+        let winner = superblock
         guard winner.featuresReadOnly == 0 else {
             throw StoreError(
                 .readOnly, "the file uses features that this program can only read", path: path)
         }
-        let segments = writer.segments
+        let segments = state.segments
         try writeSuperblock(winner)
         try loadSpace(winner.allocationRoot)
         // First what the saved state lets go, then what the log has taken of it since.
         let pinned = lock.withLock { _ in Array(state.pins.keys) + [winner.generation] }
-        writer.space.release(previous: writer.previousGeneration, pinned: pinned)
+        space.withLock { $0.release(previous: state.previousGeneration, pinned: pinned) }
         try claimLog(segments)
         forgetReusedNames()
         writer.log.segment = segments.last ?? winner.head
-        let segment = try allocateSegment(holding: 0)
-        startSegment(segment)
-        writer.segments = segments + [segment]
+        startSegment(try allocateSegment(holding: 0))
         do throws(StoreError) {
-            try storeGeneration(winner.generation + 3)
+            try run(plan(winner.generation + 3))
         } catch {
-            writer.segments = segments
+            state.segments = segments
             throw error
         }
         try writeTwin()
@@ -296,23 +291,27 @@ extension Engine {
     /// What the log occupies and names is used, though no checkpoint has saved it as such.
     private func claimLog(_ segments: [LogSegment]) throws(StoreError) {
         let unitSize = UInt64(options.unitSizeInBytes)
-        for segment in segments {
-            writer.space.take(segment.byteOffset / unitSize, segment.sizeInBytes / unitSize)
-        }
-        var claimed = state.generation.replacedExtents
+        var claimed = state.generation.replaced.map(\.address)
         for versions in state.generation.versions.values {
             for version in versions {
                 if case .extent(let address) = version.content { claimed.append(address) }
             }
         }
-        for address in claimed {
-            for unit in address.unit..<(address.unit + UInt64(address.unitCount))
-            where writer.space.isUsed(unit) {
-                throw StoreError.corrupt(
-                    nil, "the log names a place that something else uses",
-                    byteOffset: unit * unitSize)
+        let conflict: UInt64? = space.withLock { space in
+            for segment in segments {
+                space.take(segment.byteOffset / unitSize, segment.sizeInBytes / unitSize)
             }
-            writer.space.take(address.unit, UInt64(address.unitCount))
+            for address in claimed {
+                for unit in address.unit..<(address.unit + UInt64(address.unitCount))
+                where space.isUsed(unit) { return unit }
+                space.take(address.unit, UInt64(address.unitCount))
+            }
+            return nil
+        }
+        if let conflict {
+            throw StoreError.corrupt(
+                nil, "the log names a place that something else uses",
+                byteOffset: conflict * unitSize)
         }
     }
 
@@ -320,7 +319,7 @@ extension Engine {
     private func forgetReusedNames() {
         var free = writer.freeNames
         var used: [PageID] = []
-        let known = writer.superblock.pageCount
+        let known = superblock.pageCount
         if writer.nextPageID > known {
             free.insert(PageNames.Run(start: known, count: writer.nextPageID - known))
         }

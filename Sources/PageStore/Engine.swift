@@ -13,12 +13,18 @@ package final class Engine: @unchecked Sendable {
         /// For tools that look into a damaged file: a map or a log that cannot be read is noted in
         /// `damage`, and what the rest shows is shown. For reading only.
         package var toleratesDamage = false
+        /// Whether checkpoints run beside commits, on a thread of their own. Without, the commit
+        /// that makes one due waits for it.
+        package var checkpointsInBackground = true
         /// The usual length of a log segment.
         package var logSegmentSizeInBytes = 128 << 10
         /// A checkpoint follows the commit that takes the log past this many bytes.
         package var logBytesMax: UInt64 = 16 << 20
         /// A checkpoint follows the commit that takes the images in memory past this many bytes.
         package var versionBytesMax = 32 << 20
+        /// While a checkpoint runs, log and images may grow to this many times their limits; then
+        /// transactions wait for it to end before they begin.
+        package var hardLimitFactor = 4
         /// A transaction with more bytes of pages writes them straight to their extents.
         package var outOfLineBytesMin = 8 << 20
 
@@ -34,6 +40,12 @@ package final class Engine: @unchecked Sendable {
     /// Guards `state`; held for short, seldom over a read of a map node.
     let lock = Mutex(())
     let state: EngineState
+    /// Which parts of the file are taken.
+    let space: Mutex<SpaceMap>
+    /// Entered while a checkpoint runs.
+    let runningCheckpoint = DispatchGroup()
+    static let checkpointQueue = DispatchQueue(
+        label: "trellis.checkpoint", qos: .utility, attributes: .concurrent)
     /// Guards `writer`: one transaction at a time, ended on whatever thread.
     private let turn = DispatchSemaphore(value: 1)
     let writer: WriterState
@@ -55,6 +67,7 @@ package final class Engine: @unchecked Sendable {
         self.processID = files.processID()
         self.state = state
         self.writer = writer
+        self.space = Mutex(SpaceMap(pageSizeInBytes: options.pageSizeInBytes))
     }
 
     deinit {
@@ -93,6 +106,7 @@ package final class Engine: @unchecked Sendable {
             throw StoreError(.readOnly, "the store was opened for reading only", path: path)
         }
         try checkProcess()
+        waitAtHardLimit()
         turn.wait()
         do throws(StoreError) {
             try checkUsable()
@@ -111,6 +125,7 @@ package final class Engine: @unchecked Sendable {
     package func close() throws(StoreError) {
         turn.wait()
         defer { turn.signal() }
+        runningCheckpoint.wait()
         guard !state.isClosed else { return }
         defer { release() }
         guard !options.isReadOnly, writer.isPrepared, state.poison == nil else { return }
@@ -126,16 +141,22 @@ package final class Engine: @unchecked Sendable {
         file.close()
     }
 
-    /// Makes the newest state of every page part of the map and the log short.
+    /// Makes the newest state of every page part of the map and the log short. Waits for a
+    /// checkpoint that runs already, then runs another, beside which transactions go on.
     package func checkpointNow() throws(StoreError) {
-        turn.wait()
-        defer { turn.signal() }
-        try checkUsable()
         guard !options.isReadOnly else {
             throw StoreError(.readOnly, "the store was opened for reading only", path: path)
         }
-        try prepareWriting()
-        try checkpoint()
+        var begun: CheckpointPlan?
+        while begun == nil {
+            runningCheckpoint.wait()
+            turn.wait()
+            defer { turn.signal() }
+            try checkUsable()
+            try prepareWriting()
+            begun = try beginCheckpoint()
+        }
+        if let plan = begun { try run(plan) }
     }
 
     package var statistics: StoreStatistics {
@@ -183,6 +204,14 @@ package final class Engine: @unchecked Sendable {
         }
     }
 
+    func checkNotPoisoned() throws(StoreError) {
+        if let cause = lock.withLock({ _ in state.poison }) {
+            throw StoreError(
+                .poisoned, cause.message, byteOffset: cause.byteOffset, path: path,
+                systemError: cause.systemError)
+        }
+    }
+
     /// After a failed write or sync nothing more is written: the system may have dropped what it
     /// could not write, and a second try would succeed without it.
     func poison(_ error: StoreError) {
@@ -208,11 +237,27 @@ final class EngineState: @unchecked Sendable {
     var checkpoints: UInt64 = 0
     var logBytes: UInt64 = 0
 
-    init(generation: Generation, commitNumber: UInt64, catalogRoot: PageID?, cache: PageCache) {
+    /// After a checkpoint that found no room: the log bytes from which the next one is tried.
+    var checkpointRetryLogBytes: UInt64 = 0
+    /// Whether a checkpoint runs; one at a time.
+    var isCheckpointing = false
+    var superblock: Superblock
+    /// The generation in the other superblock.
+    var previousGeneration: UInt64
+    /// The segments from the head on.
+    var segments: [LogSegment]
+
+    init(
+        generation: Generation, superblock: Superblock, previousGeneration: UInt64,
+        cache: PageCache
+    ) {
         self.generation = generation
-        self.commitNumber = commitNumber
-        self.catalogRoot = catalogRoot
+        self.superblock = superblock
+        self.previousGeneration = previousGeneration
         self.cache = cache
+        commitNumber = superblock.commitNumber
+        catalogRoot = superblock.catalogRoot == 0 ? nil : PageID(superblock.catalogRoot)
+        segments = [superblock.head]
     }
 }
 
@@ -220,33 +265,15 @@ final class EngineState: @unchecked Sendable {
 final class WriterState: @unchecked Sendable {
     /// Whether the write part of recovery is done.
     var isPrepared = false
-    var superblock: Superblock
-    /// The generation in the other superblock.
-    var previousGeneration: UInt64
-    var space: SpaceMap
     var freeNames = PageNames()
     var nextPageID: UInt64
     var log: LogPosition
-    /// The segments from the head on.
-    var segments: [LogSegment]
-    /// Bytes of the file that have been written at some time.
-    var fileEnd: UInt64
-    /// After a checkpoint that found no room: the log bytes from which the next one is tried.
-    var checkpointRetryLogBytes: UInt64 = 0
-    /// The blocks that hold the saved allocation state.
+    /// The blocks that hold the saved allocation state; the one checkpoint that runs changes it.
     var allocationBlocks: [ExtentAddress] = []
 
-    init(
-        superblock: Superblock, previousGeneration: UInt64, space: SpaceMap, nextPageID: UInt64,
-        log: LogPosition, segments: [LogSegment], fileEnd: UInt64
-    ) {
-        self.superblock = superblock
-        self.previousGeneration = previousGeneration
-        self.space = space
+    init(nextPageID: UInt64, log: LogPosition) {
         self.nextPageID = nextPageID
         self.log = log
-        self.segments = segments
-        self.fileEnd = fileEnd
     }
 }
 

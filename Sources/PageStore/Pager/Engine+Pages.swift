@@ -130,13 +130,15 @@ extension Engine {
 
     // MARK: Out-of-line extents
 
+    var newestGeneration: UInt64 { lock.withLock { _ in state.generation.number } }
+
     func writeOutOfLine(
         _ bytes: ByteView, id: PageID, commit: UInt64
     ) throws(StoreError) -> ExtentAddress {
-        var output = ExtentWriter(engine: self)
+        var output = ExtentWriter(engine: self, isRecent: true)
         do throws(StoreError) {
             let address = try output.append(
-                bytes, id: id.rawValue, kind: .page, generation: state.generation.number,
+                bytes, id: id.rawValue, kind: .page, generation: newestGeneration,
                 commit: commit)
             try output.flush()
             return address
@@ -147,7 +149,7 @@ extension Engine {
     }
 
     /// Gives an extent back that no commit names.
-    func abandon(_ address: ExtentAddress) { writer.space.free(address) }
+    func abandon(_ address: ExtentAddress) { space.withLock { $0.free(address) } }
 
     /// Lack of space before a frame is written fails the transaction alone; anything else poisons.
     func failedBeforeCommit(_ error: StoreError) -> StoreError {

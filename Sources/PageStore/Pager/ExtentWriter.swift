@@ -1,14 +1,17 @@
 /// Writes extents to free space, neighbours in one run.
 struct ExtentWriter {
     private let engine: Engine
+    /// Whether what it takes is no part of a checkpoint that runs now.
+    private let isRecent: Bool
     private let scratch = ByteBuffer(capacity: 32_768)
     private let run = ByteBuffer(capacity: 65_536)
     private var runUnit: UInt64 = 0
-    private var written: [ExtentAddress] = []
+    private var taken: [(unit: UInt64, unitCount: Int)] = []
     private static let runSizeInBytesMax = 1 << 20
 
-    init(engine: Engine) {
+    init(engine: Engine, isRecent: Bool) {
         self.engine = engine
+        self.isRecent = isRecent
     }
 
     /// Encodes an image, takes space for it and queues it.
@@ -21,13 +24,7 @@ struct ExtentWriter {
             compresses: engine.options.isCompressed, into: scratch)
         let unitSize = engine.options.unitSizeInBytes
         let unitCount = (scratch.count + unitSize - 1) / unitSize
-        let unit = engine.writer.space.allocate(unitCount)
-        let address = ExtentCodec.seal(
-            scratch, from: 0, unit: unit, unitCount: unitCount, unitSizeInBytes: unitSize,
-            uuid: engine.uuid)
-        written.append(address)
-        try queue(unit)
-        return address
+        return try queue(take(unitCount), unitCount)
     }
 
     /// Queues an extent that is not compressed at a place that was taken before.
@@ -39,33 +36,45 @@ struct ExtentWriter {
         ExtentCodec.encode(
             image, id: id, kind: kind, generation: generation, commit: commit, compresses: false,
             into: scratch)
-        let address = ExtentCodec.seal(
-            scratch, from: 0, unit: unit, unitCount: unitCount,
-            unitSizeInBytes: engine.options.unitSizeInBytes, uuid: engine.uuid)
-        try queue(unit)
-        return address
+        return try queue(unit, unitCount)
     }
 
-    private mutating func queue(_ unit: UInt64) throws(StoreError) {
-        let unitSize = UInt64(engine.options.unitSizeInBytes)
-        let isNeighbour = runUnit * unitSize + UInt64(run.count) == unit * unitSize
+    /// Takes space for an extent whose content depends on what else is taken.
+    mutating func take(_ unitCount: Int) -> UInt64 {
+        let unit = engine.space.withLock { $0.allocate(unitCount, isRecent: isRecent) }
+        taken.append((unit, unitCount))
+        return unit
+    }
+
+    private mutating func queue(
+        _ unit: UInt64, _ unitCount: Int
+    ) throws(StoreError) -> ExtentAddress {
+        let unitSize = engine.options.unitSizeInBytes
+        let address = ExtentCodec.seal(
+            scratch, from: 0, unit: unit, unitCount: unitCount, unitSizeInBytes: unitSize,
+            uuid: engine.uuid)
+        let isNeighbour = Int(runUnit) * unitSize + run.count == Int(unit) * unitSize
         if run.count > 0 && (!isNeighbour || run.count >= Self.runSizeInBytesMax) { try flush() }
         if run.count == 0 { runUnit = unit }
         run.append(scratch.view)
+        return address
     }
 
     mutating func flush() throws(StoreError) {
         guard run.count > 0 else { return }
-        let start = runUnit * UInt64(engine.options.unitSizeInBytes)
-        try engine.file.write(run.view, at: start)
-        engine.writer.fileEnd = max(engine.writer.fileEnd, start + UInt64(run.count))
+        let unitSize = UInt64(engine.options.unitSizeInBytes)
+        try engine.file.write(run.view, at: runUnit * unitSize)
+        let unitCount = UInt64(run.count) / unitSize
+        engine.space.withLock { $0.noteWritten(runUnit, unitCount) }
         run.removeAll()
     }
 
     /// Gives back the space of everything that was appended.
     mutating func abandon() {
-        for address in written { engine.writer.space.free(address) }
-        written = []
+        engine.space.withLock { space in
+            for (unit, unitCount) in taken { space.free(unit, UInt64(unitCount)) }
+        }
+        taken = []
         run.removeAll()
     }
 }

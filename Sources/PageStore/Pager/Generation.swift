@@ -28,14 +28,30 @@ final class Generation: @unchecked Sendable {
     private(set) var versions: [PageID: [PageVersion]] = [:]
     /// Bytes of the images in `versions`.
     private(set) var imageBytes = 0
-    /// Out-of-line extents that a later commit of this generation replaced.
-    private(set) var replacedExtents: [ExtentAddress] = []
+    /// Out-of-line extents that a later commit of this generation replaced; `commit` made them.
+    private(set) var replaced: [(address: ExtentAddress, commit: UInt64)] = []
     var pinCount = 0
 
     init(number: UInt64, checkpointCommit: UInt64, map: PageMap) {
         self.number = number
         self.checkpointCommit = checkpointCommit
         self.map = map
+    }
+
+    /// The next generation: what its map covers is left out, what was committed since goes on.
+    init(number: UInt64, checkpointCommit: UInt64, map: PageMap, after last: Generation) {
+        self.number = number
+        self.checkpointCommit = checkpointCommit
+        self.map = map
+        for (id, list) in last.versions {
+            let later = list.filter { $0.commit > checkpointCommit }
+            guard !later.isEmpty else { continue }
+            versions[id] = later
+            for version in later {
+                if case .image(let image) = version.content { imageBytes += image.count }
+            }
+        }
+        replaced = last.replaced.filter { $0.commit > checkpointCommit }
     }
 
     /// The newest version at or before a commit.
@@ -47,10 +63,14 @@ final class Generation: @unchecked Sendable {
     /// What a delta against the newest version of a page would build on.
     func chain(of id: PageID) -> DeltaChain { versions[id]?.last?.chain ?? DeltaChain() }
 
-    func noteReplaced(_ address: ExtentAddress) { replacedExtents.append(address) }
+    func noteReplaced(_ address: ExtentAddress, commit: UInt64) {
+        replaced.append((address, commit))
+    }
 
     func append(_ version: PageVersion, of id: PageID) {
-        if case .extent(let old)? = versions[id]?.last?.content { replacedExtents.append(old) }
+        if let last = versions[id]?.last, case .extent(let old) = last.content {
+            noteReplaced(old, commit: last.commit)
+        }
         if case .image(let image) = version.content { imageBytes += image.count }
         versions[id, default: []].append(version)
     }

@@ -8,15 +8,26 @@ struct PendingSpace: Hashable {
     var died: UInt64
 }
 
+extension PendingSpace {
+    init(_ address: ExtentAddress, born: UInt64, died: UInt64) {
+        self.init(
+            unit: address.unit, unitCount: UInt64(address.unitCount), born: born, died: died)
+    }
+}
+
 /// Which units of the file are taken. A unit is free, used, or pending; the bitmap has a one for
 /// both others. What lies behind the bitmap's end is free.
 struct SpaceMap {
     private(set) var words: [UInt64] = []
     private(set) var pending: [PendingSpace] = []
     /// Zones whose bits changed since they were saved.
-    var changedZones: Set<Int> = []
+    private(set) var changedZones: Set<Int> = []
     /// Where each zone's bitmap is saved.
     var zoneAddresses: [ExtentAddress] = []
+    /// What was taken since the last checkpoint began and so is none of its: counts by first unit.
+    private var recent: [UInt64: UInt64] = [:]
+    /// Units behind what was the file's end that nobody has written yet.
+    private var unwritten: [Range<UInt64>] = []
     private var cursor = 0
     private(set) var freeUnitsBelowEnd: UInt64 = 0
 
@@ -35,36 +46,48 @@ struct SpaceMap {
     }
 
     /// Takes a run of free units, aligned to a count of units. Looks below the end first, going
-    /// on from where the last search ended, and else takes the file's end.
-    mutating func allocate(_ count: Int, alignment: Int = 1) -> UInt64 {
+    /// on from where the last search ended, and else takes the file's end. `isRecent` for what a
+    /// checkpoint that runs now must not save as taken.
+    mutating func allocate(_ count: Int, alignment: Int = 1, isRecent: Bool) -> UInt64 {
+        let unit = place(count, alignment)
+        set(unit, UInt64(count), used: true)
+        if isRecent { recent[unit] = UInt64(count) }
+        return unit
+    }
+
+    private mutating func place(_ count: Int, _ alignment: Int) -> UInt64 {
         if freeUnitsBelowEnd >= UInt64(count), let unit = search(count, alignment: alignment) {
-            set(unit, UInt64(count), used: true)
             return unit
         }
         let step = UInt64(alignment)
-        let unit = (unitCount + step - 1) / step * step
-        set(unit, UInt64(count), used: true)
-        return unit
+        return (unitCount + step - 1) / step * step
     }
 
     /// Marks units as used, whoever named them.
     mutating func take(_ unit: UInt64, _ count: UInt64) { set(unit, count, used: true) }
 
     /// Gives units back at once: nobody can need them.
-    mutating func free(_ unit: UInt64, _ count: UInt64) { set(unit, count, used: false) }
+    mutating func free(_ unit: UInt64, _ count: UInt64) {
+        recent[unit] = nil
+        set(unit, count, used: false)
+    }
 
     mutating func free(_ address: ExtentAddress) { free(address.unit, UInt64(address.unitCount)) }
 
-    /// Keeps space until no reader can need it.
-    mutating func retire(_ space: PendingSpace) {
-        assert(isUsed(space.unit), "what is retired was in use")
-        pending.append(space)
+    /// A checkpoint begins: all that is taken now is reached from what it will save.
+    mutating func settle() {
+        for (unit, count) in recent {
+            for zone in Int(unit) / unitsPerZone...Int(unit + count - 1) / unitsPerZone {
+                changedZones.insert(zone)
+            }
+        }
+        recent = [:]
     }
 
-    mutating func retire(_ address: ExtentAddress, born: UInt64 = 0, died: UInt64) {
-        retire(
-            PendingSpace(
-                unit: address.unit, unitCount: UInt64(address.unitCount), born: born, died: died))
+    /// Keeps space until no reader can need it.
+    mutating func retire(_ spaces: [PendingSpace]) {
+        assert(spaces.allSatisfy { isUsed($0.unit) }, "what is retired was in use")
+        pending += spaces
     }
 
     /// Frees what the reuse rule allows: died at or before the generation in the other superblock,
@@ -82,12 +105,40 @@ struct SpaceMap {
         pending = kept
     }
 
+    // MARK: What was never written
+
+    /// The parts of a range of units that are still to be written before a log may use them.
+    func unwrittenParts(_ unit: UInt64, _ count: UInt64) -> [Range<UInt64>] {
+        unwritten.map { $0.clamped(to: unit..<(unit + count)) }.filter { !$0.isEmpty }
+    }
+
+    mutating func noteWritten(_ unit: UInt64, _ count: UInt64) {
+        guard !unwritten.isEmpty else { return }
+        let range = unit..<(unit + count)
+        unwritten = unwritten.flatMap { old -> [Range<UInt64>] in
+            guard old.overlaps(range) else { return [old] }
+            return [
+                old.lowerBound..<max(old.lowerBound, range.lowerBound),
+                min(old.upperBound, range.upperBound)..<old.upperBound,
+            ].filter { !$0.isEmpty }
+        }
+    }
+
+    private mutating func noteUnwritten(_ range: Range<UInt64>) {
+        if let last = unwritten.last, last.upperBound == range.lowerBound {
+            unwritten[unwritten.count - 1] = last.lowerBound..<range.upperBound
+        } else {
+            unwritten.append(range)
+        }
+    }
+
     var pendingUnits: UInt64 { pending.reduce(0) { $0 + $1.unitCount } }
 
     private mutating func set(_ unit: UInt64, _ count: UInt64, used: Bool) {
         let end = unit + count
         if end > unitCount {
             freeUnitsBelowEnd += end - unitCount
+            noteUnwritten(unitCount..<end)
             unitCount = end
             let needed = Int((end + 63) / 64)
             if needed > words.count {
@@ -170,30 +221,22 @@ struct SpaceMap {
         return nil
     }
 
-    /// The end of the last unit that is used or pending.
-    var usedEnd: UInt64 {
-        for index in words.indices.reversed() where words[index] != 0 {
-            return UInt64(index * 64 + 64 - words[index].leadingZeroBitCount)
-        }
-        return 0
-    }
-
     // MARK: What a checkpoint saves
 
-    /// Gives every zone an address, `.none` where nothing was ever saved.
-    mutating func resizeZoneAddresses() {
-        while zoneAddresses.count < zoneCount { zoneAddresses.append(.none) }
+    /// What the running checkpoint saves as taken: all but what is recent. Zones that changed
+    /// count as saved from now on.
+    mutating func beginSaving() -> SavedSpace {
+        var saved = SavedSpace(
+            words: words, zones: changedZones.sorted(), zoneAddresses: zoneAddresses,
+            pending: pending, unitsPerZone: unitsPerZone)
+        for (unit, count) in recent { saved.clear(unit, count) }
+        while saved.zoneAddresses.count < zoneCount { saved.zoneAddresses.append(.none) }
+        changedZones = []
+        return saved
     }
 
-    /// The bitmap of a zone, one bit a unit, low bits first.
-    func zoneImage(_ zone: Int) -> PageBuffer {
-        let page = PageBuffer(id: PageID(UInt64(zone)), count: unitsPerZone / 8)
-        let first = zone * unitsPerZone / 64
-        for index in 0..<(unitsPerZone / 64) where first + index < words.count {
-            page.setUInt64(words[first + index], at: index * 8)
-        }
-        return page
-    }
+    /// The checkpoint failed: its zones are to be saved by the next one.
+    mutating func noteUnsaved(_ zones: [Int]) { changedZones.formUnion(zones) }
 
     /// Takes over a zone's bitmap as it was saved.
     mutating func loadZone(_ zone: Int, _ image: ByteView) {
@@ -220,5 +263,59 @@ struct SpaceMap {
         freeUnitsBelowEnd = count >= used ? count - used : 0
         pending = saved
         changedZones = []
+        unwritten = []
+    }
+
+    /// Ends the map at its last taken unit, and returns that end.
+    mutating func trim() -> UInt64 {
+        let end = usedEnd
+        for range in unwrittenParts(end, unitCount - end) {
+            noteWritten(range.lowerBound, UInt64(range.count))
+        }
+        freeUnitsBelowEnd -= unitCount - end
+        unitCount = end
+        cursor = min(cursor, Int(end))
+        return end
+    }
+
+    /// The end of the last unit that is taken.
+    var usedEnd: UInt64 { words.usedEnd }
+}
+
+/// The allocation state as a checkpoint saves it.
+struct SavedSpace {
+    private(set) var words: [UInt64]
+    /// The zones to write.
+    let zones: [Int]
+    var zoneAddresses: [ExtentAddress]
+    var pending: [PendingSpace]
+    let unitsPerZone: Int
+
+    var usedEnd: UInt64 { words.usedEnd }
+
+    fileprivate mutating func clear(_ unit: UInt64, _ count: UInt64) {
+        for position in unit..<(unit + count) {
+            words[Int(position / 64)] &= ~(1 << (position % 64))
+        }
+    }
+
+    /// The bitmap of a zone, one bit a unit, low bits first.
+    func zoneImage(_ zone: Int) -> PageBuffer {
+        let page = PageBuffer(id: PageID(UInt64(zone)), count: unitsPerZone / 8)
+        let first = zone * unitsPerZone / 64
+        for index in 0..<(unitsPerZone / 64) where first + index < words.count {
+            page.setUInt64(words[first + index], at: index * 8)
+        }
+        return page
+    }
+}
+
+extension [UInt64] {
+    /// The end of the last bit that is one.
+    fileprivate var usedEnd: UInt64 {
+        for index in indices.reversed() where self[index] != 0 {
+            return UInt64(index * 64 + 64 - self[index].leadingZeroBitCount)
+        }
+        return 0
     }
 }

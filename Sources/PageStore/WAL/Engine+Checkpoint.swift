@@ -1,70 +1,117 @@
+/// What a checkpoint stores: the store as it was between two transactions.
+struct CheckpointPlan {
+    /// The generation that the checkpoint makes.
+    let number: UInt64
+    /// The generation whose map it starts from.
+    let base: Generation
+    /// The last commit that it covers.
+    let commitNumber: UInt64
+    let catalogRoot: PageID?
+    let pageCount: UInt64
+    let freeNames: [PageNames.Run]
+    /// The newest version of each page that changed since the last checkpoint.
+    let versions: [(id: PageID, version: PageVersion)]
+    let replacedExtents: [ExtentAddress]
+    /// Where the log goes on.
+    let head: LogSegment
+    /// The log that the checkpoint makes needless.
+    let oldSegments: [LogSegment]
+    let oldLogBytes: UInt64
+}
+
 /// Checkpoint: the newest image of every page becomes part of the map, and the log starts anew.
-/// The steps are those of spec/03-wal.md, in its order.
+/// The steps are those of spec/03-wal.md, in its order. One runs at a time; it begins between two
+/// transactions, and after that transactions go on beside it.
 extension Engine {
-    /// A checkpoint between transactions; the caller holds the turn.
+    /// A checkpoint from beginning to end; the caller holds the turn, and none is running.
     func checkpoint() throws(StoreError) {
-        let segment = try allocateSegment(holding: 0)
-        try link(to: segment)
-        try storeGeneration(state.generation.number + 1)
-        lock.withLock { _ in state.checkpoints += 1 }
+        if let plan = try beginCheckpoint() { try run(plan) }
     }
 
-    /// Steps 2 to 6 for a generation whose log begins with the current segment.
-    func storeGeneration(_ number: UInt64) throws(StoreError) {
-        let spaceBefore = writer.space
-        let blocksBefore = writer.allocationBlocks
-        var output = ExtentWriter(engine: self)
-        let superblock: Superblock
-        let stored: (map: PageMap, images: [(PageBuffer, ExtentAddress)])
+    /// Step 1, between two transactions: the caller holds the turn. Nil when one runs already.
+    func beginCheckpoint() throws(StoreError) -> CheckpointPlan? {
+        guard lock.withLock({ _ in !state.isCheckpointing }) else { return nil }
+        try link(to: allocateSegment(holding: 0))
+        return plan(newestGeneration + 1)
+    }
+
+    /// Takes down what the store is now. The log goes on in the segment that was started last.
+    func plan(_ number: UInt64) -> CheckpointPlan {
+        runningCheckpoint.enter()
+        space.withLock { $0.settle() }
+        return lock.withLock { _ in
+            state.isCheckpointing = true
+            let generation = state.generation
+            let head = writer.log.segment
+            return CheckpointPlan(
+                number: number, base: generation, commitNumber: state.commitNumber,
+                catalogRoot: state.catalogRoot, pageCount: writer.nextPageID,
+                freeNames: writer.freeNames.runs,
+                versions: generation.versions.compactMap { id, list in
+                    list.last.map { (id: id, version: $0) }
+                }.sorted { $0.id < $1.id },
+                replacedExtents: generation.replaced.map(\.address), head: head,
+                oldSegments: state.segments.filter { $0.number < head.number },
+                oldLogBytes: state.logBytes)
+        }
+    }
+
+    /// Steps 2 to 6, on any thread.
+    func run(_ plan: CheckpointPlan) throws(StoreError) {
+        defer {
+            lock.withLock { _ in state.isCheckpointing = false }
+            runningCheckpoint.leave()
+        }
+        var output = ExtentWriter(engine: self, isRecent: false)
+        let map: PageMap
+        var dying: [PendingSpace]
+        let saved: (root: ExtentAddress, blocks: [ExtentAddress], state: SavedSpace)
         do throws(StoreError) {
-            stored = try storePages(number, with: &output)
-            retireLog(died: number)
-            let allocation = try storeSpace(number, with: &output)
-            try output.flush()
-            superblock = newSuperblock(number, map: stored.map, allocation: allocation)
+            (map, dying) = try storePages(plan, with: &output)
+            saved = try storeSpace(plan, &dying, with: &output)
         } catch {
-            writer.space = spaceBefore
-            writer.allocationBlocks = blocksBefore
+            output.abandon()
             throw failedBeforeCommit(error)
         }
         try syncData()
+        let superblock = superblock(of: plan, map: map, saved.root, saved.state)
         try writeSuperblock(superblock)
-        publish(stored.map, images: stored.images, superblock: superblock)
+        writer.allocationBlocks = saved.blocks
+        publish(plan, map, superblock)
+        release(dying, saved.state.zoneAddresses, generation: plan.number)
     }
 
-    /// Stores each page that changed since the last checkpoint and the map above them.
+    /// Stores each page that changed since the last checkpoint and the map above them. Returns
+    /// what only older generations need.
     private func storePages(
-        _ number: UInt64, with output: inout ExtentWriter
-    ) throws(StoreError) -> (map: PageMap, images: [(PageBuffer, ExtentAddress)]) {
-        let generation = state.generation
+        _ plan: CheckpointPlan, with output: inout ExtentWriter
+    ) throws(StoreError) -> (PageMap, [PendingSpace]) {
         var changes: [(id: PageID, address: ExtentAddress)] = []
-        var images: [(PageBuffer, ExtentAddress)] = []
-        for (id, versions) in generation.versions.sorted(by: { $0.key < $1.key }) {
-            guard let newest = versions.last else { continue }
-            switch newest.content {
+        for (id, version) in plan.versions {
+            switch version.content {
             case .image(let image):
                 let address = try output.append(
-                    image.view, id: id.rawValue, kind: .page, generation: number,
-                    commit: newest.commit)
+                    image.view, id: id.rawValue, kind: .page, generation: plan.number,
+                    commit: version.commit)
                 changes.append((id: id, address: address))
-                images.append((image, address))
+                // Whoever reads the page next finds it, though the log's image is let go.
+                lock.withLock { _ in state.cache.insert(image, at: address) }
             case .extent(let address):
                 changes.append((id: id, address: address))
             case .freed:
                 changes.append((id: id, address: .none))
             }
         }
-        var dropped = generation.replacedExtents
+        var dropped = plan.replacedExtents
         let map = try lock.withLock { _ throws(StoreError) in
-            try generation.map.replacing(changes, load: loadMapNode, dropped: &dropped)
+            try plan.base.map.replacing(changes, load: loadMapNode, dropped: &dropped)
         }
-        try storeMap(map, generation: number, with: &output)
-        try retire(dropped, died: number)
-        return (map, images)
+        try storeMap(map, plan, with: &output)
+        return (map, try dyingSpace(dropped, plan))
     }
 
     private func storeMap(
-        _ map: PageMap, generation: UInt64, with output: inout ExtentWriter
+        _ map: PageMap, _ plan: CheckpointPlan, with output: inout ExtentWriter
     ) throws(StoreError) {
         for node in map.unwritten() {
             for (index, child) in node.children.enumerated() {
@@ -76,21 +123,32 @@ extension Engine {
                 entry.store(in: page, at: index * ExtentAddress.size)
             }
             node.address = try output.append(
-                page.view, id: node.storedID, kind: .map, generation: generation,
-                commit: state.commitNumber)
+                page.view, id: node.storedID, kind: .map, generation: plan.number,
+                commit: plan.commitNumber)
         }
     }
 
-    /// Keeps replaced extents for the readers that can see them and for no others.
-    private func retire(_ dropped: [ExtentAddress], died: UInt64) throws(StoreError) {
-        let newest = state.generation.number
+    /// Replaced extents and the old log, each with the generations whose readers can need it.
+    private func dyingSpace(
+        _ dropped: [ExtentAddress], _ plan: CheckpointPlan
+    ) throws(StoreError) -> [PendingSpace] {
+        let newest = plan.base.number
         let oldest = lock.withLock { _ in state.pins.keys.min() ?? newest }
+        var dying: [PendingSpace] = []
         for address in dropped {
             // Without a reader of an older generation only the newest can need the extent; else
             // its own header says since when it has been there.
             let born = oldest < newest ? try birth(of: address) : newest
-            writer.space.retire(address, born: born, died: died)
+            dying.append(PendingSpace(address, born: born, died: plan.number))
         }
+        let unitSize = UInt64(options.unitSizeInBytes)
+        for segment in plan.oldSegments {
+            dying.append(
+                PendingSpace(
+                    unit: segment.byteOffset / unitSize, unitCount: segment.sizeInBytes / unitSize,
+                    born: segment.born, died: plan.number))
+        }
+        return dying
     }
 
     private func birth(of address: ExtentAddress) throws(StoreError) -> UInt64 {
@@ -103,32 +161,20 @@ extension Engine {
         return bytes.uint64(at: ExtentLayout.generation)
     }
 
-    /// The segments before the new head die with this generation.
-    private func retireLog(died: UInt64) {
-        let unitSize = UInt64(options.unitSizeInBytes)
-        for segment in writer.segments where segment.number != writer.log.segment.number {
-            writer.space.retire(
-                PendingSpace(
-                    unit: segment.byteOffset / unitSize, unitCount: segment.sizeInBytes / unitSize,
-                    born: segment.born, died: died))
-        }
-    }
-
-    func newSuperblock(
-        _ number: UInt64, map: PageMap, allocation: ExtentAddress
+    private func superblock(
+        of plan: CheckpointPlan, map: PageMap, _ allocation: ExtentAddress, _ saved: SavedSpace
     ) -> Superblock {
-        var superblock = writer.superblock
-        superblock.generation = number
+        var superblock = superblock
+        superblock.generation = plan.number
         superblock.mapDepth = map.depth
-        superblock.commitNumber = state.commitNumber
+        superblock.commitNumber = plan.commitNumber
         superblock.commitTime = files.now()
-        superblock.pageCount = writer.nextPageID
-        superblock.catalogRoot = state.catalogRoot?.rawValue ?? 0
+        superblock.pageCount = plan.pageCount
+        superblock.catalogRoot = plan.catalogRoot?.rawValue ?? 0
         superblock.mapRoot = map.root.address
         superblock.allocationRoot = allocation
-        superblock.head = writer.log.segment
-        superblock.requiredLength =
-            writer.space.usedEnd * UInt64(options.unitSizeInBytes)
+        superblock.head = plan.head
+        superblock.requiredLength = saved.usedEnd * UInt64(options.unitSizeInBytes)
         return superblock
     }
 
@@ -139,6 +185,7 @@ extension Engine {
             poison(error)
             throw error
         }
+        try checkNotPoisoned()
     }
 
     func writeSuperblock(_ superblock: Superblock) throws(StoreError) {
@@ -149,23 +196,34 @@ extension Engine {
             poison(error)
             throw error
         }
+        try checkNotPoisoned()
     }
 
-    private func publish(
-        _ map: PageMap, images: [(PageBuffer, ExtentAddress)], superblock: Superblock
-    ) {
-        let pinned: [UInt64] = lock.withLock { _ in
-            for (image, address) in images { state.cache.insert(image, at: address) }
+    private func publish(_ plan: CheckpointPlan, _ map: PageMap, _ superblock: Superblock) {
+        lock.withLock { _ in
             state.generation = Generation(
-                number: superblock.generation, checkpointCommit: superblock.commitNumber,
-                map: map)
-            state.logBytes = 0
-            writer.checkpointRetryLogBytes = 0
-            return Array(state.pins.keys)
+                number: plan.number, checkpointCommit: plan.commitNumber, map: map,
+                after: state.generation)
+            state.logBytes -= plan.oldLogBytes
+            state.checkpointRetryLogBytes = 0
+            state.previousGeneration = state.superblock.generation
+            state.superblock = superblock
+            state.segments.removeAll { $0.number < plan.head.number }
+            state.checkpoints += 1
         }
-        writer.previousGeneration = writer.superblock.generation
-        writer.superblock = superblock
-        writer.segments = [writer.log.segment]
-        writer.space.release(previous: writer.previousGeneration, pinned: pinned)
+    }
+
+    /// The new generation is durable: what died with it pends, and what nobody needs is free.
+    private func release(
+        _ dying: [PendingSpace], _ zoneAddresses: [ExtentAddress], generation: UInt64
+    ) {
+        let (previous, pinned): (UInt64, [UInt64]) = lock.withLock { _ in
+            (state.previousGeneration, Array(state.pins.keys))
+        }
+        space.withLock { space in
+            space.retire(dying)
+            space.zoneAddresses = zoneAddresses
+            space.release(previous: previous, pinned: pinned)
+        }
     }
 }

@@ -2,12 +2,10 @@
 extension Engine {
     /// Called by the one write transaction, which holds the turn.
     func commit(_ content: CommitContent) throws(StoreError) -> UInt64 {
-        if let cause = lock.withLock({ _ in state.poison }) {
-            throw StoreError(.poisoned, cause.message, path: path, systemError: cause.systemError)
-        }
+        try checkNotPoisoned()
         let number = state.commitNumber + 1
         var content = content
-        var output = ExtentWriter(engine: self)
+        var output = ExtentWriter(engine: self, isRecent: true)
         do throws(StoreError) {
             try moveOutOfLine(&content, number: number, with: &output)
             let group = encode(&content, number: number)
@@ -34,7 +32,7 @@ extension Engine {
                     let image = logged.image
                     let address = try output.append(
                         image.view, id: image.id.rawValue, kind: .page,
-                        generation: state.generation.number, commit: number)
+                        generation: newestGeneration, commit: number)
                     content.extents.append((id: image.id, address: address))
                 }
                 try output.flush()
@@ -112,41 +110,41 @@ extension Engine {
         let size = (max(usual, wanted) + block - 1) / block * block
         let unitSize = UInt64(options.unitSizeInBytes)
         let alignment = max(1, Limits.blockSizeInBytes / options.unitSizeInBytes)
-        let unit = writer.space.allocate(Int(size / unitSize), alignment: alignment)
-        let segment = LogSegment(
+        let unit = space.withLock {
+            $0.allocate(Int(size / unitSize), alignment: alignment, isRecent: true)
+        }
+        do throws(StoreError) {
+            try zeroFill(unit, size / unitSize)
+        } catch {
+            space.withLock { $0.free(unit, size / unitSize) }
+            throw failedBeforeCommit(error)
+        }
+        return LogSegment(
             byteOffset: unit * unitSize, sizeInBytes: size,
             number: writer.log.segment.number + 1,
             salt: StoreUUID(low: files.random(), high: files.random()),
-            born: state.generation.number)
-        do throws(StoreError) {
-            try zeroFill(segment)
-        } catch {
-            writer.space.free(unit, size / unitSize)
-            throw failedBeforeCommit(error)
-        }
-        return segment
+            born: newestGeneration)
     }
 
     /// Where blocks were never written they are written now; elsewhere the new salt makes what an
     /// earlier owner left harmless.
-    private func zeroFill(_ segment: LogSegment) throws(StoreError) {
-        let end = segment.byteOffset + segment.sizeInBytes
-        var position = max(segment.byteOffset, min(writer.fileEnd, end))
-        guard position < end else { return }
-        let zeros = ByteBuffer(capacity: 1 << 20)
-        zeros.appendZeros(Int(min(UInt64(1 << 20), end - position)))
-        while position < end {
-            let part = min(UInt64(zeros.count), end - position)
-            try file.write(zeros.view.slice(from: 0, count: Int(part)), at: position)
-            position += part
+    private func zeroFill(_ unit: UInt64, _ unitCount: UInt64) throws(StoreError) {
+        let parts = space.withLock { $0.unwrittenParts(unit, unitCount) }
+        guard !parts.isEmpty else { return }
+        let unitSize = UInt64(options.unitSizeInBytes)
+        let zeros = ByteBuffer(capacity: 1 << 17)
+        zeros.appendZeros(1 << 17)
+        for part in parts {
+            var position = part.lowerBound * unitSize
+            let end = part.upperBound * unitSize
+            while position < end {
+                let count = min(UInt64(zeros.count), end - position)
+                try file.write(zeros.view.slice(from: 0, count: Int(count)), at: position)
+                position += count
+            }
         }
-        do throws(StoreError) {
-            try file.sync()
-        } catch {
-            poison(error)
-            throw error
-        }
-        writer.fileEnd = max(writer.fileEnd, end)
+        try syncData()
+        space.withLock { $0.noteWritten(unit, unitCount) }
     }
 
     /// Writes the old segment's last frame and goes on in the new one.
@@ -162,13 +160,14 @@ extension Engine {
         try writeLog(buffer)
         writer.log.groupNumber += 1
         startSegment(segment)
-        writer.segments.append(segment)
     }
 
+    /// The log goes on at the beginning of a segment.
     func startSegment(_ segment: LogSegment) {
         writer.log.segment = segment
         writer.log.position = 0
         writer.log.chain = segment.chainStart(uuid)
+        lock.withLock { _ in state.segments.append(segment) }
     }
 
     private func writeGroup(_ group: ByteBuffer) throws(StoreError) {
@@ -188,6 +187,8 @@ extension Engine {
             poison(error)
             throw error
         }
+        // Another thread's failed sync may have lost what this write made of the file.
+        try checkNotPoisoned()
         lock.withLock { _ in state.logBytes += UInt64(buffer.count) }
     }
 
@@ -212,24 +213,6 @@ extension Engine {
             state.commits += 1
         }
         for id in content.freed.reversed() { writer.freeNames.insert(id) }
-    }
-
-    private func checkpointWhenDue() {
-        let isDue = lock.withLock { _ in
-            state.logBytes >= writer.checkpointRetryLogBytes
-                && (state.logBytes >= options.logBytesMax
-                    || state.generation.imageBytes >= options.versionBytesMax)
-        }
-        guard isDue else { return }
-        // The commit stands whatever happens here: for lack of space the log is kept and a later
-        // commit tries again; any other failure has poisoned the store.
-        do throws(StoreError) {
-            try checkpoint()
-        } catch {
-            if error.code != .diskFull { poison(error) }
-            // Each attempt takes a segment, so that not every commit may try.
-            writer.checkpointRetryLogBytes = state.logBytes + options.logBytesMax / 4
-        }
     }
 }
 

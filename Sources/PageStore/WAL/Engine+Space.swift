@@ -20,41 +20,41 @@ package enum AllocationLayout {
 extension Engine {
     private static var blockStreamBytesMax: Int { 1 << 18 }
 
+    private typealias Block = (unit: UInt64, unitCount: Int, streamBytes: Int)
+
     /// Saves the state and returns the address of its first block. The places of what it writes
-    /// are chosen before anything is serialised, because they are part of what is saved.
+    /// are chosen before anything is serialised, because they are part of what is saved. What
+    /// saving replaces is added to what dies.
     func storeSpace(
-        _ generation: UInt64, with output: inout ExtentWriter
-    ) throws(StoreError) -> ExtentAddress {
+        _ plan: CheckpointPlan, _ dying: inout [PendingSpace], with output: inout ExtentWriter
+    ) throws(StoreError) -> (root: ExtentAddress, blocks: [ExtentAddress], state: SavedSpace) {
         // No reader needs what is retired here: its interval is empty.
         for block in writer.allocationBlocks {
-            writer.space.retire(block, born: generation, died: generation)
+            dying.append(PendingSpace(block, born: plan.number, died: plan.number))
         }
-        let runs = writer.freeNames.runs
-        var zonePlaces: [Int: UInt64] = [:]
-        var blocks: [(unit: UInt64, unitCount: Int, streamBytes: Int)] = []
-        var isSettled = false
-        while !isSettled {
-            placeZones(&zonePlaces, generation)
-            let needed = streamByteCount(freeRunCount: runs.count)
-            let capacity = blocks.reduce(0) { $0 + $1.streamBytes }
-            isSettled = capacity >= needed
-            if !isSettled { blocks.append(takeBlock(needed - capacity)) }
-            // A new block may lie in a zone that had not changed before.
-            if writer.space.changedZones.contains(where: { zonePlaces[$0] == nil }) {
-                isSettled = false
+        var places: [Int: UInt64] = [:]
+        var blocks: [Block] = []
+        var saved = settle(&places, &blocks, plan, dying, &output)
+        do throws(StoreError) {
+            for zone in saved.zones {
+                let old = saved.zoneAddresses[zone]
+                if !old.isNone {
+                    dying.append(PendingSpace(old, born: plan.number, died: plan.number))
+                }
+                let image = saved.zoneImage(zone)
+                saved.zoneAddresses[zone] = try output.append(
+                    image.view, id: UInt64(zone), kind: .zone, generation: plan.number,
+                    commit: plan.commitNumber, unit: places[zone] ?? 0, unitCount: zoneUnitCount)
             }
+            saved.pending += dying
+            let addresses = try storeBlocks(
+                blocks, stream(saved, plan.freeNames), plan, with: &output)
+            try output.flush()
+            return (addresses.last ?? .none, addresses, saved)
+        } catch {
+            space.withLock { $0.noteUnsaved(saved.zones) }
+            throw error
         }
-        writer.space.resizeZoneAddresses()
-        let unitCount = zoneUnitCount
-        for (zone, unit) in zonePlaces.sorted(by: { $0.key < $1.key }) {
-            let image = writer.space.zoneImage(zone)
-            writer.space.zoneAddresses[zone] = try output.append(
-                image.view, id: UInt64(zone), kind: .zone,
-                generation: generation, commit: state.commitNumber, unit: unit,
-                unitCount: unitCount)
-        }
-        writer.space.changedZones = []
-        return try storeBlocks(blocks, stream(runs), generation, with: &output)
     }
 
     private var zoneUnitCount: Int {
@@ -62,40 +62,54 @@ extension Engine {
         return (byteCount + options.unitSizeInBytes - 1) / options.unitSizeInBytes
     }
 
-    private func placeZones(_ places: inout [Int: UInt64], _ generation: UInt64) {
-        while let zone = writer.space.changedZones.first(where: { places[$0] == nil }) {
-            if zone < writer.space.zoneAddresses.count {
-                let old = writer.space.zoneAddresses[zone]
-                if !old.isNone { writer.space.retire(old, born: generation, died: generation) }
+    /// Takes places for changed zones and for the stream until no place taken changes a zone that
+    /// has none, and takes the state down. Commits go on taking space beside this: a zone that
+    /// only they changed is saved as well or has its turn in the next checkpoint.
+    private func settle(
+        _ places: inout [Int: UInt64], _ blocks: inout [Block], _ plan: CheckpointPlan,
+        _ dying: [PendingSpace], _ output: inout ExtentWriter
+    ) -> SavedSpace {
+        while true {
+            let (zones, zoneCount, pendingCount) = space.withLock {
+                ($0.changedZones, $0.zoneCount, $0.pending.count)
             }
-            places[zone] = writer.space.allocate(zoneUnitCount)
+            for zone in zones.sorted() where places[zone] == nil {
+                places[zone] = output.take(zoneUnitCount)
+            }
+            let needed =
+                AllocationLayout.zones + (zoneCount + 1) * ExtentAddress.size
+                + (pendingCount + dying.count + places.count) * AllocationLayout.pendingSize
+                + plan.freeNames.count * AllocationLayout.freeRunSize
+            let capacity = blocks.reduce(0) { $0 + $1.streamBytes }
+            if capacity < needed { blocks.append(takeBlock(needed - capacity, &output)) }
+            let saved: SavedSpace? = space.withLock { space in
+                guard capacity >= needed, space.zoneCount <= zoneCount + 1,
+                    space.changedZones.allSatisfy({ places[$0] != nil })
+                else { return nil }
+                return space.beginSaving()
+            }
+            if let saved { return saved }
         }
     }
 
-    private func takeBlock(_ streamBytes: Int) -> (unit: UInt64, unitCount: Int, streamBytes: Int) {
+    private func takeBlock(_ streamBytes: Int, _ output: inout ExtentWriter) -> Block {
         let wanted = min(streamBytes + 256, Self.blockStreamBytesMax)
         let byteCount = ExtentLayout.size + AllocationLayout.blockStream + wanted
         let unitCount = (byteCount + options.unitSizeInBytes - 1) / options.unitSizeInBytes
-        return (writer.space.allocate(unitCount), unitCount, wanted)
+        return (output.take(unitCount), unitCount, wanted)
     }
 
-    private func streamByteCount(freeRunCount: Int) -> Int {
-        AllocationLayout.zones + writer.space.zoneCount * ExtentAddress.size
-            + writer.space.pending.count * AllocationLayout.pendingSize
-            + freeRunCount * AllocationLayout.freeRunSize
-    }
-
-    private func stream(_ runs: [PageNames.Run]) -> ByteBuffer {
+    private func stream(_ saved: SavedSpace, _ runs: [PageNames.Run]) -> ByteBuffer {
         let buffer = ByteBuffer(capacity: 4096)
-        buffer.appendUInt64(writer.space.usedEnd)
-        buffer.appendUInt64(UInt64(writer.space.zoneCount))
-        buffer.appendUInt64(UInt64(writer.space.pending.count))
+        buffer.appendUInt64(saved.usedEnd)
+        buffer.appendUInt64(UInt64(saved.zoneAddresses.count))
+        buffer.appendUInt64(UInt64(saved.pending.count))
         buffer.appendUInt64(UInt64(runs.count))
-        for address in writer.space.zoneAddresses {
+        for address in saved.zoneAddresses {
             buffer.appendUInt64(address.hash)
             buffer.appendUInt64(address.place)
         }
-        for space in writer.space.pending {
+        for space in saved.pending {
             buffer.appendUInt64(space.unit)
             buffer.appendUInt64(space.unitCount)
             buffer.appendUInt64(space.born)
@@ -108,17 +122,18 @@ extension Engine {
         return buffer
     }
 
-    /// Writes the blocks last to first, because each names the next.
+    /// Writes the blocks last to first, because each names the next; the first comes back last.
     private func storeBlocks(
-        _ blocks: [(unit: UInt64, unitCount: Int, streamBytes: Int)], _ stream: ByteBuffer,
-        _ generation: UInt64, with output: inout ExtentWriter
-    ) throws(StoreError) -> ExtentAddress {
+        _ blocks: [Block], _ stream: ByteBuffer, _ plan: CheckpointPlan,
+        with output: inout ExtentWriter
+    ) throws(StoreError) -> [ExtentAddress] {
         var starts: [Int] = []
         var total = 0
         for block in blocks {
             starts.append(total)
             total += block.streamBytes
         }
+        assert(stream.count <= total, "the blocks hold the stream")
         var next = ExtentAddress.none
         var addresses: [ExtentAddress] = []
         for (block, start) in zip(blocks, starts).reversed() {
@@ -129,12 +144,11 @@ extension Engine {
             if part > 0 { image.append(stream.view.slice(from: start, count: part)) }
             image.appendZeros(block.streamBytes - part)
             next = try output.append(
-                image.view, id: UInt64(start), kind: .allocation, generation: generation,
-                commit: state.commitNumber, unit: block.unit, unitCount: block.unitCount)
+                image.view, id: UInt64(start), kind: .allocation, generation: plan.number,
+                commit: plan.commitNumber, unit: block.unit, unitCount: block.unitCount)
             addresses.append(next)
         }
-        writer.allocationBlocks = addresses
-        return next
+        return addresses
     }
 
     /// Reads the state that a superblock names.
@@ -170,11 +184,11 @@ extension Engine {
             guard count <= UInt64(bytes.count) else { throw damagedSpace("a count lies", root) }
             needed += count * UInt64(size)
         }
-        guard needed <= UInt64(bytes.count),
-            unitCount <= writer.fileEnd / UInt64(options.unitSizeInBytes) + 1,
-            counts[0] * UInt64(writer.space.unitsPerZone) >= unitCount
-        else { throw damagedSpace("its counts do not fit its size", root) }
         var space = SpaceMap(pageSizeInBytes: options.pageSizeInBytes)
+        guard needed <= UInt64(bytes.count),
+            unitCount <= superblock.requiredLength / UInt64(options.unitSizeInBytes),
+            counts[0] * UInt64(space.unitsPerZone) >= unitCount
+        else { throw damagedSpace("its counts do not fit its size", root) }
         var position = Layout.zones
         for zone in 0..<Int(counts[0]) {
             let address = ExtentAddress(bytes, at: position)
@@ -190,7 +204,8 @@ extension Engine {
         }
         let pending = try parsePending(bytes, &position, Int(counts[1]), unitCount, root)
         space.finishLoading(unitCount: unitCount, pending: pending)
-        writer.space = space
+        let loaded = space
+        self.space.withLock { $0 = loaded }
         try parseFreeRuns(bytes, position, Int(counts[2]), root)
     }
 
@@ -220,8 +235,8 @@ extension Engine {
         for _ in 0..<count {
             let first = bytes.uint64(at: position)
             let length = bytes.uint64(at: position + 8)
-            guard first > 0, first >= runs.last?.end ?? 1, first <= writer.superblock.pageCount,
-                length <= writer.superblock.pageCount - first
+            guard first > 0, first >= runs.last?.end ?? 1, first <= superblock.pageCount,
+                length <= superblock.pageCount - first
             else { throw damagedSpace("free page names are out of range", root) }
             runs.append(PageNames.Run(start: first, count: length))
             position += AllocationLayout.freeRunSize

@@ -1,0 +1,132 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import PageStore
+
+/// Checkpoints beside commits and readers.
+@Suite struct BackgroundCheckpointTests {
+    private static var options: Engine.Options {
+        var options = Engine.Options()
+        options.pageSizeInBytes = 512
+        options.unitSizeInBytes = 64
+        options.logSegmentSizeInBytes = 16_384
+        options.logBytesMax = 20_000
+        options.versionBytesMax = 16_384
+        options.outOfLineBytesMin = 12 * 512
+        options.cacheSizeInBytes = 32_768
+        return options
+    }
+
+    private static var commitCount: Int {
+        ProcessInfo.processInfo.environment["TRELLIS_LONG"] == nil ? 1500 : 20_000
+    }
+
+    /// Page to the byte that fills it, by commit number.
+    private typealias Contents = [[PageID: UInt8]]
+
+    private func write(_ engine: Engine, _ random: inout SeededRandom) throws -> Contents {
+        var contents: Contents = [[:]]
+        var content: [PageID: UInt8] = [:]
+        for _ in 0..<Self.commitCount {
+            let transaction = try engine.beginWrite()
+            for _ in 0..<(1 + random.below(20)) {
+                let fill = UInt8(random.below(250))
+                let known = content.keys.randomElement(using: &random)
+                if let known, content.count > 60, random.below(2) == 0 {
+                    try transaction.freePage(known)
+                    content[known] = nil
+                } else {
+                    let page =
+                        try random.below(2) == 0
+                        ? known.map { try transaction.editablePage($0) } : nil
+                    let filled = try page ?? transaction.allocatePage(.overflow)
+                    filled.fill(fill, from: 64, count: filled.count - 64)
+                    content[filled.id] = fill
+                }
+            }
+            if random.below(20) == 0 {
+                transaction.rollback()
+                content = contents[contents.count - 1]
+            } else {
+                #expect(try transaction.commit() == UInt64(contents.count))
+                contents.append(content)
+            }
+        }
+        return contents
+    }
+
+    private func compare(_ snapshot: Snapshot, _ contents: Contents) throws {
+        for (id, byte) in contents[Int(snapshot.commitNumber)] {
+            let page = try snapshot.page(id)
+            #expect(page[64] == byte && page[page.count - 1] == byte)
+        }
+    }
+
+    @Test func `commits and readers go on beside checkpoints`() throws {
+        let files = MemoryFileSystem()
+        var random = SeededRandom(for: "BackgroundCheckpointTests")
+        let engine = try Engine.open(path: "store", options: Self.options, files: files)
+        let done = DispatchSemaphore(value: 0)
+        let group = DispatchGroup()
+        let held = Held()
+        for _ in 0..<2 {
+            DispatchQueue.global().async(group: group) {
+                var snapshots: [Snapshot] = []
+                while done.wait(timeout: .now()) == .timedOut {
+                    guard let snapshot = try? engine.snapshot() else { break }
+                    snapshots.append(snapshot)
+                    for id in 1...40 { _ = try? snapshot.page(PageID(UInt64(id))) }
+                    if snapshots.count > 8 { snapshots.remove(at: snapshots.count / 2) }
+                }
+                done.signal()
+                held.add(snapshots)
+            }
+        }
+        let contents = try write(engine, &random)
+        done.signal()
+        group.wait()
+        #expect(engine.statistics.checkpoints > 20)
+        for snapshot in held.snapshots { try compare(snapshot, contents) }
+        held.removeAll()
+        try compare(engine.snapshot(), contents)
+        try engine.close()
+        for _ in 0..<3 {
+            let again = try Engine.open(path: "store", options: Self.options, files: files)
+            try compare(again.snapshot(), contents)
+            try again.checkpointNow()
+            try compare(again.snapshot(), contents)
+            try again.close()
+        }
+    }
+
+    @Test func `a hard limit holds back transactions until the checkpoint is done`() throws {
+        var options = Self.options
+        options.hardLimitFactor = 2
+        let engine = try Engine.inMemory(options: options)
+        var random = SeededRandom(for: "BackgroundCheckpointTests hard limit")
+        var most: UInt64 = 0
+        let transaction = try engine.beginWrite()
+        let ids = try (0..<30).map { _ in try transaction.allocatePage(.overflow).id }
+        _ = try transaction.commit()
+        for _ in 0..<500 {
+            let transaction = try engine.beginWrite()
+            for id in ids.prefix(8) {
+                let page = try transaction.editablePage(id)
+                random.bytes(400).withView { page.copy($0, to: 100) }
+            }
+            _ = try transaction.commit()
+            most = max(most, engine.statistics.logBytes)
+        }
+        // The limit is looked at when a transaction begins: one more fits on top of it.
+        #expect(most < 3 * options.logBytesMax)
+    }
+}
+
+private final class Held: @unchecked Sendable {
+    private let lock = NSLock()
+    private(set) var snapshots: [Snapshot] = []
+
+    func add(_ more: [Snapshot]) { lock.withLock { snapshots += more } }
+    func removeAll() { lock.withLock { snapshots = [] } }
+}
