@@ -213,32 +213,52 @@ package class RecordReader {
         var target: ObjectNumber
     }
 
+    /// The pairs of one owner, in the order of the relationship.
     final func forEachEdge(
         _ relationship: RelationshipLayout, of owner: ObjectNumber,
         _ body: (Edge) throws(StoreError) -> Void
     ) throws(StoreError) {
-        let isOrdered = relationship.kind == .toManyOrdered
         let cursor = Cursor(view, tree: trees.links(relationship))
         _ = try cursor.seek(RecordKey.bytes(owner).span)
         while cursor.isValid {
-            let key = cursor.key
-            guard key.count == 16 else {
-                throw .corrupt(nil, "a link of \(relationship.name) is not two numbers")
-            }
-            guard key.bigEndianUInt64(at: 0) == owner.rawValue else { break }
-            let second = key.bigEndianUInt64(at: 8)
-            if isOrdered {
-                let value = try cursor.value()
-                guard value.count == 8 else {
-                    throw .corrupt(nil, "a link of \(relationship.name) names no object")
-                }
-                try body(
-                    Edge(order: second, target: ObjectNumber(value.bigEndianUInt64(at: 0))))
-            } else {
-                try body(Edge(order: 0, target: ObjectNumber(second)))
-            }
+            let (found, edge) = try edge(of: relationship, at: cursor)
+            guard found == owner else { break }
+            try body(edge)
             _ = try cursor.next()
         }
+    }
+
+    /// All pairs of a relationship.
+    final func forEachEdge(
+        _ relationship: RelationshipLayout,
+        _ body: (ObjectNumber, Edge) throws(StoreError) -> Void
+    ) throws(StoreError) {
+        let cursor = Cursor(view, tree: trees.links(relationship))
+        _ = try cursor.seekFirst()
+        while cursor.isValid {
+            let (owner, edge) = try edge(of: relationship, at: cursor)
+            try body(owner, edge)
+            _ = try cursor.next()
+        }
+    }
+
+    private func edge(
+        of relationship: RelationshipLayout, at cursor: Cursor
+    ) throws(StoreError) -> (owner: ObjectNumber, edge: Edge) {
+        let key = cursor.key
+        guard key.count == 16 else {
+            throw .corrupt(nil, "a link of \(relationship.name) is not two numbers")
+        }
+        let owner = ObjectNumber(key.bigEndianUInt64(at: 0))
+        let second = key.bigEndianUInt64(at: 8)
+        guard relationship.kind == .toManyOrdered else {
+            return (owner, Edge(order: 0, target: ObjectNumber(second)))
+        }
+        let value = try cursor.value()
+        guard value.count == 8 else {
+            throw .corrupt(nil, "a link of \(relationship.name) names no object")
+        }
+        return (owner, Edge(order: second, target: ObjectNumber(value.bigEndianUInt64(at: 0))))
     }
 }
 

@@ -45,11 +45,60 @@ import Testing
         let info = try Tool.run("info", store.path)
         #expect(info.output.contains("generation"))
         #expect(info.errors.contains("contradicts its checksum"))
+        #expect(info.output.contains("damaged: "))
+        #expect(info.exitCode == 1)
+        let summary = try Tool.run("info", store.path, "--json")
+        let members = try #require(try summary.json() as? [String: Any])
+        #expect((members["damage"] as? [Any])?.count == 1)
         #expect(try Tool.run("schema", store.path).exitCode == 1)
         let pages = try #require(
             try Tool.run("pages", store.path, "--json").json() as? [[String: Any]])
         let readable = pages.filter { $0["error"] is NSNull }
         #expect(readable.count == pages.count - 1)
+    }
+
+    @Test func `a dump goes on behind a leaf that cannot be read`() throws {
+        let whole = try SampleStore(authorCount: 2_000)
+        let tree = try #require(
+            try Tool.run("tree", whole.path, "records/Author", "--json").json() as? [String: Any])
+        let root = try #require(tree["root"] as? Int)
+        let node = try #require(
+            try Tool.run("page", whole.path, "\(root)", "--json").json() as? [String: Any])
+        let children = try #require(node["entries"] as? [[String: Any]])
+            .compactMap { $0["child"] as? Int }
+        try #require(children.count > 3)
+        let pages = try #require(
+            try Tool.run("pages", whole.path, "--json").json() as? [[String: Any]])
+        let lost = try #require(pages.first { $0["page"] as? Int == children[1] })
+        let place = try #require(lost["byteOffset"] as? Int)
+        let store = try SampleStore(damaging: whole) { $0[place + 100] ^= 1 }
+
+        let dump = try Tool.run("dump", store.path, "Author", "--json")
+
+        #expect(dump.exitCode == 1)
+        #expect(dump.errors.contains("page \(children[1])"))
+        let numbers = try #require(try dump.json() as? [[String: Any]])
+            .compactMap { $0["$number"] as? Int }
+        #expect(numbers.count > 1_000 && numbers.count < 2_000)
+        #expect(numbers.first == 1)
+        #expect(numbers.last == 2_000)
+        #expect(numbers == numbers.sorted())
+    }
+
+    @Test func `links that cannot be read leave the rest of their objects`() throws {
+        let whole = try SampleStore()
+        let trees = try #require(
+            try Tool.run("tree", whole.path, "--json").json() as? [[String: Any]])
+        let names = trees.compactMap { $0["name"] as? String }
+        let links = try #require(names.first { $0.hasSuffix("/author") }, "\(names)")
+        let place = try place(of: links, in: whole)
+        let store = try SampleStore(damaging: whole) { $0[place + 100] ^= 1 }
+        let dump = try Tool.run("dump", store.path, "Author", "--json")
+        #expect(dump.exitCode == 1)
+        let authors = try #require(try dump.json() as? [[String: Any]])
+        #expect(authors.count == 40)
+        #expect(authors.allSatisfy { $0["name"] is String && $0["books"] is NSNull })
+        #expect(dump.errors.contains("Author 1.books cannot be read"))
     }
 
     @Test func `a file cut short says so and shows what is left`() throws {

@@ -8,7 +8,7 @@ struct Bench {
     static func main() throws {
         let options = try Options(arguments: Array(CommandLine.arguments.dropFirst()))
         if let name = options.child {
-            guard let contender = contenders.first(where: { $0.name == name }) else {
+            guard let contender = contenders().first(where: { $0.name == name }) else {
                 throw Options.Failure(message: "no contender is named \(name)")
             }
             let round = Round(
@@ -29,7 +29,7 @@ struct Options {
     var persons = 1_000_000
     var rounds = 5
     var batch = 100_000
-    var names = contenders.map { $0.name }
+    var names = contenders().map { $0.name }
     var directory = FileManager.default.temporaryDirectory.path
     var child: String?
 

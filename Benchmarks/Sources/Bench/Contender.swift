@@ -1,5 +1,5 @@
 /// What a store must do to take part: a new contender is one file that conforms, and one line in
-/// `contenders`.
+/// `contenders()`.
 protocol Contender: AnyObject {
     /// The name that the command line and the tables use.
     static var name: String { get }
@@ -21,7 +21,8 @@ protocol Contender: AnyObject {
     func close() throws
 }
 
-let contenders: [any Contender.Type] = [TrellisContender.self, SQLiteContender.self]
+/// Those who take part. A function, because types are not `Sendable` and a global must be.
+func contenders() -> [any Contender.Type] { [TrellisContender.self, SQLiteContender.self] }
 
 /// Sums what a contender read, so that two contenders can be compared before their times are.
 struct Checksum {

@@ -18,7 +18,7 @@ extension ObjectContext {
             }
             return found
         } catch {
-            Log.error(CoreStoreError(error), "the links of an object could not be read.")
+            fail(error, "the links of an object could not be read.")
             return []
         }
     }
@@ -71,6 +71,13 @@ extension ObjectContext {
                 false, "\(raw.entity.name).\(relationship.name) cannot lead to another store")
             return
         }
+        guard object.state != .deleted, !targets.contains(where: { $0.state == .deleted }) else {
+            Log.assert(
+                false,
+                "\(raw.entity.name).\(relationship.name) was given to, or from, an object that "
+                    + "is deleted")
+            return
+        }
         willChange(object)
         do throws(StoreError) {
             if relationship.kind == .toOne {
@@ -79,7 +86,7 @@ extension ObjectContext {
                 try setTargets(targets, of: object, raw, relationship)
             }
         } catch {
-            Log.error(CoreStoreError(error), "links could not be changed.")
+            fail(error, "links could not be changed.")
         }
     }
 

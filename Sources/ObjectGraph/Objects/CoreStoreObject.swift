@@ -24,6 +24,8 @@ open class CoreStoreObject: DynamicObject, Hashable {
     final var state = State.stored
     /// Whether the object has changes that the record transaction does not have yet.
     final var isPending = false
+    /// Whether the object was created and the record transaction does not know it yet.
+    final var hasNoRecord = false
 
     enum State {
         case stored, inserted, updated, deleted

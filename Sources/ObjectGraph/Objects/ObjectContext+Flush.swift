@@ -4,6 +4,13 @@ extension ObjectContext {
     /// Hands pending changes to the record transactions, so that fetches see them.
     func flush() throws(StoreError) {
         guard role == .transaction else { return }
+        try flushChanges()
+        guard !deletedTargets.isEmpty else { return }
+        try clearSources()
+        try flushChanges()
+    }
+
+    private func flushChanges() throws(StoreError) {
         guard !unflushed.isEmpty || !unflushedDeletions.isEmpty || !links.isEmpty else { return }
         var batches: [ObjectIdentifier: (store: AttachedStore, batch: RecordBatch)] = [:]
         func withBatch(_ store: AttachedStore, _ body: (inout RecordBatch) -> Void) {
@@ -13,6 +20,7 @@ extension ObjectContext {
         for object in unflushed.values { object.isPending = false }
         for object in unflushedCreations where object.state == .inserted {
             guard let raw = object.raw else { continue }
+            object.hasNoRecord = false
             withBatch(raw.store) {
                 $0.insert(raw.entity, raw.id.number, row: object.row.buffer)
             }
@@ -41,7 +49,16 @@ extension ObjectContext {
         unflushedCreations = []
         unflushedDeletions = []
         links = LinkOverlay()
-        for (store, batch) in batches.values { try transaction(for: store).apply(batch) }
+        for (store, batch) in batches.values {
+            do throws(StoreError) {
+                try transaction(for: store).apply(batch)
+            } catch {
+                // A batch that is applied in part leaves trees that only a rollback mends, also
+                // when the program passes over the error of its fetch.
+                failure = failure ?? error
+                throw error
+            }
+        }
     }
 
     /// Without an inverse nothing took the targets that were deleted out of a list.
@@ -61,67 +78,6 @@ extension ObjectContext {
         return targets
     }
 
-    /// Deletes an object by the rules of its relationships.
-    func delete(_ object: CoreStoreObject) throws(StoreError) {
-        guard let raw = object.raw, object.state != .deleted else { return }
-        object.loadRow()
-        var cascaded: [CoreStoreObject] = []
-        for relationship in raw.entity.relationships where relationship.deleteRule != .nullify {
-            let targets = linkedObjects(of: object, raw, relationshipID: relationship.id)
-            guard !targets.isEmpty else { continue }
-            if relationship.deleteRule == .cascade {
-                cascaded += targets
-            } else {
-                denials.append(
-                    Denial(
-                        object: object, relationship: relationship,
-                        targets: targets.compactMap { $0.raw?.id }))
-            }
-        }
-        unlink(object, raw)
-        try unlinkSources(of: object, raw, try reader(for: raw.store))
-        mark(object, raw)
-        for target in cascaded { try delete(target) }
-    }
-
-    /// Moves an object among the deleted ones. One that was never stored is simply forgotten.
-    private func mark(_ object: CoreStoreObject, _ raw: RawObject) {
-        let wasInserted = object.state == .inserted
-        object.state = .deleted
-        inserted[raw.id] = nil
-        updated[raw.id] = nil
-        unflushed[raw.id] = nil
-        guard wasInserted, let index = unflushedCreations.firstIndex(where: { $0 === object })
-        else {
-            if !wasInserted { deleted[raw.id] = object }
-            unflushedDeletions.append(object)
-            return
-        }
-        unflushedCreations.remove(at: index)
-    }
-
-    /// Clears to-one links to an object that no inverse mirrors.
-    private func unlinkSources(
-        of object: CoreStoreObject, _ raw: RawObject, _ reader: RecordReader
-    ) throws(StoreError) {
-        for relationship in reader.schema.relationships(to: raw.entity)
-        where relationship.inverseID == nil && relationship.kind == .toOne {
-            guard let field = relationship.field else { continue }
-            try flush()
-            var sources: [ObjectNumber] = []
-            try reader.forEachSource(of: relationship, target: raw.id.number) {
-                sources.append($0)
-            }
-            let entity = reader.schema.knownEntity(tag: relationship.sourceTag)
-            for number in sources {
-                let source = try self.object(number, in: entity.hierarchy, of: raw.store)
-                guard let source, source !== object else { continue }
-                source.willWrite(UInt16(field.byteOffset))
-                source.row.buffer.setLink(nil, at: field.byteOffset)
-            }
-        }
-    }
-
     // MARK: Validation
 
     /// Throws for what may not be saved: a required value that is nil, counts of links out of
@@ -129,11 +85,8 @@ extension ObjectContext {
     func validate() throws(CoreStoreError) {
         for object in Array(inserted.values) + Array(updated.values) { try validate(object) }
         for denial in denials {
-            let rest = denial.targets.filter { deleted[$0] == nil }
-            let isStillLinked = rest.contains { id in
-                inserted[id] != nil || updated[id] != nil || registered(id)?.state != .deleted
-            }
-            guard rest.isEmpty || !isStillLinked else {
+            let rest = denial.targets.filter { deleted[$0] == nil && !forgotten.contains($0) }
+            guard rest.isEmpty else {
                 throw .failure(
                     .validation,
                     "an object of \(denial.object.raw?.entity.name ?? "") cannot be deleted: its "
@@ -144,17 +97,30 @@ extension ObjectContext {
     }
 
     private func validate(_ object: CoreStoreObject) throws(CoreStoreError) {
-        guard let raw = object.raw, object.isRowLoaded else { return }
+        guard let raw = object.raw else { return }
+        if object.isRowLoaded { try validateValues(of: object, raw) }
+        try validateCounts(of: object, raw)
+    }
+
+    private func validateValues(
+        of object: CoreStoreObject, _ raw: RawObject
+    ) throws(CoreStoreError) {
         let row = object.row.buffer.view
         for field in raw.entity.fields where !field.isOptional {
             guard row.isNull(at: field.byteOffset) else { continue }
             throw .failure(
                 .validation, "\(raw.entity.name).\(field.name) is required, and it is nil")
         }
+    }
+
+    /// Relationships are optional: a least count holds for lists that are not empty.
+    private func validateCounts(
+        of object: CoreStoreObject, _ raw: RawObject
+    ) throws(CoreStoreError) {
         for relationship in raw.entity.relationships
         where relationship.minCount > 0 || relationship.maxCount > 0 {
             let count = linkedObjects(of: object, raw, relationshipID: relationship.id).count
-            let isTooFew = count < relationship.minCount
+            let isTooFew = count > 0 && count < relationship.minCount
             let isTooMany = relationship.maxCount > 0 && count > relationship.maxCount
             guard isTooFew || isTooMany else { continue }
             throw .failure(

@@ -19,9 +19,13 @@ final class ObjectContext {
     /// Creations in their order, so that numbers ascend in the batch.
     var unflushedCreations: [CoreStoreObject] = []
     var unflushedDeletions: [CoreStoreObject] = []
+    /// Deleted objects that to-one links without an inverse may still lead to.
+    var deletedTargets: [RawObject] = []
     var links = LinkOverlay()
     /// Violations of deny rules, to be asked again at commit.
     var denials: [Denial] = []
+    /// Objects that the transaction both created and deleted: nobody else ever sees them.
+    var forgotten: Set<NSManagedObjectID> = []
     private var objects: [NSManagedObjectID: WeakObject] = [:]
     private var readers: [ObjectIdentifier: RecordReader] = [:]
     private(set) var objectsMade = 0
@@ -83,6 +87,24 @@ final class ObjectContext {
 
     func dropReaders() { readers = [:] }
 
+    /// Ends a transaction. Its objects hold the context, so it must not go on holding them.
+    func end() {
+        hasEnded = true
+        for open in openTransactions { open.rollback() }
+        readers = [:]
+        (inserted, updated, deleted, unflushed) = ([:], [:], [:], [:])
+        (unflushedCreations, unflushedDeletions, deletedTargets) = ([], [], [])
+        denials = []
+        links = LinkOverlay()
+        objects = [:]
+    }
+
+    /// Notes what a transaction cannot go on from: committing it throws the same error.
+    func fail(_ error: StoreError, _ message: String) {
+        if role == .transaction && !hasEnded { failure = failure ?? error }
+        Log.error(CoreStoreError(error), message)
+    }
+
     // MARK: Objects
 
     /// The object of a row: the one that there is, or a new one of the row's real class.
@@ -130,7 +152,7 @@ final class ObjectContext {
 
     /// The object of an ID in this context; nil when its row is gone.
     func existing(_ id: NSManagedObjectID) throws(StoreError) -> CoreStoreObject? {
-        if deleted[id] != nil { return nil }
+        if deleted[id] != nil || forgotten.contains(id) { return nil }
         if let known = inserted[id] { return known }
         guard let store = stack?.store(id.storeID) else { return nil }
         let reader = try reader(for: store)
@@ -162,7 +184,8 @@ final class ObjectContext {
             let reader = try reader(for: raw.store)
             if let row = try reader.row(raw.id.number, in: raw.id.hierarchy) { return row }
         } catch {
-            Log.error(CoreStoreError(error), "an object's row could not be read.")
+            // Values made up from defaults must not be saved over the stored ones.
+            fail(error, "an object's row could not be read.")
         }
         return raw.entity.emptyRow()
     }
@@ -199,6 +222,7 @@ final class ObjectContext {
         object.state = .inserted
         inserted[id] = object
         object.isPending = true
+        object.hasNoRecord = true
         unflushed[id] = object
         unflushedCreations.append(object)
         applyDynamicInitialValues(object, entity, store)

@@ -49,9 +49,7 @@ public class BaseDataTransaction {
             }
             return object
         } catch {
-            // The transaction cannot go on; committing it throws the same error.
-            context.failure = context.failure ?? error
-            Log.error(CoreStoreError(error), "an object could not be created.")
+            context.fail(error, "an object could not be created.")
             return detachedObject(entity, store)
         }
     }
@@ -104,8 +102,7 @@ public class BaseDataTransaction {
             do throws(StoreError) {
                 if let object = try context.existing(id) { try context.delete(object) }
             } catch {
-                context.failure = context.failure ?? error
-                Log.error(CoreStoreError(error), "an object could not be deleted.")
+                context.fail(error, "an object could not be deleted.")
             }
         }
     }

@@ -119,9 +119,7 @@ extension DataStack {
         let context = transaction.context
         defer {
             noteObjectsMade(context.objectsMade)
-            context.hasEnded = true
-            for open in context.openTransactions { open.rollback() }
-            context.dropReaders()
+            context.end()
         }
         do {
             let result = try task(transaction)
@@ -146,6 +144,8 @@ extension DataStack {
         try UniqueConflicts(context).resolve()
         try context.validate()
         try context.flush()
+        // Resolving and validating read too.
+        if let failure = context.failure { throw failure }
         var snapshots: [(store: AttachedStore, snapshot: RecordSnapshot)] = []
         for store in stores {
             guard let transaction = context.openTransaction(for: store) else { continue }

@@ -95,6 +95,13 @@ package final class Cursor {
         return try index < leaf.slotCount ? true : nextLeaf()
     }
 
+    /// After a move that threw: moves to the first entry behind the node that cannot be read;
+    /// false when there is none. For tools, which show what is left.
+    package func skipDamage() throws(StoreError) -> Bool {
+        if isValid { return try next() }
+        return try nextLeaf()
+    }
+
     /// Moves to the entry before; false when there is none.
     package func previous() throws(StoreError) -> Bool {
         guard let leaf else { return false }
@@ -144,12 +151,12 @@ package final class Cursor {
     }
 
     private func enterChild(of node: NodeView, at childIndex: Int) throws(StoreError) {
-        // Whatever throws below leaves the cursor invalid.
+        // Whatever throws below leaves the cursor invalid, with a path to the node that is at fault.
         leaf = nil
-        let child = try node.checkedNode(view.page(node.child(childIndex)))
-        try node.checkFences(of: child, at: childIndex)
         steps[depth] = Step(page: node.page, index: childIndex)
         depth += 1
+        let child = try node.checkedNode(view.page(node.child(childIndex)))
+        try node.checkFences(of: child, at: childIndex)
         leaf = child
     }
 

@@ -10,6 +10,8 @@ struct BatchApplier {
     private var links: [Int: TreeEdits] = [:]
     private var encoders: [Int: KeyEncoder] = [:]
     private(set) var countChanges: [UInt16: Int] = [:]
+    /// By the tag of the hierarchy's root.
+    private var deleted: [UInt16: Set<ObjectNumber>] = [:]
 
     init(_ transaction: RecordTransaction) {
         self.transaction = transaction
@@ -29,6 +31,7 @@ struct BatchApplier {
         try applyEdits()
         var linker = LinkApplier(transaction)
         for change in batch.linkChanges { try linker.apply(change) }
+        try linker.removeLinks(to: deleted)
     }
 
     private mutating func applyEdits() throws(StoreError) {
@@ -119,6 +122,7 @@ struct BatchApplier {
             }
         }
         records[hierarchy.rootTag, default: TreeEdits()].remove(RecordKey.bytes(number))
+        deleted[hierarchy.rootTag, default: []].insert(number)
         countChanges[entity.tag, default: 0] -= 1
         var linker = LinkApplier(transaction)
         for (id, target) in orderedOwners {

@@ -52,6 +52,13 @@ package final class RecordCursor {
         return try readNumber()
     }
 
+    /// After a move that threw: goes to the first record behind what cannot be read. False when
+    /// there is none.
+    package func skipDamage() throws(StoreError) -> Bool {
+        _ = try cursor.skipDamage()
+        return try readNumber()
+    }
+
     private func readNumber() throws(StoreError) -> Bool {
         guard cursor.isValid else { return false }
         let key = cursor.key

@@ -26,6 +26,26 @@ struct LinkApplier {
         }
     }
 
+    /// Takes deleted objects out of the lists that no inverse leads back to. Nothing says who has
+    /// them, so all pairs of such a relationship are looked at, once for all of a batch's
+    /// deletions.
+    func removeLinks(to deleted: [UInt16: Set<ObjectNumber>]) throws(StoreError) {
+        let schema = transaction.schema
+        for relationship in schema.relationships
+        where relationship.hasEdges && relationship.inverseID == nil {
+            let target = schema.knownEntity(tag: relationship.destinationTag)
+            guard let gone = deleted[target.hierarchy.rootTag] else { continue }
+            var pairs: [(owner: ObjectNumber, second: UInt64)] = []
+            try transaction.forEachEdge(relationship) { owner, edge in
+                guard gone.contains(edge.target) else { return }
+                let second =
+                    relationship.kind == .toManyOrdered ? edge.order : edge.target.rawValue
+                pairs.append((owner, second))
+            }
+            for pair in pairs { try remove(relationship, pair.owner, second: pair.second) }
+        }
+    }
+
     /// The same link in the tree of the inverse.
     private func mirror(
         _ relationship: RelationshipLayout, _ owner: ObjectNumber, _ target: ObjectNumber,

@@ -8,7 +8,8 @@ struct DumpCommand: ParsableCommand {
         commandName: "dump", abstract: "Prints the objects of an entity and those below it.",
         discussion: """
             With --json one array: decimals as strings, data as base64, dates as ISO 8601, links \
-            as object numbers. Objects that cannot be read are named on the error output.
+            as object numbers. What cannot be read is null, or left out, and named on the error \
+            output.
             """)
 
     @OptionGroup var store: StoreOptions
@@ -32,56 +33,78 @@ struct DumpCommand: ParsableCommand {
         }
     }
 
-    /// False when something could not be read.
+    /// Shows every object that can be read, and names what cannot. False when something could not.
     private func dump(_ entity: EntityLayout, of reader: RecordReader) -> Bool {
         let cursor = reader.recordCursor(entity.hierarchy)
         var isWhole = true
         var isFirst = true
-        do throws(StoreError) {
-            while try cursor.next() {
-                do throws(StoreError) {
-                    let row = try cursor.row()
-                    guard entity.tags.contains(row.entityTag) else { continue }
-                    let members = try members(of: row, cursor.number, in: reader)
-                    printObject(members, isFirst: isFirst)
-                    isFirst = false
-                } catch {
-                    Console.warn(error)
-                    isWhole = false
-                }
+        while step(cursor, &isWhole) {
+            do throws(StoreError) {
+                let row = try cursor.row()
+                guard entity.tags.contains(row.entityTag) else { continue }
+                let members = members(of: row, cursor.number, in: reader, &isWhole)
+                printObject(members, isFirst: isFirst)
+                isFirst = false
+            } catch {
+                Console.warn(error)
+                isWhole = false
             }
-        } catch {
-            Console.warn(error)
-            Console.warn(
-                StoreError(
-                    .corrupt, "objects behind number \(cursor.number.rawValue) cannot be read"))
-            isWhole = false
         }
         return isWhole
     }
 
+    /// Goes to the next object, past nodes that cannot be read. False at the end.
+    private func step(_ cursor: RecordCursor, _ isWhole: inout Bool) -> Bool {
+        var isBehindDamage = false
+        while true {
+            do throws(StoreError) {
+                return try isBehindDamage ? cursor.skipDamage() : cursor.next()
+            } catch {
+                let last = cursor.number.rawValue
+                Console.warn(
+                    StoreError(
+                        error.code, "some objects behind number \(last) are lost: \(error.message)",
+                        page: error.page, byteOffset: error.byteOffset, path: error.path))
+                isWhole = false
+                isBehindDamage = true
+            }
+        }
+    }
+
     private func members(
-        of row: RowView, _ number: ObjectNumber, in reader: RecordReader
-    ) throws(StoreError) -> [(name: String, value: JSONText)] {
+        of row: RowView, _ number: ObjectNumber, in reader: RecordReader, _ isWhole: inout Bool
+    ) -> [(name: String, value: JSONText)] {
         let entity = reader.schema.knownEntity(tag: row.entityTag)
         var members: [(name: String, value: JSONText)] = [
             (name: "$entity", value: .string(entity.name)),
             (name: "$number", value: .integer(number.rawValue)),
         ]
+        func append(_ name: String, _ value: () throws(StoreError) -> JSONText) {
+            do throws(StoreError) {
+                members.append((name: name, value: try value()))
+            } catch {
+                let place = "\(entity.name) \(number.rawValue).\(name)"
+                Console.warn(
+                    StoreError(
+                        error.code, "\(place) cannot be read: \(error.message)",
+                        page: error.page, byteOffset: error.byteOffset, path: error.path))
+                isWhole = false
+                members.append((name: name, value: .optional(nil as UInt64?)))
+            }
+        }
         for field in entity.fields where field.type != nil {
-            members.append(
-                (name: field.name, value: ValueText.json(try reader.value(field, of: row))))
+            append(field.name) { () throws(StoreError) in
+                ValueText.json(try reader.value(field, of: row))
+            }
         }
         for relationship in entity.relationships {
-            if let field = relationship.field {
-                let target = row.link(at: field.byteOffset)
-                members.append(
-                    (name: relationship.name, value: .optional(target?.rawValue)))
-                continue
+            append(relationship.name) { () throws(StoreError) in
+                if let field = relationship.field {
+                    return .optional(row.link(at: field.byteOffset)?.rawValue)
+                }
+                let targets = try reader.linkedNumbers(relationship, of: number)
+                return .array(targets.map { .integer($0.rawValue) })
             }
-            let targets = try reader.linkedNumbers(relationship, of: number)
-            members.append(
-                (name: relationship.name, value: .array(targets.map { .integer($0.rawValue) })))
         }
         return members
     }

@@ -23,12 +23,14 @@ struct SummaryCommand: ParsableCommand {
     private func reportOpened() throws(StoreError) -> Bool {
         let engine = try store.openEngine()
         defer { try? engine.close() }
-        report(try members(of: engine), engine.damage)
-        return engine.damage.isEmpty
+        var damage = engine.damage
+        report(try members(of: engine, &damage), damage)
+        return damage.isEmpty
     }
 
+    /// Adds what cannot be read to the damage.
     private func members(
-        of engine: Engine
+        of engine: Engine, _ damage: inout [StoreError]
     ) throws(StoreError) -> [(name: String, value: JSONText)] {
         let superblock = engine.superblock
         let statistics = engine.statistics
@@ -39,13 +41,13 @@ struct SummaryCommand: ParsableCommand {
             (name: "logBytes", value: .integer(statistics.logBytes)),
             (name: "commitNumber", value: .integer(snapshot.commitNumber)),
         ]
-        members += contents(of: snapshot, in: engine)
+        members += contents(of: snapshot, in: engine, &damage)
         return members
     }
 
     /// The model and the counts, as far as the catalog can be read.
     private func contents(
-        of snapshot: Snapshot, in engine: Engine
+        of snapshot: Snapshot, in engine: Engine, _ damage: inout [StoreError]
     ) -> [(name: String, value: JSONText)] {
         var members: [(name: String, value: JSONText)] = []
         do throws(StoreError) {
@@ -65,6 +67,7 @@ struct SummaryCommand: ParsableCommand {
             members.append((name: "objects", value: .object(counts)))
         } catch {
             Console.warn(error)
+            damage.append(error)
         }
         return members
     }

@@ -1,0 +1,80 @@
+import RecordStore
+
+extension ObjectContext {
+    /// Deletes an object by the rules of its relationships. Cascades are a list and no recursion:
+    /// a chain may be as long as the store.
+    func delete(_ object: CoreStoreObject) throws(StoreError) {
+        var open = [object]
+        var position = 0
+        while position < open.count {
+            let next = open[position]
+            position += 1
+            guard let raw = next.raw, next.state != .deleted else { continue }
+            next.loadRow()
+            for relationship in raw.entity.relationships
+            where relationship.deleteRule != .nullify {
+                let targets = linkedObjects(of: next, raw, relationshipID: relationship.id)
+                guard !targets.isEmpty else { continue }
+                if relationship.deleteRule == .cascade {
+                    open += targets
+                } else {
+                    denials.append(
+                        Denial(
+                            object: next, relationship: relationship,
+                            targets: targets.compactMap { $0.raw?.id }))
+                }
+            }
+            unlink(next, raw)
+            if hasSources(raw) { deletedTargets.append(raw) }
+            mark(next, raw)
+        }
+    }
+
+    /// Moves an object among the deleted ones. One that was never stored is simply forgotten.
+    private func mark(_ object: CoreStoreObject, _ raw: RawObject) {
+        if object.state == .inserted {
+            forgotten.insert(raw.id)
+        } else {
+            deleted[raw.id] = object
+        }
+        object.state = .deleted
+        inserted[raw.id] = nil
+        updated[raw.id] = nil
+        unflushed[raw.id] = nil
+        // Creations are passed over when they are flushed: taking each out of its list would
+        // cost the length of the list.
+        if !object.hasNoRecord { unflushedDeletions.append(object) }
+    }
+
+    /// Whether to-one links may lead to an object that it does not know of.
+    private func hasSources(_ raw: RawObject) -> Bool {
+        raw.store.database.schema.relationships(to: raw.entity).contains {
+            $0.inverseID == nil && $0.kind == .toOne
+        }
+    }
+
+    /// Clears to-one links to deleted objects that no inverse mirrors. Called when all else is
+    /// flushed, so that the record transaction knows every link.
+    func clearSources() throws(StoreError) {
+        let targets = deletedTargets
+        deletedTargets = []
+        for raw in targets {
+            let reader = try reader(for: raw.store)
+            for relationship in reader.schema.relationships(to: raw.entity)
+            where relationship.inverseID == nil && relationship.kind == .toOne {
+                guard let field = relationship.field else { continue }
+                var sources: [ObjectNumber] = []
+                try reader.forEachSource(of: relationship, target: raw.id.number) {
+                    sources.append($0)
+                }
+                let entity = reader.schema.knownEntity(tag: relationship.sourceTag)
+                for number in sources {
+                    let source = try object(number, in: entity.hierarchy, of: raw.store)
+                    guard let source else { continue }
+                    source.willWrite(UInt16(field.byteOffset))
+                    source.row.buffer.setLink(nil, at: field.byteOffset)
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,192 @@
+import ObjectGraph
+import Testing
+
+private final class Car: CoreStoreObject {
+    @Field.Stored("number") var number: Int = 0
+    @Field.Relationship("next", inverse: \.$previous, deleteRule: .cascade) var next: Car?
+    @Field.Relationship("previous") var previous: Car?
+}
+
+private final class Album: CoreStoreObject {
+    @Field.Stored("title") var title: String = ""
+    @Field.Relationship("cover") var cover: Picture?
+    @Field.Relationship("pictures") var pictures: [Picture]
+    @Field.Relationship("favourites") var favourites: Set<Picture>
+    @Field.Relationship("pair", minCount: 2, maxCount: 3) var pair: [Picture]
+}
+
+private final class Picture: CoreStoreObject {
+    @Field.Stored("name") var name: String = ""
+}
+
+/// What goes when an object is deleted, and what it costs.
+@Suite struct DeletionTests {
+    private func stack() throws -> (DataStack, DispatchQueue) {
+        let queue = DispatchQueue(label: "view")
+        let stack = DataStack(
+            CoreStoreSchema(
+                modelVersion: "V1",
+                entities: [
+                    Entity<Car>("Car"), Entity<Album>("Album"), Entity<Picture>("Picture"),
+                ]), viewContext: .queue(queue))
+        try stack.addStorageAndWait(InMemoryStore())
+        return (stack, queue)
+    }
+
+    @Test func `a cascade runs down a chain of any length`() throws {
+        let isLong = ProcessInfo.processInfo.environment["TRELLIS_LONG"] != nil
+        let count = isLong ? 100_000 : 10_000
+        let (stack, queue) = try stack()
+        let first = try stack.perform(synchronous: { transaction in
+            var last: Car?
+            var first: Car?
+            for number in 0..<count {
+                let car = transaction.create(Into<Car>())
+                car.number = number
+                last?.next = car
+                (first, last) = (first ?? car, car)
+            }
+            return try #require(first).objectID()
+        })
+        try stack.perform(synchronous: { transaction in
+            let car: Car? = transaction.fetchExisting(first)
+            transaction.delete(car)
+            #expect(transaction.deletedObjectIDs().count == count)
+        })
+        #expect(try queue.sync { try stack.fetchCount(From<Car>()) } == 0)
+    }
+
+    /// Deletes from the last to the first: a search for each would walk over all before it.
+    private func timeOfDeleting(_ count: Int) throws -> Duration {
+        let (stack, _) = try stack()
+        var time = Duration.zero
+        try stack.perform(synchronous: { transaction in
+            let pictures = (0..<count).map { _ in transaction.create(Into<Picture>()) }
+            time = ContinuousClock().measure { transaction.delete(pictures.reversed()) }
+            #expect(!transaction.hasChanges)
+        })
+        return time
+    }
+
+    @Test func `deleting fresh objects costs each the same however many there are`() throws {
+        let small = try (0..<3).map { _ in try timeOfDeleting(2_500) }.min()
+        let large = try (0..<3).map { _ in try timeOfDeleting(20_000) }.min()
+        let ratio = try #require(large) / #require(small)
+        // Eight times the objects: eight times the work, and not 64 times.
+        #expect(ratio < 24, "\(ratio)")
+    }
+
+    @Test func `an object that is made flushed and deleted at once is gone`() throws {
+        let (stack, queue) = try stack()
+        try stack.perform(synchronous: { transaction in
+            let picture = transaction.create(Into<Picture>())
+            let id = picture.objectID()
+            let before = try transaction.fetchCount(From<Picture>())
+            #expect(before == 1)
+            transaction.delete(picture)
+            #expect(transaction.fetchExisting(id) as Picture? == nil)
+            let after = try transaction.fetchCount(From<Picture>())
+            #expect(after == 0)
+            #expect(transaction.fetchExisting(id) as Picture? == nil)
+            #expect(!transaction.hasChanges)
+            transaction.create(Into<Album>()).title = "kept"
+        })
+        #expect(try queue.sync { try stack.fetchCount(From<Picture>()) } == 0)
+        #expect(try queue.sync { try stack.fetchCount(From<Album>()) } == 1)
+    }
+
+    @Test func `a deleted object leaves what no inverse leads back to`() throws {
+        let (stack, queue) = try stack()
+        try stack.perform(synchronous: { transaction in
+            let pictures = (0..<3).map { number in
+                let picture = transaction.create(Into<Picture>())
+                picture.name = "\(number)"
+                return picture
+            }
+            let album = transaction.create(Into<Album>())
+            album.cover = pictures[1]
+            album.pictures = [pictures[2], pictures[1], pictures[0]]
+            album.favourites = [pictures[1], pictures[2]]
+        })
+        try stack.perform(synchronous: { transaction in
+            let picture = try transaction.fetchOne(From<Picture>().where(\.$name == "1"))
+            transaction.delete(picture)
+        })
+        try queue.sync { () throws in
+            let album = try #require(try stack.fetchOne(From<Album>()))
+            #expect(album.cover == nil)
+            #expect(album.pictures.map(\.name) == ["2", "0"])
+            #expect(album.favourites.map(\.name) == ["2"])
+            #expect(
+                try stack.fetchCount(From<Album>().where(format: "pictures.@count == 2")) == 1)
+        }
+    }
+
+    @Test func `a least count holds for a list that is not empty`() throws {
+        let (stack, queue) = try stack()
+        try stack.perform(synchronous: { transaction in
+            transaction.create(Into<Album>()).title = "empty"
+        })
+        for count in [1, 4] {
+            let failure = #expect(throws: CoreStoreError.self) {
+                try stack.perform(synchronous: { transaction in
+                    let album = try #require(try transaction.fetchOne(From<Album>()))
+                    album.pair = (0..<count).map { _ in transaction.create(Into<Picture>()) }
+                })
+            }
+            #expect(failure?.description.contains("Album.pair leads to \(count)") == true)
+        }
+        try stack.perform(synchronous: { transaction in
+            let album = try #require(try transaction.fetchOne(From<Album>()))
+            album.pair = (0..<2).map { _ in transaction.create(Into<Picture>()) }
+        })
+        #expect(try queue.sync { try stack.fetchCount(From<Picture>()) } == 2)
+    }
+
+    @Test func `a deny rule does not hold for an object that was never stored`() throws {
+        let (stack, queue) = try Zoo.stack()
+        try stack.perform(synchronous: { transaction in
+            let person = transaction.create(Into<Person>())
+            person.email = "a"
+        })
+        try stack.perform(synchronous: { transaction in
+            let person = try #require(try transaction.fetchOne(From<Person>()))
+            do {
+                let debt = transaction.create(Into<Debt>())
+                debt.debtor = person
+                transaction.delete(person)
+                transaction.delete(debt)
+            }
+            _ = try transaction.fetchCount(From<Debt>())
+        })
+        #expect(try queue.sync { try stack.fetchCount(From<Person>()) } == 0)
+    }
+
+    @Test func `the objects of a transaction go when it ends`() throws {
+        let (stack, _) = try Zoo.stack()
+        weak var created: Dog?
+        weak var changed: Dog?
+        weak var deleted: Dog?
+        let ids = try stack.perform(synchronous: { transaction in
+            (0..<2).map { _ in transaction.create(Into<Dog>()).objectID() }
+        })
+        try stack.perform(synchronous: { transaction in
+            let new = transaction.create(Into<Dog>())
+            let old: Dog = try #require(transaction.fetchExisting(ids[0]))
+            let gone: Dog = try #require(transaction.fetchExisting(ids[1]))
+            old.age = 9
+            old.master = transaction.create(Into<Person>())
+            transaction.delete(gone)
+            (created, changed, deleted) = (new, old, gone)
+        })
+        #expect(created == nil)
+        #expect(changed == nil)
+        #expect(deleted == nil)
+        _ = try? stack.perform(synchronous: { transaction in
+            let new = transaction.create(Into<Dog>())
+            created = new
+            try transaction.cancel()
+        })
+        #expect(created == nil)
+    }
+}
