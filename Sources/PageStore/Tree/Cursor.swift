@@ -151,7 +151,7 @@ package final class Cursor {
     }
 
     private func enterChild(of node: NodeView, at childIndex: Int) throws(StoreError) {
-        // Whatever throws below leaves the cursor invalid, with a path to the node that is at fault.
+        // Whatever throws below leaves the cursor invalid, its path leading to the node at fault.
         leaf = nil
         steps[depth] = Step(page: node.page, index: childIndex)
         depth += 1
