@@ -17,4 +17,12 @@ static inline void trellis_field_plan_set(const uint16_t *plan) {
     trellis_field_plan = plan;
 }
 
+// Retains an object unless its last reference is gone already; NULL then. The runtime's own
+// function behind `weak`, without the side table that `weak` adds to every object.
+extern void *swift_tryRetain(void *object);
+
+static inline void *trellis_try_retain(void *object) {
+    return swift_tryRetain(object);
+}
+
 #endif

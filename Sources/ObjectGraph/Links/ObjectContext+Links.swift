@@ -32,7 +32,7 @@ extension ObjectContext {
         _ relationship: RelationshipLayout, _ raw: RawObject
     ) -> LinkOverlay.Key {
         LinkOverlay.Key(
-            relationshipID: relationship.id, storeID: raw.store.id, owner: raw.id.number)
+            relationshipID: relationship.id, storeID: raw.store.id, owner: raw.number)
     }
 
     func linkedNumbers(
@@ -44,7 +44,7 @@ extension ObjectContext {
         }
         let key = key(relationship, raw)
         if let list = links.lists[key] { return list.targets }
-        var numbers = try reader(for: raw.store).linkedNumbers(relationship, of: raw.id.number)
+        var numbers = try reader(for: raw.store).linkedNumbers(relationship, of: raw.number)
         guard let mirror = links.mirrors[key] else { return numbers }
         numbers.removeAll { mirror.removed.contains($0) }
         return numbers + mirror.added.filter { !numbers.contains($0) }
@@ -98,7 +98,7 @@ extension ObjectContext {
         guard let field = relationship.field else { return }
         object.loadRow()
         let old = object.row.buffer.view.link(at: field.byteOffset)
-        let new = target?.raw?.id.number
+        let new = target?.raw?.number
         guard old != new else { return }
         let schema = raw.store.database.schema
         let targetEntity = schema.knownEntity(tag: relationship.destinationTag)
@@ -142,7 +142,7 @@ extension ObjectContext {
         let schema = raw.store.database.schema
         let targetEntity = schema.knownEntity(tag: relationship.destinationTag)
         let old = try linkedNumbers(of: object, raw, relationship)
-        let numbers = targets.compactMap { $0.raw?.id.number }
+        let numbers = targets.compactMap { $0.raw?.number }
         let (had, wanted) = (Set(old), Set(numbers))
         let inverse = relationship.inverseID.map { schema.relationship(id: $0) }
         for number in old where !wanted.contains(number) {
@@ -152,7 +152,7 @@ extension ObjectContext {
             if relationship.mirrorsToOne { links.removeMirror(key(relationship, raw), number) }
         }
         for target in targets {
-            guard let number = target.raw?.id.number, !had.contains(number) else { continue }
+            guard let number = target.raw?.number, !had.contains(number) else { continue }
             try attach(target, to: object, relationship, inverse)
             if relationship.mirrorsToOne { links.addMirror(key(relationship, raw), number) }
         }
@@ -181,7 +181,7 @@ extension ObjectContext {
         _ relationship: RelationshipLayout, from object: CoreStoreObject,
         to target: CoreStoreObject
     ) throws(StoreError) {
-        guard let raw = object.raw, let number = target.raw?.id.number else { return }
+        guard let raw = object.raw, let number = target.raw?.number else { return }
         if let field = relationship.field {
             store(number, in: field, of: object)
         } else if relationship.mirrorsToOne {
@@ -199,7 +199,7 @@ extension ObjectContext {
         _ relationship: RelationshipLayout, from object: CoreStoreObject,
         to target: CoreStoreObject
     ) throws(StoreError) {
-        guard let raw = object.raw, let number = target.raw?.id.number else { return }
+        guard let raw = object.raw, let number = target.raw?.number else { return }
         if let field = relationship.field {
             object.loadRow()
             guard object.row.buffer.view.link(at: field.byteOffset) == number else { return }

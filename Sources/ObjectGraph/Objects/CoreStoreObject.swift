@@ -2,10 +2,15 @@ import RecordStore
 
 /// What an object is made from; programs only pass it on in `required init(rawObject:)`.
 public struct RawObject {
-    let context: ObjectContext
-    let id: NSManagedObjectID
-    let entity: EntityLayout
-    let store: AttachedStore
+    let kind: ObjectKind
+    let number: ObjectNumber
+
+    var context: ObjectContext { kind.context }
+    var entity: EntityLayout { kind.entity }
+    var store: AttachedStore { kind.store }
+    var id: NSManagedObjectID {
+        NSManagedObjectID(storeID: kind.store.id, entity: kind.entity, number: number)
+    }
 }
 
 /// The base class of a program's objects. Properties are declared with `@Field.Stored` and
@@ -15,17 +20,20 @@ public struct RawObject {
 /// that. Two objects are equal when they are the same one; the same row in two contexts has equal
 /// ``objectID()``s. An object whose row was deleted keeps answering with its last values.
 open class CoreStoreObject: DynamicObject, Hashable {
-    /// The object's values; empty until they are first needed.
-    @usableFromInline final var row = FieldRow(RowBuffer())
+    // Every access would pay a dynamic check of exclusivity, which costs more than the access:
+    // `Storage/` reads and writes these three without it, and says why that is safe.
+    @exclusivity(unchecked) @usableFromInline final var storedRow = FieldRow(RowBuffer())
+    @exclusivity(unchecked) @usableFromInline final var storedAssigned: UInt64 = 0
+    @exclusivity(unchecked) @usableFromInline final var storedIsOpen = false
     /// Nil in a meta object.
     final let raw: RawObject?
-    /// Bits of the slots that the transaction assigned; the last bit stands for all behind it.
-    final var assigned: UInt64 = 0
     final var state = State.stored
-    /// Whether the object has changes that the record transaction does not have yet.
+    /// Whether the object waits in its context to be handed to the record transaction.
     final var isPending = false
-    /// Whether the object was created and the record transaction does not know it yet.
-    final var hasNoRecord = false
+    /// Whether the context lists the object among the changed ones.
+    final var isListed = false
+    /// Whether the record transaction, or the store, has a record of the object.
+    final var isRecorded = true
 
     enum State {
         case stored, inserted, updated, deleted
@@ -41,7 +49,10 @@ open class CoreStoreObject: DynamicObject, Hashable {
         raw = nil
     }
 
-    deinit { row.buffer.deallocate() }
+    deinit {
+        row.buffer.deallocate()
+        if let raw { raw.kind.objects.remove(self, raw.number) }
+    }
 
     /// The object's identity, the same in every context.
     public final func objectID() -> NSManagedObjectID {
@@ -84,14 +95,20 @@ open class CoreStoreObject: DynamicObject, Hashable {
     }
 
     /// Prepares a write at a slot's offset: the object must belong to a running transaction.
-    @usableFromInline
+    @inlinable @inline(__always)
     final func willWrite(_ offset: UInt16) {
+        if !isOpen { open() }
+        let word = UInt64(offset) &>> 3 &- 2
+        assigned |= 1 &<< (word < 63 ? word : 63)
+    }
+
+    /// Prepares the first write since the object was made or handed on.
+    @usableFromInline
+    final func open() {
         guard let raw else { Log.abort("a meta object of \(Self.self) has no values") }
-        let bit = UInt64(1) << UInt64(min(Int(offset) / RowLayout.wordSize - 2, 63))
-        if assigned & bit != 0 && isPending { return }
         loadRow()
-        assigned |= bit
         raw.context.willChange(self)
+        isOpen = isPending
     }
 
     /// Where the entity keeps a property; nil when the object's schema has none of that name.

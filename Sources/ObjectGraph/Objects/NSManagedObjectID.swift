@@ -3,17 +3,19 @@ import RecordStore
 /// What names an object: the same in every context and process, for as long as the store exists.
 public final class NSManagedObjectID: Hashable, Sendable, CustomStringConvertible {
     let storeID: UUID
-    let hierarchy: HierarchyID
     let number: ObjectNumber
-    /// The name of the object's entity.
-    public let entityName: EntityName
+    private let entity: EntityLayout
 
     init(storeID: UUID, entity: EntityLayout, number: ObjectNumber) {
         self.storeID = storeID
-        self.hierarchy = entity.hierarchy
+        self.entity = entity
         self.number = number
-        self.entityName = entity.name
     }
+
+    var hierarchy: HierarchyID { entity.hierarchy }
+
+    /// The name of the object's entity.
+    public var entityName: EntityName { entity.name }
 
     /// Whether the object has no lasting name yet. Objects have theirs from their creation on.
     public var isTemporaryID: Bool { false }

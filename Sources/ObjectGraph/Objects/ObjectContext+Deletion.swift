@@ -19,31 +19,22 @@ extension ObjectContext {
                     open += targets
                 } else {
                     denials.append(
-                        Denial(
-                            object: next, relationship: relationship,
-                            targets: targets.compactMap { $0.raw?.id }))
+                        Denial(object: next, relationship: relationship, targets: targets))
                 }
             }
             unlink(next, raw)
             if hasSources(raw) { deletedTargets.append(raw) }
-            mark(next, raw)
+            mark(next)
         }
     }
 
     /// Moves an object among the deleted ones. One that was never stored is simply forgotten.
-    private func mark(_ object: CoreStoreObject, _ raw: RawObject) {
-        if object.state == .inserted {
-            forgotten.insert(raw.id)
-        } else {
-            deleted[raw.id] = object
-        }
+    private func mark(_ object: CoreStoreObject) {
+        if object.state != .inserted { removed.append(object) }
+        if object.isRecorded { unflushedDeletions.append(object) }
         object.state = .deleted
-        inserted[raw.id] = nil
-        updated[raw.id] = nil
-        unflushed[raw.id] = nil
-        // Creations are passed over when they are flushed: taking each out of its list would
-        // cost the length of the list.
-        if !object.hasNoRecord { unflushedDeletions.append(object) }
+        object.isPending = false
+        object.isOpen = false
     }
 
     /// Whether to-one links may lead to an object that it does not know of.
@@ -64,7 +55,7 @@ extension ObjectContext {
             where relationship.inverseID == nil && relationship.kind == .toOne {
                 guard let field = relationship.field else { continue }
                 var sources: [ObjectNumber] = []
-                try reader.forEachSource(of: relationship, target: raw.id.number) {
+                try reader.forEachSource(of: relationship, target: raw.number) {
                     sources.append($0)
                 }
                 let entity = reader.schema.knownEntity(tag: relationship.sourceTag)

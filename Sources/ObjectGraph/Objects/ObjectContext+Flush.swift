@@ -11,45 +11,13 @@ extension ObjectContext {
     }
 
     private func flushChanges() throws(StoreError) {
-        guard !unflushed.isEmpty || !unflushedDeletions.isEmpty || !links.isEmpty else { return }
-        var batches: [ObjectIdentifier: (store: AttachedStore, batch: RecordBatch)] = [:]
-        func withBatch(_ store: AttachedStore, _ body: (inout RecordBatch) -> Void) {
-            let key = ObjectIdentifier(store)
-            body(&batches[key, default: (store, RecordBatch())].batch)
-        }
-        for object in unflushed.values { object.isPending = false }
-        for object in unflushedCreations where object.state == .inserted {
-            guard let raw = object.raw else { continue }
-            object.hasNoRecord = false
-            withBatch(raw.store) {
-                $0.insert(raw.entity, raw.id.number, row: object.row.buffer)
-            }
-            unflushed[raw.id] = nil
-        }
-        for (id, object) in unflushed.sorted(by: { $0.key.number < $1.key.number }) {
-            // Without its row in memory only links were changed, which are not in the record.
-            guard let raw = object.raw, object.state != .deleted, object.isRowLoaded else {
-                continue
-            }
-            withBatch(raw.store) { $0.update(raw.entity, id.number, row: object.row.buffer) }
-        }
-        for object in unflushedDeletions {
-            guard let raw = object.raw else { continue }
-            withBatch(raw.store) { $0.delete(raw.id.number, in: raw.id.hierarchy) }
-        }
-        for list in links.lists.values {
-            // A deleted owner's pairs go with its record.
-            guard list.owner.state != .deleted, let raw = list.owner.raw else { continue }
-            let targets = try remainingTargets(of: list, raw)
-            withBatch(raw.store) {
-                $0.setLinks(list.relationship, owner: raw.id.number, targets)
-            }
-        }
-        unflushed = [:]
-        unflushedCreations = []
+        guard !pending.isEmpty || !unflushedDeletions.isEmpty || !links.isEmpty else { return }
+        var batches: [(store: AttachedStore, batch: RecordBatch)] = []
+        for store in openStores { batches.append((store, try batch(for: store))) }
+        pending.removeAll(keepingCapacity: true)
         unflushedDeletions = []
         links = LinkOverlay()
-        for (store, batch) in batches.values {
+        for (store, batch) in batches {
             do throws(StoreError) {
                 try transaction(for: store).apply(batch)
             } catch {
@@ -61,6 +29,40 @@ extension ObjectContext {
         }
     }
 
+    private func batch(for store: AttachedStore) throws(StoreError) -> RecordBatch {
+        var batch = RecordBatch()
+        var updates: [(number: ObjectNumber, object: CoreStoreObject)] = []
+        for object in pending where object.isPending {
+            guard let raw = object.raw, raw.kind.store === store else { continue }
+            object.isPending = false
+            object.isOpen = false
+            if !object.isRecorded {
+                object.isRecorded = true
+                batch.insert(raw.kind.entity, raw.number, row: object.row.buffer)
+            } else if object.isRowLoaded {
+                // Without its row in memory only links were changed, which are not in the record.
+                updates.append((raw.number, object))
+            }
+        }
+        updates.sort { $0.number < $1.number }
+        for (number, object) in updates {
+            guard let kind = object.raw?.kind else { continue }
+            batch.update(kind.entity, number, row: object.row.buffer)
+        }
+        for object in unflushedDeletions {
+            guard let raw = object.raw, raw.kind.store === store else { continue }
+            batch.delete(raw.number, in: raw.kind.entity.hierarchy)
+        }
+        for list in links.lists.values {
+            // A deleted owner's pairs go with its record.
+            guard list.owner.state != .deleted, let raw = list.owner.raw, raw.store === store
+            else { continue }
+            batch.setLinks(
+                list.relationship, owner: raw.number, try remainingTargets(of: list, raw))
+        }
+        return batch
+    }
+
     /// Without an inverse nothing took the targets that were deleted out of a list.
     private func remainingTargets(
         of list: LinkOverlay.List, _ raw: RawObject
@@ -70,10 +72,10 @@ extension ObjectContext {
         let entity = reader.schema.knownEntity(tag: list.relationship.destinationTag)
         var targets: [ObjectNumber] = []
         for number in list.targets {
-            let id = NSManagedObjectID(storeID: raw.store.id, entity: entity, number: number)
-            if deleted[id] != nil { continue }
+            let known = registered(number, in: entity.hierarchy, of: raw.store)
+            if known?.state == .deleted { continue }
             let isStored = try reader.contains(number, in: entity.hierarchy)
-            if inserted[id] != nil || isStored { targets.append(number) }
+            if known?.state == .inserted || isStored { targets.append(number) }
         }
         return targets
     }
@@ -83,9 +85,10 @@ extension ObjectContext {
     /// Throws for what may not be saved: a required value that is nil, counts of links out of
     /// their bounds, and deletions that a deny rule forbids.
     func validate() throws(CoreStoreError) {
-        for object in Array(inserted.values) + Array(updated.values) { try validate(object) }
+        for object in created where object.state == .inserted { try validate(object) }
+        for object in touched where object.state == .updated { try validate(object) }
         for denial in denials {
-            let rest = denial.targets.filter { deleted[$0] == nil && !forgotten.contains($0) }
+            let rest = denial.targets.filter { $0.state != .deleted }
             guard rest.isEmpty else {
                 throw .failure(
                     .validation,
@@ -99,20 +102,20 @@ extension ObjectContext {
     private func validate(_ object: CoreStoreObject) throws(CoreStoreError) {
         guard let raw = object.raw else { return }
         if object.isRowLoaded { try validateValues(of: object, raw) }
-        try validateCounts(of: object, raw)
+        if raw.kind.entity.hasLinkBounds { try validateCounts(of: object, raw) }
     }
 
     private func validateValues(
         of object: CoreStoreObject, _ raw: RawObject
     ) throws(CoreStoreError) {
         let row = object.row.buffer.view
-        for field in raw.entity.fields where !field.isOptional {
-            guard row.isNull(at: field.byteOffset) else { continue }
+        for offset in raw.kind.entity.requiredOffsets where row.isNull(at: offset) {
+            let field = raw.entity.fields.first { $0.byteOffset == offset }
             throw .failure(
-                .validation, "\(raw.entity.name).\(field.name) is required, and it is nil")
+                .validation,
+                "\(raw.entity.name).\(field?.name ?? "") is required, and it is nil")
         }
     }
-
     /// Relationships are optional: a least count holds for lists that are not empty.
     private func validateCounts(
         of object: CoreStoreObject, _ raw: RawObject

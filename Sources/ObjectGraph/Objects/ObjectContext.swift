@@ -10,24 +10,22 @@ final class ObjectContext {
     /// What user-visible fetches of this context's objects go through.
     weak var source: (any FetchableSource & QueryableSource)?
     /// Set when a transaction has ended: nothing may be changed any more.
-    var hasEnded = false
-    var inserted: [NSManagedObjectID: CoreStoreObject] = [:]
-    var updated: [NSManagedObjectID: CoreStoreObject] = [:]
-    var deleted: [NSManagedObjectID: CoreStoreObject] = [:]
-    /// Objects with changes that the record transaction does not have yet.
-    var unflushed: [NSManagedObjectID: CoreStoreObject] = [:]
-    /// Creations in their order, so that numbers ascend in the batch.
-    var unflushedCreations: [CoreStoreObject] = []
+    private(set) var hasEnded = false
+    // What an object is now says its `state`; the lists keep those alive whose state is not
+    // `stored`, in the order in which they left it.
+    private(set) var created: [CoreStoreObject] = []
+    private(set) var touched: [CoreStoreObject] = []
+    var removed: [CoreStoreObject] = []
+    /// Objects with changes that the record transaction does not have yet, in the order of the
+    /// first such change. One whose `isPending` is not set any more is passed over.
+    var pending: [CoreStoreObject] = []
     var unflushedDeletions: [CoreStoreObject] = []
     /// Deleted objects that to-one links without an inverse may still lead to.
     var deletedTargets: [RawObject] = []
     var links = LinkOverlay()
     /// Violations of deny rules, to be asked again at commit.
     var denials: [Denial] = []
-    /// Objects that the transaction both created and deleted: nobody else ever sees them.
-    var forgotten: Set<NSManagedObjectID> = []
-    private var objects: [NSManagedObjectID: WeakObject] = [:]
-    private var readers: [ObjectIdentifier: RecordReader] = [:]
+    private var accesses: [StoreAccess] = []
     private(set) var objectsMade = 0
     /// What made the transaction impossible; committing it throws this.
     var failure: StoreError?
@@ -35,11 +33,7 @@ final class ObjectContext {
     struct Denial {
         var object: CoreStoreObject
         var relationship: RelationshipLayout
-        var targets: [NSManagedObjectID]
-    }
-
-    private struct WeakObject {
-        weak var object: CoreStoreObject?
+        var targets: [CoreStoreObject]
     }
 
     init(role: Role, stack: DataStack) {
@@ -47,11 +41,29 @@ final class ObjectContext {
         self.stack = stack
     }
 
+    /// Ends a context. Its objects hold it, so it must not go on holding them; those that are still
+    /// there keep the values that they have.
+    func end() {
+        hasEnded = true
+        for open in openTransactions { open.rollback() }
+        for object in pending { object.isOpen = false }
+        accesses = []
+        (created, touched, removed) = ([], [], [])
+        (pending, unflushedDeletions, deletedTargets) = ([], [], [])
+        denials = []
+        links = LinkOverlay()
+    }
+
+    /// Notes what a transaction cannot go on from: committing it throws the same error.
+    func fail(_ error: StoreError, _ message: String) {
+        if role == .transaction && !hasEnded { failure = failure ?? error }
+        Log.error(CoreStoreError(error), message)
+    }
+
     // MARK: Readers
 
-    /// What this context reads a store by: the view's pinned snapshot, or the record transaction.
-    func reader(for store: AttachedStore) throws(StoreError) -> RecordReader {
-        if let known = readers[ObjectIdentifier(store)] { return known }
+    func access(to store: AttachedStore) throws(StoreError) -> StoreAccess {
+        for access in accesses where access.store === store { return access }
         // A second record transaction would wait for nobody to end it, and block every writer.
         guard !hasEnded else {
             throw StoreError(
@@ -62,8 +74,14 @@ final class ObjectContext {
             case .view: try store.database.snapshot()
             case .transaction: try store.database.beginWrite()
             }
-        readers[ObjectIdentifier(store)] = reader
-        return reader
+        let access = StoreAccess(store, reader)
+        accesses.append(access)
+        return access
+    }
+
+    /// What this context reads a store by: the view's pinned snapshot, or the record transaction.
+    func reader(for store: AttachedStore) throws(StoreError) -> RecordReader {
+        try access(to: store).reader
     }
 
     func transaction(for store: AttachedStore) throws(StoreError) -> RecordTransaction {
@@ -73,108 +91,74 @@ final class ObjectContext {
         return transaction
     }
 
+    var openStores: [AttachedStore] { accesses.map(\.store) }
+
     var openTransactions: [RecordTransaction] {
-        readers.values.compactMap { $0 as? RecordTransaction }
+        accesses.compactMap { $0.reader as? RecordTransaction }
     }
 
     func openTransaction(for store: AttachedStore) -> RecordTransaction? {
-        readers[ObjectIdentifier(store)] as? RecordTransaction
+        accesses.first { $0.store === store }?.reader as? RecordTransaction
     }
 
     func replaceReader(_ reader: RecordReader, for store: AttachedStore) {
-        readers[ObjectIdentifier(store)] = reader
-    }
-
-    func dropReaders() { readers = [:] }
-
-    /// Ends a transaction. Its objects hold the context, so it must not go on holding them.
-    func end() {
-        hasEnded = true
-        for open in openTransactions { open.rollback() }
-        readers = [:]
-        (inserted, updated, deleted, unflushed) = ([:], [:], [:], [:])
-        (unflushedCreations, unflushedDeletions, deletedTargets) = ([], [], [])
-        denials = []
-        links = LinkOverlay()
-        objects = [:]
-    }
-
-    /// Notes what a transaction cannot go on from: committing it throws the same error.
-    func fail(_ error: StoreError, _ message: String) {
-        if role == .transaction && !hasEnded { failure = failure ?? error }
-        Log.error(CoreStoreError(error), message)
+        if let access = accesses.first(where: { $0.store === store }) {
+            access.reader = reader
+        } else {
+            accesses.append(StoreAccess(store, reader))
+        }
     }
 
     // MARK: Objects
 
-    /// The object of a row: the one that there is, or a new one of the row's real class.
-    func object(
-        _ id: NSManagedObjectID, in store: AttachedStore, entity: EntityLayout
-    ) -> CoreStoreObject {
-        if let known = objects[id]?.object { return known }
-        return make(id, in: store, entity: entity)
-    }
-
-    private func make(
-        _ id: NSManagedObjectID, in store: AttachedStore, entity: EntityLayout
-    ) -> CoreStoreObject {
-        guard let model = store.classes[entity.tag] else {
-            Log.abort("the entity \(entity.name) has no class in the stack's schema")
-        }
-        let raw = RawObject(context: self, id: id, entity: entity, store: store)
-        let saved = FieldPlan.replace(with: model.plan)
-        let object = model.type.init(rawObject: raw)
+    private func make(_ number: ObjectNumber, _ kind: ObjectKind) -> CoreStoreObject {
+        let saved = FieldPlan.replace(with: kind.model.plan)
+        let object = kind.model.type.init(rawObject: RawObject(kind: kind, number: number))
         FieldPlan.restore(saved)
-        objects[id] = WeakObject(object: object)
+        // Zero is the number of a detached object, which the map does not take.
+        kind.objects.insert(object, number)
         objectsMade += 1
-        if objects.count > 1024, objects.count & 4095 == 0 { forgetDeadObjects() }
         return object
     }
 
-    private func forgetDeadObjects() {
-        objects = objects.filter { $0.value.object != nil }
+    func registered(
+        _ number: ObjectNumber, in hierarchy: HierarchyID, of store: AttachedStore
+    ) -> CoreStoreObject? {
+        accesses.first { $0.store === store }?.registered(number, in: hierarchy)
     }
 
-    func registered(_ id: NSManagedObjectID) -> CoreStoreObject? { objects[id]?.object }
-
-    /// The object of a lent row.
+    /// The object of a lent row: the one that there is, or a new one of the row's real class.
     func object(
-        _ number: ObjectNumber, row: RowView, in store: AttachedStore, reader: RecordReader
+        _ number: ObjectNumber, row: RowView, _ access: StoreAccess
     ) throws(StoreError) -> CoreStoreObject {
-        let entity = reader.schema.knownEntity(tag: row.entityTag)
-        let id = NSManagedObjectID(storeID: store.id, entity: entity, number: number)
-        let object = object(id, in: store, entity: entity)
+        let kind = access.kind(row.entityTag, in: self)
+        let object = kind.objects.object(number) ?? make(number, kind)
         if object.row.buffer.isEmpty {
-            object.row = FieldRow(try reader.ownedCopy(of: row))
+            object.row = FieldRow(try access.reader.ownedCopy(of: row))
         }
         return object
     }
 
     /// The object of an ID in this context; nil when its row is gone.
     func existing(_ id: NSManagedObjectID) throws(StoreError) -> CoreStoreObject? {
-        if deleted[id] != nil || forgotten.contains(id) { return nil }
-        if let known = inserted[id] { return known }
-        guard let store = stack?.store(id.storeID) else { return nil }
-        let reader = try reader(for: store)
-        guard
-            let tag = try reader.withRow(id.number, in: id.hierarchy, { $0.entityTag })
-        else { return nil }
-        if let known = registered(id) { return known }
-        // The ID may come from a link, which knows the root of the hierarchy only.
-        let entity = reader.schema.knownEntity(tag: tag)
-        let own =
-            id.entityName == entity.name
-            ? id : NSManagedObjectID(storeID: store.id, entity: entity, number: id.number)
-        return object(own, in: store, entity: entity)
+        var store = accesses.first { $0.store.id == id.storeID }?.store
+        if store == nil { store = stack?.store(id.storeID) }
+        guard let store else { return nil }
+        return try object(id.number, in: id.hierarchy, of: store)
     }
 
-    /// The object of a number in a hierarchy, for links.
+    /// The object of a number in a hierarchy; nil when its row is gone.
     func object(
         _ number: ObjectNumber, in hierarchy: HierarchyID, of store: AttachedStore
     ) throws(StoreError) -> CoreStoreObject? {
-        let root = store.database.schema.knownEntity(tag: hierarchy.rootTag)
-        return try existing(
-            NSManagedObjectID(storeID: store.id, entity: root, number: number))
+        let access = try access(to: store)
+        if let known = access.registered(number, in: hierarchy) {
+            if known.state == .deleted { return nil }
+            if known.isRowLoaded { return known }
+        }
+        return try access.reader.withRow(number, in: hierarchy) { row throws(StoreError) in
+            try self.object(number, row: row, access)
+        }
     }
 
     /// The row of an object that has none in memory. One that is gone, or cannot be read, gives
@@ -182,7 +166,7 @@ final class ObjectContext {
     func loadedRow(of object: CoreStoreObject, _ raw: RawObject) -> RowBuffer {
         do throws(StoreError) {
             let reader = try reader(for: raw.store)
-            if let row = try reader.row(raw.id.number, in: raw.id.hierarchy) { return row }
+            if let row = try reader.row(raw.number, in: raw.entity.hierarchy) { return row }
         } catch {
             // Values made up from defaults must not be saved over the stored ones.
             fail(error, "an object's row could not be read.")
@@ -199,16 +183,18 @@ final class ObjectContext {
             return
         }
         Log.assert(!hasEnded, "an object was changed after its transaction had ended")
-        guard let id = object.raw?.id else { return }
         switch object.state {
         case .deleted: return
         case .inserted: break
         case .stored, .updated:
             object.state = .updated
-            updated[id] = object
+            guard !object.isListed else { break }
+            object.isListed = true
+            touched.append(object)
         }
+        guard !object.isPending else { return }
         object.isPending = true
-        unflushed[id] = object
+        pending.append(object)
     }
 
     /// Creates an object with its defaults.
@@ -216,73 +202,98 @@ final class ObjectContext {
         _ entity: EntityLayout, in store: AttachedStore
     ) throws(StoreError) -> CoreStoreObject {
         let number = try transaction(for: store).allocateNumber(in: entity.hierarchy)
-        let id = NSManagedObjectID(storeID: store.id, entity: entity, number: number)
-        let object = make(id, in: store, entity: entity)
+        let kind = try access(to: store).kind(entity.tag, in: self)
+        let object = make(number, kind)
         object.row = FieldRow(entity.emptyRow())
         object.state = .inserted
-        inserted[id] = object
+        object.isListed = true
+        object.isRecorded = false
         object.isPending = true
-        object.hasNoRecord = true
-        unflushed[id] = object
-        unflushedCreations.append(object)
-        applyDynamicInitialValues(object, entity, store)
-        return object
-    }
-
-    private func applyDynamicInitialValues(
-        _ object: CoreStoreObject, _ entity: EntityLayout, _ store: AttachedStore
-    ) {
-        guard let model = store.classes[entity.tag] else { return }
-        for initial in model.dynamicInitialValues {
+        object.isOpen = true
+        created.append(object)
+        pending.append(object)
+        for initial in kind.model.dynamicInitialValues {
             let value = ValueBridge.value(initial.make()) ?? .null
             object.row.buffer.setValue(value, initial.field)
         }
+        return object
+    }
+
+    /// An object with its defaults that no store will ever see.
+    func detached(_ entity: EntityLayout, in store: AttachedStore) -> CoreStoreObject {
+        let kind = ObjectKind(
+            context: self, store: store, entity: entity, objects: IdentityMap())
+        let object = make(ObjectNumber(0), kind)
+        object.row = FieldRow(entity.emptyRow())
+        return object
     }
 
     func refresh(_ object: CoreStoreObject, keepsChanges: Bool) {
-        guard let raw = object.raw, object.state != .inserted, object.state != .deleted else {
-            return
-        }
+        guard object.state != .inserted, object.state != .deleted else { return }
         if keepsChanges && object.state == .updated { return }
-        object.row.buffer.deallocate()
-        object.row = FieldRow(RowBuffer())
+        forgetRow(of: object)
         object.assigned = 0
         object.isPending = false
+        object.isOpen = false
         object.state = .stored
-        updated[raw.id] = nil
-        unflushed[raw.id] = nil
     }
 
-    var hasChanges: Bool { !inserted.isEmpty || !updated.isEmpty || !deleted.isEmpty }
+    private func forgetRow(of object: CoreStoreObject) {
+        object.row.buffer.deallocate()
+        object.row = FieldRow(RowBuffer())
+    }
+
+    /// Created, and not deleted again.
+    var inserted: [CoreStoreObject] { created.filter { $0.state == .inserted } }
+    /// Stored objects with changes.
+    var updated: [CoreStoreObject] { touched.filter { $0.state == .updated } }
+
+    var hasChanges: Bool {
+        !removed.isEmpty || created.contains { $0.state == .inserted }
+            || touched.contains { $0.state == .updated }
+    }
 
     // MARK: The view moves
 
     /// Takes over what a commit changed: live objects read their new values on the next access,
     /// and those that were deleted keep their last ones.
-    func apply(_ change: CommittedChange) {
-        for id in change.updated {
-            guard let object = objects[id]?.object, object.state == .stored else { continue }
-            object.row.buffer.deallocate()
-            object.row = FieldRow(RowBuffer())
+    func apply(_ change: CommittedChange.Part) {
+        for name in change.updated {
+            let object = registered(name.number, in: name.hierarchy, of: change.store)
+            if let object, object.state == .stored { forgetRow(of: object) }
         }
-        for id in change.deleted {
-            guard let object = objects.removeValue(forKey: id)?.object else { continue }
+        for name in change.deleted {
+            let object = registered(name.number, in: name.hierarchy, of: change.store)
+            guard let object else { continue }
             object.loadRow()
             object.state = .deleted
         }
     }
 
     /// Before the view moves, objects that are about to lose their rows read them.
-    func prepare(for change: CommittedChange) {
-        for id in change.deleted { objects[id]?.object?.loadRow() }
+    func prepare(for change: CommittedChange.Part) {
+        for name in change.deleted {
+            registered(name.number, in: name.hierarchy, of: change.store)?.loadRow()
+        }
     }
 }
 
 /// What one transaction made durable.
 struct CommittedChange: Sendable {
-    var inserted: [NSManagedObjectID]
-    var updated: [NSManagedObjectID]
-    var deleted: [NSManagedObjectID]
-    /// Each store as the commit left it.
-    var snapshots: [(store: AttachedStore, snapshot: RecordSnapshot)]
+    /// What names an object inside its store.
+    struct Name: Sendable {
+        var number: ObjectNumber
+        var hierarchy: HierarchyID
+    }
+
+    /// The changes of one store.
+    struct Part: Sendable {
+        var store: AttachedStore
+        /// The store as the commit left it.
+        var snapshot: RecordSnapshot
+        var updated: [Name]
+        var deleted: [Name]
+    }
+
+    var parts: [Part]
 }

@@ -3,10 +3,19 @@ import RecordStore
 /// A storage that a stack has open.
 final class AttachedStore: @unchecked Sendable {
     /// A class as the store's schema lays it out.
-    struct ClassModel {
-        var type: CoreStoreObject.Type
-        var plan: FieldPlan
-        var dynamicInitialValues: [(field: FieldLayout, make: () -> Any?)]
+    final class ClassModel {
+        let type: CoreStoreObject.Type
+        let plan: FieldPlan
+        let dynamicInitialValues: [(field: FieldLayout, make: () -> Any?)]
+
+        init(
+            type: CoreStoreObject.Type, plan: FieldPlan,
+            dynamicInitialValues: [(field: FieldLayout, make: () -> Any?)]
+        ) {
+            self.type = type
+            self.plan = plan
+            self.dynamicInitialValues = dynamicInitialValues
+        }
     }
 
     let storage: any StorageInterface

@@ -50,6 +50,7 @@ public final class DataStack: Equatable, @unchecked Sendable {
     }
 
     deinit {
+        view?.end()
         for store in attached.withLock({ $0 }) { try? store.database.close() }
     }
 
@@ -150,10 +151,11 @@ public final class DataStack: Equatable, @unchecked Sendable {
             return pending
         }
         guard !changes.isEmpty else { return }
-        for change in changes { view.prepare(for: change) }
-        for change in changes {
-            for (store, snapshot) in change.snapshots { view.replaceReader(snapshot, for: store) }
-            view.apply(change)
+        let parts = changes.flatMap(\.parts)
+        for part in parts { view.prepare(for: part) }
+        for part in parts {
+            view.replaceReader(part.snapshot, for: part.store)
+            view.apply(part)
         }
     }
 
@@ -165,8 +167,7 @@ public final class DataStack: Equatable, @unchecked Sendable {
     func forgetView() {
         viewLock.lock()
         defer { viewLock.unlock() }
-        view?.hasEnded = true
-        view?.dropReaders()
+        view?.end()
         view = nil
         pendingChanges.withLock { $0 = [] }
     }

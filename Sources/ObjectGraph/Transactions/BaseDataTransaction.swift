@@ -59,10 +59,7 @@ public class BaseDataTransaction {
     private func detachedObject<O: CoreStoreObject>(
         _ entity: EntityLayout, _ store: AttachedStore
     ) -> O {
-        let id = NSManagedObjectID(storeID: store.id, entity: entity, number: ObjectNumber(0))
-        let object = context.object(id, in: store, entity: entity)
-        object.row = FieldRow(entity.emptyRow())
-        guard let object = object as? O else {
+        guard let object = context.detached(entity, in: store) as? O else {
             Log.abort("the class of \(entity.name) is not \(O.self)")
         }
         return object
@@ -154,7 +151,7 @@ public class BaseDataTransaction {
     private func changedKeys(_ object: CoreStoreObject) -> [KeyPathString] {
         guard let raw = object.raw, object.state == .updated,
             let snapshot = try? raw.store.database.snapshot(),
-            let stored = try? snapshot.row(raw.id.number, in: raw.id.hierarchy)
+            let stored = try? snapshot.row(raw.number, in: raw.entity.hierarchy)
         else { return object.state == .inserted ? ["*"] : [] }
         defer { stored.deallocate() }
         let fields = raw.entity.fields.filter {
@@ -164,24 +161,26 @@ public class BaseDataTransaction {
     }
 
     private func objects<O: CoreStoreObject>(
-        _ all: [NSManagedObjectID: CoreStoreObject], _ type: O.Type
+        _ all: [CoreStoreObject], _ type: O.Type
     ) -> Set<O> {
         checkOpen()
-        return Set(all.values.compactMap { $0 as? O })
+        return Set(all.compactMap { $0 as? O })
     }
 
     private func ids<O: CoreStoreObject>(
-        _ all: [NSManagedObjectID: CoreStoreObject], _ type: O.Type
+        _ all: [CoreStoreObject], _ type: O.Type
     ) -> Set<NSManagedObjectID> {
         checkOpen()
-        return Set(all.filter { $0.value is O }.keys)
+        return Set(all.compactMap { ($0 as? O)?.objectID() })
     }
 
     /// Objects of a class, subclasses included, that were created.
     public func insertedObjects<O: CoreStoreObject>(_ entity: O.Type) -> Set<O> {
         objects(context.inserted, entity)
     }
-    public func insertedObjectIDs() -> Set<NSManagedObjectID> { Set(context.inserted.keys) }
+    public func insertedObjectIDs() -> Set<NSManagedObjectID> {
+        ids(context.inserted, CoreStoreObject.self)
+    }
     public func insertedObjectIDs<O: CoreStoreObject>(
         _ entity: O.Type
     ) -> Set<NSManagedObjectID> {
@@ -192,7 +191,9 @@ public class BaseDataTransaction {
     public func updatedObjects<O: CoreStoreObject>(_ entity: O.Type) -> Set<O> {
         objects(context.updated, entity)
     }
-    public func updatedObjectIDs() -> Set<NSManagedObjectID> { Set(context.updated.keys) }
+    public func updatedObjectIDs() -> Set<NSManagedObjectID> {
+        ids(context.updated, CoreStoreObject.self)
+    }
     public func updatedObjectIDs<O: CoreStoreObject>(
         _ entity: O.Type
     ) -> Set<NSManagedObjectID> {
@@ -201,13 +202,15 @@ public class BaseDataTransaction {
 
     /// Objects of a class, subclasses included, that were deleted.
     public func deletedObjects<O: CoreStoreObject>(_ entity: O.Type) -> Set<O> {
-        objects(context.deleted, entity)
+        objects(context.removed, entity)
     }
-    public func deletedObjectIDs() -> Set<NSManagedObjectID> { Set(context.deleted.keys) }
+    public func deletedObjectIDs() -> Set<NSManagedObjectID> {
+        ids(context.removed, CoreStoreObject.self)
+    }
     public func deletedObjectIDs<O: CoreStoreObject>(
         _ entity: O.Type
     ) -> Set<NSManagedObjectID> {
-        ids(context.deleted, entity)
+        ids(context.removed, entity)
     }
 }
 

@@ -146,16 +146,27 @@ extension DataStack {
         try context.flush()
         // Resolving and validating read too.
         if let failure = context.failure { throw failure }
-        var snapshots: [(store: AttachedStore, snapshot: RecordSnapshot)] = []
+        var change = CommittedChange(parts: [])
         for store in stores {
             guard let transaction = context.openTransaction(for: store) else { continue }
             _ = try transaction.commit()
-            snapshots.append((store, try store.database.snapshot()))
+            change.parts.append(
+                CommittedChange.Part(
+                    store: store, snapshot: try store.database.snapshot(),
+                    updated: names(context.updated, of: store),
+                    deleted: names(context.removed, of: store)))
         }
-        enqueue(
-            CommittedChange(
-                inserted: Array(context.inserted.keys), updated: Array(context.updated.keys),
-                deleted: Array(context.deleted.keys), snapshots: snapshots))
+        enqueue(change)
+    }
+
+    private func names(
+        _ objects: [CoreStoreObject], of store: AttachedStore
+    ) -> [CommittedChange.Name] {
+        objects.compactMap { object in
+            guard let raw = object.raw, raw.kind.store === store else { return nil }
+            return CommittedChange.Name(
+                number: raw.number, hierarchy: raw.kind.entity.hierarchy)
+        }
     }
 }
 

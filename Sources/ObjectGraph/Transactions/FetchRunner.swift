@@ -15,7 +15,8 @@ struct FetchRunner {
             let plan = try Plan(self, from, clauses, limit: limit)
             var objects: [O] = []
             try plan.forEach { store, reader, number, row in
-                let object = try context.object(number, row: row, in: store, reader: reader)
+                let access = try context.access(to: store)
+                let object = try context.object(number, row: row, access)
                 if object.state != .deleted, let object = object as? O { objects.append(object) }
             }
             return objects

@@ -8,31 +8,36 @@ struct UniqueConflicts {
     init(_ context: ObjectContext) { self.context = context }
 
     func resolve() throws(StoreError) {
-        let changed = Array(context.inserted.values) + Array(context.updated.values)
-        let candidates = changed.filter { object in
-            object.raw?.entity.indexes.contains { $0.isUnique } == true
-        }
+        // Later objects win, so they are asked last. Creations are in the order of their numbers
+        // already, and behind everything that was stored.
+        let changed = candidates(context.updated).sorted { $0.number < $1.number }
+        let candidates = changed + candidates(context.inserted)
         guard !candidates.isEmpty else { return }
         try context.flush()
-        // Later objects win, so they are asked last.
-        let ordered = candidates.sorted { left, right in
-            (left.raw?.id.number ?? ObjectNumber(0)) < (right.raw?.id.number ?? ObjectNumber(0))
+        for (_, object) in candidates { try resolve(object) }
+    }
+
+    private func candidates(
+        _ objects: [CoreStoreObject]
+    ) -> [(number: ObjectNumber, object: CoreStoreObject)] {
+        objects.compactMap { object in
+            guard let raw = object.raw, !raw.kind.entity.uniqueIndexes.isEmpty else { return nil }
+            return (raw.number, object)
         }
-        for object in ordered { try resolve(object) }
     }
 
     private func resolve(_ object: CoreStoreObject) throws(StoreError) {
         guard let raw = object.raw, object.state != .deleted else { return }
         let transaction = try context.transaction(for: raw.store)
-        for constraint in raw.entity.indexes where constraint.isUnique {
+        for constraint in raw.entity.uniqueIndexes {
             guard touches(constraint, object) else { continue }
             while object.state != .deleted,
                 let number = try transaction.otherNumber(
-                    matching: constraint, row: object.row.buffer.view, besides: raw.id.number)
+                    matching: constraint, row: object.row.buffer.view, besides: raw.number)
             {
                 guard
                     let other = try context.object(
-                        number, in: raw.id.hierarchy, of: raw.store)
+                        number, in: raw.entity.hierarchy, of: raw.store)
                 else { break }
                 try merge(object, other)
                 try context.flush()
@@ -55,7 +60,7 @@ struct UniqueConflicts {
         guard let a = first.raw, let b = second.raw else { return }
         let keepsSecond =
             (first.state == .inserted) != (second.state == .inserted)
-            ? first.state == .inserted : b.id.number < a.id.number
+            ? first.state == .inserted : b.number < a.number
         let (kept, dropped) = keepsSecond ? (second, first) : (first, second)
         let droppedWins = dropped.state == .inserted || kept.assigned == 0
         try moveLinks(from: dropped, to: kept)

@@ -130,6 +130,11 @@ package final class EntityLayout: Sendable, Hashable {
     package let fields: [FieldLayout]
     package let relationships: [RelationshipLayout]
     package let indexes: [IndexLayout]
+    package let uniqueIndexes: [IndexLayout]
+    /// The offsets of the attributes that may not be nil.
+    package let requiredOffsets: [Int]
+    /// Whether a relationship has a least or a largest count.
+    package let hasLinkBounds: Bool
     package let fixedSize: Int
     package let variableOffsets: [Int]
     private let fieldByName: [String: Int]
@@ -151,6 +156,9 @@ package final class EntityLayout: Sendable, Hashable {
         self.fields = fields
         self.relationships = relationships
         self.indexes = indexes
+        uniqueIndexes = indexes.filter(\.isUnique)
+        requiredOffsets = fields.filter { !$0.isOptional }.map(\.byteOffset)
+        hasLinkBounds = relationships.contains { $0.minCount > 0 || $0.maxCount > 0 }
         fixedSize = RowLayout.fixedSize(slotCount: fields.count)
         variableOffsets = fields.filter(\.isVariable).map(\.byteOffset)
         fieldByName = Dictionary(

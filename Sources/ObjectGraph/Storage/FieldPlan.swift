@@ -3,9 +3,6 @@ import RecordStore
 
 /// Where the wrappers of an object that is being made find their slots: one entry a wrapper, in
 /// the order in which they are initialised.
-///
-/// This file is the one place of the room with `unsafe`: the row of an object, and the plan that
-/// its wrappers are laid out by.
 @safe @usableFromInline
 final class FieldPlan: @unchecked Sendable {
     private let slots: UnsafeMutablePointer<UInt16>

@@ -1,0 +1,67 @@
+import RecordStore
+
+/// What the objects of one entity in one context share, so that an object carries one reference.
+final class ObjectKind {
+    let context: ObjectContext
+    let store: AttachedStore
+    let entity: EntityLayout
+    let model: AttachedStore.ClassModel
+    /// The live objects of the entity's hierarchy.
+    let objects: IdentityMap
+
+    init(
+        context: ObjectContext, store: AttachedStore, entity: EntityLayout, objects: IdentityMap
+    ) {
+        guard let model = store.classes[entity.tag] else {
+            Log.abort("the entity \(entity.name) has no class in the stack's schema")
+        }
+        self.context = context
+        self.store = store
+        self.entity = entity
+        self.model = model
+        self.objects = objects
+    }
+}
+
+/// What a context has of one store: how it reads it, and the objects that live.
+///
+/// Objects keep their context through their kinds, and the context its kinds through this: who
+/// ends a context drops its accesses.
+final class StoreAccess {
+    let store: AttachedStore
+    var reader: RecordReader
+    private var kinds: [ObjectKind?]
+    private var objects: [IdentityMap?]
+
+    init(_ store: AttachedStore, _ reader: RecordReader) {
+        self.store = store
+        self.reader = reader
+        let count = store.database.schema.entities.count
+        kinds = Array(repeating: nil, count: count)
+        objects = Array(repeating: nil, count: count)
+    }
+
+    func kind(_ tag: UInt16, in context: ObjectContext) -> ObjectKind {
+        let index = Int(tag) - 1
+        if let known = kinds[index] { return known }
+        let entity = store.database.schema.knownEntity(tag: tag)
+        let kind = ObjectKind(
+            context: context, store: store, entity: entity, objects: map(entity.hierarchy))
+        kinds[index] = kind
+        return kind
+    }
+
+    private func map(_ hierarchy: HierarchyID) -> IdentityMap {
+        let index = Int(hierarchy.rootTag) - 1
+        if let known = objects[index] { return known }
+        let map = IdentityMap()
+        objects[index] = map
+        return map
+    }
+
+    /// The live object of a number.
+    func registered(_ number: ObjectNumber, in hierarchy: HierarchyID) -> CoreStoreObject? {
+        let index = Int(hierarchy.rootTag) - 1
+        return objects.indices.contains(index) ? objects[index]?.object(number) : nil
+    }
+}
