@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # check.sh TRELLIS [STORE…]: compares the reader of this folder, which was written from the
-# specification alone, with the tool TRELLIS, byte for byte: on the samples, on stores that the writer
-# of this folder makes, and on the STOREs.
+# specification alone, with the tool TRELLIS, byte for byte: on the samples, on stores that the
+# writer of this folder makes, and on the STOREs. Twenty stores are made, from the seeds 1 to 20;
+# TRELLIS_SEED says the first, STORES how many.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 trellis=${1:?the path of the trellis tool}
@@ -27,7 +28,8 @@ same() {
     local entity name
     name=$(basename "$1")
     "$trellis" check "$1" >"$work/tool" || { cat "$work/tool"; return 1; }
-    "$python" "$here/trellis_reader.py" check "$1" >"$work/reader" || { cat "$work/reader"; return 1; }
+    "$python" "$here/trellis_reader.py" check "$1" >"$work/reader" \
+        || { cat "$work/reader"; return 1; }
     for entity in $("$python" "$here/trellis_reader.py" entities "$1"); do
         "$trellis" dump "$1" "$entity" --json >"$work/tool"
         "$python" "$here/trellis_reader.py" dump "$1" "$entity" >"$work/reader"
@@ -41,5 +43,11 @@ same() {
 
 for store in "$here"/../samples/*.trellis "$@"; do
     same "$store"
+done
+first=${TRELLIS_SEED:-1}
+for seed in $(seq "$first" $((first + ${STORES:-20} - 1))); do
+    "$python" "$here/trellis_writer.py" "$work/seed-$seed.trellis" "$seed"
+    same "$work/seed-$seed.trellis"
+    rm "$work/seed-$seed.trellis"
 done
 echo "$compared bytes compared"

@@ -62,7 +62,7 @@ class Superblock:
         self.head = unpack("QQQQQ", raw, 136)
         self.required = unpack("Q", raw, 176)[0]
         for size, low, high in ((self.page_size, 512, 65536), (self.unit_size, 64, 4096)):
-            need(low <= size <= high and size & (size - 1) == 0, "a size is no power of two in range")
+            need(low <= size <= high and size & (size - 1) == 0, "a size out of range")
         need(self.unit_size <= 4 * self.page_size, "units larger than four pages")
         need(self.generation & 1 == slot, "a generation in the wrong slot")
         need(1 <= self.map_depth <= 12 and 1 <= self.page_count <= PAGE_MAX, "a limit is passed")

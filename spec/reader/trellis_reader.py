@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """A second reader of Trellis files, written from the specification alone.
 
-    trellis_reader.py dump FILE ENTITY    the objects, as `trellis dump FILE ENTITY --json` prints them
+    trellis_reader.py dump FILE ENTITY    prints what `trellis dump FILE ENTITY --json` prints
     trellis_reader.py entities FILE       the entities' names, one a line
     trellis_reader.py check FILE          compares everything; exit code 1 when anything is wrong
 """
@@ -20,7 +20,8 @@ class Entity:
     def __init__(self, tag, members):
         self.tag, self.name = tag, members["name"]
         self.parent_name, self.abstract = members.get("superentityName"), members["isAbstract"]
-        self.own_attributes, self.own_relationships = members["attributes"], members["relationships"]
+        self.own_attributes = members["attributes"]
+        self.own_relationships = members["relationships"]
         self.own_indexes = members["indexes"]
         self.own_uniques = members["uniqueConstraints"]
         self.parent, self.lineage = None, [self]
@@ -57,7 +58,8 @@ class Store:
         if self.pages.catalog == 0:
             return
         catalog = dict(entries(self.pages, self.pages.catalog, self.seen))
-        need(b"schema" in catalog and b"counters" in catalog, "a catalog without schema or counters")
+        need(b"schema" in catalog, "a catalog without schema")
+        need(b"counters" in catalog, "a catalog without counters")
         self.trees = {key[5:].decode(): unpack("Q", value)[0] for key, value in catalog.items()
                       if key.startswith(b"tree/")}
         self.counters = {key.decode(): unpack("Q", value)[0] for key, value in
@@ -111,14 +113,15 @@ class Store:
             if away:
                 need(length == 16 and kind in TEXTS, "a blob's name that is not 16 bytes")
                 value = blob(self.pages, *unpack("QQ", value), self.seen)
-            need(kind != "uuid" or len(value) == 16, "a UUID that is not 16 bytes")
-            return None if kind == "decimal" and decimal_text(value) is None else value
+            if kind == "uuid" and len(value) != 16 or kind == "decimal" and not decimal_text(value):
+                return None
+            return value
         if kind == "link":
             return word or None
         if kind == "bool":
             return word != 0
         if kind in INTEGERS:
-            return unpack(INTEGERS[kind], raw)[0]
+            return unpack("Q" if kind.startswith("u") else "q", raw)[0]
         return unpack("f" if kind == "float" else "d", raw)[0]
 
     # Chapter 6.5: links

@@ -2,6 +2,7 @@
 
 import base64
 import datetime
+import decimal
 import math
 import struct
 
@@ -35,24 +36,22 @@ def decimal_bytes(text):
 
 
 def decimal_text(data):
-    """The number in plain notation; "NaN"; None for bytes that are no decimal."""
-    if data == b"\0":
-        return "NaN"
-    if data == b"\2":
-        return "0"
-    if len(data) < 5 or data[0] not in (1, 3):
+    """The number that bytes spell, in plain notation; "NaN"; None for bytes that are no decimal."""
+    if data[:1] in (b"\0", b"\2"):
+        return "NaN" if data[0] == 0 else "0"
+    if data[:1] not in (b"\1", b"\3") or len(data) < 4:
         return None
     tail = data[1:] if data[0] == 3 else bytes(255 - byte for byte in data[1:])
-    pairs = tail[2:-1]
-    if tail[-1] != 0 or not all(1 <= pair <= 100 for pair in pairs) or pairs[0] <= 10:
+    exponent, pairs = struct.unpack(">H", tail[:2])[0] - 32768, tail[2:]
+    if 0 not in pairs or any(pair > 100 for pair in pairs[:pairs.index(0)]):
         return None
-    digits = "".join(f"{pair - 1:02}" for pair in pairs)
-    if digits.endswith("00"):
+    if pairs.index(0) > 20:
         return None
-    digits = digits.rstrip("0")
-    exponent = struct.unpack(">H", tail[:2])[0] - 32768
+    digits = "".join(f"{pair - 1:02}" for pair in pairs[:pairs.index(0)])
+    exponent -= len(digits) - len(digits.lstrip("0"))
+    digits = digits.strip("0")
     power = exponent - len(digits)
-    if len(digits) > 39 or power > 127 + 38 or power < -128:
+    if not digits or len(digits) > 39 or not -128 <= power <= 127 + 38:
         return None
     if int(digits) * 10 ** max(power - 127, 0) >= 1 << 128:
         return None
@@ -103,20 +102,16 @@ def quoted(text):
 
 def number_text(value, single):
     """The shortest digits that give the number again, as 0.25 or 1e-05."""
-    if math.isnan(value):
-        return "null"
-    if math.isinf(value):
-        return "null"
-    text = repr(value)
-    if single:
-        packed = struct.pack("<f", value)
-        text = next(t for t in (f"{value:.{p}e}" for p in range(9))
-                    if struct.pack("<f", float(t)) == packed)
-    mantissa, _, exponent = f"{float(text):.16e}".partition("e")
-    digits = text.lstrip("-").partition("e")[0].replace(".", "").strip("0") or "0"
-    exponent = int(exponent)
-    sign = "-" if math.copysign(1, value) < 0 else ""
-    if value != 0 and (exponent < -4 or abs(value) > 2 ** (24 if single else 54)):
+    if not math.isfinite(value):
+        return f'"{value}"'
+    text = repr(value) if not single else next(
+        text for text in (f"{value:.{places}e}" for places in range(9)) if as_float(text) == value)
+    sign, digits, exponent = decimal.Decimal(text).normalize().as_tuple()
+    exponent, digits = exponent + len(digits) - 1, "".join(map(str, digits))
+    sign = "-" * sign
+    if value == 0:
+        return sign + "0.0"
+    if exponent < -4 or abs(value) > 2 ** (24 if single else 53):
         fraction = "." + digits[1:] if len(digits) > 1 else ""
         return f"{sign}{digits[0]}{fraction}e{exponent:+03}"
     if exponent < 0:
@@ -125,15 +120,33 @@ def number_text(value, single):
     return sign + digits[:exponent + 1] + "." + (digits[exponent + 1:] or "0")
 
 
-def date_text(seconds):
-    if not math.isfinite(seconds):
-        return "null"
-    micros = round(seconds * 1e6)
+def as_float(text):
+    """The binary32 nearest to a number, as a double; infinity beyond the greatest."""
     try:
-        day = datetime.datetime(2001, 1, 1) + datetime.timedelta(microseconds=micros)
+        return struct.unpack("<f", struct.pack("<f", float(text)))[0]
     except OverflowError:
-        return "null"
-    return '"' + day.strftime("%Y-%m-%dT%H:%M:%S.%fZ").rjust(27, "0") + '"'
+        return math.inf
+
+
+def date_text(seconds):
+    """ISO 8601 with microseconds, Julian before 15 October 1582; far dates as numbers."""
+    if not abs(seconds) < 6e10:
+        return quoted(number_text(seconds, False).strip('"'))
+    whole = math.floor(seconds)
+    micros = min(int((seconds - whole) * 1e6), 999999)
+    days, rest = divmod(whole, 86400)
+    day = datetime.date(2001, 1, 1) + datetime.timedelta(days=days)
+    year, month, number = day.year, day.month, day.day
+    if day < datetime.date(1582, 10, 15):
+        turns = day.toordinal() + 305 + 2  # days since 1 March of the Julian year 0
+        cycle, turns = divmod(turns, 1461)
+        older = min(turns // 365, 3)
+        turns -= 365 * older
+        month = (5 * turns + 2) // 153
+        number = turns - (153 * month + 2) // 5 + 1
+        year, month = 4 * cycle + older + (month >= 10), (month + 2) % 12 + 1
+    return (f'"{year:04}-{month:02}-{number:02}T{rest // 3600:02}:{rest // 60 % 60:02}:'
+            f'{rest % 60:02}.{micros:06}Z"')
 
 
 def json_text(kind, value):
