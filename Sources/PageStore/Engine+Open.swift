@@ -133,7 +133,10 @@ extension Engine {
                 PageVersion(commit: content.commitNumber, content: version), of: id)
         }
         state.commitNumber = content.commitNumber
+        state.durableCommit = content.commitNumber
         state.catalogRoot = content.catalogRoot == 0 ? nil : PageID(content.catalogRoot)
+        writer.stagedCommit = state.commitNumber
+        writer.stagedRoot = state.catalogRoot
         state.logBytes = content.byteCount
         writer.nextPageID = content.pageCount
         state.segments = content.segments
@@ -172,12 +175,10 @@ extension Engine {
             generation: generation, superblock: superblock,
             previousGeneration: previousGeneration,
             cache: PageCache(budgetInBytes: options.cacheSizeInBytes))
-        let log = LogPosition(
-            segment: superblock.head, position: 0,
-            chain: superblock.head.chainStart(superblock.uuid), groupNumber: 1)
         self.init(
             path: path, options: options, uuid: superblock.uuid, file: file, files: files,
-            state: state, writer: WriterState(nextPageID: superblock.pageCount, log: log))
+            state: state, writer: WriterState(superblock),
+            logTail: LogTail(segment: superblock.head))
     }
 
     // MARK: Creation
@@ -231,7 +232,7 @@ extension Engine {
             space.noteWritten(0, unitCount)
         }
         engine.state.segments = []
-        engine.startSegment(try engine.allocateSegment(holding: 0))
+        engine.start(try engine.allocateSegment(holding: 0))
         try engine.run(engine.plan(1))
         try engine.writeTwin()
         try engine.syncData()
@@ -276,8 +277,7 @@ extension Engine {
         space.withLock { $0.release(previous: state.previousGeneration, pinned: pinned) }
         try claimLog(segments)
         forgetReusedNames()
-        writer.log.segment = segments.last ?? winner.head
-        startSegment(try allocateSegment(holding: 0))
+        start(try allocateSegment(holding: 0))
         do throws(StoreError) {
             try run(plan(winner.generation + 3))
         } catch {

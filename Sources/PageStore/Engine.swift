@@ -25,6 +25,10 @@ package final class Engine: @unchecked Sendable {
         /// While a checkpoint runs, log and images may grow to this many times their limits; then
         /// transactions wait for it to end before they begin.
         package var hardLimitFactor = 4
+        /// A relaxed commit is durable after this time at the latest…
+        package var relaxedIntervalInMilliseconds = 1000
+        /// … or when this many bytes of log are not.
+        package var relaxedBytesMax: UInt64 = 1 << 20
         /// A transaction with more bytes of pages writes them straight to their extents.
         package var outOfLineBytesMin = 8 << 20
 
@@ -47,8 +51,11 @@ package final class Engine: @unchecked Sendable {
     static let checkpointQueue = DispatchQueue(
         label: "trellis.checkpoint", qos: .utility, attributes: .concurrent)
     /// Guards `writer`: one transaction at a time, ended on whatever thread.
-    private let turn = DispatchSemaphore(value: 1)
+    let turn = DispatchSemaphore(value: 1)
     let writer: WriterState
+    /// Guards `logTail`: one write of the log at a time. Taken after the turn, never before it.
+    let logTurn = DispatchSemaphore(value: 1)
+    let logTail: LogTail
     /// What opening passed over because the options ask for it.
     package internal(set) var damage: [StoreError] {
         get { state.damage }
@@ -57,7 +64,8 @@ package final class Engine: @unchecked Sendable {
 
     init(
         path: String, options: Options, uuid: StoreUUID, file: MeteredFile,
-        files: any FileSystem, state: EngineState, writer: WriterState
+        files: any FileSystem, state: EngineState, writer: WriterState,
+        logTail: LogTail
     ) {
         self.path = path
         self.options = options
@@ -67,6 +75,7 @@ package final class Engine: @unchecked Sendable {
         self.processID = files.processID()
         self.state = state
         self.writer = writer
+        self.logTail = logTail
         self.space = Mutex(SpaceMap(pageSizeInBytes: options.pageSizeInBytes))
     }
 
@@ -82,14 +91,26 @@ package final class Engine: @unchecked Sendable {
     /// The newest commit, pinned: what it shows does not change.
     package func snapshot() throws(StoreError) -> Snapshot {
         try checkProcess()
-        let pinned: (Generation, UInt64, PageID?) = try lock.withLock { _ throws(StoreError) in
+        return try pin { (state.commitNumber, state.catalogRoot) }
+    }
+
+    /// What the next transaction builds on: all that is staged; the caller holds the turn.
+    private func stagedSnapshot() throws(StoreError) -> Snapshot {
+        try pin { (writer.stagedCommit, writer.stagedRoot) }
+    }
+
+    /// Takes generation and commit in one step, and keeps the generation for the snapshot.
+    private func pin(_ newest: () -> (UInt64, PageID?)) throws(StoreError) -> Snapshot {
+        let (generation, commit, root) = try lock.withLock {
+            _ throws(StoreError) -> (Generation, UInt64, PageID?) in
             try checkOpen()
             state.generation.pinCount += 1
             state.pins[state.generation.number, default: 0] += 1
-            return (state.generation, state.commitNumber, state.catalogRoot)
+            let (commit, root) = newest()
+            return (state.generation, commit, root)
         }
         return Snapshot(
-            engine: self, generation: pinned.0, commitNumber: pinned.1, catalogRoot: pinned.2)
+            engine: self, generation: generation, commitNumber: commit, catalogRoot: root)
     }
 
     func unpin(_ generation: Generation) {
@@ -111,7 +132,7 @@ package final class Engine: @unchecked Sendable {
         do throws(StoreError) {
             try checkUsable()
             try prepareWriting()
-            return WriteTransaction(engine: self, base: try snapshot())
+            return WriteTransaction(engine: self, base: try stagedSnapshot())
         } catch {
             turn.signal()
             throw error.at(path: path)
@@ -224,8 +245,16 @@ package final class Engine: @unchecked Sendable {
 /// What readers and the writer share; guarded by the engine's lock.
 final class EngineState: @unchecked Sendable {
     var generation: Generation
+    /// The newest commit that readers see.
     var commitNumber: UInt64
     var catalogRoot: PageID?
+    /// The last commit that is known to be durable.
+    var durableCommit: UInt64
+    var staged = StagedCommits()
+    /// Bytes of log that were written without waiting for them.
+    var unsyncedLogBytes: UInt64 = 0
+    var isSyncPlanned = false
+    var waitingForCompany: [DispatchSemaphore] = []
     var pins: [UInt64: Int] = [:]
     var cache: PageCache
     var poison: StoreError?
@@ -256,6 +285,7 @@ final class EngineState: @unchecked Sendable {
         self.previousGeneration = previousGeneration
         self.cache = cache
         commitNumber = superblock.commitNumber
+        durableCommit = superblock.commitNumber
         catalogRoot = superblock.catalogRoot == 0 ? nil : PageID(superblock.catalogRoot)
         segments = [superblock.head]
     }
@@ -267,20 +297,31 @@ final class WriterState: @unchecked Sendable {
     var isPrepared = false
     var freeNames = PageNames()
     var nextPageID: UInt64
-    var log: LogPosition
+    /// The last commit that was staged, and its catalog.
+    var stagedCommit: UInt64
+    var stagedRoot: PageID?
+    /// Bytes of the log's segment that are promised, its size, and so what is left.
+    var reservedLogBytes: UInt64 = 0
+    var segmentSizeInBytes: UInt64
     /// The blocks that hold the saved allocation state; the one checkpoint that runs changes it.
     var allocationBlocks: [ExtentAddress] = []
 
-    init(nextPageID: UInt64, log: LogPosition) {
-        self.nextPageID = nextPageID
-        self.log = log
+    init(_ superblock: Superblock) {
+        nextPageID = superblock.pageCount
+        stagedCommit = superblock.commitNumber
+        stagedRoot = superblock.catalogRoot == 0 ? nil : PageID(superblock.catalogRoot)
+        segmentSizeInBytes = superblock.head.sizeInBytes
     }
 }
 
-/// Where the next group goes and what it chains from.
-struct LogPosition {
+/// Where the next group goes and what it chains from; guarded by the log's turn.
+final class LogTail: @unchecked Sendable {
     var segment: LogSegment
-    var position: UInt64
-    var chain: UInt64
-    var groupNumber: UInt64
+    var position: UInt64 = 0
+    var chain: UInt64 = 0
+    var groupNumber: UInt64 = 1
+
+    init(segment: LogSegment) {
+        self.segment = segment
+    }
 }

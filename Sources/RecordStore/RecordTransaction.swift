@@ -89,7 +89,15 @@ package final class RecordTransaction: RecordReader {
     }
 
     /// Makes the changes durable and visible; returns the commit's number.
-    package func commit() throws(StoreError) -> UInt64 {
+    @discardableResult
+    package func commit(_ durability: Durability = .durable) throws(StoreError) -> UInt64 {
+        let staged = try stage(durability)
+        try staged.finish()
+        return staged.number
+    }
+
+    /// Ends the transaction so that the next may begin; see ``WriteTransaction/stage(_:)``.
+    package func stage(_ durability: Durability) throws(StoreError) -> StagedCommit {
         do throws(StoreError) {
             for (hierarchy, last) in lastNumbers where storedNumbers[hierarchy] != last {
                 try catalog.setCounter(Catalog.numberKey(hierarchy), last, in: editor)
@@ -98,7 +106,7 @@ package final class RecordTransaction: RecordReader {
             editor.rollback()
             throw error
         }
-        return try editor.commit()
+        return try editor.stage(durability)
     }
 
     package func rollback() { editor.rollback() }

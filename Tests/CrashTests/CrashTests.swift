@@ -22,6 +22,7 @@ import Testing
         options.versionBytesMax = 16_384
         options.outOfLineBytesMin = 6 * 512
         options.checkpointsInBackground = false
+        options.relaxedIntervalInMilliseconds = 3_600_000
         return options
     }
 
@@ -66,10 +67,16 @@ import Testing
                 let transaction = try engine.beginWrite()
                 try change(transaction, &content, &random)
                 transaction.catalogRoot = PageID(UInt64(work.contents.count))
-                let number = try transaction.commit()
+                let isRelaxed = random.next(3) == 0
+                let number = try transaction.commit(isRelaxed ? .relaxed : .durable)
                 #expect(number == UInt64(work.contents.count))
                 work.contents.append(content)
-                work.acknowledged.append(work.files.effectCount)
+                work.acknowledged.append(.max)
+                if isRelaxed { continue }
+            }
+            // All that returned is durable now, relaxed commits of before included.
+            for index in work.acknowledged.indices where work.acknowledged[index] == .max {
+                work.acknowledged[index] = work.files.effectCount
             }
         }
         // Nothing may be added to the effects while they are replayed.

@@ -106,23 +106,32 @@ package final class WriteTransaction: PageEditor {
     ///
     /// When it throws, nothing of the transaction remains in the store, except after an I/O error
     /// while the log was written: then the outcome is unknown until the store is opened anew.
-    package func commit() throws(StoreError) -> UInt64 {
+    @discardableResult
+    package func commit(_ durability: Durability = .durable) throws(StoreError) -> UInt64 {
+        let staged = try stage(durability)
+        try staged.finish()
+        return staged.number
+    }
+
+    /// Ends the transaction so that the next may begin, which builds on it. Nobody else sees it,
+    /// and nothing of it is safe, before ``StagedCommit/finish()``.
+    package func stage(_ durability: Durability = .durable) throws(StoreError) -> StagedCommit {
         precondition(phase == .open, "a transaction ends once")
         guard hasChanges else {
             rollback()
-            return baseCommit
+            return StagedCommit(engine: engine, number: baseCommit, durability: durability)
         }
         let change = CommitContent(
             images: dirty.values.sorted { $0.id < $1.id }
                 .map { LoggedImage(image: $0, base: bases[$0.id]) },
             extents: chunks.sorted { $0.key < $1.key }.map { (id: $0.key, address: $0.value) },
-            freed: freed.sorted(), catalogRoot: root)
+            freed: freed.sorted(), catalogRoot: root, durability: durability)
         do throws(StoreError) {
-            let number = try engine.commit(change)
+            let number = try engine.stage(change)
             phase = .ended
             drop()
             engine.endWrite()
-            return number
+            return StagedCommit(engine: engine, number: number, durability: durability)
         } catch {
             rollback()
             throw error
@@ -173,4 +182,27 @@ struct CommitContent {
     var extents: [(id: PageID, address: ExtentAddress)]
     var freed: [PageID]
     var catalogRoot: PageID?
+    var durability: Durability
+}
+
+/// A transaction that has ended and waits for the log.
+package struct StagedCommit: Sendable {
+    private let engine: Engine
+    package let number: UInt64
+    private let durability: Durability
+
+    init(engine: Engine, number: UInt64, durability: Durability) {
+        self.engine = engine
+        self.number = number
+        self.durability = durability
+    }
+
+    /// Waits until the commit is as safe as was asked for and readers see it.
+    package func finish() throws(StoreError) {
+        do throws(StoreError) {
+            try engine.finishCommit(number, durability)
+        } catch {
+            throw error.at(path: engine.path)
+        }
+    }
 }

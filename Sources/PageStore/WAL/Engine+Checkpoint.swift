@@ -31,7 +31,7 @@ extension Engine {
     /// Step 1, between two transactions: the caller holds the turn. Nil when one runs already.
     func beginCheckpoint() throws(StoreError) -> CheckpointPlan? {
         guard lock.withLock({ _ in !state.isCheckpointing }) else { return nil }
-        try link(to: allocateSegment(holding: 0))
+        try rotate(to: allocateSegment(holding: 0))
         return plan(newestGeneration + 1)
     }
 
@@ -42,7 +42,7 @@ extension Engine {
         return lock.withLock { _ in
             state.isCheckpointing = true
             let generation = state.generation
-            let head = writer.log.segment
+            let head = logTail.segment
             return CheckpointPlan(
                 number: number, base: generation, commitNumber: state.commitNumber,
                 catalogRoot: state.catalogRoot, pageCount: writer.nextPageID,
@@ -210,6 +210,7 @@ extension Engine {
             state.superblock = superblock
             state.segments.removeAll { $0.number < plan.head.number }
             state.checkpoints += 1
+            state.durableCommit = max(state.durableCommit, plan.commitNumber)
         }
     }
 

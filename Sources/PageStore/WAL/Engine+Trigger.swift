@@ -3,7 +3,8 @@ extension Engine {
     /// After a commit, by the thread that made it, which still holds the turn.
     func checkpointWhenDue() {
         let isDue = lock.withLock { _ in
-            !state.isCheckpointing && state.logBytes >= state.checkpointRetryLogBytes
+            !state.isCheckpointing && !state.isClosed
+                && state.logBytes >= state.checkpointRetryLogBytes
                 && (state.logBytes >= options.logBytesMax
                     || state.generation.imageBytes >= options.versionBytesMax)
         }
