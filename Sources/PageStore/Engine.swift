@@ -29,6 +29,8 @@ package final class Engine: @unchecked Sendable {
         package var relaxedIntervalInMilliseconds = 1000
         /// … or when this many bytes of log are not.
         package var relaxedBytesMax: UInt64 = 1 << 20
+        /// What a transaction may hold of pages that it changed before it writes some out.
+        package var dirtyBytesMax = 48 << 20
         /// A transaction with more bytes of pages writes them straight to their extents.
         package var outOfLineBytesMin = 8 << 20
 

@@ -21,6 +21,7 @@ import Testing
         options.logBytesMax = 24_000
         options.versionBytesMax = 16_384
         options.outOfLineBytesMin = 6 * 512
+        options.dirtyBytesMax = 4 * 512
         options.checkpointsInBackground = false
         options.relaxedIntervalInMilliseconds = 3_600_000
         return options
@@ -88,6 +89,7 @@ import Testing
         _ transaction: WriteTransaction, _ content: inout Content, _ random: inout Random
     ) throws {
         for _ in 0..<(1 + random.next(12)) {
+            try transaction.makeRoom()
             let known = content.keys.sorted()
             let fill = UInt8(1 + random.next(250))
             switch random.next(4) {

@@ -148,6 +148,32 @@ extension Engine {
         }
     }
 
+    /// Writes pages of a transaction that memory has no room for; the cache may keep them.
+    func writeOutOfLine(
+        _ images: [PageBuffer], commit: UInt64
+    ) throws(StoreError) -> [(PageID, ExtentAddress)] {
+        var output = ExtentWriter(engine: self, isRecent: true)
+        do throws(StoreError) {
+            var addresses: [(PageID, ExtentAddress)] = []
+            for image in images {
+                let address = try output.append(
+                    image.view, id: image.id.rawValue, kind: .page,
+                    generation: newestGeneration, commit: commit)
+                addresses.append((image.id, address))
+            }
+            try output.flush()
+            lock.withLock { _ in
+                for (image, (_, address)) in zip(images, addresses) {
+                    state.cache.insert(image, at: address)
+                }
+            }
+            return addresses
+        } catch {
+            output.abandon()
+            throw failedBeforeCommit(error)
+        }
+    }
+
     /// Gives an extent back that no commit names.
     func abandon(_ address: ExtentAddress) { space.withLock { $0.free(address) } }
 

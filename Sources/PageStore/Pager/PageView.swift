@@ -25,6 +25,14 @@ package class PageEditor: PageView {
         throw .corrupt(id, "the page does not exist")
     }
 
+    /// Called between two changes, when nobody holds a page: a transaction that has outgrown its
+    /// share of memory writes pages out.
+    package func makeRoom() throws(StoreError) {}
+
+    /// Changes when private copies were written out: one that was remembered is not the page any
+    /// more.
+    package var spillCount: Int { 0 }
+
     /// A new page of zeros but for its kind.
     package func allocatePage(_ kind: PageKind) throws(StoreError) -> PageBuffer {
         throw StoreError(.readOnly, "this view cannot allocate pages")

@@ -14,7 +14,10 @@ package final class WriteTransaction: PageEditor {
     private var dirty = PageTable()
     /// What the private copies were made from, while deltas against it may be logged.
     private var bases = PageTable()
-    private var chunks: [PageID: ExtentAddress] = [:]
+    /// The private copies in the order in which they were made.
+    private var order: [PageID] = []
+    /// Pages that were written already: chunks, and copies that memory had no room for.
+    private var written: [PageID: ExtentAddress] = [:]
     private var freed: Set<PageID> = []
     private var allocated: Set<PageID> = []
     private var root: PageID?
@@ -37,7 +40,7 @@ package final class WriteTransaction: PageEditor {
 
     package override func page(_ id: PageID) throws(StoreError) -> PageBuffer {
         if let page = dirty[id] { return page }
-        if let address = chunks[id] { return try engine.page(id, at: address) }
+        if let address = written[id] { return try engine.page(id, at: address) }
         if freed.contains(id) { throw .corrupt(id, "the page was freed") }
         guard let base else { throw StoreError(.closed, "the transaction has ended") }
         return try base.page(id)
@@ -47,9 +50,14 @@ package final class WriteTransaction: PageEditor {
         if let page = dirty[id] { return page }
         let original = try page(id)
         let copy = PageBuffer(copying: original)
-        precondition(chunks[id] == nil, "an out-of-line page is written once")
+        if let address = written.removeValue(forKey: id) {
+            precondition(original[0] != PageKind.blobChunk.rawValue, "a chunk is written once")
+            engine.abandon(address)
+        } else {
+            noteBase(original)
+        }
         dirty[id] = copy
-        noteBase(original)
+        order.append(id)
         return copy
     }
 
@@ -66,6 +74,7 @@ package final class WriteTransaction: PageEditor {
         let page = PageBuffer(id: try newPageID(), count: pageSizeInBytes)
         page[0] = kind.rawValue
         dirty[page.id] = page
+        order.append(page.id)
         return page
     }
 
@@ -74,14 +83,45 @@ package final class WriteTransaction: PageEditor {
             bytes.count > 0 && bytes.count <= Limits.chunkSizeInBytesMax,
             "an out-of-line page has up to 1 MiB")
         let id = try newPageID()
-        chunks[id] = try engine.writeOutOfLine(bytes, id: id, commit: baseCommit + 1)
+        written[id] = try engine.writeOutOfLine(bytes, id: id, commit: baseCommit + 1)
         return id
+    }
+
+    // MARK: Memory
+
+    /// Counts the times that private copies were written out: who remembers one looks it up again
+    /// when this has changed.
+    package override var spillCount: Int { spills }
+    private var spills = 0
+
+    /// Writes the older half of the private copies out when they are more than memory should
+    /// hold. They are read back when they are needed.
+    package override func makeRoom() throws(StoreError) {
+        guard dirty.count * pageSizeInBytes > engine.options.dirtyBytesMax else { return }
+        bases = PageTable()
+        var rest: [PageID] = []
+        var images: [PageBuffer] = []
+        for id in order {
+            guard let page = dirty[id] else { continue }
+            // Branches are few, and every descent needs them.
+            if images.count < dirty.count / 2, page[0] != PageKind.treeBranch.rawValue {
+                images.append(page)
+            } else {
+                rest.append(id)
+            }
+        }
+        for (id, address) in try engine.writeOutOfLine(images, commit: baseCommit + 1) {
+            dirty[id] = nil
+            written[id] = address
+        }
+        order = rest
+        spills += 1
     }
 
     package override func freePage(_ id: PageID) throws(StoreError) {
         dirty[id] = nil
         bases[id] = nil
-        if let address = chunks.removeValue(forKey: id) { engine.abandon(address) }
+        if let address = written.removeValue(forKey: id) { engine.abandon(address) }
         if allocated.remove(id) != nil {
             engine.returnPageID(id)
         } else {
@@ -98,7 +138,7 @@ package final class WriteTransaction: PageEditor {
 
     /// Whether committing would change anything.
     package var hasChanges: Bool {
-        !dirty.isEmpty || !chunks.isEmpty || !freed.isEmpty || root != baseRoot
+        !dirty.isEmpty || !written.isEmpty || !freed.isEmpty || root != baseRoot
     }
 
     /// Makes the transaction durable and visible. Returns its commit number; a transaction
@@ -124,7 +164,7 @@ package final class WriteTransaction: PageEditor {
         let change = CommitContent(
             images: dirty.values.sorted { $0.id < $1.id }
                 .map { LoggedImage(image: $0, base: bases[$0.id]) },
-            extents: chunks.sorted { $0.key < $1.key }.map { (id: $0.key, address: $0.value) },
+            extents: written.sorted { $0.key < $1.key }.map { (id: $0.key, address: $0.value) },
             freed: freed.sorted(), catalogRoot: root, durability: durability)
         do throws(StoreError) {
             let number = try engine.stage(change)
@@ -142,7 +182,7 @@ package final class WriteTransaction: PageEditor {
     package func rollback() {
         guard phase == .open else { return }
         phase = .ended
-        for address in chunks.values { engine.abandon(address) }
+        for address in written.values { engine.abandon(address) }
         for id in allocated { engine.returnPageID(id) }
         drop()
         engine.endWrite()
@@ -152,7 +192,8 @@ package final class WriteTransaction: PageEditor {
         base = nil
         dirty = PageTable()
         bases = PageTable()
-        chunks = [:]
+        written = [:]
+        order = []
         freed = []
         allocated = []
     }

@@ -18,6 +18,7 @@ extension PageEditor {
         try key.withView { key throws(StoreError) -> Bool in
             try value.withView { value throws(StoreError) -> Bool in
                 try checkKeySize(key)
+                try makeRoom()
                 let leaf = try editableLeaf(for: key, in: tree)
                 return try put(key, value, into: leaf, of: tree)
             }

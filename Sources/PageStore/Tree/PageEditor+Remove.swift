@@ -9,6 +9,7 @@ extension PageEditor {
             guard key.count <= Limits.keySizeInBytesMax(pageSizeInBytes: pageSizeInBytes),
                 try contains(key, in: tree)
             else { return false }
+            try makeRoom()
             let leaf = try editableLeaf(for: key, in: tree)
             let found = try take(key, from: leaf)
             if isTooEmpty(leaf) { try refill(key, level: 0, in: tree) }

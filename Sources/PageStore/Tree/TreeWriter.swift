@@ -6,6 +6,7 @@ package final class TreeWriter {
     private let editor: PageEditor
     private let tree: TreeID
     private var leaf: NodeView?
+    private var spillCount = 0
 
     package init(_ editor: PageEditor, tree: TreeID) {
         self.editor = editor
@@ -28,6 +29,7 @@ package final class TreeWriter {
     @discardableResult
     package func remove(_ key: Span<UInt8>) throws(StoreError) -> Bool {
         try key.withView { key throws(StoreError) -> Bool in
+            forgetSpilledLeaf()
             if let leaf, covers(key, leaf) {
                 self.leaf = nil
                 let found = try editor.take(key, from: leaf)
@@ -47,6 +49,7 @@ package final class TreeWriter {
     }
 
     private func insert(_ key: ByteView, _ value: ByteView) throws(StoreError) -> Bool {
+        forgetSpilledLeaf()
         guard let leaf, covers(key, leaf) else { return try insertElsewhere(key, value) }
         do throws(StoreError) {
             let isReplaced = try editor.put(key, value, into: leaf, of: tree)
@@ -59,11 +62,19 @@ package final class TreeWriter {
         }
     }
 
+    /// Another tree's change may have written the leaf out.
+    private func forgetSpilledLeaf() {
+        guard editor.spillCount != spillCount else { return }
+        spillCount = editor.spillCount
+        leaf = nil
+    }
+
     /// Descends to the leaf that covers a key.
     private func insertElsewhere(
         _ key: ByteView, _ value: ByteView
     ) throws(StoreError) -> Bool {
         leaf = nil
+        try editor.makeRoom()
         try editor.checkKeySize(key)
         let node = try editor.editableLeaf(for: key, in: tree)
         let isReplaced = try editor.put(key, value, into: node, of: tree)

@@ -38,12 +38,15 @@ struct TreeModel {
     struct Shape: Sendable, CustomTestStringConvertible {
         var pageSizeInBytes: Int
         var operationCount: Int
-        var testDescription: String { "pages of \(pageSizeInBytes)" }
+        /// Pages that a transaction may hold before it writes some out.
+        var dirtyPageMax = 1 << 20
+        var testDescription: String { "pages of \(pageSizeInBytes), \(dirtyPageMax) in memory" }
     }
 
     static let shapes = [
         Shape(pageSizeInBytes: 512, operationCount: 12_000),
-        Shape(pageSizeInBytes: 1024, operationCount: 12_000),
+        Shape(pageSizeInBytes: 512, operationCount: 12_000, dirtyPageMax: 8),
+        Shape(pageSizeInBytes: 1024, operationCount: 12_000, dirtyPageMax: 24),
         Shape(pageSizeInBytes: 4096, operationCount: 12_000),
         Shape(pageSizeInBytes: 16_384, operationCount: 12_000),
         Shape(pageSizeInBytes: 65_536, operationCount: 12_000),
@@ -53,6 +56,7 @@ struct TreeModel {
         var options = Engine.Options()
         options.pageSizeInBytes = shape.pageSizeInBytes
         options.unitSizeInBytes = min(1024, shape.pageSizeInBytes / 4)
+        options.dirtyBytesMax = shape.dirtyPageMax * shape.pageSizeInBytes
         return options
     }
 

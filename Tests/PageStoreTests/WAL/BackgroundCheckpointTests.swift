@@ -48,9 +48,12 @@ import Testing
             if random.below(20) == 0 {
                 transaction.rollback()
                 content = contents[contents.count - 1]
-            } else {
+            } else if transaction.hasChanges {
                 #expect(try transaction.commit() == UInt64(contents.count))
                 contents.append(content)
+            } else {
+                // It freed again what it had allocated.
+                transaction.rollback()
             }
         }
         return contents
