@@ -43,6 +43,14 @@ same() {
 
 for store in "$here"/../samples/*.trellis "$@"; do
     same "$store"
+    for seed in 1 2; do
+        copy=$work/$(basename "$store" .trellis)-$seed.trellis
+        "$python" "$here/trellis_writer.py" "$copy" "$seed" "$store"
+        for kept in "${store%.trellis}".*.json; do
+            [ ! -e "$kept" ] || cp "$kept" "${copy%.trellis}.${kept#"${store%.trellis}".}"
+        done
+        same "$copy"
+    done
 done
 first=${TRELLIS_SEED:-1}
 for seed in $(seq "$first" $((first + ${STORES:-20} - 1))); do

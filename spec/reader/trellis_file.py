@@ -89,7 +89,6 @@ class Pages:
                 reasons.append(str(reason))
         need(copies, "; ".join(reasons))
         need(len({copy.uuid for copy in copies}) == 1, "two superblocks of two files")
-        self.lost_superblocks = reasons
         self.top = max(copies, key=lambda copy: copy.generation)
         self.size, self.unit = self.top.page_size, self.top.unit_size
         self.catalog, self.page_count = self.top.catalog, self.top.page_count
@@ -184,9 +183,8 @@ class Pages:
                 if not (size % 8 == 0 and 16 <= size <= min(end - at, FRAME_MAX)):
                     break
                 frame = self.data[at:at + size]
-                if hashed(frame[8:], chain) != own:
+                if hashed(frame[8:], chain) != own or not GROUP <= kind <= PAD:
                     break
-                need(GROUP <= kind <= PAD, f"byte {at}: a frame of type {kind}")
                 self.frames.append((at, size, kind))
                 chain = own
                 if kind == COMMIT:
@@ -195,8 +193,6 @@ class Pages:
                     link = unpack("QQQQQ", frame, 16)
                 elif kind in (FULL, DELTA, EXTENT, FREE):
                     self.change(frame, kind, open_versions)
-                elif kind == GROUP:
-                    need(unpack("QQ", frame, 16) == (low, high), f"byte {at}: a group's salt")
                 at += size
             if link is None:
                 return self.look_behind(at, end, low, high)
@@ -218,12 +214,16 @@ class Pages:
         if kind == FREE:
             count = unpack("I", frame, 16)[0]
             for page in unpack(f"{count}Q", frame, 24):
+                need(1 <= page < PAGE_MAX, f"a frame of page {page}")
                 versions[page] = None
             return
         page, image_hash = unpack("QQ", frame, 16)
         need(1 <= page < PAGE_MAX, f"a frame of page {page}")
         if kind == EXTENT:
-            need(len(frame) >= 40, "a structure is cut")
+            place = unpack("Q", frame, 32)[0]
+            unit, count = place & (1 << 48) - 1, place >> 48
+            need(2 * BLOCK <= unit * self.unit and count >= 1
+                 and (unit + count) * self.unit <= len(self.data), f"page {page}: a frame's place")
             versions[page] = frame[24:40]
             return
         size, stored = unpack("II", frame, 32)

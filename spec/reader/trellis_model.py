@@ -26,7 +26,7 @@ def schema():
     return [
         entity("Thing", [("title", "string")] + everything,
                [("box", "Box", "toOne"), ("twin", "Thing", "toOne", "twinOf"),
-                ("twinOf", "Thing", "toOne"), ("seen", "Box", "toOne")],
+                ("twinOf", "Thing", "toOne"), ("seen", "Box", "toOne"), ("heap", "Box", "toOne")],
                indexes=[["stringValue"], ["decimalValue", "dateValue"], ["box", "title"]] +
                [[n] for n, t in everything if t not in ("string", "decimal", "date")],
                uniques=[["title"]]),
@@ -38,7 +38,9 @@ def schema():
         entity("Box", [("name", "string")],
                [("things", "Thing", "toManyUnordered", "box"), ("order", "Thing", "toManyOrdered"),
                 ("near", "Box", "toManyUnordered", "nearOf"), ("nearOf", "Box", "toManyUnordered"),
-                ("loose", "Shape", "toManyUnordered")]),
+                ("loose", "Shape", "toManyUnordered"),
+                ("pile", "Thing", "toManyOrdered", "heap"),
+                ("peers", "Box", "toManyUnordered", "peers")]),
     ]
 
 
@@ -61,7 +63,8 @@ def value(kind, chance, page):
     if kind in ("float", "double"):
         number = chance.choice([0.0, -0.0, 1.5, 0.1, -1e5, 1e16, 123456789.0, 1e-4, 1e-5, 5e-324,
                                 3e38, 16777216.0, 2.0 ** 54,
-                                math.pi * 10 ** chance.randrange(-30, 30), math.nan, math.inf, -math.inf])
+                                math.pi * 10 ** chance.randrange(-30, 30),
+                                math.nan, math.inf, -math.inf])
         return struct.unpack("<f", struct.pack("<f", number))[0] if kind == "float" else number
     if kind == "date":
         return chance.choice([0.0, 0.5, -1.0, 86400.0 * chance.randrange(-300000, 300000),
@@ -131,13 +134,20 @@ def number(*words):
 
 def link(chance, things, boxes, shapes):
     """Sets to-ones, and gives the rows of every tree of links."""
-    rows = {name: set() for name in ("Thing/box", "Thing/twin", "Thing/twinOf", "Thing/seen",
-                                     "Wide/parent", "Box/near", "Box/nearOf", "Box/loose")}
-    ordered, wide = {}, [n for n, (tag, _) in things.by_number.items() if tag == 2]
+    rows = {name: set() for name in (
+        "Thing/box", "Thing/twin", "Thing/twinOf", "Thing/seen", "Thing/heap", "Wide/parent",
+        "Box/near", "Box/nearOf", "Box/loose", "Box/peers")}
+    ordered, pile, wide = {}, {}, [n for n, (tag, _) in things.by_number.items() if tag == 2]
 
     def one(source, owner, name, target):
         things.by_number[source][1][name] = target
         rows[f"{owner}/{name}"].add(number(target, source))
+
+    def place(order, box, targets):
+        key = chance.getrandbits(62)
+        for target in targets:
+            order[number(box, key)] = number(target)
+            key += chance.choice([1, 1 << 32])
 
     free = list(things.by_number)
     chance.shuffle(free)
@@ -155,14 +165,19 @@ def link(chance, things, boxes, shapes):
         for other in chance.sample(list(boxes.by_number), min(2, len(boxes.by_number))):
             rows["Box/near"].add(number(box, other))
             rows["Box/nearOf"].add(number(other, box))
+            rows["Box/peers"] |= {number(box, other), number(other, box)}
         for shape in chance.sample(list(shapes.by_number), min(2, len(shapes.by_number))):
             rows["Box/loose"].add(number(box, shape))
-        targets, key = list(things.by_number), chance.getrandbits(62)
-        for target in chance.sample(targets, min(5, len(targets))):
-            ordered[number(box, key)] = number(target)
-            key += chance.choice([1, 1 << 32])
+        targets = list(things.by_number)
+        place(ordered, box, chance.sample(targets, min(5, len(targets))))
+        mine = [n for n in targets if chance.random() < 0.1
+                and things.by_number[n][1]["heap"] is None]
+        chance.shuffle(mine)
+        for source in mine:
+            one(source, "Thing", "heap", box)
+        place(pile, box, mine)
     trees = {name: [(key, b"") for key in sorted(keys)] for name, keys in rows.items()}
-    trees["Box/order"] = sorted(ordered.items())
+    trees["Box/order"], trees["Box/pile"] = sorted(ordered.items()), sorted(pile.items())
     return trees
 
 

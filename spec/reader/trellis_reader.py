@@ -14,6 +14,26 @@ from trellis_file import Damaged, Pages, blob, entries, need, unpack
 from trellis_values import INTEGERS, IN_HEAP, TEXTS, TYPES, decimal_text, json_text
 
 
+def check_members(schema):
+    """Chapter 7.3: the members that no object of the schema may lack, and what they are."""
+    need(isinstance(schema["modelVersion"], str), "a model version that is no text")
+    for entity in schema["entities"]:
+        for name in ("name", "className"):
+            need(isinstance(entity[name], str), "a name that is no text")
+        need(isinstance(entity["isAbstract"], bool), "isAbstract is neither true nor false")
+        for attribute in entity["attributes"]:
+            need(attribute["name"] and attribute["type"] in TYPES, "an attribute's type")
+            need({"isOptional", "isCoded"} <= set(attribute), "an attribute lacks a member")
+        for relationship in entity["relationships"]:
+            need(relationship["kind"] in ("toOne", "toManyUnordered", "toManyOrdered"), "a kind")
+            need({"name", "destinationEntityName", "deleteRule", "minCount", "maxCount"}
+                 <= set(relationship), "a relationship lacks a member")
+            if relationship.get("inverseName", 0) is None:
+                del relationship["inverseName"]
+        for columns in entity["indexes"] + entity["uniqueConstraints"]:
+            need(1 <= len(columns) <= 8, "an index without columns, or with too many")
+
+
 class Entity:
     """An entity of the stored schema, with what it inherits (chapters 5.1 and 7.3)."""
 
@@ -37,7 +57,6 @@ class Entity:
             self.attributes += entity.own_attributes
             self.relationships += [dict(r, owner=entity) for r in entity.own_relationships]
             for attribute in entity.own_attributes:
-                need(attribute["type"] in TYPES, f"{self.name}: a type {attribute['type']}")
                 self.slots[attribute["name"]] = attribute["type"]
             for relationship in entity.own_relationships:
                 if relationship["kind"] == "toOne":
@@ -45,6 +64,8 @@ class Entity:
         need(len(self.slots) <= 4000, f"{self.name}: too many slots")
         names = [p["name"] for p in self.attributes + self.relationships]
         need(len(names) == len(set(names)), f"{self.name}: a property twice")
+        for columns in self.own_indexes + self.own_uniques:
+            need(all(c in self.slots for c in columns), f"{self.name}: a column without a slot")
 
 
 class Store:
@@ -64,13 +85,22 @@ class Store:
                       if key.startswith(b"tree/")}
         self.counters = {key.decode(): unpack("Q", value)[0] for key, value in
                          entries(self.pages, unpack("Q", catalog[b"counters"])[0], self.seen)}
-        schema = json.loads(catalog[b"schema"])
-        need(schema["formatVersion"] == 1, "a schema of a newer version")
+        try:
+            schema = json.loads(catalog[b"schema"])
+            need(schema["formatVersion"] == 1, "a schema of a newer version")
+            check_members(schema["schema"])
+        except (ValueError, KeyError, TypeError) as error:
+            raise Damaged(f"the schema cannot be read: {error}") from error
         self.entities = [Entity(i + 1, e) for i, e in enumerate(schema["schema"]["entities"])]
         self.named = {entity.name: entity for entity in self.entities}
         need(len(self.named) == len(self.entities), "an entity's name occurs twice")
         for entity in self.entities:
             entity.settle(self.named)
+        for entity in self.entities:
+            for relationship in entity.relationships:
+                need(relationship["destinationEntityName"] in self.named, "no such destination")
+                need("inverseName" not in relationship or self.inverse(relationship),
+                     f"{entity.name}.{relationship['name']}: no such inverse")
 
     def tree(self, name):
         need(name in self.trees, f"no tree {name}")

@@ -1,5 +1,8 @@
 #!/usr/bin/env python3
-"""A writer of small Trellis stores, from the specification alone: trellis_writer.py FILE SEED.
+"""A writer of small Trellis stores, written from the specification alone.
+
+    trellis_writer.py FILE SEED           a store of random objects
+    trellis_writer.py FILE SEED STORE     the content of STORE, every page in another place
 
 The seed chooses everything: page and unit size, objects and their values, and for each page
 whether the map holds it or the log does, as an image, as deltas or out of line.
@@ -12,7 +15,7 @@ import sys
 import lz4.block
 
 from trellis_file import (BLOCK, CHUNK_MAX, COMMIT, DELTA, EXTENT, FREE, FULL, GROUP, LINK, MAGIC,
-                          OVERFLOW_MAX, PAD, SECTOR, hashed)
+                          OVERFLOW_MAX, PAD, SECTOR, Node, Pages, hashed)
 from trellis_model import make_trees
 
 
@@ -303,12 +306,30 @@ def log_frames(file, images, chance, changes):
     return commits
 
 
-def write(path, seed):
+def copied(pages):
+    """The pages of a store as they are, to be written to other places."""
+    images, known = Images(pages.size), {page for page, _ in pages.mapped() if page is not None}
+    for page in known | set(pages.versions):
+        image = pages.version(pages.versions, page)
+        if image is not None:
+            images.images[page] = image
+        if image is not None and image[0] in (1, 2):
+            node = Node(pages, page)
+            rows = [(key, value, away << 15) for key, value, away in node.rows]
+            images.nodes[page] = node.level, rows, node.lower, node.upper, sum(node.children[:1])
+    images.next = pages.page_count
+    return images, pages.catalog
+
+
+def write(path, seed, source=None):
     chance = random.Random(seed)
-    size = chance.choice([512, 1024, 4096, 16384, 65536])
+    size = source.size if source else chance.choice([512, 1024, 4096, 16384, 65536])
     unit = chance.choice([u for u in (64, 128, 512, 1024, 4096) if u <= 4 * size])
-    images = Images(size)
-    catalog = make_trees(images, chance)
+    if source:
+        images, catalog = copied(source)
+    else:
+        images = Images(size)
+        catalog = make_trees(images, chance)
     ghosts = [images.new() for _ in range(chance.randrange(4))]
     pages = images.next + 3
     file = File(chance, size, unit)
@@ -339,6 +360,10 @@ def write(path, seed):
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 3:
+    if len(sys.argv) not in (3, 4):
         sys.exit(__doc__)
-    write(sys.argv[1], int(sys.argv[2]))
+    store = None
+    if len(sys.argv) == 4:
+        with open(sys.argv[3], "rb") as file:
+            store = Pages(file.read())
+    write(sys.argv[1], int(sys.argv[2]), store)
