@@ -10,7 +10,7 @@ package struct RecordBatch {
     enum Change {
         case insert(EntityLayout, ObjectNumber, [UInt8])
         case update(HierarchyID, ObjectNumber, [UInt8])
-        case delete(HierarchyID, ObjectNumber)
+        case delete(HierarchyID, ObjectNumber, replacement: ObjectNumber?)
     }
 
     enum LinkChange {
@@ -38,8 +38,12 @@ package struct RecordBatch {
         changes.append(.update(entity.hierarchy, number, Self.stored(row, entity)))
     }
 
-    package mutating func delete(_ number: ObjectNumber, in hierarchy: HierarchyID) {
-        changes.append(.delete(hierarchy, number))
+    /// Deletes a record and its links. Lists that no inverse leads back to forget the object, or
+    /// have its replacement in its place.
+    package mutating func delete(
+        _ number: ObjectNumber, in hierarchy: HierarchyID, replacement: ObjectNumber? = nil
+    ) {
+        changes.append(.delete(hierarchy, number, replacement: replacement))
     }
 
     /// Gives an owner these targets in this order, and no others.

@@ -59,6 +59,8 @@ public final class CoreStoreSchema: DynamicSchema, Sendable {
         self.entities = entities
         self.configurations = configurations
         model = SchemaModel(modelVersion: modelVersion, entities: entities)
+        let faults = InverseCheck.faults(of: model.description)
+        Log.assert(faults.isEmpty, "the schema \(modelVersion): " + faults.joined(separator: "; "))
         let hashes = VersionLock(model.description)
         if let versionLock {
             Log.assert(

@@ -28,6 +28,8 @@ open class CoreStoreObject: DynamicObject, Hashable {
     /// Nil in a meta object.
     final let raw: RawObject?
     final var state = State.stored
+    /// In `assigned`: stands for all slots behind the 63rd; the context knows which they are.
+    static let farBit: UInt64 = 1 << 63
     /// Whether the object waits in its context to be handed to the record transaction.
     final var isPending = false
     /// Whether the context lists the object among the changed ones.
@@ -99,7 +101,14 @@ open class CoreStoreObject: DynamicObject, Hashable {
     final func willWrite(_ offset: UInt16) {
         if !isOpen { open() }
         let word = UInt64(offset) &>> 3 &- 2
-        assigned |= 1 &<< (word < 63 ? word : 63)
+        if word < 63 { assigned |= 1 &<< word } else { assignFar(offset) }
+    }
+
+    /// Notes an assigned slot that has no bit of its own.
+    @usableFromInline
+    final func assignFar(_ offset: UInt16) {
+        assigned |= Self.farBit
+        raw?.context.farAssigned[ObjectIdentifier(self), default: []].insert(offset)
     }
 
     /// Prepares the first write since the object was made or handed on.

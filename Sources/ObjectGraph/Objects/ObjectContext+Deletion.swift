@@ -23,7 +23,7 @@ extension ObjectContext {
                 }
             }
             unlink(next, raw)
-            if hasSources(raw) { deletedTargets.append(raw) }
+            if hasSources(raw) { deletedTargets.append(next) }
             mark(next)
         }
     }
@@ -44,12 +44,15 @@ extension ObjectContext {
         }
     }
 
-    /// Clears to-one links to deleted objects that no inverse mirrors. Called when all else is
-    /// flushed, so that the record transaction knows every link.
+    /// Clears to-one links to deleted objects that no inverse mirrors, or leads them to what took
+    /// the object's place. Called when all else is flushed, so that the record transaction knows
+    /// every link.
     func clearSources() throws(StoreError) {
         let targets = deletedTargets
         deletedTargets = []
-        for raw in targets {
+        for target in targets {
+            guard let raw = target.raw else { continue }
+            let replacement = replacements[ObjectIdentifier(target)]
             let reader = try reader(for: raw.store)
             for relationship in reader.schema.relationships(to: raw.entity)
             where relationship.inverseID == nil && relationship.kind == .toOne {
@@ -63,7 +66,7 @@ extension ObjectContext {
                     let source = try object(number, in: entity.hierarchy, of: raw.store)
                     guard let source else { continue }
                     source.willWrite(UInt16(field.byteOffset))
-                    source.row.buffer.setLink(nil, at: field.byteOffset)
+                    source.row.buffer.setLink(replacement, at: field.byteOffset)
                 }
             }
         }

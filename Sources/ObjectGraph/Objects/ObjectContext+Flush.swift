@@ -51,7 +51,9 @@ extension ObjectContext {
         }
         for object in unflushedDeletions {
             guard let raw = object.raw, raw.kind.store === store else { continue }
-            batch.delete(raw.number, in: raw.kind.entity.hierarchy)
+            batch.delete(
+                raw.number, in: raw.kind.entity.hierarchy,
+                replacement: replacements[ObjectIdentifier(object)])
         }
         for list in links.lists.values {
             // A deleted owner's pairs go with its record.

@@ -21,7 +21,12 @@ final class ObjectContext {
     var pending: [CoreStoreObject] = []
     var unflushedDeletions: [CoreStoreObject] = []
     /// Deleted objects that to-one links without an inverse may still lead to.
-    var deletedTargets: [RawObject] = []
+    var deletedTargets: [CoreStoreObject] = []
+    /// What took the place of objects that lost a unique conflict. The lists above keep these, and
+    /// those below, so that their addresses name them.
+    var replacements: [ObjectIdentifier: ObjectNumber] = [:]
+    /// Offsets of assigned slots behind the 63rd.
+    var farAssigned: [ObjectIdentifier: Set<UInt16>] = [:]
     var links = LinkOverlay()
     /// Violations of deny rules, to be asked again at commit.
     var denials: [Denial] = []
@@ -52,6 +57,7 @@ final class ObjectContext {
         (pending, unflushedDeletions, deletedTargets) = ([], [], [])
         denials = []
         links = LinkOverlay()
+        (replacements, farAssigned) = ([:], [:])
     }
 
     /// Notes what a transaction cannot go on from: committing it throws the same error.
@@ -101,12 +107,15 @@ final class ObjectContext {
         accesses.first { $0.store === store }?.reader as? RecordTransaction
     }
 
-    func replaceReader(_ reader: RecordReader, for store: AttachedStore) {
-        if let access = accesses.first(where: { $0.store === store }) {
-            access.reader = reader
-        } else {
-            accesses.append(StoreAccess(store, reader))
+    /// Moves the view to a commit; never back to one before what it reads already.
+    func move(to snapshot: RecordSnapshot, of store: AttachedStore) {
+        guard let access = accesses.first(where: { $0.store === store }) else {
+            accesses.append(StoreAccess(store, snapshot))
+            return
         }
+        let current = access.reader as? RecordSnapshot
+        if let current, current.commitNumber >= snapshot.commitNumber { return }
+        access.reader = snapshot
     }
 
     // MARK: Objects
@@ -233,6 +242,7 @@ final class ObjectContext {
         if keepsChanges && object.state == .updated { return }
         forgetRow(of: object)
         object.assigned = 0
+        farAssigned[ObjectIdentifier(object)] = nil
         object.isPending = false
         object.isOpen = false
         object.state = .stored
@@ -270,30 +280,26 @@ final class ObjectContext {
         }
     }
 
+    /// Moves to a commit and has every live object read its row there when it is next asked.
+    func readAgain(_ store: AttachedStore, from snapshot: RecordSnapshot) {
+        var change = CommittedChange.Part(store: store, snapshot: snapshot)
+        let live = accesses.first { $0.store === store }?.liveObjects ?? []
+        for object in live where object.state == .stored {
+            guard let raw = object.raw else { continue }
+            let name = CommittedChange.Name(
+                number: raw.number, hierarchy: raw.entity.hierarchy)
+            let isThere = try? snapshot.contains(name.number, in: name.hierarchy)
+            if isThere == false { change.deleted.insert(name) } else { change.updated.insert(name) }
+        }
+        prepare(for: change)
+        move(to: snapshot, of: store)
+        apply(change)
+    }
+
     /// Before the view moves, objects that are about to lose their rows read them.
     func prepare(for change: CommittedChange.Part) {
         for name in change.deleted {
             registered(name.number, in: name.hierarchy, of: change.store)?.loadRow()
         }
     }
-}
-
-/// What one transaction made durable.
-struct CommittedChange: Sendable {
-    /// What names an object inside its store.
-    struct Name: Sendable {
-        var number: ObjectNumber
-        var hierarchy: HierarchyID
-    }
-
-    /// The changes of one store.
-    struct Part: Sendable {
-        var store: AttachedStore
-        /// The store as the commit left it.
-        var snapshot: RecordSnapshot
-        var updated: [Name]
-        var deleted: [Name]
-    }
-
-    var parts: [Part]
 }

@@ -59,6 +59,9 @@ final class StoreAccess {
         return map
     }
 
+    /// All objects that live.
+    var liveObjects: [CoreStoreObject] { objects.flatMap { $0?.liveObjects ?? [] } }
+
     /// The live object of a number.
     func registered(_ number: ObjectNumber, in hierarchy: HierarchyID) -> CoreStoreObject? {
         let index = Int(hierarchy.rootTag) - 1

@@ -17,6 +17,8 @@ extension DataStack {
     public func addStorageAndWait<T: StorageInterface>(
         _ storage: T
     ) throws(CoreStoreError) -> T {
+        storageLock.lock()
+        defer { storageLock.unlock() }
         do throws(CoreStoreError) {
             return try open(storage)
         } catch {
@@ -46,10 +48,15 @@ extension DataStack {
     /// Closes all storages. Objects that were fetched keep their last values; nothing new can be
     /// fetched.
     public func unsafeRemoveAllPersistentStoresAndWait() {
+        guard !writerTurn.isHeldByCaller else {
+            Log.assert(false, "a transaction cannot close the storages that it changes")
+            return
+        }
         writerTurn.take()
         defer { writerTurn.give() }
+        let detached = detachAll()
         forgetView()
-        for store in detachAll() {
+        for store in detached {
             do throws(StoreError) {
                 try store.database.close()
             } catch {

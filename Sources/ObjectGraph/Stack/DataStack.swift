@@ -22,7 +22,13 @@ public final class DataStack: Equatable, @unchecked Sendable {
     let writerTurn = WriterTurn()
     let transactionQueue = DispatchQueue(label: "org.trellis.transactions")
     private let attached = Mutex<[AttachedStore]>([])
-    private let pendingChanges = Mutex<[CommittedChange]>([])
+    /// What the view has not taken over yet: one change however many commits there were, so that
+    /// a view that nobody uses holds one commit's pages and not all of them.
+    private let pendingChange = Mutex<CommittedChange?>(nil)
+    /// Set before the view first reads: commits from before need not be told to it.
+    private let hasView = Atomic<Bool>(false)
+    /// Storages are opened one at a time.
+    let storageLock = NSRecursiveLock()
     /// Guards the view's objects against fetches from elsewhere, which are misuse and must not
     /// tear anything.
     let viewLock = NSRecursiveLock()
@@ -139,6 +145,7 @@ public final class DataStack: Equatable, @unchecked Sendable {
             let made = ObjectContext(role: .view, stack: self)
             made.source = self
             view = made
+            hasView.store(true, ordering: .sequentiallyConsistent)
         }
         guard let view else { preconditionFailure("the view was just made") }
         if viewExecutor.isCurrent { moveView(view) }
@@ -146,22 +153,25 @@ public final class DataStack: Equatable, @unchecked Sendable {
     }
 
     private func moveView(_ view: ObjectContext) {
-        let changes = pendingChanges.withLock { pending in
-            defer { pending = [] }
+        let change = pendingChange.withLock { pending in
+            defer { pending = nil }
             return pending
         }
-        guard !changes.isEmpty else { return }
-        let parts = changes.flatMap(\.parts)
-        for part in parts { view.prepare(for: part) }
-        for part in parts {
-            view.replaceReader(part.snapshot, for: part.store)
+        guard let change else { return }
+        for part in change.parts {
+            view.prepare(for: part)
+            view.move(to: part.snapshot, of: part.store)
             view.apply(part)
         }
     }
 
     /// Called in the writer's turn, so that changes arrive in the order of their commits.
-    func enqueue(_ change: CommittedChange) {
-        pendingChanges.withLock { $0.append(change) }
+    func enqueue(_ change: @autoclosure () -> CommittedChange) {
+        guard hasView.load(ordering: .sequentiallyConsistent) else { return }
+        let change = change()
+        pendingChange.withLock { pending in
+            if pending == nil { pending = change } else { pending?.add(change) }
+        }
     }
 
     func forgetView() {
@@ -169,7 +179,8 @@ public final class DataStack: Equatable, @unchecked Sendable {
         defer { viewLock.unlock() }
         view?.end()
         view = nil
-        pendingChanges.withLock { $0 = [] }
+        hasView.store(false, ordering: .sequentiallyConsistent)
+        pendingChange.withLock { $0 = nil }
     }
 
     /// Runs a closure with the view. Misuse from elsewhere is reported, and does not tear.
@@ -190,7 +201,7 @@ public final class DataStack: Equatable, @unchecked Sendable {
         withView { view in
             for store in stores {
                 guard let snapshot = try? store.database.snapshot() else { continue }
-                view.replaceReader(snapshot, for: store)
+                view.readAgain(store, from: snapshot)
             }
         }
     }

@@ -50,7 +50,8 @@ struct ViewExecutor: Sendable {
         case .queue(let queue): queue.async(execute: work)
         case .executor:
             guard let host else { return }
-            Task { await host.run(work) }
+            host.add(work)
+            Task { await host.runNext() }
         }
     }
 }
@@ -58,6 +59,8 @@ struct ViewExecutor: Sendable {
 /// An actor on the program's executor.
 private actor ExecutorHost {
     private let executor: any SerialExecutor
+    /// Tasks may arrive at the actor in any order; the work keeps the order in which it came.
+    private let waiting = Mutex<[@Sendable () -> Void]>([])
 
     init(_ executor: any SerialExecutor) { self.executor = executor }
 
@@ -66,5 +69,13 @@ private actor ExecutorHost {
         unsafe executor.asUnownedSerialExecutor()
     }
 
-    func run(_ work: @Sendable () -> Void) { work() }
+    nonisolated func add(_ work: @escaping @Sendable () -> Void) {
+        waiting.withLock { $0.append(work) }
+    }
+
+    /// Runs the oldest work; there is one call for each.
+    func runNext() {
+        let work = waiting.withLock { $0.isEmpty ? nil : $0.removeFirst() }
+        work?()
+    }
 }

@@ -98,6 +98,26 @@ final class IdentityMap: @unchecked Sendable {
         return unsafe Unmanaged<CoreStoreObject>.fromOpaque(address).takeRetainedValue()
     }
 
+    /// All objects that there are.
+    var liveObjects: [CoreStoreObject] {
+        let retained = table.withLock { table in
+            // Safety: the mask is the last index; and an object that is in the table has not left
+            // its `deinit`, which waits for this lock, so its memory is there.
+            (0...table.mask).compactMap { index -> UInt? in
+                let slot = unsafe table.slots[index]
+                guard slot.number != 0 else { return nil }
+                let pointer = UnsafeMutableRawPointer(bitPattern: slot.address)
+                let address = unsafe UInt(bitPattern: trellis_try_retain(pointer))
+                return address == 0 ? nil : address
+            }
+        }
+        return retained.compactMap { address in
+            guard let pointer = unsafe UnsafeRawPointer(bitPattern: address) else { return nil }
+            // Safety: the table holds objects of this class only, and this one was retained above.
+            return unsafe Unmanaged<CoreStoreObject>.fromOpaque(pointer).takeRetainedValue()
+        }
+    }
+
     /// Enters an object, in the place of one that is about to go if there is any.
     func insert(_ object: CoreStoreObject, _ number: ObjectNumber) {
         guard number.rawValue != 0 else { return }

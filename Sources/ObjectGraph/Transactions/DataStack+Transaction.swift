@@ -146,27 +146,39 @@ extension DataStack {
         try context.flush()
         // Resolving and validating read too.
         if let failure = context.failure { throw failure }
-        var change = CommittedChange(parts: [])
+        var committed: [(store: AttachedStore, snapshot: RecordSnapshot)] = []
+        // Each store commits for itself: what the first ones made durable is seen, also when a
+        // later one fails.
+        defer { enqueue(change(context, committed)) }
         for store in stores {
             guard let transaction = context.openTransaction(for: store) else { continue }
             _ = try transaction.commit()
-            change.parts.append(
-                CommittedChange.Part(
-                    store: store, snapshot: try store.database.snapshot(),
-                    updated: names(context.updated, of: store),
-                    deleted: names(context.removed, of: store)))
+            committed.append((store, try store.database.snapshot()))
         }
-        enqueue(change)
+    }
+
+    private func change(
+        _ context: ObjectContext, _ committed: [(store: AttachedStore, snapshot: RecordSnapshot)]
+    ) -> CommittedChange {
+        CommittedChange(
+            parts: committed.map { store, snapshot in
+                CommittedChange.Part(
+                    store: store, snapshot: snapshot, updated: names(context.updated, of: store),
+                    deleted: names(context.removed, of: store))
+            })
     }
 
     private func names(
         _ objects: [CoreStoreObject], of store: AttachedStore
-    ) -> [CommittedChange.Name] {
-        objects.compactMap { object in
-            guard let raw = object.raw, raw.kind.store === store else { return nil }
-            return CommittedChange.Name(
-                number: raw.number, hierarchy: raw.kind.entity.hierarchy)
+    ) -> Set<CommittedChange.Name> {
+        var names: Set<CommittedChange.Name> = []
+        for object in objects {
+            guard let raw = object.raw, raw.kind.store === store else { continue }
+            names.insert(
+                CommittedChange.Name(
+                    number: raw.number, hierarchy: raw.kind.entity.hierarchy))
         }
+        return names
     }
 }
 

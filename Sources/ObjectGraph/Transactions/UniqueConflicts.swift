@@ -65,13 +65,21 @@ struct UniqueConflicts {
         let droppedWins = dropped.state == .inserted || kept.assigned == 0
         try moveLinks(from: dropped, to: kept)
         if droppedWins { copyAssigned(from: dropped, to: kept) }
+        context.replacements[ObjectIdentifier(dropped)] = kept.raw?.number
         try context.delete(dropped)
+    }
+
+    private func isAssigned(_ field: FieldLayout, of object: CoreStoreObject) -> Bool {
+        guard object.assigned & Self.bit(field) != 0 else { return false }
+        guard Self.bit(field) == CoreStoreObject.farBit else { return true }
+        let offsets = context.farAssigned[ObjectIdentifier(object)]
+        return offsets?.contains(UInt16(field.byteOffset)) == true
     }
 
     private func copyAssigned(from source: CoreStoreObject, to target: CoreStoreObject) {
         guard let raw = target.raw else { return }
         target.loadRow()
-        for field in raw.entity.fields where source.assigned & Self.bit(field) != 0 {
+        for field in raw.entity.fields where isAssigned(field, of: source) {
             guard case .attribute = field.content,
                 source.storedField(field.name)?.byteOffset == field.byteOffset
             else { continue }

@@ -11,7 +11,7 @@ struct BatchApplier {
     private var encoders: [Int: KeyEncoder] = [:]
     private(set) var countChanges: [UInt16: Int] = [:]
     /// By the tag of the hierarchy's root.
-    private var deleted: [UInt16: Set<ObjectNumber>] = [:]
+    private var deleted: [UInt16: [ObjectNumber: ObjectNumber?]] = [:]
 
     init(_ transaction: RecordTransaction) {
         self.transaction = transaction
@@ -25,7 +25,9 @@ struct BatchApplier {
             switch change {
             case .insert(let entity, let number, let row): try insert(entity, number, row)
             case .update(let hierarchy, let number, let row): try update(hierarchy, number, row)
-            case .delete(let hierarchy, let number): try delete(number, hierarchy)
+            case .delete(let hierarchy, let number, let replacement):
+                try delete(number, hierarchy)
+                deleted[hierarchy.rootTag, default: [:]][number] = .some(replacement)
             }
         }
         try applyEdits()
@@ -122,7 +124,6 @@ struct BatchApplier {
             }
         }
         records[hierarchy.rootTag, default: TreeEdits()].remove(RecordKey.bytes(number))
-        deleted[hierarchy.rootTag, default: []].insert(number)
         countChanges[entity.tag, default: 0] -= 1
         var linker = LinkApplier(transaction)
         for (id, target) in orderedOwners {

@@ -26,23 +26,28 @@ struct LinkApplier {
         }
     }
 
-    /// Takes deleted objects out of the lists that no inverse leads back to. Nothing says who has
-    /// them, so all pairs of such a relationship are looked at, once for all of a batch's
-    /// deletions.
-    func removeLinks(to deleted: [UInt16: Set<ObjectNumber>]) throws(StoreError) {
+    /// Takes deleted objects out of the lists that no inverse leads back to, or puts what replaces
+    /// them in their place. Nothing says who has them, so all pairs of such a relationship are
+    /// looked at, once for all of a batch's deletions.
+    func removeLinks(
+        to deleted: [UInt16: [ObjectNumber: ObjectNumber?]]
+    ) throws(StoreError) {
+        guard !deleted.isEmpty else { return }
         let schema = transaction.schema
         for relationship in schema.relationships
         where relationship.hasEdges && relationship.inverseID == nil {
             let target = schema.knownEntity(tag: relationship.destinationTag)
             guard let gone = deleted[target.hierarchy.rootTag] else { continue }
-            var pairs: [(owner: ObjectNumber, second: UInt64)] = []
+            var owners: [ObjectNumber] = []
             try transaction.forEachEdge(relationship) { owner, edge in
-                guard gone.contains(edge.target) else { return }
-                let second =
-                    relationship.kind == .toManyOrdered ? edge.order : edge.target.rawValue
-                pairs.append((owner, second))
+                if owners.last != owner, gone[edge.target] != nil { owners.append(owner) }
             }
-            for pair in pairs { try remove(relationship, pair.owner, second: pair.second) }
+            for owner in owners {
+                let targets = try edges(relationship, owner).compactMap { edge in
+                    gone[edge.target] ?? edge.target
+                }
+                try set(relationship, owner, targets)
+            }
         }
     }
 

@@ -19,6 +19,39 @@ enum SchemaCheck {
         }
         let byName = Dictionary(uniqueKeysWithValues: schema.entities.map { ($0.name, $0) })
         for entity in schema.entities { try validate(entity, byName) }
+        try validateInverses(schema, byName)
+    }
+
+    /// An inverse leads back, and is the inverse of one relationship.
+    private static func validateInverses(
+        _ schema: SchemaDescription, _ byName: [String: EntityDescription]
+    ) throws(StoreError) {
+        var partners: [String: String] = [:]
+        for entity in schema.entities {
+            for relationship in entity.relationships {
+                guard let name = relationship.inverseName,
+                    let destination = byName[relationship.destinationEntityName]
+                else { continue }
+                let place = "\(entity.name).\(relationship.name)"
+                for ancestor in try lineage(destination, byName) {
+                    guard let inverse = ancestor.relationships.first(where: { $0.name == name })
+                    else { continue }
+                    let back = "\(ancestor.name).\(name)"
+                    guard let target = byName[inverse.destinationEntityName],
+                        try lineage(entity, byName).contains(where: { $0.name == target.name })
+                    else {
+                        throw failure("\(place) names the inverse \(back), which leads elsewhere")
+                    }
+                    for (side, other) in [(place, back), (back, place)] {
+                        guard partners[side, default: other] == other else {
+                            throw failure("\(side) is the inverse of two relationships")
+                        }
+                        partners[side] = other
+                    }
+                    break
+                }
+            }
+        }
     }
 
     private static func validate(

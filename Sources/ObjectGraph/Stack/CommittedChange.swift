@@ -1,0 +1,35 @@
+import RecordStore
+
+/// What one transaction, or several after each other, made durable.
+struct CommittedChange: Sendable {
+    /// What names an object inside its store.
+    struct Name: Hashable, Sendable {
+        var number: ObjectNumber
+        var hierarchy: HierarchyID
+    }
+
+    /// The changes of one store.
+    struct Part: Sendable {
+        var store: AttachedStore
+        /// The store as the last commit left it.
+        var snapshot: RecordSnapshot
+        var updated: Set<Name> = []
+        var deleted: Set<Name> = []
+    }
+
+    var parts: [Part] = []
+
+    /// Adds what a later transaction did.
+    mutating func add(_ later: CommittedChange) {
+        for part in later.parts {
+            guard let index = parts.firstIndex(where: { $0.store === part.store }) else {
+                parts.append(part)
+                continue
+            }
+            parts[index].snapshot = part.snapshot
+            parts[index].updated.formUnion(part.updated)
+            parts[index].deleted.formUnion(part.deleted)
+            parts[index].updated.subtract(part.deleted)
+        }
+    }
+}
