@@ -26,12 +26,13 @@ package final class RecordDatabase: Sendable {
     /// other file throws `schemaMismatch`, which names the first difference.
     package static func open(
         _ location: Location, schema description: SchemaDescription,
-        options: Engine.Options = Engine.Options()
+        options: Engine.Options = Engine.Options(),
+        files: any FileSystem = DiskFileSystem.shared
     ) throws(StoreError) -> RecordDatabase {
         let schema = try Schema(description)
         let engine =
             switch location {
-            case .file(let path): try Engine.open(path: path, options: options)
+            case .file(let path): try Engine.open(path: path, options: options, files: files)
             case .memory: try Engine.inMemory(options: options)
             }
         do throws(StoreError) {

@@ -3,3 +3,6 @@ import PageStore
 // What users meet of the engine; ObjectGraph hands them on under the same names.
 public typealias StoreError = PageStore.StoreError
 public typealias StoreStatistics = PageStore.StoreStatistics
+// The seam that tests replace, up to the top.
+package typealias FileSystem = PageStore.FileSystem
+package typealias DiskFileSystem = PageStore.DiskFileSystem

@@ -49,7 +49,8 @@ enum InverseCheck {
             guard side != inverse, inverses[inverse] == side, "\(side)" < "\(inverse)" else {
                 continue
             }
-            faults.append("\(side) and \(inverse) each declare the other as inverse: one of them is to")
+            faults.append(
+                "\(side) and \(inverse) each declare the other as inverse: one of them is to")
         }
         let paired = Set(inverses.keys).union(inverses.values)
         let open = destinations.keys.filter { !paired.contains($0) }

@@ -132,7 +132,8 @@ extension DataStack {
         _ location: RecordDatabase.Location, _ model: SchemaModel, _ storage: any StorageInterface
     ) throws(CoreStoreError) -> RecordDatabase {
         do throws(StoreError) {
-            return try RecordDatabase.open(location, schema: model.description)
+            let files = (storage as? LocalStore)?.files ?? DiskFileSystem.shared
+            return try RecordDatabase.open(location, schema: model.description, files: files)
         } catch {
             guard error.code == .schemaMismatch, let local = storage as? any LocalStorage else {
                 throw CoreStoreError(error)

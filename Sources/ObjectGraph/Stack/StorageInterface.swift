@@ -1,3 +1,5 @@
+import RecordStore
+
 /// A place where objects are kept.
 public protocol StorageInterface: AnyObject, Sendable {
     /// The kind of storage.
@@ -53,6 +55,8 @@ public final class LocalStore: LocalStorage {
     public let fileURL: URL
     public let configuration: ModelConfiguration
     public let localStorageOptions: LocalStorageOptions
+    /// What the file is reached by: the machine's file system, but in tests of its faults.
+    let files: any FileSystem
 
     /// A store at a place of the program's choice. The folder is made when it is missing.
     public init(
@@ -62,6 +66,15 @@ public final class LocalStore: LocalStorage {
         self.fileURL = fileURL
         self.configuration = configuration
         self.localStorageOptions = localStorageOptions
+        files = DiskFileSystem.shared
+    }
+
+    /// A store in a file system of the caller's.
+    package init(fileURL: URL, files: any FileSystem) {
+        self.fileURL = fileURL
+        self.files = files
+        configuration = nil
+        localStorageOptions = nil
     }
 
     /// A store of a name in the program's data folder: see ``init()``. The name is taken as it is.

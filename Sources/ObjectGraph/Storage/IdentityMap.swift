@@ -106,7 +106,7 @@ final class IdentityMap: @unchecked Sendable {
             (0...table.mask).compactMap { index -> UInt? in
                 let slot = unsafe table.slots[index]
                 guard slot.number != 0 else { return nil }
-                let pointer = UnsafeMutableRawPointer(bitPattern: slot.address)
+                let pointer = unsafe UnsafeMutableRawPointer(bitPattern: slot.address)
                 let address = unsafe UInt(bitPattern: trellis_try_retain(pointer))
                 return address == 0 ? nil : address
             }

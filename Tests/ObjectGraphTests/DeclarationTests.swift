@@ -1,0 +1,178 @@
+import ObjectGraph
+import Testing
+
+// Written plainly, both sides are a circle to the compiler already.
+private final class Husband: CoreStoreObject {
+    @Field.Relationship("wife", inverse: toHusband) var wife: Wife?
+}
+
+private final class Wife: CoreStoreObject {
+    @Field.Relationship("husband", inverse: \.$wife) var husband: Husband?
+}
+
+private var toHusband: KeyPath<Wife, FieldContainer<Wife>.Relationship<Husband?>> {
+    \Wife.$husband
+}
+
+private final class Parent: CoreStoreObject {
+    @Field.Relationship("children") var children: Set<Child>
+}
+
+private final class Child: CoreStoreObject {
+    @Field.Relationship("parent") var parent: Parent?
+}
+
+private final class Reader: CoreStoreObject {
+    @Field.Relationship("lent", inverse: \.$holder) var lent: [Volume]
+}
+
+private final class Author: CoreStoreObject {
+    @Field.Relationship("written", inverse: \.$holder) var written: Set<Volume>
+}
+
+private final class Volume: CoreStoreObject {
+    @Field.Relationship("holder") var holder: Reader?
+}
+
+/// Ends the program where the library asserts, in every build.
+private struct StoppingLogger: CoreStoreLogger {
+    func log(
+        level: LogLevel, message: String, fileName: StaticString, lineNumber: Int,
+        functionName: StaticString
+    ) {}
+    func log(
+        error: CoreStoreError, message: String, fileName: StaticString, lineNumber: Int,
+        functionName: StaticString
+    ) {}
+    func assert(
+        _ condition: @autoclosure () -> Bool, message: @autoclosure () -> String,
+        fileName: StaticString, lineNumber: Int, functionName: StaticString
+    ) {
+        guard !condition() else { return }
+        FileHandle.standardError.write(Data("asserted: \(message())\n".utf8))
+        exit(77)
+    }
+}
+
+/// Mistakes of a program that the library asserts.
+@Suite struct DeclarationTests {
+    private func expectAssertion(
+        _ words: [String], _ result: ExitTest.Result?,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) {
+        let said = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+        for word in words {
+            #expect(said.contains(word), "\(said)", sourceLocation: sourceLocation)
+        }
+    }
+
+    @Test func `an inverse declared on both sides is asserted`() async {
+        let result = await #expect(
+            processExitsWith: .exitCode(77), observing: [\.standardErrorContent]
+        ) {
+            CoreStoreDefaults.logger = StoppingLogger()
+            _ = CoreStoreSchema(
+                modelVersion: "V1", entities: [Entity<Husband>("Husband"), Entity<Wife>("Wife")])
+        }
+        expectAssertion(["Husband.wife and Wife.husband", "each declare"], result)
+    }
+
+    @Test func `an inverse declared on neither side is asserted`() async {
+        let result = await #expect(
+            processExitsWith: .exitCode(77), observing: [\.standardErrorContent]
+        ) {
+            CoreStoreDefaults.logger = StoppingLogger()
+            _ = CoreStoreSchema(
+                modelVersion: "V1", entities: [Entity<Parent>("Parent"), Entity<Child>("Child")])
+        }
+        expectAssertion(
+            ["inverse relationship of Child.parent could not be found", "Parent.children"], result)
+    }
+
+    @Test func `an inverse that leads elsewhere is refused where the store opens`() throws {
+        let stack = DataStack(
+            CoreStoreSchema(
+                modelVersion: "V1",
+                entities: [
+                    Entity<Reader>("Reader"), Entity<Author>("Author"), Entity<Volume>("Volume"),
+                ]), viewContext: .queue(DispatchQueue(label: "view")))
+        let error = #expect(throws: CoreStoreError.self) {
+            try stack.addStorageAndWait(InMemoryStore())
+        }
+        #expect(error?.storeError?.code == .schemaMismatch)
+        #expect(error?.storeError?.message.contains("Author.written") == true)
+    }
+
+    @Test func `a schema that differs from its version lock is asserted`() async {
+        let result = await #expect(
+            processExitsWith: .exitCode(77), observing: [\.standardErrorContent]
+        ) {
+            CoreStoreDefaults.logger = StoppingLogger()
+            _ = CoreStoreSchema(
+                modelVersion: "V1",
+                entities: [
+                    Entity<Toy>("Toy"), Entity<Person>("Person"),
+                    Entity<Animal>("Animal"), Entity<Debt>("Debt"),
+                ],
+                versionLock: ["Toy": [1, 2, 3, 4]])
+        }
+        expectAssertion(["differs from its version lock", "\"Toy\": [0x1, 0x2, 0x3, 0x4]"], result)
+    }
+
+    @Test func `an object of another context is not taken into a transaction`() async throws {
+        let result = await #expect(
+            processExitsWith: .exitCode(77), observing: [\.standardErrorContent]
+        ) {
+            let (stack, queue) = try Zoo.stack()
+            try stack.perform(synchronous: { transaction in
+                transaction.create(Into<Person>()).email = "a"
+            })
+            let person = try #require(try queue.sync { try stack.fetchOne(From<Person>()) })
+            CoreStoreDefaults.logger = StoppingLogger()
+            try stack.perform(synchronous: { transaction in
+                transaction.create(Into<Toy>()).owner = person
+            })
+        }
+        expectAssertion(["Toy.owner was given an object of another context"], result)
+    }
+
+    @Test func `an object of the view is not changed`() async throws {
+        let result = await #expect(
+            processExitsWith: .exitCode(77), observing: [\.standardErrorContent]
+        ) {
+            let (stack, queue) = try Zoo.stack()
+            try stack.perform(synchronous: { transaction in
+                transaction.create(Into<Person>()).email = "a"
+            })
+            let person = try #require(try queue.sync { try stack.fetchOne(From<Person>()) })
+            CoreStoreDefaults.logger = StoppingLogger()
+            queue.sync { person.name = "outside" }
+        }
+        expectAssertion(["changed outside of a transaction"], result)
+    }
+
+    @Test func `an object is not changed after its transaction has ended`() async throws {
+        let result = await #expect(
+            processExitsWith: .exitCode(77), observing: [\.standardErrorContent]
+        ) {
+            let (stack, _) = try Zoo.stack()
+            let leaked = try stack.perform(synchronous: { $0.create(Into<Person>()) })
+            CoreStoreDefaults.logger = StoppingLogger()
+            leaked.name = "too late"
+        }
+        expectAssertion(["after its transaction had ended"], result)
+    }
+
+    @Test func `a transaction does not close the storages that it changes`() async throws {
+        let result = await #expect(
+            processExitsWith: .exitCode(77), observing: [\.standardErrorContent]
+        ) {
+            let (stack, _) = try Zoo.stack()
+            CoreStoreDefaults.logger = StoppingLogger()
+            try stack.perform(synchronous: { _ in
+                stack.unsafeRemoveAllPersistentStoresAndWait()
+            })
+        }
+        expectAssertion(["cannot close the storages"], result)
+    }
+}
