@@ -67,6 +67,9 @@ let package = Package(
         .testTarget(
             name: "ObjectGraphTests", dependencies: ["ObjectGraph", "TestSupport"],
             swiftSettings: testSettings),
+        // What the API's guide shows, written down as programs write it.
+        .testTarget(
+            name: "GuideTests", dependencies: ["ObjectGraph"], swiftSettings: testSettings),
         // A process that tests kill.
         .executableTarget(
             name: "KillChild", dependencies: ["ObjectGraph"], path: "Tests/KillChild",

@@ -177,6 +177,10 @@ extension FetchChainBuilder {
     /// With a clause of the program's own.
     public func appending(_ clause: any FetchClause) -> FetchChainBuilder<O> { with(clause) }
 
+    public func appending<S: Sequence>(contentsOf clauses: S) -> FetchChainBuilder<O>
+    where S.Element == any FetchClause {
+        FetchChainBuilder(from: from, fetchClauses: fetchClauses + clauses)
+    }
 }
 
 extension QueryChainBuilder {
@@ -234,6 +238,11 @@ extension QueryChainBuilder {
 
     /// With a clause of the program's own.
     public func appending(_ clause: any QueryClause) -> QueryChainBuilder<O, R> { with(clause) }
+
+    public func appending<S: Sequence>(contentsOf clauses: S) -> QueryChainBuilder<O, R>
+    where S.Element == any QueryClause {
+        QueryChainBuilder(from: from, select: select, queryClauses: queryClauses + clauses)
+    }
 
     /// One row for each set of values of these properties.
     public func groupBy(_ clause: GroupBy<O>) -> QueryChainBuilder<O, R> { with(clause) }

@@ -1,10 +1,17 @@
 import Query
-import RecordStore
 
 /// What will be fetched: what a ``Tweak`` may change before it is.
 public final class NSFetchRequest<ResultType> {
     /// The condition; nil for all objects.
-    public var predicate: NSPredicate?
+    public var predicate: NSPredicate? {
+        get { condition.map { ConditionPredicate($0) } }
+        set { condition = newValue.map { WhereCondition.of($0) } }
+    }
+    /// The order.
+    public var sortDescriptors: [NSSortDescriptor]? {
+        get { sortKeys.isEmpty ? nil : sortKeys.map { KeySortDescriptor($0) } }
+        set { sortKeys = (newValue ?? []).compactMap { KeySortDescriptor.sortKey($0) } }
+    }
     /// The most objects to fetch; zero for all.
     public var fetchLimit = 0
     /// How many of the first objects to leave out.
@@ -31,14 +38,9 @@ public final class NSFetchRequest<ResultType> {
     /// The request in the terms of the store. Throws a `QueryError` for a condition that could not
     /// be read.
     func request(entityName: String) throws -> FetchRequest {
-        var condition = Condition.constant(true)
-        if let predicate {
-            condition = try WhereCondition.of(predicate).resolved()
-        } else if let own = self.condition {
-            condition = try own.resolved()
-        }
         var request = FetchRequest(
-            entityName: entityName, condition: condition, sortKeys: sortKeys,
+            entityName: entityName, condition: try condition?.resolved() ?? .constant(true),
+            sortKeys: sortKeys,
             limit: fetchLimit > 0 ? fetchLimit : nil, offset: max(0, fetchOffset))
         request.includesSubentities = includesSubentities
         return request
@@ -47,72 +49,3 @@ public final class NSFetchRequest<ResultType> {
 
 /// What the results of an ``NSFetchRequest`` are; a name that code written for other stores uses.
 public protocol NSFetchRequestResult {}
-
-/// A condition, or why it could not be read: a fetch with it throws then.
-enum WhereCondition: Hashable, Sendable {
-    case condition(Condition)
-    case unreadable(QueryError)
-
-    func resolved() throws -> Condition {
-        switch self {
-        case .condition(let condition): return condition
-        case .unreadable(let error): throw error
-        }
-    }
-
-    static func of(_ predicate: NSPredicate) -> WhereCondition {
-        if let own = predicate as? ConditionPredicate { return own.condition }
-        if let compound = predicate as? NSCompoundPredicate {
-            let parts = compound.subpredicates.map { of($0) }
-            return combine(parts) { parts in
-                switch compound.compoundPredicateType {
-                case .and: .and(parts)
-                case .or: .or(parts)
-                case .not: parts.first.map { .not($0) } ?? .constant(false)
-                }
-            }
-        }
-        return .unreadable(
-            QueryError("the predicate \(predicate) was not made for a store: use a format"))
-    }
-
-    static func combine(
-        _ parts: [WhereCondition], _ body: ([Condition]) -> Condition
-    ) -> WhereCondition {
-        var conditions: [Condition] = []
-        for part in parts {
-            switch part {
-            case .condition(let condition): conditions.append(condition)
-            case .unreadable: return part
-            }
-        }
-        return .condition(body(conditions))
-    }
-}
-
-/// A condition where code expects a predicate.
-final class ConditionPredicate: NSPredicate {
-    let condition: WhereCondition
-
-    init(_ condition: WhereCondition) {
-        self.condition = condition
-        super.init(value: true)
-    }
-
-    required init?(coder: NSCoder) { nil }
-
-    override func isEqual(_ object: Any?) -> Bool {
-        (object as? ConditionPredicate)?.condition == condition
-    }
-
-    override var hash: Int { condition.hashValue }
-
-    override var predicateFormat: String {
-        switch condition {
-        case .condition(let condition): ConditionText.text(condition)
-        case .unreadable(let error): "FALSEPREDICATE /* \(error.message) */"
-        }
-    }
-
-    override func copy(with zone: NSZone? = nil) -> Any { self }
-}

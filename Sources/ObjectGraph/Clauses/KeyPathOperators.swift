@@ -30,6 +30,7 @@ extension Where where O: CoreStoreObject {
     }
 
     /// The property is nil.
+    @_disfavoredOverload
     public init<B: CoreStoreObject, V: FieldOptionalType>(
         _ keyPath: KeyPath<O, FieldContainer<B>.Stored<V>>, isEqualTo value: Void?
     ) {
@@ -48,6 +49,21 @@ extension Where where O: CoreStoreObject {
         _ keyPath: KeyPath<O, FieldContainer<B>.Relationship<D?>>, isEqualTo object: D?
     ) {
         self = Self.compare(keyPath, object: object)
+    }
+
+    /// The relationship leads to the object with this ID.
+    public init<B: CoreStoreObject, D: CoreStoreObject>(
+        _ keyPath: KeyPath<O, FieldContainer<B>.Relationship<D?>>,
+        isEqualTo objectID: NSManagedObjectID
+    ) {
+        self.init(Self.name(keyPath), isEqualTo: objectID)
+    }
+
+    /// The relationship leads to one of the objects with these IDs.
+    public init<B: CoreStoreObject, D: CoreStoreObject, S: Sequence>(
+        _ keyPath: KeyPath<O, FieldContainer<B>.Relationship<D?>>, isMemberOf objectIDs: S
+    ) where S.Element == NSManagedObjectID {
+        self.init(Self.name(keyPath), isMemberOf: objectIDs)
     }
 
     /// The relationship leads to one of these objects.
@@ -146,48 +162,4 @@ public func ~= <O: CoreStoreObject, B: CoreStoreObject, D: CoreStoreObject, S: S
     sequence: S, keyPath: KeyPath<O, FieldContainer<B>.Relationship<D?>>
 ) -> Where<O> where S.Element == D {
     Where(keyPath, isMemberOf: sequence)
-}
-
-// The same in closures: `Where<Dog> { $0.$age > 3 }`.
-
-extension FieldContainer.Stored {
-    private func compare<Result: DynamicObject>(
-        _ operation: Comparison.Operation, _ value: V
-    ) -> Where<Result> {
-        Where(
-            condition: Where<Result>.comparison(
-                cs_keyPathString, operation, ValueBridge.value(value)))
-    }
-
-    public static func == <Result: CoreStoreObject>(field: Self, value: V) -> Where<Result> {
-        field.compare(.equal, value)
-    }
-
-    public static func != <Result: CoreStoreObject>(field: Self, value: V) -> Where<Result> {
-        let equal: Where<Result> = field.compare(.equal, value)
-        return !equal
-    }
-
-    public static func < <Result: CoreStoreObject>(field: Self, value: V) -> Where<Result> {
-        field.compare(.less, value)
-    }
-
-    public static func <= <Result: CoreStoreObject>(field: Self, value: V) -> Where<Result> {
-        field.compare(.lessOrEqual, value)
-    }
-
-    public static func > <Result: CoreStoreObject>(field: Self, value: V) -> Where<Result> {
-        field.compare(.greater, value)
-    }
-
-    public static func >= <Result: CoreStoreObject>(field: Self, value: V) -> Where<Result> {
-        field.compare(.greaterOrEqual, value)
-    }
-}
-
-extension String {
-    /// The name of a property in the store.
-    public init<O: CoreStoreObject, K: AnyKeyPathStringConvertible>(keyPath: KeyPath<O, K>) {
-        self = Where<O>.name(keyPath)
-    }
 }

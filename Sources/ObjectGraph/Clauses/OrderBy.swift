@@ -14,6 +14,8 @@ public struct OrderBy<O: DynamicObject>: QueryClause, DeleteClause, Hashable, Se
                 path: keyPath.split(separator: ".").map(String.init), isAscending: isAscending)
         }
 
+        init(_ key: Query.SortKey) { self.key = key }
+
         /// The path may cross to-one relationships.
         public static func ascending(_ keyPath: KeyPathString) -> SortKey {
             SortKey(keyPath, isAscending: true)
@@ -32,6 +34,14 @@ public struct OrderBy<O: DynamicObject>: QueryClause, DeleteClause, Hashable, Se
     public init(_ sortKey: SortKey, _ otherSortKeys: SortKey...) {
         keys = [sortKey] + otherSortKeys
     }
+
+    public init(_ sortDescriptor: NSSortDescriptor) { self.init([sortDescriptor]) }
+    public init(_ sortDescriptors: [NSSortDescriptor]) {
+        keys = sortDescriptors.compactMap { KeySortDescriptor.sortKey($0).map(SortKey.init) }
+    }
+
+    /// The order as Foundation's type.
+    public var sortDescriptors: [NSSortDescriptor] { keys.map { KeySortDescriptor($0.key) } }
 
     public func applyToFetchRequest<Result>(_ fetchRequest: NSFetchRequest<Result>) {
         let sortKeys = keys.map(\.key)
@@ -80,39 +90,5 @@ extension Sequence {
     /// One order after the other.
     public func combined<O>() -> OrderBy<O> where Element == OrderBy<O> {
         reduce(OrderBy()) { $0 + $1 }
-    }
-}
-
-/// A last word on a fetch: `.tweak { $0.fetchLimit = 10 }`.
-public struct Tweak: QueryClause, DeleteClause {
-    /// What is called just before the fetch.
-    public let closure: (NSFetchRequest<any NSFetchRequestResult>) -> Void
-
-    public init(_ closure: @escaping (NSFetchRequest<any NSFetchRequestResult>) -> Void) {
-        self.closure = closure
-    }
-
-    public func applyToFetchRequest<Result>(_ fetchRequest: NSFetchRequest<Result>) {
-        let view = NSFetchRequest<any NSFetchRequestResult>()
-        view.take(from: fetchRequest)
-        closure(view)
-        fetchRequest.take(from: view)
-    }
-}
-
-extension NSFetchRequest {
-    fileprivate func take<Other>(from other: NSFetchRequest<Other>) {
-        predicate = other.predicate
-        fetchLimit = other.fetchLimit
-        fetchOffset = other.fetchOffset
-        fetchBatchSize = other.fetchBatchSize
-        includesPendingChanges = other.includesPendingChanges
-        includesSubentities = other.includesSubentities
-        returnsObjectsAsFaults = other.returnsObjectsAsFaults
-        returnsDistinctResults = other.returnsDistinctResults
-        relationshipKeyPathsForPrefetching = other.relationshipKeyPathsForPrefetching
-        condition = other.condition
-        sortKeys = other.sortKeys
-        groupKeyPaths = other.groupKeyPaths
     }
 }

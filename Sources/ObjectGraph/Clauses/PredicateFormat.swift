@@ -32,10 +32,22 @@ enum PredicateFormat {
     }
 }
 
-extension NSPredicate {
-    /// A condition in the predicate language, for ``Where/init(_:)-(NSPredicate)``. One that cannot
-    /// be read makes every fetch with it throw.
-    public static func format(_ format: String, _ arguments: Any...) -> NSPredicate {
-        ConditionPredicate(PredicateFormat.condition(format, arguments))
+/// A class that conditions in the predicate language can stand in for: `NSPredicate`.
+public protocol FormatPredicate {}
+
+extension NSPredicate: FormatPredicate {}
+
+extension FormatPredicate where Self == NSPredicate {
+    /// A condition in the predicate language, for ``Where``. One that cannot be read is reported to
+    /// the logger and makes every fetch with it throw.
+    ///
+    /// Foundation has no such initialiser on this platform. Only a store can evaluate the result:
+    /// `evaluate(with:)` answers true of everything.
+    public init(format: String, _ arguments: Any...) {
+        self.init(format: format, argumentArray: arguments)
+    }
+
+    public init(format: String, argumentArray: [Any]?) {
+        self = ConditionPredicate(PredicateFormat.condition(format, argumentArray ?? []))
     }
 }

@@ -38,7 +38,8 @@ public protocol QueryableSource: AnyObject {
     func queryValue<O, U: QueryableAttributeType>(
         _ from: From<O>, _ selectClause: Select<O, U>, _ queryClauses: [any QueryClause]
     ) throws(CoreStoreError) -> U?
-    /// Rows as dictionaries; a nil value is left out.
+    /// Rows as dictionaries; a nil value is left out. A number casts to every type that can hold
+    /// it; sums and averages that are exact are Decimals.
     func queryAttributes<O>(
         _ from: From<O>, _ selectClause: Select<O, NSDictionary>,
         _ queryClauses: [any QueryClause]
@@ -113,6 +114,19 @@ extension QueryableSource {
         _ from: From<O>, _ selectClause: Select<O, U>, _ queryClauses: any QueryClause...
     ) throws(CoreStoreError) -> U? {
         try queryValue(from, selectClause, queryClauses)
+    }
+
+    /// The same with the result alone in `Select`: `Select<Int>("age")`.
+    public func queryValue<O, U: QueryableAttributeType>(
+        _ from: From<O>, _ selectClause: Select<U>, _ queryClauses: any QueryClause...
+    ) throws(CoreStoreError) -> U? {
+        try queryValue(from, selectClause, queryClauses)
+    }
+
+    public func queryValue<O, U: QueryableAttributeType>(
+        _ from: From<O>, _ selectClause: Select<U>, _ queryClauses: [any QueryClause]
+    ) throws(CoreStoreError) -> U? {
+        try queryValue(from, Select<O, U>(columns: selectClause.columns), queryClauses)
     }
 
     public func queryValue<B: QueryChainableBuilderType>(

@@ -144,9 +144,39 @@ public struct Where<O: DynamicObject>: WhereClauseType, Hashable, Sendable {
                 if case .or(let inner) = part { inner } else { [part] }
             })
     }
+}
 
-    /// The same condition for another class of the hierarchy.
-    func cast<Other: DynamicObject>(to type: Other.Type) -> Where<Other> { Where<Other>(condition) }
+// MARK: Conditions of different classes
+
+// A property that a class inherits makes a condition of the class that declares it. Joined with
+// one of a class below, the result is a condition of whichever class is asked for.
+
+@_disfavoredOverload
+public func && <L: DynamicObject, R: DynamicObject>(
+    left: Where<L>, right: Where<R>
+) -> Where<L> {
+    left && Where<L>(right.condition)
+}
+
+@_disfavoredOverload
+public func && <L: DynamicObject, R: DynamicObject>(
+    left: Where<L>, right: Where<R>
+) -> Where<R> {
+    Where<R>(left.condition) && right
+}
+
+@_disfavoredOverload
+public func || <L: DynamicObject, R: DynamicObject>(
+    left: Where<L>, right: Where<R>
+) -> Where<L> {
+    left || Where<L>(right.condition)
+}
+
+@_disfavoredOverload
+public func || <L: DynamicObject, R: DynamicObject>(
+    left: Where<L>, right: Where<R>
+) -> Where<R> {
+    Where<R>(left.condition) || right
 }
 
 infix operator &&? : LogicalConjunctionPrecedence

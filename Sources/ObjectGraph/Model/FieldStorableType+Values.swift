@@ -176,4 +176,17 @@ enum ValueBridge {
         case .url(let text): URL(string: text)
         }
     }
+
+    /// A native form as a row of a query holds it: numbers cast to every type that can hold them.
+    /// Decimals stay as they are, because Foundation's own cannot be hashed on this platform.
+    static func boxed(_ native: Any) -> Any {
+        switch native {
+        case let flag as Bool: NSNumber(value: flag)
+        case let number as Int64: NSNumber(value: number)
+        case let number as UInt64: NSNumber(value: number)
+        case let number as Float: NSNumber(value: number)
+        case let number as Double: NSNumber(value: number)
+        default: native
+        }
+    }
 }

@@ -1,23 +1,12 @@
 // Fetches on a stack read its view, where the view lives.
 
 extension DataStack: FetchableSource, QueryableSource {
-    private func withRunner<Result>(
-        _ body: (FetchRunner) throws(CoreStoreError) -> Result
-    ) throws(CoreStoreError) -> Result {
-        var outcome: Swift.Result<Result, CoreStoreError>?
-        withView { view in
-            do throws(CoreStoreError) {
-                outcome = .success(try body(FetchRunner(stack: self, context: view)))
-            } catch {
-                outcome = .failure(error)
-            }
+    private func withRunner<Result, Failure>(
+        _ body: (FetchRunner) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        try withView { view throws(Failure) in
+            try body(FetchRunner(stack: self, context: view))
         }
-        guard let outcome else { throw .unknown }
-        return try outcome.get()
-    }
-
-    private func withRunner<Result>(_ body: (FetchRunner) -> Result) -> Result {
-        withView { body(FetchRunner(stack: self, context: $0)) }
     }
 
     public func fetchExisting<O: DynamicObject>(_ object: O) -> O? {

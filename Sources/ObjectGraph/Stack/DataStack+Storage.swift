@@ -7,6 +7,19 @@ extension DataStack {
         try addStorageAndWait(LocalStore())
     }
 
+    /// Opens a storage of a kind with its own defaults.
+    @discardableResult
+    public func addStorageAndWait(_ type: LocalStore.Type) throws(CoreStoreError) -> LocalStore {
+        try addStorageAndWait(LocalStore())
+    }
+
+    @discardableResult
+    public func addStorageAndWait(
+        _ type: InMemoryStore.Type
+    ) throws(CoreStoreError) -> InMemoryStore {
+        try addStorageAndWait(InMemoryStore())
+    }
+
     /// Opens a storage while the caller waits. The same instance, or another for a file that the
     /// stack has open in the same way, gives the one that is attached.
     ///
@@ -29,7 +42,7 @@ extension DataStack {
 
     /// Opens a storage in the background; the completion is called where the view lives. Returns
     /// nil: there is no progress to follow when nothing is migrated.
-    @discardableResult
+    @preconcurrency @discardableResult
     public func addStorage<T: StorageInterface>(
         _ storage: T, completion: @escaping @Sendable (SetupResult<T>) -> Void
     ) -> Progress? {
@@ -66,6 +79,7 @@ extension DataStack {
     }
 
     /// Closes all storages in the background.
+    @preconcurrency
     public func unsafeRemoveAllPersistentStores(
         completion: @escaping @Sendable () -> Void = {}
     ) {

@@ -184,9 +184,9 @@ public final class DataStack: Equatable, @unchecked Sendable {
     }
 
     /// Runs a closure with the view. Misuse from elsewhere is reported, and does not tear.
-    func withView<Result>(
-        _ body: (ObjectContext) throws -> Result
-    ) rethrows -> Result {
+    func withView<Result, Failure>(
+        _ body: (ObjectContext) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
         Log.assert(
             viewExecutor.isCurrent,
             "a stack is fetched from where its view lives: the main thread unless it was made "

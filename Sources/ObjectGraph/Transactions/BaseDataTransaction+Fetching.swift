@@ -1,16 +1,11 @@
 // Fetches in a transaction see its own changes; queries see what was committed.
 
 extension BaseDataTransaction: FetchableSource, QueryableSource {
-    private func withRunner<Result>(
-        _ body: (FetchRunner) throws(CoreStoreError) -> Result
-    ) throws(CoreStoreError) -> Result {
+    private func withRunner<Result, Failure>(
+        _ body: (FetchRunner) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
         checkOpen()
         return try body(FetchRunner(stack: stack, context: context))
-    }
-
-    private func withRunner<Result>(_ body: (FetchRunner) -> Result) -> Result {
-        checkOpen()
-        return body(FetchRunner(stack: stack, context: context))
     }
 
     public func fetchExisting<O: DynamicObject>(_ object: O) -> O? {

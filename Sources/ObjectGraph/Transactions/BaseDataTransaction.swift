@@ -94,14 +94,22 @@ public class BaseDataTransaction {
 
     /// Deletes objects by their IDs; unknown ones are passed over.
     public func delete<S: Sequence>(objectIDs: S) where S.Element == NSManagedObjectID {
+        _ = deleteExisting(objectIDs)
+    }
+
+    private func deleteExisting(_ ids: some Sequence<NSManagedObjectID>) -> Int {
         checkOpen()
-        for id in objectIDs {
+        var count = 0
+        for id in ids {
             do throws(StoreError) {
-                if let object = try context.existing(id) { try context.delete(object) }
+                guard let object = try context.existing(id) else { continue }
+                try context.delete(object)
+                count += 1
             } catch {
                 context.fail(error, "an object could not be deleted.")
             }
         }
+        return count
     }
 
     /// Deletes objects by the delete rules of their relationships; nil and what is gone are
@@ -110,8 +118,11 @@ public class BaseDataTransaction {
         delete(([object] + objects).compactMap { $0 })
     }
 
-    public func delete<S: Sequence>(_ objects: S) where S.Element: CoreStoreObject {
-        delete(objectIDs: objects.map { $0.objectID() })
+    /// Deletes objects by the delete rules of their relationships. Returns how many were there to
+    /// delete.
+    @discardableResult
+    public func delete<S: Sequence>(_ objects: S) -> Int where S.Element: CoreStoreObject {
+        deleteExisting(objects.map { $0.objectID() })
     }
 
     /// Deletes what a fetch finds. Returns how many objects that were.
@@ -126,18 +137,14 @@ public class BaseDataTransaction {
     public func deleteAll<O: CoreStoreObject>(
         _ from: From<O>, _ deleteClauses: [any DeleteClause]
     ) throws(CoreStoreError) -> Int {
-        let objects = try fetchAll(from, deleteClauses as [any FetchClause])
-        delete(objects)
-        return objects.count
+        delete(try fetchAll(from, deleteClauses as [any FetchClause]))
     }
 
     @discardableResult
     public func deleteAll<B: FetchChainableBuilderType>(
         _ clauseChain: B
     ) throws(CoreStoreError) -> Int where B.ObjectType: CoreStoreObject {
-        let objects = try fetchAll(clauseChain)
-        delete(objects)
-        return objects.count
+        delete(try fetchAll(clauseChain))
     }
 
     // MARK: Inspecting

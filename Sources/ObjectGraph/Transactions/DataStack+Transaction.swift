@@ -70,44 +70,6 @@ extension DataStack {
         }
     }
 
-    /// The forms for `await`.
-    public var async: AsyncNamespace { AsyncNamespace(base: self) }
-
-    /// What `dataStack.async` offers.
-    public struct AsyncNamespace: Sendable {
-        public let base: DataStack
-
-        /// Opens a storage.
-        @discardableResult
-        public func addStorage<T: StorageInterface>(_ storage: T) async throws -> T {
-            try await withCheckedThrowingContinuation { continuation in
-                base.transactionQueue.async {
-                    continuation.resume(
-                        with: Swift.Result { try base.addStorageAndWait(storage) })
-                }
-            }
-        }
-
-        /// Runs a transaction in the background; returns when its changes are durable.
-        @preconcurrency
-        public func perform<Output>(
-            _ asynchronous: @escaping @Sendable (AsynchronousDataTransaction) throws -> Output
-        ) async throws -> Output {
-            let result: Carried<Output> = try await withCheckedThrowingContinuation {
-                continuation in
-                base.transactionQueue.async {
-                    continuation.resume(
-                        with: Swift.Result {
-                            let transaction = AsynchronousDataTransaction(
-                                stack: base, sourceIdentifier: nil)
-                            return Carried(try base.run(transaction, asynchronous))
-                        })
-                }
-            }
-            return result.value
-        }
-    }
-
     // MARK: Running
 
     /// Runs a task in the writer's turn and commits what it did.

@@ -70,8 +70,7 @@ struct FetchRunner {
         _ from: From<O>, _ select: Select<O, U>, _ clauses: [any QueryClause]
     ) throws(CoreStoreError) -> U? {
         try run {
-            let first = Array(select.selectTerms.prefix(1))
-            let rows = try rows(from, first, clauses)
+            let rows = try rows(from, Array(select.columns.prefix(1)), clauses)
             guard let native = rows.first?.first ?? nil else { return nil }
             return U.cs_fromQueryableNativeType(native)
         }
@@ -81,10 +80,10 @@ struct FetchRunner {
         _ from: From<O>, _ select: Select<O, NSDictionary>, _ clauses: [any QueryClause]
     ) throws(CoreStoreError) -> [[String: Any]] {
         try run {
-            try rows(from, select.selectTerms, clauses).map { row in
+            try rows(from, select.columns, clauses).map { row in
                 var dictionary: [String: Any] = [:]
-                for (term, value) in zip(select.selectTerms, row) {
-                    if let value { dictionary[term.alias] = value }
+                for (column, value) in zip(select.columns, row) {
+                    if let value { dictionary[column.alias] = ValueBridge.boxed(value) }
                 }
                 return dictionary
             }
@@ -92,7 +91,7 @@ struct FetchRunner {
     }
 
     private func rows<O: DynamicObject>(
-        _ from: From<O>, _ terms: [SelectTerm<O>], _ clauses: [any QueryClause]
+        _ from: From<O>, _ columns: [Column], _ clauses: [any QueryClause]
     ) throws -> [[Any?]] {
         let plan = try Plan(self, from, clauses, seesPendingChanges: false)
         guard plan.parts.count == 1, let part = plan.parts.first else {
@@ -101,7 +100,7 @@ struct FetchRunner {
                     + "\(O.self)")
         }
         let request = ValueRequest(
-            part.request, terms: terms.map(\.term),
+            part.request, terms: columns.map(\.term),
             groupPaths: plan.groupKeyPaths.map { $0.split(separator: ".").map(String.init) },
             returnsDistinct: plan.returnsDistinct)
         let entity = part.reader.schema.entity(named: part.request.entityName)

@@ -1,0 +1,120 @@
+import Query
+import RecordStore
+
+// Comparisons of paths made with `~`. A value may be compared with a path to an optional as well
+// as with one to a value; the optional forms take nil.
+
+public func == <O, T, V: FieldStorableType>(
+    left: Where<O>.Expression<T, V>, right: V
+) -> Where<O> {
+    left.compared(.equal, ValueBridge.value(right))
+}
+
+public func == <O, T, V: FieldStorableType>(
+    left: Where<O>.Expression<T, V>, right: V?
+) -> Where<O> {
+    left.compared(.equal, ValueBridge.value(right))
+}
+
+public func != <O, T, V: FieldStorableType>(
+    left: Where<O>.Expression<T, V>, right: V
+) -> Where<O> {
+    !(left == right)
+}
+
+public func != <O, T, V: FieldStorableType>(
+    left: Where<O>.Expression<T, V>, right: V?
+) -> Where<O> {
+    !(left == right)
+}
+
+public func < <O, T, V: FieldStorableType & Comparable>(
+    left: Where<O>.Expression<T, V>, right: V
+) -> Where<O> {
+    left.compared(.less, ValueBridge.value(right))
+}
+
+public func <= <O, T, V: FieldStorableType & Comparable>(
+    left: Where<O>.Expression<T, V>, right: V
+) -> Where<O> {
+    left.compared(.lessOrEqual, ValueBridge.value(right))
+}
+
+public func > <O, T, V: FieldStorableType & Comparable>(
+    left: Where<O>.Expression<T, V>, right: V
+) -> Where<O> {
+    left.compared(.greater, ValueBridge.value(right))
+}
+
+public func >= <O, T, V: FieldStorableType & Comparable>(
+    left: Where<O>.Expression<T, V>, right: V
+) -> Where<O> {
+    left.compared(.greaterOrEqual, ValueBridge.value(right))
+}
+
+public func < <O, T, V: FieldStorableType & FieldOptionalType>(
+    left: Where<O>.Expression<T, V>, right: V
+) -> Where<O> where V.Wrapped: Comparable {
+    left.compared(.less, ValueBridge.value(right))
+}
+
+public func <= <O, T, V: FieldStorableType & FieldOptionalType>(
+    left: Where<O>.Expression<T, V>, right: V
+) -> Where<O> where V.Wrapped: Comparable {
+    left.compared(.lessOrEqual, ValueBridge.value(right))
+}
+
+public func > <O, T, V: FieldStorableType & FieldOptionalType>(
+    left: Where<O>.Expression<T, V>, right: V
+) -> Where<O> where V.Wrapped: Comparable {
+    left.compared(.greater, ValueBridge.value(right))
+}
+
+public func >= <O, T, V: FieldStorableType & FieldOptionalType>(
+    left: Where<O>.Expression<T, V>, right: V
+) -> Where<O> where V.Wrapped: Comparable {
+    left.compared(.greaterOrEqual, ValueBridge.value(right))
+}
+
+/// The path leads to one of these values.
+public func ~= <O, T, V: FieldStorableType, S: Sequence>(
+    sequence: S, expression: Where<O>.Expression<T, V>
+) -> Where<O> where S.Element == V {
+    expression.isMember(of: sequence.map { ValueBridge.value($0) })
+}
+
+/// The path leads to one of these values.
+@_disfavoredOverload
+public func ~= <O, T, V: FieldOptionalType, S: Sequence>(
+    sequence: S, expression: Where<O>.Expression<T, V>
+) -> Where<O> where V.Wrapped == S.Element, S.Element: FieldStorableType {
+    expression.isMember(of: sequence.map { ValueBridge.value($0) })
+}
+
+/// The path leads to this object; to none when it is nil.
+public func == <O, T, D: CoreStoreObject>(
+    left: Where<O>.Expression<T, D?>, right: D?
+) -> Where<O> {
+    left.compared(.equal, Value(objectOrNull: right))
+}
+
+/// The path does not lead to this object; to any when it is nil.
+public func != <O, T, D: CoreStoreObject>(
+    left: Where<O>.Expression<T, D?>, right: D?
+) -> Where<O> {
+    !(left == right)
+}
+
+/// The path leads to one of these objects.
+public func ~= <O, T, D: CoreStoreObject, S: Sequence>(
+    sequence: S, expression: Where<O>.Expression<T, D?>
+) -> Where<O> where S.Element == D {
+    expression.isMember(of: sequence.map { Value(objectOrNull: $0) })
+}
+
+extension Value {
+    /// What a relationship holds.
+    init(objectOrNull object: (some DynamicObject)?) {
+        self = object.map { .object($0.objectID().number) } ?? .null
+    }
+}

@@ -1,0 +1,162 @@
+import ObjectGraph
+import Testing
+
+/// The guide's chapter on importing.
+@MainActor @Suite struct ImportingTests {
+    @Test func `an object is made from a source`() async throws {
+        let dataStack = try Harbour.dataStack()
+
+        await withCheckedContinuation { done in
+            dataStack.perform(
+                asynchronous: { (transaction) -> Void in
+                    let json: [String: Any] = ["text": "Fog over the fjord"]
+                    try! transaction.importObject(
+                        Into<LogLine>(),
+                        source: json
+                    )
+                },
+                completion: { _ in done.resume() }
+            )
+        }
+
+        #expect(try dataStack.fetchOne(From<LogLine>())?.text == "Fog over the fjord")
+    }
+
+    @Test func `sources that a class does not want are left out`() throws {
+        let dataStack = try Harbour.dataStack()
+        let jsonArray: [[String: Any]] = [["text": "one"], ["other": 1], ["text": "two"]]
+
+        let texts = try dataStack.perform(
+            synchronous: { (transaction) -> [String] in
+                try transaction.importObjects(
+                    Into<LogLine>(),
+                    sourceArray: jsonArray
+                ).map(\.text)
+            }
+        )
+
+        #expect(texts == ["one", "two"])
+        #expect(try dataStack.fetchCount(From<LogLine>()) == 2)
+    }
+
+    @Test func `an error in an import gives the transaction up`() async throws {
+        let dataStack = try Harbour.dataStack()
+
+        let isKnownError = await withCheckedContinuation { done in
+            dataStack.perform(
+                asynchronous: { (transaction) -> Void in
+                    let jsonArray: [[String: Any]] = [["text": "one"], ["text": 2]]
+                    try transaction.importObjects(
+                        Into<LogLine>(),
+                        sourceArray: jsonArray
+                    )
+                },
+                success: {
+                    done.resume(returning: false)
+                },
+                failure: { (error) in
+                    switch error {
+                    case .userError(Sailor.Errors.missingName): done.resume(returning: true)
+                    default: done.resume(returning: false)
+                    }
+                }
+            )
+        }
+
+        #expect(isKnownError)
+        #expect(try dataStack.fetchCount(From<LogLine>()) == 0)
+    }
+
+    @Test func `an existing object is filled from a source`() throws {
+        let dataStack = try Harbour.dataStack()
+
+        let text = try dataStack.perform(
+            synchronous: { (transaction) -> String in
+                let line = transaction.create(Into<LogLine>())
+                try transaction.importObject(line, source: ["text": "filled"])
+                return line.text
+            }
+        )
+
+        #expect(text == "filled")
+    }
+
+    @Test func `an import with a known identity changes the object`() async throws {
+        let dataStack = try Harbour.dataStack()
+
+        await withCheckedContinuation { done in
+            dataStack.perform(
+                asynchronous: { (transaction) -> Void in
+                    let json: [String: Any] = ["id": 2, "name": "Jane Doe"]
+                    try! transaction.importUniqueObject(
+                        Into<Sailor>(),
+                        source: json
+                    )
+                },
+                completion: { _ in done.resume() }
+            )
+        }
+
+        let jane = try dataStack.fetchOne(From<Sailor>().where(\.$number == 2))
+        #expect(jane?.name == "Jane Doe")
+        #expect(jane?.age == 22)
+        #expect(try dataStack.fetchCount(From<Sailor>()) == 3)
+    }
+
+    @Test func `an import of many makes what is new and changes what is known`() async throws {
+        let dataStack = try Harbour.dataStack()
+
+        let outcome: [String] = await withCheckedContinuation { done in
+            dataStack.perform(
+                asynchronous: { (transaction) -> [String] in
+                    let jsonArray: [[String: Any]] = [
+                        ["id": 1, "name": "John"], ["id": 7, "name": "Ann"], ["name": "nobody"],
+                        ["id": 3, "name": "kept", "skip": true], ["id": 7, "name": "Ann II"],
+                    ]
+                    return try transaction.importUniqueObjects(
+                        Into<Sailor>(),
+                        sourceArray: jsonArray
+                    ).map(\.name)
+                },
+                completion: { result in done.resume(returning: (try? result.get()) ?? []) }
+            )
+        }
+
+        #expect(outcome == ["John", "Ann II"])
+        #expect(
+            try dataStack.fetchAll(From<Sailor>().orderBy(.ascending(\.$number))).map(\.name)
+                == ["John", "Jane Smith", "Ole", "Ann II"])
+    }
+
+    @Test func `sources are sorted out before an import`() throws {
+        let dataStack = try Harbour.dataStack()
+
+        try dataStack.perform(
+            synchronous: { (transaction) -> Void in
+                try transaction.importUniqueObjects(
+                    Into<Sailor>(),
+                    sourceArray: [["id": 8, "name": "in"], ["id": 9, "name": "out"]],
+                    preProcess: { mapping in mapping.filter { $0.key == 8 } }
+                )
+            }
+        )
+
+        #expect(try dataStack.fetchCount(From<Sailor>().where([8, 9] ~= \.$number)) == 1)
+    }
+
+    @Test func `an import is awaited and gives objects of the view`() async throws {
+        let dataStack = try Harbour.dataStack()
+
+        let people = try await dataStack.async.importUniqueObjects(
+            Into<Sailor>(),
+            sourceArray: [
+                ["id": 1, "name": "John"],
+                ["id": 11, "name": "Bob"],
+                ["id": 12, "name": "Joe"],
+            ]
+        )
+
+        #expect(people.map(\.name) == ["John", "Bob", "Joe"])
+        #expect(try dataStack.fetchCount(From<Sailor>()) == 5)
+    }
+}

@@ -1,0 +1,194 @@
+import ObjectGraph
+import Testing
+
+/// The guide's chapter on setting up.
+@MainActor @Suite(.serialized) struct SettingUpTests {
+    private struct Cargo {
+        static func schema() -> CoreStoreSchema {
+            CoreStoreSchema(
+                modelVersion: "V1",
+                entityConfigurations: [
+                    Entity<Sailor>("Sailor"): ["Crew"],
+                    Entity<Vessel>("Vessel", isAbstract: true): ["Crew"],
+                    Entity<Ferry>("Ferry"): ["Crew"],
+                    Entity<LogLine>("LogLine"): ["Books"],
+                ]
+            )
+        }
+    }
+
+    @Test func `the default stack takes the program's own store`() throws {
+        CoreStoreDefaults.dataStack = DataStack(
+            CoreStoreSchema(
+                modelVersion: "V1",
+                entities: [
+                    Entity<Vessel>("Vessel", isAbstract: true),
+                    Entity<Ferry>("Ferry"),
+                    Entity<Sailor>("Sailor"),
+                ]
+            )
+        )
+        let own = LocalStore()
+        #expect(own.fileURL.lastPathComponent == "\(DataStack.applicationName).trellis")
+        try? FileManager.default.removeItem(at: own.fileURL)
+        defer { try? FileManager.default.removeItem(at: own.fileURL) }
+
+        let storage = try CoreStoreDefaults.dataStack.addStorageAndWait()
+
+        #expect(storage.fileURL == own.fileURL)
+        #expect(FileManager.default.fileExists(atPath: own.fileURL.path))
+        #expect(try CoreStoreDefaults.dataStack.fetchCount(From<Sailor>()) == 0)
+        CoreStoreDefaults.dataStack.unsafeRemoveAllPersistentStoresAndWait()
+    }
+
+    @Test func `a store is set up with a file, a configuration and options`() async throws {
+        let url = Harbour.temporaryURL()
+        defer { Harbour.remove(url) }
+        let dataStack = DataStack(Cargo.schema(), migrationChain: ["V1"])
+
+        let outcome: String? = await withCheckedContinuation { done in
+            let migrationProgress: Progress? = dataStack.addStorage(
+                LocalStore(
+                    fileURL: url,  // where the file is
+                    configuration: "Crew",  // whose entities it keeps
+                    localStorageOptions: .recreateStoreOnModelMismatch
+                ),
+                completion: { (result) -> Void in
+                    switch result {
+                    case .success(let storage): done.resume(returning: storage.configuration)
+                    case .failure: done.resume(returning: nil)
+                    }
+                }
+            )
+            #expect(migrationProgress == nil)
+        }
+        #expect(outcome == "Crew")
+
+        CoreStoreDefaults.dataStack = dataStack
+        #expect(CoreStoreDefaults.dataStack === dataStack)
+    }
+
+    @Test func `an object of the program's holds the stack`() throws {
+        final class Screen {
+            let dataStack = DataStack(Harbour.schema())
+
+            func load() throws -> [Sailor] {
+                try self.dataStack.addStorageAndWait(InMemoryStore.self)
+                return try self.dataStack.fetchAll(From<Sailor>())
+            }
+        }
+
+        #expect(try Screen().load().isEmpty)
+    }
+
+    @Test func `a store in memory keeps a configuration`() async throws {
+        let dataStack = DataStack(Cargo.schema())
+        try dataStack.addStorageAndWait(
+            InMemoryStore(
+                configuration: "Crew"
+            )
+        )
+        let isAdded = await withCheckedContinuation { done in
+            dataStack.addStorage(
+                InMemoryStore(
+                    configuration: "Books"
+                ),
+                completion: { storage in
+                    if case .success = storage {
+                        done.resume(returning: true)
+                    } else {
+                        done.resume(returning: false)
+                    }
+                }
+            )
+        }
+        #expect(isAdded)
+
+        try dataStack.perform(
+            synchronous: { (transaction) -> Void in
+                _ = transaction.create(Into<Sailor>("Crew"))
+                _ = transaction.create(Into<LogLine>("Books"))
+            }
+        )
+        #expect(try dataStack.fetchCount(From<Sailor>("Crew")) == 1)
+        #expect(try dataStack.fetchCount(From<LogLine>("Crew", "Books")) == 1)
+        #expect(throws: CoreStoreError.persistentStoreNotFound(entity: LogLine.self)) {
+            try dataStack.fetchCount(From<LogLine>("Crew"))
+        }
+    }
+
+    @Test func `a local store by name lies in the program's data folder`() throws {
+        let store = LocalStore(
+            fileName: "Harbour.trellis",
+            configuration: "Config2",
+            localStorageOptions: .recreateStoreOnModelMismatch
+        )
+
+        #expect(store.fileURL.lastPathComponent == "Harbour.trellis")
+        #expect(
+            store.fileURL.deletingLastPathComponent()
+                == LocalStore().fileURL.deletingLastPathComponent())
+        #expect(store.configuration == "Config2")
+        #expect(store.localStorageOptions == .recreateStoreOnModelMismatch)
+    }
+
+    @Test func `a stack takes several versions and the chain that orders them`() {
+        let dataStack = DataStack(
+            CoreStoreSchema(
+                modelVersion: "V1",
+                entities: [
+                    Entity<Vessel>("Vessel", isAbstract: true),
+                    Entity<Ferry>("Ferry"),
+                    Entity<Sailor>("Sailor"),
+                ]
+            ),
+            CoreStoreSchema(
+                modelVersion: "V2",
+                entities: [
+                    Entity<Vessel>("Vessel", isAbstract: true),
+                    Entity<Ferry>("Ferry"),
+                    Entity<Sailor>("Sailor"),
+                    Entity<LogLine>("LogLine"),
+                ]
+            ),
+            migrationChain: ["V1", "V2"]
+        )
+
+        #expect(dataStack.modelVersion == "V2")
+        #expect(dataStack.entityTypesByName(for: LogLine.self).keys.sorted() == ["LogLine"])
+    }
+
+    @Test func `a stack is made for a schema history`() {
+        let dataStack = DataStack(
+            schemaHistory: SchemaHistory(
+                Harbour.schema(),
+                migrationChain: ["V1"]
+            )
+        )
+
+        #expect(dataStack.schemaHistory.currentModelVersion == "V1")
+    }
+
+    @Test func `a file of another model is refused unless it may be made anew`() throws {
+        let url = Harbour.temporaryURL()
+        defer { Harbour.remove(url) }
+        let older = DataStack(
+            CoreStoreSchema(modelVersion: "V0", entities: [Entity<LogLine>("LogLine")]))
+        try older.addStorageAndWait(LocalStore(fileURL: url))
+        older.unsafeRemoveAllPersistentStoresAndWait()
+        let dataStack = DataStack(Harbour.schema())
+
+        #expect(throws: CoreStoreError.self) {
+            try dataStack.addStorageAndWait(
+                LocalStore(
+                    fileURL: url,
+                    localStorageOptions: .allowSynchronousLightweightMigration
+                )
+            )
+        }
+        try dataStack.addStorageAndWait(
+            LocalStore(fileURL: url, localStorageOptions: .recreateStoreOnModelMismatch))
+        #expect(try dataStack.fetchCount(From<Sailor>()) == 0)
+        dataStack.unsafeRemoveAllPersistentStoresAndWait()
+    }
+}
