@@ -43,8 +43,8 @@ public struct SelectTerm<O: DynamicObject>: ExpressibleByStringLiteral, Hashable
         Self(.average, "average", keyPath, alias)
     }
 
-    /// How many have a value; of a to-many, how many objects. The key is `count(name)` unless another
-    /// is given.
+    /// How many have a value; of a to-many, how many objects. The key is `count(name)` unless
+    /// another is given.
     public static func count(_ keyPath: KeyPathString, as alias: KeyPathString? = nil) -> Self {
         Self(.count, "count", keyPath, alias)
     }

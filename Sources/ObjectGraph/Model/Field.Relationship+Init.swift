@@ -61,7 +61,8 @@ extension FieldContainer.Relationship where V: FieldRelationshipToManyOrderedTyp
                     previousVersionKeyPath(), affectedByKeyPaths()))
     }
 
-    /// A to-many relationship that keeps the program's order; an object is in it once whose other side is the inverse, which declares none itself.
+    /// A to-many relationship that keeps the program's order, and whose other side is the inverse,
+    /// which declares none itself; an object is in it once.
     @inlinable
     public init<B: CoreStoreObject, I: FieldRelationshipType>(
         _ keyPath: @autoclosure () -> KeyPathString,
@@ -105,7 +106,8 @@ extension FieldContainer.Relationship where V: FieldRelationshipToManyUnorderedT
                     previousVersionKeyPath(), affectedByKeyPaths()))
     }
 
-    /// A to-many relationship without order whose other side is the inverse, which declares none itself.
+    /// A to-many relationship without order whose other side is the inverse, which declares none
+    /// itself.
     @inlinable
     public init<B: CoreStoreObject, I: FieldRelationshipType>(
         _ keyPath: @autoclosure () -> KeyPathString,

@@ -1,0 +1,34 @@
+import RecordStore
+
+/// Engine faults and broken rules as `NSError`s.
+enum StoreFailure {
+    static let domain = "org.trellis.store"
+    static let key = "StoreError"
+
+    /// Codes of what is no engine fault.
+    enum Code: Int {
+        case validation = 1001
+        case query = 1002
+        case misuse = 1003
+        case modelMismatch = 1004
+    }
+
+    static func nsError(_ error: StoreError) -> NSError {
+        let index = StoreError.Code.allCases.firstIndex(of: error.code) ?? 0
+        return NSError(
+            domain: domain, code: index + 1,
+            userInfo: [NSLocalizedDescriptionKey: error.description, key: error])
+    }
+
+    static func nsError(_ code: Code, _ message: String) -> NSError {
+        NSError(
+            domain: domain, code: code.rawValue,
+            userInfo: [NSLocalizedDescriptionKey: message])
+    }
+}
+
+extension CoreStoreError {
+    static func failure(_ code: StoreFailure.Code, _ message: String) -> CoreStoreError {
+        .internalError(NSError: StoreFailure.nsError(code, message))
+    }
+}

@@ -1,0 +1,39 @@
+/// The library's own calls of the logger.
+enum Log {
+    static func message(
+        _ level: LogLevel, _ message: String, fileName: StaticString = #fileID,
+        lineNumber: Int = #line, functionName: StaticString = #function
+    ) {
+        CoreStoreDefaults.logger.log(
+            level: level, message: message, fileName: fileName, lineNumber: lineNumber,
+            functionName: functionName)
+    }
+
+    static func error(
+        _ error: CoreStoreError, _ message: String, fileName: StaticString = #fileID,
+        lineNumber: Int = #line, functionName: StaticString = #function
+    ) {
+        CoreStoreDefaults.logger.log(
+            error: error, message: message, fileName: fileName, lineNumber: lineNumber,
+            functionName: functionName)
+    }
+
+    static func assert(
+        _ condition: @autoclosure () -> Bool, _ message: @autoclosure () -> String,
+        fileName: StaticString = #fileID, lineNumber: Int = #line,
+        functionName: StaticString = #function
+    ) {
+        CoreStoreDefaults.logger.assert(
+            condition(), message: message(), fileName: fileName, lineNumber: lineNumber,
+            functionName: functionName)
+    }
+
+    static func abort(
+        _ message: String, fileName: StaticString = #fileID, lineNumber: Int = #line,
+        functionName: StaticString = #function
+    ) -> Never {
+        CoreStoreDefaults.logger.abort(
+            message, fileName: fileName, lineNumber: lineNumber, functionName: functionName)
+        Swift.fatalError(message)
+    }
+}
