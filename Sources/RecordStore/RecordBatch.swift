@@ -6,11 +6,19 @@ import PageStore
 /// Links between two to-many sides are changed with ``addLink(_:owner:target:)`` and its
 /// companions, which keep both directions; a to-one link is a property of its record, and the
 /// to-many side that mirrors it follows.
-package struct RecordBatch {
-    enum Change {
-        case insert(EntityLayout, ObjectNumber, [UInt8])
-        case update(HierarchyID, ObjectNumber, [UInt8])
-        case delete(HierarchyID, ObjectNumber, replacement: ObjectNumber?)
+package struct RecordBatch: ~Copyable {
+    struct Change {
+        enum Kind { case insertion, update, deletion }
+
+        var kind: Kind
+        /// Of the record's entity; of a deletion that of its hierarchy's root.
+        var tag: UInt16
+        var number: ObjectNumber
+        /// Where the new record lies in `rows`.
+        var start: Int
+        var count: Int
+        /// What lists have in the place of a deleted object.
+        var replacement: ObjectNumber?
     }
 
     enum LinkChange {
@@ -21,6 +29,7 @@ package struct RecordBatch {
 
     private(set) var changes: [Change] = []
     private(set) var linkChanges: [LinkChange] = []
+    private let rows = ByteBuffer(capacity: 1024)
 
     package init() {}
 
@@ -29,13 +38,13 @@ package struct RecordBatch {
     package mutating func insert(
         _ entity: EntityLayout, _ number: ObjectNumber, row: RowBuffer
     ) {
-        changes.append(.insert(entity, number, Self.stored(row, entity)))
+        append(.insertion, entity, number, row)
     }
 
     package mutating func update(
         _ entity: EntityLayout, _ number: ObjectNumber, row: RowBuffer
     ) {
-        changes.append(.update(entity.hierarchy, number, Self.stored(row, entity)))
+        append(.update, entity, number, row)
     }
 
     /// Deletes a record and its links. Lists that no inverse leads back to forget the object, or
@@ -43,7 +52,10 @@ package struct RecordBatch {
     package mutating func delete(
         _ number: ObjectNumber, in hierarchy: HierarchyID, replacement: ObjectNumber? = nil
     ) {
-        changes.append(.delete(hierarchy, number, replacement: replacement))
+        changes.append(
+            Change(
+                kind: .deletion, tag: hierarchy.rootTag, number: number, start: 0, count: 0,
+                replacement: replacement))
     }
 
     /// Gives an owner these targets in this order, and no others.
@@ -65,7 +77,20 @@ package struct RecordBatch {
         linkChanges.append(.remove(relationship, owner, target))
     }
 
-    private static func stored(_ row: RowBuffer, _ entity: EntityLayout) -> [UInt8] {
-        row.compacted(variableOffsets: entity.variableOffsets, fixedSize: entity.fixedSize)
+    private mutating func append(
+        _ kind: Change.Kind, _ entity: EntityLayout, _ number: ObjectNumber, _ row: RowBuffer
+    ) {
+        let start = rows.count
+        row.compact(
+            into: rows, variableOffsets: entity.variableOffsets, fixedSize: entity.fixedSize)
+        changes.append(
+            Change(
+                kind: kind, tag: entity.tag, number: number, start: start,
+                count: rows.count - start))
+    }
+
+    /// The new record of a change.
+    func row(_ change: Change) -> ByteView {
+        rows.view.slice(from: change.start, count: change.count)
     }
 }

@@ -120,7 +120,7 @@ package final class RecordDatabase: Sendable {
     ) throws(StoreError) {
         let entity = transaction.schema.knownEntity(tag: index.entityTag)
         let cursor = transaction.recordCursor(entity.hierarchy)
-        var edits = TreeEdits()
+        let edits = TreeEdits()
         var key = transaction.keyEncoder(columnCount: index.columns.count)
         while try cursor.next() {
             let row = try cursor.row()

@@ -125,16 +125,21 @@ package class RecordReader {
     final func append(
         _ columns: [FieldLayout], of row: RowView, to key: inout KeyEncoder
     ) throws(StoreError) {
-        for column in columns {
-            let offset = column.byteOffset
-            guard column.isVariable, !row.isNull(at: offset), row.isBlob(at: offset) else {
-                key.append(column, of: row)
-                continue
-            }
-            let blob = try BlobName.read(row.heapBytes(at: offset))
-            let count = min(blob.sizeInBytes, UInt64(key.columnSizeMax) + 1)
-            key.append(column, of: row, outside: try view.readBlob(blob, 0..<count))
+        for column in columns { try append(KeyColumn(column), of: row, to: &key) }
+    }
+
+    @inline(__always)
+    final func append(
+        _ column: KeyColumn, of row: RowView, to key: inout KeyEncoder
+    ) throws(StoreError) {
+        let offset = column.byteOffset
+        guard column.isVariable, !row.isNull(at: offset), row.isBlob(at: offset) else {
+            key.append(column, of: row)
+            return
         }
+        let blob = try BlobName.read(row.heapBytes(at: offset))
+        let count = min(blob.sizeInBytes, UInt64(key.columnSizeMax) + 1)
+        key.append(column, of: row, outside: try view.readBlob(blob, 0..<count))
     }
 
     // MARK: Links

@@ -16,6 +16,7 @@ package final class RecordTransaction: RecordReader {
     private var lastNumbers: [HierarchyID: UInt64] = [:]
     private var storedNumbers: [HierarchyID: UInt64] = [:]
     private var countChanges: [UInt16: Int] = [:]
+    private var sharers: [HierarchyID: Set<ObjectNumber>] = [:]
 
     init(schema: Schema, editor: WriteTransaction, catalog: Catalog, trees: TreeTable) {
         self.editor = editor
@@ -40,11 +41,14 @@ package final class RecordTransaction: RecordReader {
     }
 
     /// Applies changes to records, indexes, links and counters.
-    package func apply(_ batch: RecordBatch) throws(StoreError) {
+    package func apply(_ batch: borrowing RecordBatch) throws(StoreError) {
         guard !batch.isEmpty else { return }
         var applier = BatchApplier(self)
         try applier.apply(batch)
         for (tag, change) in applier.countChanges { countChanges[tag, default: 0] += change }
+        for (hierarchy, numbers) in applier.sharers {
+            sharers[hierarchy, default: []].formUnion(numbers)
+        }
         try saveCounts()
     }
 
@@ -59,6 +63,14 @@ package final class RecordTransaction: RecordReader {
             try catalog.setCounter(key, UInt64(count), in: editor)
         }
         countChanges = [:]
+    }
+
+    /// The objects, by hierarchy and in order, that were applied since the last call and may share
+    /// the columns of a unique constraint with another: all that do, and some that do not.
+    package func takeSharers() -> [(hierarchy: HierarchyID, numbers: [ObjectNumber])] {
+        defer { sharers = [:] }
+        return sharers.sorted { $0.key.rootTag < $1.key.rootTag }
+            .map { ($0.key, $0.value.sorted()) }
     }
 
     /// An object that has the same values in the columns of a unique constraint, nil when none

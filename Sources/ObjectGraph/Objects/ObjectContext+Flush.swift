@@ -12,20 +12,20 @@ extension ObjectContext {
 
     private func flushChanges() throws(StoreError) {
         guard !pending.isEmpty || !unflushedDeletions.isEmpty || !links.isEmpty else { return }
-        var batches: [(store: AttachedStore, batch: RecordBatch)] = []
-        for store in openStores { batches.append((store, try batch(for: store))) }
-        pending.removeAll(keepingCapacity: true)
-        unflushedDeletions = []
-        links = LinkOverlay()
-        for (store, batch) in batches {
-            do throws(StoreError) {
-                try transaction(for: store).apply(batch)
-            } catch {
-                // A batch that is applied in part leaves trees that only a rollback mends, also
-                // when the program passes over the error of its fetch.
-                failure = failure ?? error
-                throw error
+        defer {
+            pending.removeAll(keepingCapacity: true)
+            unflushedDeletions = []
+            links = LinkOverlay()
+        }
+        do throws(StoreError) {
+            for store in openStores {
+                try transaction(for: store).apply(try batch(for: store))
             }
+        } catch {
+            // A batch that is applied in part leaves trees that only a rollback mends, also
+            // when the program passes over the error of its fetch.
+            failure = failure ?? error
+            throw error
         }
     }
 

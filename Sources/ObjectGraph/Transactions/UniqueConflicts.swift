@@ -8,22 +8,26 @@ struct UniqueConflicts {
     init(_ context: ObjectContext) { self.context = context }
 
     func resolve() throws(StoreError) {
-        // Later objects win, so they are asked last. Creations are in the order of their numbers
-        // already, and behind everything that was stored.
-        let changed = candidates(context.updated).sorted { $0.number < $1.number }
-        let candidates = changed + candidates(context.inserted)
-        guard !candidates.isEmpty else { return }
         try context.flush()
-        for (_, object) in candidates { try resolve(object) }
+        // A merge assigns properties, which may meet other constraints.
+        while try resolveSharers() {}
     }
 
-    private func candidates(
-        _ objects: [CoreStoreObject]
-    ) -> [(number: ObjectNumber, object: CoreStoreObject)] {
-        objects.compactMap { object in
-            guard let raw = object.raw, !raw.kind.entity.uniqueIndexes.isEmpty else { return nil }
-            return (raw.number, object)
+    /// The record transaction noticed, while it applied what changed in key order, whose keys meet;
+    /// all others cannot be in conflict. False when there were none.
+    private func resolveSharers() throws(StoreError) -> Bool {
+        var hasFound = false
+        for store in context.openStores {
+            for (hierarchy, numbers) in try context.transaction(for: store).takeSharers() {
+                hasFound = true
+                // Later objects win, so they are asked last.
+                for number in numbers {
+                    let object = context.registered(number, in: hierarchy, of: store)
+                    if let object { try resolve(object) }
+                }
+            }
         }
+        return hasFound
     }
 
     private func resolve(_ object: CoreStoreObject) throws(StoreError) {

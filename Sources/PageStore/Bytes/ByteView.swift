@@ -135,6 +135,12 @@ package struct ByteView {
         return shared
     }
 
+    /// Whether any byte is zero.
+    package var containsZero: Bool {
+        // Safety: the view shows `count` bytes.
+        unsafe count > 0 && memchr(base, 0, count) != nil
+    }
+
     /// Whether every byte is zero.
     package var isZero: Bool {
         for index in 0..<count where self[index] != 0 { return false }
@@ -169,6 +175,18 @@ extension Span where Element == UInt8 {
 }
 
 extension [UInt8] {
+    /// Appends what a view shows.
+    package mutating func append(_ view: ByteView) {
+        // Safety: the view's owner keeps the bytes alive for the call.
+        unsafe append(contentsOf: UnsafeRawBufferPointer(start: view.base, count: view.count))
+    }
+
+    /// Appends a number so that the order of the bytes is the order of the numbers.
+    package mutating func append(bigEndian number: UInt64) {
+        // Safety: the buffer lives for the closure.
+        unsafe Swift.withUnsafeBytes(of: number.bigEndian) { unsafe append(contentsOf: $0) }
+    }
+
     /// Lends the array's bytes as a view for the length of the call.
     @inlinable @inline(__always)
     package func withView<Result, Failure: Error>(

@@ -72,6 +72,17 @@ package final class Cursor {
         }
     }
 
+    /// Moves to the first entry whose key is not less than `key`, without a descent when the leaf
+    /// covers it. The tree must be what it was when the cursor last sought.
+    package func seekNear(_ key: ByteView) throws(StoreError) {
+        if let leaf, leaf.isLeaf, leaf.covers(key) {
+            index = leaf.search(key).index
+            if index == leaf.slotCount { _ = try nextLeaf() }
+            return
+        }
+        _ = try key.withSpan { key throws(StoreError) -> Bool in try seek(key) }
+    }
+
     /// Moves to the first entry; false when the tree is empty.
     package func seekFirst() throws(StoreError) -> Bool {
         try restart()

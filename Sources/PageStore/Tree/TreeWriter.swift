@@ -28,27 +28,31 @@ package final class TreeWriter {
     /// Removes a key. Returns whether the tree had it.
     @discardableResult
     package func remove(_ key: Span<UInt8>) throws(StoreError) -> Bool {
-        try key.withView { key throws(StoreError) -> Bool in
-            forgetSpilledLeaf()
-            if let leaf, covers(key, leaf) {
-                self.leaf = nil
-                let found = try editor.take(key, from: leaf)
-                if editor.isTooEmpty(leaf) {
-                    // This may free the leaf's page.
-                    try editor.refill(key, level: 0, in: tree)
-                } else {
-                    self.leaf = leaf
-                }
-                return found
+        try key.withView { key throws(StoreError) -> Bool in try remove(key) }
+    }
+
+    /// The same with a key that a view lends.
+    package func remove(_ key: ByteView) throws(StoreError) -> Bool {
+        forgetSpilledLeaf()
+        if let leaf, covers(key, leaf) {
+            self.leaf = nil
+            let found = try editor.take(key, from: leaf)
+            if editor.isTooEmpty(leaf) {
+                // This may free the leaf's page.
+                try editor.refill(key, level: 0, in: tree)
+            } else {
+                self.leaf = leaf
             }
-            leaf = nil
-            return try key.withSpan { key throws(StoreError) -> Bool in
-                try editor.remove(key, from: tree)
-            }
+            return found
+        }
+        leaf = nil
+        return try key.withSpan { key throws(StoreError) -> Bool in
+            try editor.remove(key, from: tree)
         }
     }
 
-    private func insert(_ key: ByteView, _ value: ByteView) throws(StoreError) -> Bool {
+    /// The same with a key and a value that views lend.
+    package func insert(_ key: ByteView, _ value: ByteView) throws(StoreError) -> Bool {
         forgetSpilledLeaf()
         guard let leaf, covers(key, leaf) else { return try insertElsewhere(key, value) }
         do throws(StoreError) {

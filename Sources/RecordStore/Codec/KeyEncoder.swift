@@ -33,14 +33,18 @@ package struct KeyEncoder {
     package mutating func append(
         _ field: FieldLayout, of row: RowView, outside: [UInt8]? = nil
     ) {
-        let offset = field.byteOffset
+        append(KeyColumn(field), of: row, outside: outside)
+    }
+
+    mutating func append(_ column: KeyColumn, of row: RowView, outside: [UInt8]? = nil) {
+        let offset = column.byteOffset
         if row.isNull(at: offset) {
             bytes.append(0)
             return
         }
         bytes.append(1)
-        guard case .attribute(let type) = field.content else {
-            appendBigEndian(row.uint(at: offset))
+        guard let type = column.type else {
+            bytes.append(bigEndian: row.uint(at: offset))
             return
         }
         switch type {
@@ -48,13 +52,12 @@ package struct KeyEncoder {
         case .int8, .int16, .int32, .int64: appendSigned(row.int(at: offset))
         case .float: appendOrdered(Double(row.float(at: offset)))
         case .double, .date: appendOrdered(row.double(at: offset))
-        case .decimal: row.heapBytes(at: offset).withSpan { appendPlain($0) }
-        case .uuid: row.heapBytes(at: offset).withSpan { appendPlain($0) }
+        case .decimal, .uuid: bytes.append(row.heapBytes(at: offset))
         case .string, .data, .url:
             if let outside {
-                appendEscaped(outside.span)
+                outside.withView { appendEscaped($0) }
             } else {
-                row.heapBytes(at: offset).withSpan { appendEscaped($0) }
+                appendEscaped(row.heapBytes(at: offset))
             }
         }
     }
@@ -75,9 +78,9 @@ package struct KeyEncoder {
         switch (type, value) {
         case (.string, .string(let text)), (.url, .url(let text)), (.string, .url(let text)),
             (.url, .string(let text)):
-            appendEscaped(text.utf8.span)
-        case (.data, .data(let content)): appendEscaped(content.span)
-        case (.uuid, .uuid(let uuid)): appendPlain(UUIDBytes.array(uuid).span)
+            text.utf8.span.withView { appendEscaped($0) }
+        case (.data, .data(let content)): content.withView { appendEscaped($0) }
+        case (.uuid, .uuid(let uuid)): bytes += UUIDBytes.array(uuid)
         case (.date, .date(let seconds)): appendOrdered(seconds)
         case (.decimal, _):
             return appendDecimal(value)
@@ -120,9 +123,7 @@ package struct KeyEncoder {
     }
 
     private mutating func appendBigEndian(_ number: UInt64) {
-        for shift in stride(from: 56, through: 0, by: -8) {
-            bytes.append(UInt8(truncatingIfNeeded: number >> UInt64(shift)))
-        }
+        bytes.append(bigEndian: number)
     }
 
     private mutating func appendSigned(_ number: Int64) {
@@ -139,16 +140,17 @@ package struct KeyEncoder {
         appendBigEndian(bits >> 63 == 1 ? ~bits : bits | 1 << 63)
     }
 
-    private mutating func appendPlain(_ content: Span<UInt8>) {
-        for index in content.indices { bytes.append(content[index]) }
-    }
-
     /// A zero byte becomes 00 FF; 00 00 ends the column, 00 01 ends one whose rest did not fit.
-    private mutating func appendEscaped(_ content: Span<UInt8>) {
+    private mutating func appendEscaped(_ content: ByteView) {
         let count = min(content.count, columnSizeMax)
-        for index in 0..<count {
-            bytes.append(content[index])
-            if content[index] == 0 { bytes.append(0xFF) }
+        let shown = content.slice(from: 0, count: count)
+        if shown.containsZero {
+            for index in 0..<count {
+                bytes.append(shown[index])
+                if shown[index] == 0 { bytes.append(0xFF) }
+            }
+        } else {
+            bytes.append(shown)
         }
         bytes.append(0)
         bytes.append(count < content.count ? 1 : 0)

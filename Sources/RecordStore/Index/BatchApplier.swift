@@ -5,98 +5,116 @@ struct BatchApplier {
     private let transaction: RecordTransaction
     private let schema: Schema
     private let blobSizeMin: Int
-    private var records: [UInt16: TreeEdits] = [:]
-    private var indexes: [Int: TreeEdits] = [:]
-    private var links: [Int: TreeEdits] = [:]
-    private var encoders: [Int: KeyEncoder] = [:]
-    private(set) var countChanges: [UInt16: Int] = [:]
+    /// By the tag of the entity.
+    private var plans: [EntityPlan?]
+    private var trees = BatchTrees()
     /// By the tag of the hierarchy's root.
     private var deleted: [UInt16: [ObjectNumber: ObjectNumber?]] = [:]
+    /// Objects of a hierarchy whose new entries in unique indexes may share their columns with
+    /// another object's.
+    private(set) var sharers: [HierarchyID: [ObjectNumber]] = [:]
 
     init(_ transaction: RecordTransaction) {
         self.transaction = transaction
         schema = transaction.schema
+        plans = Array(repeating: nil, count: schema.entities.count)
         // A larger value leaves its record, which then stays short to scan.
         blobSizeMin = transaction.view.pageSizeInBytes / 4
     }
 
-    mutating func apply(_ batch: RecordBatch) throws(StoreError) {
+    /// By how many records each entity has grown, by its tag.
+    var countChanges: [(tag: UInt16, change: Int)] {
+        plans.compactMap { $0 }.map { ($0.entity.tag, $0.countChange) }
+    }
+
+    mutating func apply(_ batch: borrowing RecordBatch) throws(StoreError) {
         for change in batch.changes {
-            switch change {
-            case .insert(let entity, let number, let row): try insert(entity, number, row)
-            case .update(let hierarchy, let number, let row): try update(hierarchy, number, row)
-            case .delete(let hierarchy, let number, let replacement):
-                try delete(number, hierarchy)
-                deleted[hierarchy.rootTag, default: [:]][number] = .some(replacement)
+            switch change.kind {
+            case .insertion: try insert(plan(change.tag), change.number, batch.row(change))
+            case .update: try update(plan(change.tag), change.number, batch.row(change))
+            case .deletion:
+                try delete(change.number, HierarchyID(rootTag: change.tag))
+                deleted[change.tag, default: [:]][change.number] = .some(change.replacement)
             }
         }
-        try applyEdits()
+        try findSharers()
+        try trees.apply(to: transaction)
         var linker = LinkApplier(transaction)
         for change in batch.linkChanges { try linker.apply(change) }
         try linker.removeLinks(to: deleted)
     }
 
-    private mutating func applyEdits() throws(StoreError) {
-        let editor = transaction.editor
-        for tag in records.keys.sorted() {
-            let tree = transaction.trees.records(HierarchyID(rootTag: tag))
-            try records[tag]?.apply(to: tree, of: editor)
-        }
-        for id in indexes.keys.sorted() {
-            try indexes[id]?.apply(to: transaction.trees.indexes[id], of: editor)
-        }
-        for id in links.keys.sorted() {
-            let tree = transaction.trees.links(schema.relationship(id: id))
-            try links[id]?.apply(to: tree, of: editor)
+    private mutating func plan(_ tag: UInt16) -> EntityPlan {
+        if let known = plans[Int(tag) - 1] { return known }
+        let plan = EntityPlan(schema.knownEntity(tag: tag), transaction, &trees)
+        plans[Int(tag) - 1] = plan
+        return plan
+    }
+
+    private mutating func findSharers() throws(StoreError) {
+        for index in schema.indexes where index.isUnique {
+            guard let edits = trees.indexes[index.id] else { continue }
+            let tree = transaction.trees.indexes[index.id]
+            let found = try edits.shared(in: tree, of: transaction.view)
+            guard !found.isEmpty else { continue }
+            let hierarchy = schema.knownEntity(tag: index.entityTag).hierarchy
+            sharers[hierarchy, default: []] += found
         }
     }
 
     // MARK: One record
 
     private mutating func insert(
-        _ entity: EntityLayout, _ number: ObjectNumber, _ bytes: [UInt8]
+        _ plan: EntityPlan, _ number: ObjectNumber, _ bytes: ByteView
     ) throws(StoreError) {
-        var bytes = bytes
-        try bytes.withView { view throws(StoreError) in
-            let row = RowView(checked: view)
-            for index in entity.indexes { try addKey(index, of: row, number, isRemoval: false) }
+        let row = RowView(checked: bytes)
+        for index in plan.indexes {
+            try index.add(row, number, transaction, isRemoval: false)
         }
-        try moveBlobs(&bytes, entity, old: nil)
-        bytes.withView { view in
-            let row = RowView(checked: view)
-            for relationship in entity.relationships {
-                guard let field = relationship.field, let target = row.link(at: field.byteOffset)
-                else { continue }
-                addLink(relationship, target, number, isRemoval: false)
+        for link in plan.links {
+            if let target = row.link(at: link.byteOffset) {
+                link.edits.insert(target.rawValue, number.rawValue)
             }
-            records[entity.hierarchy.rootTag, default: TreeEdits()]
-                .insert(RecordKey.bytes(number), value: view)
         }
-        countChanges[entity.tag, default: 0] += 1
+        plan.countChange += 1
+        guard hasLarge(bytes, plan.entity) else {
+            plan.records.insert(number.rawValue, value: bytes)
+            return
+        }
+        let moved = try movingBlobs(bytes, plan.entity, old: nil)
+        moved.withView { plan.records.insert(number.rawValue, value: $0) }
     }
 
     private mutating func update(
-        _ hierarchy: HierarchyID, _ number: ObjectNumber, _ bytes: [UInt8]
+        _ plan: EntityPlan, _ number: ObjectNumber, _ bytes: ByteView
     ) throws(StoreError) {
-        guard let stored = try storedRow(number, hierarchy) else {
+        guard let stored = try storedRow(number, plan.entity.hierarchy) else {
             throw StoreError(
                 .notFound, "object \(number.rawValue) was changed and is not in the store")
         }
-        var bytes = bytes
-        let entity = schema.knownEntity(tag: stored.entityTag)
+        let entity = plan.entity
         try stored.bytes.withView { old throws(StoreError) in
-            let before = RowView(checked: old)
+            let (before, after) = (RowView(checked: old), RowView(checked: bytes))
             // While the old blobs can still be read.
-            try bytes.withView { view throws(StoreError) in
-                try diffIndexes(entity, number, before, RowView(checked: view))
+            for index in plan.indexes where index.differs(before, after) {
+                try index.add(before, number, transaction, isRemoval: true)
+                try index.add(after, number, transaction, isRemoval: false)
             }
-            try moveBlobs(&bytes, entity, old: before)
-            bytes.withView { view in
-                let after = RowView(checked: view)
-                diffLinks(entity, number, before, after)
-                records[hierarchy.rootTag, default: TreeEdits()]
-                    .insert(RecordKey.bytes(number), value: view)
+            for link in plan.links {
+                let (old, new) = (
+                    before.link(at: link.byteOffset), after.link(at: link.byteOffset)
+                )
+                guard old != new else { continue }
+                if let old { link.edits.remove(old.rawValue, number.rawValue) }
+                if let new { link.edits.insert(new.rawValue, number.rawValue) }
             }
+            let hasOld = entity.variableOffsets.contains { before.isBlob(at: $0) }
+            guard hasOld || hasLarge(bytes, entity) else {
+                plan.records.insert(number.rawValue, value: bytes)
+                return
+            }
+            let moved = try movingBlobs(bytes, entity, old: before)
+            moved.withView { plan.records.insert(number.rawValue, value: $0) }
         }
     }
 
@@ -104,27 +122,27 @@ struct BatchApplier {
         _ number: ObjectNumber, _ hierarchy: HierarchyID
     ) throws(StoreError) {
         guard let stored = try storedRow(number, hierarchy) else { return }
-        let entity = schema.knownEntity(tag: stored.entityTag)
+        let plan = plan(stored.entityTag)
+        let entity = plan.entity
         // The ordered side of a to-one keeps pairs of its own, which go with the object.
         var orderedOwners: [(id: Int, target: ObjectNumber)] = []
         try stored.bytes.withView { old throws(StoreError) in
             let row = RowView(checked: old)
-            for index in entity.indexes { try addKey(index, of: row, number, isRemoval: true) }
-            for relationship in entity.relationships {
-                guard let field = relationship.field, let target = row.link(at: field.byteOffset)
-                else { continue }
-                addLink(relationship, target, number, isRemoval: true)
-                if let inverse = relationship.inverseID, schema.relationship(id: inverse).hasEdges {
-                    orderedOwners.append((inverse, target))
-                }
+            for index in plan.indexes {
+                try index.add(row, number, transaction, isRemoval: true)
+            }
+            for link in plan.links {
+                guard let target = row.link(at: link.byteOffset) else { continue }
+                link.edits.remove(target.rawValue, number.rawValue)
+                if let inverse = link.inverseWithEdges { orderedOwners.append((inverse, target)) }
             }
             for offset in entity.variableOffsets where row.isBlob(at: offset) {
                 try transaction.editor.deleteBlob(
                     try BlobName.read(row.heapBytes(at: offset)))
             }
         }
-        records[hierarchy.rootTag, default: TreeEdits()].remove(RecordKey.bytes(number))
-        countChanges[entity.tag, default: 0] -= 1
+        plan.records.remove(number.rawValue)
+        plan.countChange -= 1
         var linker = LinkApplier(transaction)
         for (id, target) in orderedOwners {
             try linker.apply(.remove(schema.relationship(id: id), target, number))
@@ -140,93 +158,25 @@ struct BatchApplier {
         try transaction.withRow(number, in: hierarchy) { ($0.entityTag, $0.bytes.array()) }
     }
 
-    // MARK: Indexes
-
-    private mutating func diffIndexes(
-        _ entity: EntityLayout, _ number: ObjectNumber, _ before: RowView, _ after: RowView
-    ) throws(StoreError) {
-        for index in entity.indexes {
-            let isChanged = index.columns.contains { !isEqual($0, before, after) }
-            guard isChanged else { continue }
-            try addKey(index, of: before, number, isRemoval: true)
-            try addKey(index, of: after, number, isRemoval: false)
-        }
-    }
-
-    private func isEqual(_ field: FieldLayout, _ left: RowView, _ right: RowView) -> Bool {
-        let offset = field.byteOffset
-        guard left.isNull(at: offset) == right.isNull(at: offset) else { return false }
-        if left.isNull(at: offset) { return true }
-        guard field.isVariable else { return left.uint(at: offset) == right.uint(at: offset) }
-        return left.isBlob(at: offset) == right.isBlob(at: offset)
-            && left.heapBytes(at: offset) == right.heapBytes(at: offset)
-    }
-
-    private mutating func addKey(
-        _ index: IndexLayout, of row: RowView, _ number: ObjectNumber, isRemoval: Bool
-    ) throws(StoreError) {
-        var key =
-            encoders[index.columns.count]
-            ?? transaction.keyEncoder(columnCount: index.columns.count)
-        key.removeAll()
-        try transaction.append(index.columns, of: row, to: &key)
-        key.append(number)
-        if isRemoval {
-            indexes[index.id, default: TreeEdits()].remove(key.bytes)
-        } else {
-            indexes[index.id, default: TreeEdits()].insert(key.bytes)
-        }
-        encoders[index.columns.count] = key
-    }
-
-    // MARK: To-one links
-
-    private mutating func diffLinks(
-        _ entity: EntityLayout, _ number: ObjectNumber, _ before: RowView, _ after: RowView
-    ) {
-        for relationship in entity.relationships {
-            guard let field = relationship.field else { continue }
-            let (old, new) = (
-                before.link(at: field.byteOffset), after.link(at: field.byteOffset)
-            )
-            guard old != new else { continue }
-            if let old { addLink(relationship, old, number, isRemoval: true) }
-            if let new { addLink(relationship, new, number, isRemoval: false) }
-        }
-    }
-
-    private mutating func addLink(
-        _ relationship: RelationshipLayout, _ target: ObjectNumber, _ source: ObjectNumber,
-        isRemoval: Bool
-    ) {
-        let key = RecordKey.bytes(target.rawValue, source.rawValue)
-        if isRemoval {
-            links[relationship.id, default: TreeEdits()].remove(key)
-        } else {
-            links[relationship.id, default: TreeEdits()].insert(key)
-        }
-    }
-
     // MARK: Blobs
 
     /// Moves large values out of a record, and frees the old record's blobs that it does not keep.
-    private func moveBlobs(
-        _ bytes: inout [UInt8], _ entity: EntityLayout, old: RowView?
-    ) throws(StoreError) {
-        let hasLarge = bytes.withView { view in
-            entity.variableOffsets.contains {
-                Int(view.uint32(at: $0 + 4) & 0x7FFF_FFFF) > blobSizeMin
-            }
-        }
-        let hasOld = old.map { old in entity.variableOffsets.contains { old.isBlob(at: $0) } }
-        guard hasLarge || hasOld == true else { return }
-        var row = bytes.withView { RowBuffer(copying: $0) }
+    private func movingBlobs(
+        _ bytes: ByteView, _ entity: EntityLayout, old: RowView?
+    ) throws(StoreError) -> [UInt8] {
+        var row = RowBuffer(copying: bytes)
         defer { row.deallocate() }
         for offset in entity.variableOffsets {
             try moveBlob(&row, at: offset, old: old)
         }
-        bytes = row.compacted(
+        return row.compacted(
             variableOffsets: entity.variableOffsets, fixedSize: entity.fixedSize)
+    }
+
+    private func hasLarge(_ bytes: ByteView, _ entity: EntityLayout) -> Bool {
+        for offset in entity.variableOffsets
+        where Int(bytes.uint32(at: offset + 4) & 0x7FFF_FFFF) > blobSizeMin { return true }
+        return false
     }
 
     private func moveBlob(

@@ -2,15 +2,12 @@ import PageStore
 
 /// The entries that a batch adds to one tree and takes from it, sorted once and applied through
 /// one writer.
-struct TreeEdits {
+final class TreeEdits {
     private struct Edit {
-        /// The key's first eight bytes, big-endian: most comparisons end here.
-        var head: UInt64
         var keyStart: Int
-        var keyCount: Int
-        var valueCount: Int
-        var isRemoval: Bool
-        var order: Int
+        var keyCount: Int32
+        /// Negative for a removal.
+        var valueCount: Int32
     }
 
     private let arena = ByteBuffer(capacity: 4096)
@@ -19,60 +16,106 @@ struct TreeEdits {
 
     var isEmpty: Bool { edits.isEmpty }
 
-    mutating func insert(_ key: [UInt8], value: ByteView? = nil) {
-        add(key, value: value, isRemoval: false)
-    }
-
-    mutating func remove(_ key: [UInt8]) { add(key, value: nil, isRemoval: true) }
-
-    private mutating func add(_ key: [UInt8], value: ByteView?, isRemoval: Bool) {
+    func insert(_ key: [UInt8], value: ByteView? = nil) {
         let start = arena.count
         key.withView { arena.append($0) }
+        add(start, key.count, value: value)
+    }
+
+    func remove(_ key: [UInt8]) {
+        let start = arena.count
+        key.withView { arena.append($0) }
+        add(start, key.count, isRemoval: true)
+    }
+
+    /// The same with a key of one number or of two.
+    func insert(_ first: UInt64, _ second: UInt64? = nil, value: ByteView? = nil) {
+        let start = arena.count
+        add(start, appendKey(first, second), value: value)
+    }
+
+    func remove(_ first: UInt64, _ second: UInt64? = nil) {
+        let start = arena.count
+        add(start, appendKey(first, second), isRemoval: true)
+    }
+
+    private func appendKey(_ first: UInt64, _ second: UInt64?) -> Int {
+        arena.appendUInt64(first.byteSwapped)
+        guard let second else { return 8 }
+        arena.appendUInt64(second.byteSwapped)
+        return 16
+    }
+
+    private func add(
+        _ start: Int, _ keyCount: Int, value: ByteView? = nil, isRemoval: Bool = false
+    ) {
         if let value { arena.append(value) }
         let edit = Edit(
-            head: Self.head(key), keyStart: start, keyCount: key.count,
-            valueCount: value?.count ?? 0,
-            isRemoval: isRemoval, order: edits.count)
-        if isSorted, let last = edits.last { isSorted = precedes(last, edit) }
+            keyStart: start, keyCount: Int32(keyCount),
+            valueCount: isRemoval ? -1 : Int32(value?.count ?? 0))
+        if isSorted, let last = edits.last {
+            isSorted = key(last).compare(key(edit)) <= 0
+        }
         edits.append(edit)
     }
 
-    private static func head(_ key: [UInt8]) -> UInt64 {
-        var head: UInt64 = 0
-        for index in 0..<8 { head = head << 8 | UInt64(index < key.count ? key[index] : 0) }
-        return head
+    private func key(_ edit: Edit) -> ByteView {
+        arena.view.slice(from: edit.keyStart, count: Int(edit.keyCount))
     }
 
     /// By key; edits of one key keep their order.
-    private func precedes(_ left: Edit, _ right: Edit) -> Bool {
-        if left.head != right.head { return left.head < right.head }
-        let view = arena.view
-        let order = view.slice(from: left.keyStart, count: left.keyCount)
-            .compare(view.slice(from: right.keyStart, count: right.keyCount))
-        return order != 0 ? order < 0 : left.order < right.order
+    private func sort() {
+        guard !isSorted else { return }
+        isSorted = true
+        var order = KeyOrder(arena.view, capacity: edits.count)
+        for (index, edit) in edits.enumerated() {
+            order.append(start: edit.keyStart, count: Int(edit.keyCount), index: index)
+        }
+        order.sort()
+        edits = order.entries.map { edits[Int($0.index)] }
+    }
+
+    /// Of an index, before the edits are applied: the objects whose new entries share their
+    /// columns with another object's, of the tree or of these edits. Some may share with an entry
+    /// that these edits remove.
+    func shared(in tree: TreeID, of view: PageView) throws(StoreError) -> [ObjectNumber] {
+        sort()
+        var found: [ObjectNumber] = []
+        let cursor = Cursor(view, tree: tree)
+        var previous: ByteView?
+        for edit in edits where edit.valueCount >= 0 {
+            let key = key(edit)
+            let number = ObjectNumber(key.bigEndianUInt64(at: key.count - 8))
+            let columns = key.slice(from: 0, count: key.count - 8)
+            let isRepeated = previous.map { $0 == columns } ?? false
+            previous = columns
+            guard !isRepeated else {
+                found.append(number)
+                continue
+            }
+            try cursor.seekNear(columns)
+            if cursor.isValid, cursor.key.hasPrefix(columns) { found.append(number) }
+        }
+        return found
     }
 
     /// Applies all edits in key order and forgets them.
-    mutating func apply(to tree: TreeID, of editor: PageEditor) throws(StoreError) {
+    func apply(to tree: TreeID, of editor: PageEditor) throws(StoreError) {
         guard !edits.isEmpty else { return }
-        let sorted = isSorted ? edits : edits.sorted { precedes($0, $1) }
+        sort()
         let writer = TreeWriter(editor, tree: tree)
         let view = arena.view
-        for edit in sorted {
-            let key = view.slice(from: edit.keyStart, count: edit.keyCount)
-            let value = view.slice(from: edit.keyStart + edit.keyCount, count: edit.valueCount)
-            try key.withSpan { key throws(StoreError) in
-                if edit.isRemoval {
-                    _ = try writer.remove(key)
-                } else {
-                    try value.withSpan { value throws(StoreError) in
-                        _ = try writer.insert(key, value)
-                    }
-                }
+        for edit in edits {
+            let key = view.slice(from: edit.keyStart, count: Int(edit.keyCount))
+            if edit.valueCount < 0 {
+                _ = try writer.remove(key)
+            } else {
+                let value = view.slice(
+                    from: edit.keyStart + Int(edit.keyCount), count: Int(edit.valueCount))
+                _ = try writer.insert(key, value)
             }
         }
         edits = []
         arena.removeAll()
-        isSorted = true
     }
 }

@@ -1,23 +1,26 @@
 import PageStore
 
 extension RowBuffer {
-    /// The record with its heap in the order of its slots and nothing unused between: the one form
-    /// in which a record is stored, so that equal records have equal bytes.
-    package func compacted(variableOffsets: [Int], fixedSize: Int) -> [UInt8] {
+    /// Appends the record with its heap in the order of its slots and nothing unused between: the
+    /// one form in which a record is stored, so that equal records have equal bytes.
+    package func compact(into buffer: ByteBuffer, variableOffsets: [Int], fixedSize: Int) {
         let row = view
-        var bytes = row.bytes.slice(from: 0, count: fixedSize).array()
+        let start = buffer.count
+        buffer.append(row.bytes.slice(from: 0, count: fixedSize))
         for offset in variableOffsets {
             guard !row.isNull(at: offset) else {
-                for index in 0..<8 { bytes[offset + index] = 0 }
+                buffer.setUInt64(0, at: start + offset)
                 continue
             }
-            let content = row.heapBytes(at: offset)
-            let start = UInt32(bytes.count)
-            for index in 0..<4 { bytes[offset + index] = UInt8(start >> (8 * index) & 0xFF) }
-            content.withSpan { span in
-                for index in span.indices { bytes.append(span[index]) }
-            }
+            buffer.setUInt32(UInt32(buffer.count - start), at: start + offset)
+            buffer.append(row.heapBytes(at: offset))
         }
-        return bytes
+    }
+
+    /// The same as bytes of their own.
+    package func compacted(variableOffsets: [Int], fixedSize: Int) -> [UInt8] {
+        let buffer = ByteBuffer(capacity: Int(size))
+        compact(into: buffer, variableOffsets: variableOffsets, fixedSize: fixedSize)
+        return buffer.view.array()
     }
 }

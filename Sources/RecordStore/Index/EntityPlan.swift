@@ -1,0 +1,121 @@
+import PageStore
+
+/// The edits of all trees that a batch changes.
+struct BatchTrees {
+    /// By the tag of the hierarchy's root.
+    private(set) var records: [UInt16: TreeEdits] = [:]
+    /// By the index's number.
+    private(set) var indexes: [Int: TreeEdits] = [:]
+    /// By the relationship's number.
+    private(set) var links: [Int: TreeEdits] = [:]
+
+    mutating func records(_ hierarchy: HierarchyID) -> TreeEdits {
+        Self.edits(hierarchy.rootTag, in: &records)
+    }
+
+    mutating func index(_ id: Int) -> TreeEdits { Self.edits(id, in: &indexes) }
+
+    mutating func links(_ id: Int) -> TreeEdits { Self.edits(id, in: &links) }
+
+    private static func edits<Key>(_ key: Key, in all: inout [Key: TreeEdits]) -> TreeEdits {
+        if let known = all[key] { return known }
+        let edits = TreeEdits()
+        all[key] = edits
+        return edits
+    }
+
+    func apply(to transaction: RecordTransaction) throws(StoreError) {
+        let editor = transaction.editor
+        for (tag, edits) in records.sorted(by: { $0.key < $1.key }) {
+            let tree = transaction.trees.records(HierarchyID(rootTag: tag))
+            try edits.apply(to: tree, of: editor)
+        }
+        for (id, edits) in indexes.sorted(by: { $0.key < $1.key }) {
+            try edits.apply(to: transaction.trees.indexes[id], of: editor)
+        }
+        for (id, edits) in links.sorted(by: { $0.key < $1.key }) {
+            let tree = transaction.trees.links(transaction.schema.relationship(id: id))
+            try edits.apply(to: tree, of: editor)
+        }
+    }
+}
+
+/// What every record of an entity goes through, found once for a batch: loops over records then
+/// look nothing up.
+final class EntityPlan {
+    struct Link {
+        var byteOffset: Int
+        var edits: TreeEdits
+        /// The ordered side of the relationship, when it keeps pairs of its own.
+        var inverseWithEdges: Int?
+    }
+
+    let entity: EntityLayout
+    let records: TreeEdits
+    let indexes: [IndexPlan]
+    let links: [Link]
+    var countChange = 0
+
+    init(_ entity: EntityLayout, _ transaction: RecordTransaction, _ trees: inout BatchTrees) {
+        self.entity = entity
+        records = trees.records(entity.hierarchy)
+        var indexes: [IndexPlan] = []
+        for index in entity.indexes {
+            indexes.append(IndexPlan(index, trees.index(index.id), transaction))
+        }
+        self.indexes = indexes
+        var links: [Link] = []
+        for relationship in entity.relationships {
+            guard let field = relationship.field else { continue }
+            var link = Link(byteOffset: field.byteOffset, edits: trees.links(relationship.id))
+            if let inverse = relationship.inverseID,
+                transaction.schema.relationship(id: inverse).hasEdges
+            {
+                link.inverseWithEdges = inverse
+            }
+            links.append(link)
+        }
+        self.links = links
+    }
+}
+
+/// One index of an entity, while a batch is applied.
+final class IndexPlan {
+    private let columns: [KeyColumn]
+    private let edits: TreeEdits
+    private var key: KeyEncoder
+
+    init(_ index: IndexLayout, _ edits: TreeEdits, _ transaction: RecordTransaction) {
+        columns = index.columns.map { KeyColumn($0) }
+        self.edits = edits
+        key = transaction.keyEncoder(columnCount: index.columns.count)
+    }
+
+    /// Adds or removes the entry of a record.
+    func add(
+        _ row: RowView, _ number: ObjectNumber, _ reader: RecordReader, isRemoval: Bool
+    ) throws(StoreError) {
+        key.removeAll()
+        for column in columns { try reader.append(column, of: row, to: &key) }
+        key.append(number)
+        if isRemoval {
+            edits.remove(key.bytes)
+        } else {
+            edits.insert(key.bytes)
+        }
+    }
+
+    /// Whether two versions of a record have different entries.
+    func differs(_ before: RowView, _ after: RowView) -> Bool {
+        columns.contains { !Self.isEqual($0, before, after) }
+    }
+
+    private static func isEqual(_ column: KeyColumn, _ left: RowView, _ right: RowView) -> Bool {
+        let offset = column.byteOffset
+        guard left.isNull(at: offset) == right.isNull(at: offset) else { return false }
+        if left.isNull(at: offset) { return true }
+        guard column.isVariable else { return left.uint(at: offset) == right.uint(at: offset) }
+        return left.isBlob(at: offset) == right.isBlob(at: offset)
+            && left.heapBytes(at: offset) == right.heapBytes(at: offset)
+    }
+}
