@@ -14,6 +14,9 @@ extension Engine {
                 pageSizeInBytes: options.pageSizeInBytes,
                 unitSizeInBytes: options.unitSizeInBytes),
             "page and unit sizes are powers of two within the limits")
+        precondition(
+            !options.opensPreviousGeneration || options.isReadOnly,
+            "an earlier generation is for reading only")
         let existed = try files.identity(path) != nil
         let opened = try files.open(path, options.isReadOnly ? .readOnly : .create)
         let file = MeteredFile(opened)
@@ -71,7 +74,7 @@ extension Engine {
         _ choice: SuperblockChoice, path: String, options: Options, files: any FileSystem,
         file: MeteredFile, size: UInt64
     ) throws(StoreError) -> Engine {
-        let superblock = choice.newest
+        let superblock = options.opensPreviousGeneration ? try choice.previous() : choice.newest
         var options = options
         options.pageSizeInBytes = superblock.pageSizeInBytes
         options.unitSizeInBytes = superblock.unitSizeInBytes
@@ -88,6 +91,8 @@ extension Engine {
         if superblock.requiredLength > size {
             engine.damage.append(SuperblockChoice.truncated(superblock, sizeInBytes: size))
         }
+        // The log behind the checkpoint before leads to the newest commit.
+        if options.opensPreviousGeneration { return engine }
         try engine.tolerating { () throws(StoreError) in
             try engine.replay(superblock, fileSizeInBytes: size)
         }
@@ -209,15 +214,17 @@ extension Engine {
     }
 
     /// Writes all but the superblocks, then both superblocks, then the folder's entry.
-    private static func create(
-        path: String, options: Options, files: any FileSystem, file: MeteredFile
+    static func create(
+        path: String, options: Options, files: any FileSystem, file: MeteredFile,
+        uuid: StoreUUID? = nil
     ) throws(StoreError) -> Engine {
         let unitSize = UInt64(options.unitSizeInBytes)
         let head = LogSegment(
             byteOffset: 0, sizeInBytes: 0, number: 0, salt: StoreUUID(low: 0, high: 0))
         let superblock = Superblock(
             pageSizeInBytes: options.pageSizeInBytes, unitSizeInBytes: options.unitSizeInBytes,
-            generation: 0, uuid: StoreUUID(low: files.random(), high: files.random()),
+            generation: 0,
+            uuid: uuid ?? StoreUUID(low: files.random(), high: files.random()),
             mapDepth: 1, commitNumber: 0, commitTime: files.now(), pageCount: 1, catalogRoot: 0,
             mapRoot: .none, allocationRoot: .none, head: head, requiredLength: 0)
         let engine = Engine(
@@ -247,16 +254,16 @@ extension Engine {
         var twin = superblock
         twin.generation += 1
         try writeSuperblock(twin)
-        let (previous, pinned): (UInt64, [UInt64]) = lock.withLock { _ in
+        lock.withLock { _ in
             let generation = state.generation
             state.generation = Generation(
                 number: twin.generation, checkpointCommit: generation.checkpointCommit,
                 map: generation.map)
             state.previousGeneration = state.superblock.generation
+            state.previousRequiredLength = state.superblock.requiredLength
             state.superblock = twin
-            return (state.previousGeneration, Array(state.pins.keys))
         }
-        space.withLock { $0.release(previous: previous, pinned: pinned) }
+        releaseSpace()
     }
 
     /// The write part of recovery, before the first transaction: the winning superblock is made
@@ -273,7 +280,7 @@ extension Engine {
         try writeSuperblock(winner)
         try loadSpace(winner.allocationRoot)
         // First what the saved state lets go, then what the log has taken of it since.
-        let pinned = lock.withLock { _ in Array(state.pins.keys) + [winner.generation] }
+        let pinned = lock.withLock { _ in pinnedGenerations() + [winner.generation] }
         space.withLock { $0.release(previous: state.previousGeneration, pinned: pinned) }
         try claimLog(segments)
         forgetReusedNames()
@@ -333,6 +340,7 @@ extension Engine {
 /// The two copies of the superblock as they were found.
 struct SuperblockChoice {
     var newest: Superblock
+    var other: Superblock?
     /// The generation of the other copy; one before the newest when that copy is invalid.
     var previousGeneration: UInt64
 
@@ -361,7 +369,15 @@ struct SuperblockChoice {
         }
         let other = valid.first { $0.generation != newest.generation }
         let previous = other?.generation ?? (newest.generation > 0 ? newest.generation - 1 : 0)
-        return SuperblockChoice(newest: newest, previousGeneration: previous)
+        return SuperblockChoice(newest: newest, other: other, previousGeneration: previous)
+    }
+
+    /// The checkpoint before the newest one.
+    func previous() throws(StoreError) -> Superblock {
+        guard let other else {
+            throw .corrupt(nil, "the other superblock cannot be read", byteOffset: 0)
+        }
+        return other
     }
 
     private static func read(

@@ -10,6 +10,11 @@ package final class Engine: @unchecked Sendable {
         package var cacheSizeInBytes = 64 << 20
         package var isReadOnly = false
         package var isCompressed = true
+        /// Shows the store as it was at the checkpoint before the newest one. For reading only.
+        package var opensPreviousGeneration = false
+        /// Readers that hold a generation for longer may lose it when its space is needed; nil lets
+        /// them keep it for as long as they like.
+        package var snapshotAgeMax: Duration?
         /// For tools that look into a damaged file: a map or a log that cannot be read is noted in
         /// `damage`, and what the rest shows is shown. For reading only.
         package var toleratesDamage = false
@@ -31,6 +36,8 @@ package final class Engine: @unchecked Sendable {
         package var relaxedBytesMax: UInt64 = 1 << 20
         /// What a transaction may hold of pages that it changed before it writes some out.
         package var dirtyBytesMax = 48 << 20
+        /// A free end of the file of at least this many bytes, and an eighth of it, is cut off.
+        package var tailBytesMin: UInt64 = 256 << 10
         /// A transaction with more bytes of pages writes them straight to their extents.
         package var outOfLineBytesMin = 8 << 20
 
@@ -90,39 +97,6 @@ package final class Engine: @unchecked Sendable {
         try open(path: "memory", options: options, files: MemoryFileSystem())
     }
 
-    /// The newest commit, pinned: what it shows does not change.
-    package func snapshot() throws(StoreError) -> Snapshot {
-        try checkProcess()
-        return try pin { (state.commitNumber, state.catalogRoot) }
-    }
-
-    /// What the next transaction builds on: all that is staged; the caller holds the turn.
-    private func stagedSnapshot() throws(StoreError) -> Snapshot {
-        try pin { (writer.stagedCommit, writer.stagedRoot) }
-    }
-
-    /// Takes generation and commit in one step, and keeps the generation for the snapshot.
-    private func pin(_ newest: () -> (UInt64, PageID?)) throws(StoreError) -> Snapshot {
-        let (generation, commit, root) = try lock.withLock {
-            _ throws(StoreError) -> (Generation, UInt64, PageID?) in
-            try checkOpen()
-            state.generation.pinCount += 1
-            state.pins[state.generation.number, default: 0] += 1
-            let (commit, root) = newest()
-            return (state.generation, commit, root)
-        }
-        return Snapshot(
-            engine: self, generation: generation, commitNumber: commit, catalogRoot: root)
-    }
-
-    func unpin(_ generation: Generation) {
-        lock.withLock { _ in
-            generation.pinCount -= 1
-            let count = (state.pins[generation.number] ?? 1) - 1
-            state.pins[generation.number] = count > 0 ? count : nil
-        }
-    }
-
     /// Begins the one write transaction; waits for the one before to end.
     package func beginWrite() throws(StoreError) -> WriteTransaction {
         guard !options.isReadOnly else {
@@ -166,7 +140,12 @@ package final class Engine: @unchecked Sendable {
 
     /// Makes the newest state of every page part of the map and the log short. Waits for a
     /// checkpoint that runs already, then runs another, beside which transactions go on.
-    package func checkpointNow() throws(StoreError) {
+    package func checkpointNow() throws(StoreError) { try checkpointNow { _, _ in } }
+
+    /// The same for a plan that is changed before it is run.
+    func checkpointNow(
+        _ change: (Engine, inout CheckpointPlan) throws(StoreError) -> Void
+    ) throws(StoreError) {
         guard !options.isReadOnly else {
             throw StoreError(.readOnly, "the store was opened for reading only", path: path)
         }
@@ -179,28 +158,18 @@ package final class Engine: @unchecked Sendable {
             try prepareWriting()
             begun = try beginCheckpoint()
         }
-        if let plan = begun { try run(plan) }
-    }
-
-    package var statistics: StoreStatistics {
-        var figures = StoreStatistics()
-        figures.bytesRead = file.bytesRead
-        figures.bytesWritten = file.bytesWritten
-        figures.fileSizeInBytes = (try? file.size()) ?? 0
-        lock.withLock { _ in
-            figures.pagesRead = state.pagesRead
-            figures.pageLookups = state.pageLookups
-            figures.commits = state.commits
-            figures.checkpoints = state.checkpoints
-            figures.logBytes = state.logBytes
-            figures.generation = state.generation.number
-            figures.commitNumber = state.commitNumber
+        guard var plan = begun else { return }
+        do throws(StoreError) {
+            try change(self, &plan)
+        } catch {
+            endCheckpoint()
+            throw error
         }
-        return figures
+        try run(plan)
     }
 
     /// A child shares the parent's open file and its locks, so it must open the store itself.
-    private func checkProcess() throws(StoreError) {
+    func checkProcess() throws(StoreError) {
         guard files.processID() == processID else {
             throw StoreError(
                 .invalidArgument, "the store was opened before this process was forked",
@@ -209,7 +178,7 @@ package final class Engine: @unchecked Sendable {
     }
 
     /// Under the lock.
-    private func checkOpen() throws(StoreError) {
+    func checkOpen() throws(StoreError) {
         guard !state.isClosed else {
             throw StoreError(.closed, "the store has been closed", path: path)
         }
@@ -257,7 +226,8 @@ final class EngineState: @unchecked Sendable {
     var unsyncedLogBytes: UInt64 = 0
     var isSyncPlanned = false
     var waitingForCompany: [DispatchSemaphore] = []
-    var pins: [UInt64: Int] = [:]
+    /// The generations that readers hold.
+    var pinned: [UInt64: Generation] = [:]
     var cache: PageCache
     var poison: StoreError?
     var damage: [StoreError] = []
@@ -275,6 +245,8 @@ final class EngineState: @unchecked Sendable {
     var superblock: Superblock
     /// The generation in the other superblock.
     var previousGeneration: UInt64
+    /// The length of the file that the other superblock needs.
+    var previousRequiredLength: UInt64 = 0
     /// The segments from the head on.
     var segments: [LogSegment]
 

@@ -23,6 +23,8 @@ package protocol FileSystem: Sendable {
     func open(_ path: String, _ mode: FileMode) throws(StoreError) -> any StoreFile
     /// The identity of the file at a path now, nil when there is none.
     func identity(_ path: String) throws(StoreError) -> FileIdentity?
+    /// Gives a file another name. Throws `invalidArgument` when something has that name: nothing is
+    /// ever replaced.
     func rename(_ path: String, to newPath: String) throws(StoreError)
     func unlink(_ path: String) throws(StoreError)
     /// Makes the folder's entry of a file durable.

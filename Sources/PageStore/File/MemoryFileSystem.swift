@@ -36,8 +36,14 @@ package final class MemoryFileSystem: FileSystem {
     }
 
     package func rename(_ path: String, to newPath: String) throws(StoreError) {
-        state.withLock { state in
+        let isFree = state.withLock { state in
+            guard state.files[newPath] == nil else { return false }
             state.files[newPath] = state.files.removeValue(forKey: path)
+            return true
+        }
+        guard isFree else {
+            throw StoreError(
+                .invalidArgument, "there is a file of that name already", path: newPath)
         }
     }
 

@@ -38,6 +38,8 @@ public struct StoreError: Error, Hashable, Sendable {
         case invalidArgument
         /// The store has been closed.
         case closed
+        /// A reader held its state for longer than the store's options allow.
+        case snapshotTooOld
     }
 
     /// The kind of failure.

@@ -18,6 +18,17 @@ public struct StoreStatistics: Hashable, Sendable {
     public var generation: UInt64 = 0
     /// The number of the last commit.
     public var commitNumber: UInt64 = 0
+    /// The oldest generation that a reader holds, and for how long; nil without readers.
+    public var oldestReaderGeneration: UInt64?
+    public var oldestReaderAge: Duration?
+    /// Bytes of the file that readers alone keep from being used again.
+    public var heldBytes: UInt64 = 0
+    /// Bytes that are not needed any more and wait for the next checkpoints, or for readers.
+    public var pendingBytes: UInt64 = 0
+    /// Bytes inside the file that are free.
+    public var freeBytes: UInt64 = 0
+    /// Bytes of pages that are kept in memory.
+    public var cacheBytes: UInt64 = 0
     /// The size of the file.
     public var fileSizeInBytes: UInt64 = 0
 

@@ -11,6 +11,7 @@ extension Engine {
     ) throws(StoreError) -> PageBuffer {
         let found: Found = try lock.withLock { _ throws(StoreError) in
             state.pageLookups &+= 1
+            try checkNotRevoked(generation)
             if let version = generation.version(of: id, upTo: commit) {
                 switch version.content {
                 case .image(let image): return .image(image)
@@ -25,8 +26,23 @@ extension Engine {
         }
         switch found {
         case .image(let image): return image
-        case .address(let address): return try page(id, at: address)
+        case .address(let address):
+            do throws(StoreError) {
+                return try page(id, at: address)
+            } catch {
+                // Its space may have been used again meanwhile.
+                try lock.withLock { _ throws(StoreError) in try checkNotRevoked(generation) }
+                throw error
+            }
         case .nothing: throw StoreError.corrupt(id, "the page does not exist").at(path: path)
+        }
+    }
+
+    private func checkNotRevoked(_ generation: Generation) throws(StoreError) {
+        guard !generation.isRevoked else {
+            throw StoreError(
+                .snapshotTooOld, "a reader held its state for longer than the store allows",
+                path: path)
         }
     }
 

@@ -30,7 +30,11 @@ final class Generation: @unchecked Sendable {
     private(set) var imageBytes = 0
     /// Out-of-line extents that a later commit of this generation replaced; `commit` made them.
     private(set) var replaced: [(address: ExtentAddress, commit: UInt64)] = []
+    /// Snapshots that show it, and since when there has been one: nanoseconds since 1970.
     var pinCount = 0
+    var pinnedSince: UInt64 = 0
+    /// Whether space that its readers may need was given up.
+    var isRevoked = false
 
     init(number: UInt64, checkpointCommit: UInt64, map: PageMap) {
         self.number = number

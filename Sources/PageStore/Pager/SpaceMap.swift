@@ -63,6 +63,9 @@ struct SpaceMap {
         return (unitCount + step - 1) / step * step
     }
 
+    /// The next search begins at the first unit: what is taken then lies as low as it can.
+    mutating func searchFromStart() { cursor = 0 }
+
     /// Marks units as used, whoever named them.
     mutating func take(_ unit: UInt64, _ count: UInt64) { set(unit, count, used: true) }
 
@@ -132,7 +135,7 @@ struct SpaceMap {
         }
     }
 
-    var pendingUnits: UInt64 { pending.reduce(0) { $0 + $1.unitCount } }
+    var freeUnits: UInt64 { freeUnitsBelowEnd }
 
     private mutating func set(_ unit: UInt64, _ count: UInt64, used: Bool) {
         let end = unit + count

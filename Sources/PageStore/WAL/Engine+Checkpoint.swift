@@ -10,7 +10,7 @@ struct CheckpointPlan {
     let pageCount: UInt64
     let freeNames: [PageNames.Run]
     /// The newest version of each page that changed since the last checkpoint.
-    let versions: [(id: PageID, version: PageVersion)]
+    var versions: [(id: PageID, version: PageVersion)]
     let replacedExtents: [ExtentAddress]
     /// Where the log goes on.
     let head: LogSegment
@@ -58,10 +58,7 @@ extension Engine {
 
     /// Steps 2 to 6, on any thread.
     func run(_ plan: CheckpointPlan) throws(StoreError) {
-        defer {
-            lock.withLock { _ in state.isCheckpointing = false }
-            runningCheckpoint.leave()
-        }
+        defer { endCheckpoint() }
         var output = ExtentWriter(engine: self, isRecent: false)
         let map: PageMap
         var dying: [PendingSpace]
@@ -78,7 +75,12 @@ extension Engine {
         try writeSuperblock(superblock)
         writer.allocationBlocks = saved.blocks
         publish(plan, map, superblock)
-        release(dying, saved.state.zoneAddresses, generation: plan.number)
+        release(dying, saved.state.zoneAddresses)
+    }
+
+    func endCheckpoint() {
+        lock.withLock { _ in state.isCheckpointing = false }
+        runningCheckpoint.leave()
     }
 
     /// Stores each page that changed since the last checkpoint and the map above them. Returns
@@ -133,7 +135,7 @@ extension Engine {
         _ dropped: [ExtentAddress], _ plan: CheckpointPlan
     ) throws(StoreError) -> [PendingSpace] {
         let newest = plan.base.number
-        let oldest = lock.withLock { _ in state.pins.keys.min() ?? newest }
+        let oldest = lock.withLock { _ in state.pinned.keys.min() ?? newest }
         var dying: [PendingSpace] = []
         for address in dropped {
             // Without a reader of an older generation only the newest can need the extent; else
@@ -207,6 +209,7 @@ extension Engine {
             state.logBytes -= plan.oldLogBytes
             state.checkpointRetryLogBytes = 0
             state.previousGeneration = state.superblock.generation
+            state.previousRequiredLength = state.superblock.requiredLength
             state.superblock = superblock
             state.segments.removeAll { $0.number < plan.head.number }
             state.checkpoints += 1
@@ -214,17 +217,34 @@ extension Engine {
         }
     }
 
-    /// The new generation is durable: what died with it pends, and what nobody needs is free.
-    private func release(
-        _ dying: [PendingSpace], _ zoneAddresses: [ExtentAddress], generation: UInt64
-    ) {
-        let (previous, pinned): (UInt64, [UInt64]) = lock.withLock { _ in
-            (state.previousGeneration, Array(state.pins.keys))
-        }
+    /// The new generation is durable: what died with it pends, what nobody needs is free, and the
+    /// file ends where neither superblock needs more.
+    private func release(_ dying: [PendingSpace], _ zoneAddresses: [ExtentAddress]) {
         space.withLock { space in
             space.retire(dying)
             space.zoneAddresses = zoneAddresses
-            space.release(previous: previous, pinned: pinned)
+        }
+        releaseSpace()
+        truncateTail()
+    }
+
+    /// Gives the file's end back to the system when it is worth it.
+    private func truncateTail() {
+        let needed = lock.withLock { _ in
+            max(state.superblock.requiredLength, state.previousRequiredLength)
+        }
+        guard let size = try? file.size() else { return }
+        do throws(StoreError) {
+            // Under the lock, so that nobody takes space that is being cut off.
+            try space.withLock { space throws(StoreError) in
+                let unitSize = UInt64(options.unitSizeInBytes)
+                let end = max(needed, space.usedEnd * unitSize)
+                guard size > end, size - end >= max(options.tailBytesMin, size / 8) else { return }
+                _ = space.trim()
+                try file.truncate(to: end)
+            }
+        } catch {
+            poison(error)
         }
     }
 }

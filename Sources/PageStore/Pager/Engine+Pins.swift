@@ -1,0 +1,102 @@
+/// Snapshots, and what is kept for them.
+extension Engine {
+    /// The newest commit, pinned: what it shows does not change.
+    package func snapshot() throws(StoreError) -> Snapshot {
+        try checkProcess()
+        return try pin { (state.commitNumber, state.catalogRoot) }
+    }
+
+    /// What a checkpoint that has not been published yet will store.
+    func snapshot(of plan: CheckpointPlan) throws(StoreError) -> Snapshot {
+        try pin { (plan.commitNumber, plan.catalogRoot) }
+    }
+
+    /// What the next transaction builds on: all that is staged; the caller holds the turn.
+    func stagedSnapshot() throws(StoreError) -> Snapshot {
+        try pin { (writer.stagedCommit, writer.stagedRoot) }
+    }
+
+    /// Takes generation and commit in one step, and keeps the generation for the snapshot.
+    private func pin(_ newest: () -> (UInt64, PageID?)) throws(StoreError) -> Snapshot {
+        let (generation, commit, root) = try lock.withLock {
+            _ throws(StoreError) -> (Generation, UInt64, PageID?) in
+            try checkOpen()
+            let generation = state.generation
+            if generation.pinCount == 0 {
+                generation.pinnedSince = files.now()
+                state.pinned[generation.number] = generation
+            }
+            generation.pinCount += 1
+            let (commit, root) = newest()
+            return (generation, commit, root)
+        }
+        return Snapshot(
+            engine: self, generation: generation, commitNumber: commit, catalogRoot: root)
+    }
+
+    func unpin(_ generation: Generation) {
+        lock.withLock { _ in
+            generation.pinCount -= 1
+            if generation.pinCount == 0 { state.pinned[generation.number] = nil }
+        }
+    }
+
+    /// The generations that readers hold, under the lock. Those held past the cap lose their
+    /// claim, all but the newest, which is kept for nobody's sake.
+    func pinnedGenerations() -> [UInt64] {
+        if let limit = options.snapshotAgeMax {
+            let (seconds, attoseconds) = limit.components
+            let age =
+                UInt64(max(seconds, 0)) &* 1_000_000_000
+                &+ UInt64(max(attoseconds, 0)) / 1_000_000_000
+            let now = files.now()
+            for generation in state.pinned.values
+            where generation !== state.generation && now &- generation.pinnedSince > age {
+                generation.isRevoked = true
+            }
+        }
+        return state.pinned.values.filter { !$0.isRevoked }.map(\.number)
+    }
+
+    /// Space goes on being kept for these generations only. Called by whoever changed the
+    /// superblocks.
+    func releaseSpace() {
+        let (previous, pinned): (UInt64, [UInt64]) = lock.withLock { _ in
+            (state.previousGeneration, pinnedGenerations())
+        }
+        space.withLock { $0.release(previous: previous, pinned: pinned) }
+    }
+
+    package var statistics: StoreStatistics {
+        var figures = StoreStatistics()
+        figures.bytesRead = file.bytesRead
+        figures.bytesWritten = file.bytesWritten
+        figures.fileSizeInBytes = (try? file.size()) ?? 0
+        let now = files.now()
+        let previous = lock.withLock { _ in
+            figures.pagesRead = state.pagesRead
+            figures.pageLookups = state.pageLookups
+            figures.commits = state.commits
+            figures.checkpoints = state.checkpoints
+            figures.logBytes = state.logBytes
+            figures.generation = state.generation.number
+            figures.commitNumber = state.commitNumber
+            figures.cacheBytes = UInt64(state.cache.sizeInBytes)
+            if let oldest = state.pinned.values.min(by: { $0.number < $1.number }) {
+                figures.oldestReaderGeneration = oldest.number
+                figures.oldestReaderAge = .nanoseconds(Int64(clamping: now &- oldest.pinnedSince))
+            }
+            return state.previousGeneration
+        }
+        let unitSize = UInt64(options.unitSizeInBytes)
+        space.withLock { space in
+            figures.freeBytes = space.freeUnits * unitSize
+            for pending in space.pending {
+                figures.pendingBytes += pending.unitCount * unitSize
+                // The superblocks do not need it any more: a reader does.
+                if pending.died <= previous { figures.heldBytes += pending.unitCount * unitSize }
+            }
+        }
+        return figures
+    }
+}

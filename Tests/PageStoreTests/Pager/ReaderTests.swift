@@ -1,0 +1,92 @@
+import TestSupport
+import Testing
+
+@testable import PageStore
+
+/// What readers keep, what it costs, and how long they may.
+@Suite struct ReaderTests {
+    private func options(ageMax: Duration? = nil) -> Engine.Options {
+        var options = Engine.Options()
+        options.checkpointsInBackground = false
+        options.snapshotAgeMax = ageMax
+        return options
+    }
+
+    private func engine(_ options: Engine.Options) throws -> (Engine, [PageID]) {
+        let engine = try Engine.inMemory(options: options)
+        let transaction = try engine.beginWrite()
+        var random = SeededRandom(for: "ReaderTests")
+        let ids = try (0..<40).map { _ in
+            let page = try transaction.allocatePage(.overflow)
+            random.bytes(16_000).withView { page.copy($0, to: 300) }
+            page[100] = 1
+            return page.id
+        }
+        _ = try transaction.commit()
+        try engine.checkpointNow()
+        return (engine, ids)
+    }
+
+    private func change(_ engine: Engine, _ ids: [PageID], _ byte: UInt8) throws {
+        let transaction = try engine.beginWrite()
+        for id in ids { try transaction.editablePage(id)[100] = byte }
+        _ = try transaction.commit()
+        try engine.checkpointNow()
+    }
+
+    @Test func `statistics name the oldest reader and what it holds`() throws {
+        let (engine, ids) = try engine(options())
+        #expect(engine.statistics.oldestReaderGeneration == nil)
+        #expect(engine.statistics.oldestReaderAge == nil)
+        let snapshot = try engine.snapshot()
+        let generation = engine.statistics.generation
+        for byte in 2...6 as ClosedRange<UInt8> { try change(engine, ids, byte) }
+        let figures = engine.statistics
+        #expect(figures.oldestReaderGeneration == generation)
+        #expect(try #require(figures.oldestReaderAge) > .zero)
+        // One image of each page, and nothing of the four that came after it.
+        #expect(figures.heldBytes >= 40 * 16_384 && figures.heldBytes < 2 * 40 * 16_384)
+        #expect(try snapshot.page(ids[0])[100] == 1)
+        withExtendedLifetime(snapshot) {}
+    }
+
+    @Test func `what a reader held is free when it has ended`() throws {
+        let (engine, ids) = try engine(options())
+        var snapshot: Snapshot? = try engine.snapshot()
+        for byte in 2...4 as ClosedRange<UInt8> { try change(engine, ids, byte) }
+        #expect(engine.statistics.heldBytes > 0 && snapshot != nil)
+        snapshot = nil
+        try change(engine, ids, 9)
+        #expect(engine.statistics.heldBytes == 0)
+        #expect(engine.statistics.oldestReaderGeneration == nil)
+    }
+
+    @Test func `a reader past the cap gets an error and never other bytes`() throws {
+        let (engine, ids) = try engine(options(ageMax: .zero))
+        let old = try engine.snapshot()
+        #expect(try old.page(ids[0])[100] == 1)
+        for byte in 2...9 as ClosedRange<UInt8> { try change(engine, ids, byte) }
+        let error = #expect(throws: StoreError.self) { try old.page(ids[3]) }
+        #expect(error?.code == .snapshotTooOld)
+        let young = try engine.snapshot()
+        #expect(try young.page(ids[0])[100] == 9)
+        #expect(engine.statistics.heldBytes == 0)
+    }
+
+    @Test func `the checkpoint before the newest can be read`() throws {
+        let files = FaultyFileSystem()
+        let engine = try Engine.open(path: "store", options: options(), files: files)
+        let transaction = try engine.beginWrite()
+        let id = try transaction.allocatePage(.overflow).id
+        _ = try transaction.commit()
+        for byte in 1...3 as ClosedRange<UInt8> { try change(engine, [id], byte) }
+        var options = options()
+        options.isReadOnly = true
+        let newest = try Engine.open(path: "store", options: options, files: files.processDeath())
+        #expect(try newest.snapshot().page(id)[100] == 3)
+        options.opensPreviousGeneration = true
+        let before = try Engine.open(path: "store", options: options, files: files.processDeath())
+        #expect(try before.snapshot().page(id)[100] == 2)
+        #expect(before.superblock.generation == newest.superblock.generation - 1)
+    }
+}

@@ -1,0 +1,140 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import PageStore
+
+/// Copies of a store, and files that become shorter.
+@Suite struct CopyTests {
+    private func fill(
+        _ engine: Engine, _ tree: TreeID, _ random: inout SeededRandom, count: Int
+    ) throws -> [[UInt8]: [UInt8]] {
+        var model: [[UInt8]: [UInt8]] = [:]
+        let transaction = try engine.beginWrite()
+        for _ in 0..<count {
+            let key = random.bytes(12)
+            let value = random.bytes(random.below(300))
+            model[key] = value
+            try transaction.insert(key.span, value.span, into: tree)
+        }
+        let large = random.bytes(300_000)
+        model[[1]] = large
+        try transaction.insert([UInt8]([1]).span, large.span, into: tree)
+        _ = try transaction.commit()
+        return model
+    }
+
+    private func compare(_ engine: Engine, _ tree: TreeID, _ model: [[UInt8]: [UInt8]]) throws {
+        let snapshot = try engine.snapshot()
+        let cursor = Cursor(snapshot, tree: tree)
+        var count = 0
+        var isMore = try cursor.seekFirst()
+        while isMore {
+            #expect(try cursor.value().array() == model[cursor.key.array()])
+            count += 1
+            isMore = try cursor.next()
+        }
+        #expect(count == model.count)
+        #expect(StoreCheck.run(snapshot, knownTrees: [tree]) == [])
+    }
+
+    private func makeTree(_ engine: Engine) throws -> TreeID {
+        let transaction = try engine.beginWrite()
+        let tree = try transaction.createTree()
+        transaction.catalogRoot = tree.root
+        _ = try transaction.commit()
+        return tree
+    }
+
+    @Test func `a copy holds one commit and is shorter while transactions go on`() throws {
+        let files = MemoryFileSystem()
+        var random = SeededRandom(for: "CopyTests")
+        let engine = try Engine.open(path: "store", files: files)
+        let tree = try makeTree(engine)
+        var model = try fill(engine, tree, &random, count: 6000)
+        let transaction = try engine.beginWrite()
+        for key in model.keys.sorted(by: { $0.lexicographicallyPrecedes($1) }).prefix(4000) {
+            try transaction.remove(key.span, from: tree)
+            model[key] = nil
+        }
+        _ = try transaction.commit()
+        let done = DispatchSemaphore(value: 0)
+        let writing = DispatchSemaphore(value: 0)
+        let tail = Array("behind the copy".utf8)
+        DispatchQueue.global().async {
+            for number in 0..<200 {
+                guard let later = try? engine.beginWrite() else { break }
+                _ = try? later.insert([255, UInt8(number)].span, tail.span, into: tree)
+                _ = try? later.commit()
+                if number == 0 { writing.signal() }
+            }
+            done.signal()
+        }
+        writing.wait()
+        try engine.copy(to: "copy")
+        done.wait()
+        let copy = try Engine.open(path: "copy", files: files)
+        let copied = try copy.snapshot().commitNumber
+        #expect(copied >= 4)
+        for number in 0..<200 where UInt64(number) + 4 <= copied {
+            model[[255, UInt8(number)]] = tail
+        }
+        try compare(copy, tree, model)
+        #expect(copy.uuid == engine.uuid)
+        #expect(copy.statistics.fileSizeInBytes < engine.statistics.fileSizeInBytes)
+        // The copy is a store like any other.
+        let more = try fill(copy, tree, &random, count: 50)
+        try compare(copy, tree, model.merging(more) { $1 })
+        #expect(try files.identity("copy.part") == nil)
+        let error = #expect(throws: StoreError.self) { try engine.copy(to: "copy") }
+        #expect(error?.code == .invalidArgument)
+    }
+
+    @Test func `vacuum shortens the file and keeps every page`() throws {
+        let files = FaultyFileSystem()
+        var random = SeededRandom(for: "CopyTests vacuum")
+        let engine = try Engine.open(path: "store", files: files)
+        let tree = try makeTree(engine)
+        var model = try fill(engine, tree, &random, count: 20_000)
+        try engine.checkpointNow()
+        let transaction = try engine.beginWrite()
+        // Random keys: gaps everywhere, full pages at the end.
+        for key in model.keys.shuffled(using: &random).prefix(17_000) where key != [1] {
+            try transaction.remove(key.span, from: tree)
+            model[key] = nil
+        }
+        _ = try transaction.commit()
+        for _ in 0..<3 { try engine.checkpointNow() }
+        let before = engine.statistics.fileSizeInBytes
+        var rounds = 0
+        while try engine.vacuum(byteBudget: 200_000) > 0, rounds < 100 { rounds += 1 }
+        let after = engine.statistics.fileSizeInBytes
+        #expect(after < before * 2 / 3, "\(before) bytes before, \(after) after")
+        try compare(engine, tree, model)
+        for survivor in [files.processDeath(), files.powerCut()] {
+            let again = try Engine.open(path: "store", files: survivor)
+            try compare(again, tree, model)
+            let more = try fill(again, tree, &random, count: 100)
+            try compare(again, tree, model.merging(more) { $1 })
+        }
+    }
+
+    @Test func `a copy on a disk is there whole or not at all`() throws {
+        let folder = FileManager.default.temporaryDirectory
+            .appendingPathComponent("trellis-copy-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let engine = try Engine.open(path: folder.appendingPathComponent("a").path)
+        let tree = try makeTree(engine)
+        var random = SeededRandom(for: "CopyTests disk")
+        let model = try fill(engine, tree, &random, count: 500)
+        let target = folder.appendingPathComponent("no such folder/b").path
+        let error = #expect(throws: StoreError.self) { try engine.copy(to: target) }
+        #expect(error?.code == .notFound)
+        try engine.copy(to: folder.appendingPathComponent("b").path)
+        try engine.close()
+        #expect(
+            try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted() == ["a", "b"])
+        try compare(Engine.open(path: folder.appendingPathComponent("b").path), tree, model)
+    }
+}
