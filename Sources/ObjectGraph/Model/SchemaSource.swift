@@ -1,0 +1,153 @@
+import RecordStore
+
+extension DynamicSchema {
+    /// The schema as Swift source: a class for each entity, and a ``CoreStoreSchema`` with its
+    /// version lock. What a class adds in code, such as accessors and indexes of computed names, is
+    /// not in it.
+    public func printCoreStoreSchema() -> String {
+        guard let schema = self as? CoreStoreSchema else {
+            return "/// The version \(modelVersion) is no CoreStoreSchema."
+        }
+        return SchemaSource(schema.model.description).text
+    }
+}
+
+/// Writes a schema as Swift source.
+struct SchemaSource {
+    private let schema: SchemaDescription
+    private let classNames: [String: String]
+
+    init(_ schema: SchemaDescription) {
+        self.schema = schema
+        classNames = Dictionary(schema.entities.map { ($0.name, $0.className) }) { first, _ in
+            first
+        }
+    }
+
+    var text: String {
+        (schema.entities.map(text) + [declaration]).joined(separator: "\n\n") + "\n"
+    }
+
+    private func className(_ entityName: String) -> String { classNames[entityName] ?? entityName }
+
+    private func text(_ entity: EntityDescription) -> String {
+        let above = entity.superentityName.map(className) ?? "CoreStoreObject"
+        let properties = entity.attributes.map(text) + entity.relationships.map(text)
+        let body = properties.joined(separator: "\n\n")
+        return "class \(entity.className): \(above) {\n\(body)\n}"
+    }
+
+    private func text(_ attribute: AttributeDescription) -> String {
+        let type = Self.typeName(attribute.type) + (attribute.isOptional ? "?" : "")
+        let initial = Self.literal(attribute.defaultValue).map { " = \($0)" } ?? ""
+        let options = modifiers(attribute.versionHashModifier, attribute.previousName)
+        return """
+                @Field.Stored(\(([Self.quoted(attribute.name)] + options).joined(separator: ", ")))
+                var \(attribute.name): \(type)\(initial)
+            """
+    }
+
+    private func text(_ relationship: RelationshipDescription) -> String {
+        var options: [String] = []
+        if relationship.minCount > 0 { options.append("minCount: \(relationship.minCount)") }
+        if relationship.maxCount > 0, relationship.kind != .toOne {
+            options.append("maxCount: \(relationship.maxCount)")
+        }
+        if let inverse = relationship.inverseName { options.append("inverse: \\.$\(inverse)") }
+        if relationship.deleteRule != .nullify {
+            options.append("deleteRule: .\(relationship.deleteRule.rawValue)")
+        }
+        options += modifiers(relationship.versionHashModifier, relationship.previousName)
+        let arguments = ([Self.quoted(relationship.name)] + options).joined(separator: ", ")
+        let destination = className(relationship.destinationEntityName)
+        let type =
+            switch relationship.kind {
+            case .toOne: "\(destination)?"
+            case .toManyOrdered: "[\(destination)]"
+            case .toManyUnordered: "Set<\(destination)>"
+            }
+        return """
+                @Field.Relationship(\(arguments))
+                var \(relationship.name): \(type)
+            """
+    }
+
+    private func modifiers(_ modifier: String?, _ previousName: String?) -> [String] {
+        [
+            modifier.map { "versionHashModifier: \(Self.quoted($0))" },
+            previousName.map { "previousVersionKeyPath: \(Self.quoted($0))" },
+        ].compactMap { $0 }
+    }
+
+    private var declaration: String {
+        let entities = schema.entities.map { entity in
+            var arguments = [Self.quoted(entity.name)]
+            if entity.isAbstract { arguments.append("isAbstract: true") }
+            if let modifier = entity.versionHashModifier {
+                arguments.append("versionHashModifier: \(Self.quoted(modifier))")
+            }
+            arguments += keyPaths("indexes", entity.indexes)
+            arguments += keyPaths("uniqueConstraints", entity.uniqueConstraints)
+            return "        Entity<\(entity.className)>(\(arguments.joined(separator: ", "))),"
+        }
+        let lock = VersionLock(schema).description.replacing("\n", with: "\n    ")
+        return """
+            CoreStoreSchema(
+                modelVersion: \(Self.quoted(schema.modelVersion)),
+                entities: [
+            \(entities.joined(separator: "\n"))
+                ],
+                versionLock: \(lock)
+            )
+            """
+    }
+
+    private func keyPaths(_ label: String, _ names: [[String]]) -> [String] {
+        guard !names.isEmpty else { return [] }
+        let lists = names.map { list in
+            "[\(list.map { "\\.$\($0)" }.joined(separator: ", "))]"
+        }
+        return ["\(label): [\(lists.joined(separator: ", "))]"]
+    }
+
+    private static func quoted(_ text: String) -> String { String(reflecting: text) }
+
+    private static func typeName(_ type: AttributeType) -> String {
+        switch type {
+        case .bool: "Bool"
+        case .int8: "Int8"
+        case .int16: "Int16"
+        case .int32: "Int32"
+        case .int64: "Int"
+        case .uint8: "UInt8"
+        case .uint16: "UInt16"
+        case .uint32: "UInt32"
+        case .uint64: "UInt64"
+        case .float: "Float"
+        case .double: "Double"
+        case .decimal: "Decimal"
+        case .string: "String"
+        case .data: "Data"
+        case .date: "Date"
+        case .uuid: "UUID"
+        case .url: "URL"
+        }
+    }
+
+    /// A default as source; nil for none, and for values that have no short form.
+    private static func literal(_ value: Value) -> String? {
+        switch value {
+        case .bool(let flag): "\(flag)"
+        case .int(let number): "\(number)"
+        case .uint(let number): "\(number)"
+        case .float(let number): "\(number)"
+        case .double(let number): "\(number)"
+        case .decimal(let number): "Decimal(string: \"\(number)\")!"
+        case .string(let text): quoted(text)
+        case .date(let seconds): "Date(timeIntervalSinceReferenceDate: \(seconds))"
+        case .uuid(let uuid): "UUID(uuidString: \"\(uuid.uuidString)\")!"
+        case .url(let text): "URL(string: \(quoted(text)))!"
+        case .null, .data, .object: nil
+        }
+    }
+}

@@ -1,0 +1,111 @@
+import ObjectGraph
+import Synchronization
+import Testing
+
+/// The guide's chapter on logging and errors.
+@MainActor @Suite(.serialized) struct LoggingTests {
+    /// Keeps what this suite causes, and hands everything on to the logger before.
+    final class MyLogger: CoreStoreLogger {
+        private let next: any CoreStoreLogger
+        private let lines = Mutex<[String]>([])
+
+        init(_ next: any CoreStoreLogger) { self.next = next }
+
+        /// The lines that say a word.
+        func lines(with word: String) -> [String] {
+            lines.withLock { lines in lines.filter { $0.contains(word) } }
+        }
+
+        func log(
+            level: LogLevel, message: String, fileName: StaticString, lineNumber: Int,
+            functionName: StaticString
+        ) {
+            lines.withLock { $0.append("\(level): \(message)") }
+        }
+
+        func log(
+            error: CoreStoreError, message: String, fileName: StaticString, lineNumber: Int,
+            functionName: StaticString
+        ) {
+            lines.withLock { $0.append("error: \(message) \(error)") }
+        }
+
+        func assert(
+            _ condition: @autoclosure () -> Bool, message: @autoclosure () -> String,
+            fileName: StaticString, lineNumber: Int, functionName: StaticString
+        ) {
+            next.assert(
+                condition(), message: message(), fileName: fileName, lineNumber: lineNumber,
+                functionName: functionName)
+        }
+    }
+
+    private func logging(_ body: () throws -> Void) rethrows -> MyLogger {
+        let before = CoreStoreDefaults.logger
+        let logger = MyLogger(before)
+        CoreStoreDefaults.logger = logger
+        defer { CoreStoreDefaults.logger = before }
+        try body()
+        return logger
+    }
+
+    @Test func `a failed fetch is logged once`() throws {
+        let dataStack = try Harbour.dataStack()
+
+        let logger = logging {
+            #expect(throws: CoreStoreError.self) {
+                try dataStack.fetchAll(From<Sailor>().orderBy(.ascending("heigth")))
+            }
+        }
+
+        let lines = logger.lines(with: "heigth")
+        #expect(lines.count == 1)
+        #expect(lines.first?.hasPrefix("error: ") == true)
+    }
+
+    @Test func `a second condition replaces the first with a warning`() throws {
+        let dataStack = try Harbour.dataStack()
+
+        let logger = try logging {
+            let people = try dataStack.fetchAll(
+                From<Sailor>().where(\.$age > 30).where(\.$age < 30))
+            #expect(people.map(\.age) == [22])
+        }
+
+        #expect(logger.lines(with: "second Where").count >= 1)
+    }
+
+    @Test func `an error has a domain, a code and a cause`() throws {
+        let dataStack = try Harbour.dataStack()
+
+        let error = try #require(
+            #expect(throws: CoreStoreError.self) {
+                try dataStack.fetchAll(From<Sailor>().where(format: "age >"))
+            })
+
+        #expect(CoreStoreError.errorDomain == CoreStoreErrorDomain)
+        #expect(error.errorCode == CoreStoreErrorCode.internalError.rawValue)
+        guard case .internalError(let cause) = error else {
+            Issue.record("\(error) is no internal error")
+            return
+        }
+        #expect(!cause.localizedDescription.isEmpty)
+        #expect(CoreStoreError(error as NSError) == error)
+        #expect(CoreStoreError(nil) == .unknown)
+    }
+
+    @Test func `the program's own error comes back`() throws {
+        struct Reef: Error {}
+        let dataStack = try Harbour.dataStack()
+
+        let error = #expect(throws: CoreStoreError.self) {
+            try dataStack.perform(synchronous: { _ in throw Reef() })
+        }
+
+        guard case .userError(let own) = error else {
+            Issue.record("\(String(describing: error)) is no error of the program's")
+            return
+        }
+        #expect(own is Reef)
+    }
+}

@@ -1,0 +1,197 @@
+import ObjectGraph
+import Testing
+
+/// The guide's chapter on classes of objects.
+@MainActor @Suite struct TypeSafeObjectTests {
+    class Animal: CoreStoreObject {
+        @Field.Stored("species")
+        var species: String = ""
+    }
+
+    class Dog: Animal {
+        @Field.Stored("nickname")
+        var nickname: String?
+
+        @Field.Stored("age")
+        var age: Int = 1
+
+        @Field.Relationship("master")
+        var master: Person?
+    }
+
+    class Person: CoreStoreObject {
+        @Field.Stored("name")
+        private var internalName: String = ""
+
+        @Field.Stored("title")
+        var title: String = "Mr."
+
+        @Field.Stored("nickname")
+        var nickname: String?
+
+        @Field.Stored("identifier", dynamicInitialValue: { UUID() })
+        var identifier: UUID
+
+        @Field.Stored("createdDate", dynamicInitialValue: { Date() })
+        var createdDate: Date
+
+        @Field.Stored("rank")
+        var rank: Rank = .deckhand
+
+        @Field.Relationship("pets", inverse: \Dog.$master)
+        var pets: Set<Dog>
+
+        func rename(_ name: String) { internalName = name }
+        var shownName: String { internalName }
+    }
+
+    enum Rank: Int, FieldStorableType, ImportableAttributeType {
+        case deckhand, mate, master
+    }
+
+    private func stack() throws -> DataStack {
+        let dataStack = DataStack(
+            CoreStoreSchema(
+                modelVersion: "V1",
+                entities: [
+                    Entity<Animal>("Animal", isAbstract: true),
+                    Entity<Dog>("Dog"),
+                    Entity<Person>("Person"),
+                ]
+            )
+        )
+        try dataStack.addStorageAndWait(InMemoryStore())
+        return dataStack
+    }
+
+    @Test func `a property may have another name than its column`() throws {
+        let dataStack = try stack()
+        try dataStack.perform(synchronous: { transaction in
+            transaction.create(Into<Person>()).rename("Ann")
+        })
+
+        #expect(try dataStack.fetchOne(From<Person>())?.shownName == "Ann")
+        #expect(try dataStack.fetchCount(From<Person>().where(format: "name == 'Ann'")) == 1)
+    }
+
+    @Test func `a key path gives the name of its column`() {
+        let keyPath = String(keyPath: \Dog.$nickname)
+        #expect(keyPath == "nickname")
+        #expect(String(keyPath: \Dog.$species) == "species")
+        #expect(String(keyPath: \Person.$pets) == "pets")
+    }
+
+    @Test func `a class is fetched by its key paths`() throws {
+        let dataStack = try stack()
+        try dataStack.perform(synchronous: { transaction in
+            for age in [4, 9, 2] { transaction.create(Into<Dog>()).age = age }
+        })
+
+        let puppies = try dataStack.fetchAll(
+            From<Dog>()
+                .where(\.$age < 5)
+                .orderBy(.ascending(\.$age))
+        )
+
+        #expect(puppies.map(\.age) == [2, 4])
+    }
+
+    @Test func `a new object has its defaults and values of its own`() throws {
+        let dataStack = try stack()
+        try dataStack.perform(synchronous: { transaction in
+            _ = transaction.create(Into<Person>())
+            _ = transaction.create(Into<Person>())
+        })
+
+        let people = try dataStack.fetchAll(From<Person>())
+        #expect(people.map(\.title) == ["Mr.", "Mr."])
+        #expect(people.map(\.nickname) == [nil, nil])
+        #expect(people.map(\.rank) == [.deckhand, .deckhand])
+        #expect(Set(people.map(\.identifier)).count == 2)
+        #expect(abs(people[0].createdDate.timeIntervalSinceNow) < 60)
+    }
+
+    @Test func `both sides of a relationship follow`() throws {
+        let dataStack = try stack()
+        try dataStack.perform(synchronous: { transaction in
+            let person = transaction.create(Into<Person>())
+            let dog = transaction.create(Into<Dog>())
+            person.pets.insert(dog)
+            #expect(dog.master === person)
+            dog.master = nil
+            #expect(person.pets.isEmpty)
+            dog.master = person
+            #expect(person.pets == [dog])
+        })
+
+        #expect(try dataStack.fetchOne(From<Person>())?.pets.count == 1)
+    }
+
+    @Test func `an enumeration of numbers or texts is a value`() throws {
+        let dataStack = try stack()
+        try dataStack.perform(synchronous: { transaction in
+            transaction.create(Into<Person>()).rank = .master
+            transaction.create(Into<Person>()).rank = .mate
+        })
+
+        #expect(try dataStack.fetchCount(From<Person>().where(\.$rank == .master)) == 1)
+        #expect(try dataStack.fetchCount(From<Person>().where([.master, .mate] ~= \.$rank)) == 2)
+        let rank = try dataStack.queryValue(From<Person>().select(\.$rank).where(\.$rank == .mate))
+        #expect(rank == .mate)
+    }
+
+    // MARK: Version locks
+
+    private static let hashes: VersionLock = [
+        "Boat": [0x3456_68ef_5dbf_26dc, 0x1, 0x2, 0x3]
+    ]
+
+    @Test func `a lock is a literal that prints as one`() {
+        #expect(Self.hashes == VersionLock(["Boat": [0x3456_68ef_5dbf_26dc, 1, 2, 3]]))
+        #expect(Self.hashes.description.contains("\"Boat\": [0x345668ef5dbf26dc, 0x1, 0x2, 0x3]"))
+    }
+
+    @Test func `the printed schema declares the classes and their lock`() throws {
+        let text = try stack().modelSchema.printCoreStoreSchema()
+
+        #expect(text.contains("class Dog: Animal {"))
+        #expect(text.contains("@Field.Stored(\"nickname\")\n    var nickname: String?"))
+        #expect(text.contains("var title: String = \"Mr.\""))
+        #expect(text.contains("@Field.Relationship(\"pets\", inverse: \\.$master)"))
+        #expect(text.contains("var pets: Set<Dog>"))
+        #expect(text.contains("Entity<Animal>(\"Animal\", isAbstract: true)"))
+        #expect(text.contains("versionLock: [\n"))
+    }
+
+    private func lock(_ text: String) -> [EntityName: [UInt64]] {
+        var hashes: [EntityName: [UInt64]] = [:]
+        for match in text.matches(of: /"(\w+)": \[(0x.*)\]/) {
+            hashes[String(match.1)] = match.2.split(separator: ", ").compactMap {
+                UInt64($0.dropFirst(2), radix: 16)
+            }
+        }
+        return hashes
+    }
+
+    private func schema(_ modifier: String?, lock: VersionLock? = nil) -> CoreStoreSchema {
+        CoreStoreSchema(
+            modelVersion: "V1",
+            entities: [
+                Entity<Animal>("Animal", isAbstract: true),
+                Entity<Dog>("Dog", versionHashModifier: modifier),
+                Entity<Person>("Person"),
+            ],
+            versionLock: lock
+        )
+    }
+
+    @Test func `a schema fits the lock that it printed, and no other's`() throws {
+        let hashes = lock(schema(nil).printCoreStoreSchema())
+        let others = lock(schema("2").printCoreStoreSchema())
+
+        #expect(hashes.mapValues(\.count) == ["Animal": 4, "Dog": 4, "Person": 4])
+        #expect(schema(nil, lock: VersionLock(hashes)).modelVersion == "V1")
+        #expect(hashes["Animal"] == others["Animal"])
+        #expect(hashes["Dog"] != others["Dog"])
+    }
+}
