@@ -70,8 +70,8 @@ def value(kind, chance, page):
         return chance.choice([0.0, 0.5, -1.0, 86400.0 * chance.randrange(-300000, 300000),
                               chance.random() * 1e9, 1e-7, 0.9999996, -63113904000.0 + 1])
     if kind == "decimal":
-        digits = chance.randrange(10 ** chance.randrange(1, 39))
-        plain = f"{chance.choice(['', '-'])}{digits}e{chance.choice([0, 0, -2, 5, -128, 120])}"
+        digits = chance.randrange(10 ** chance.randrange(1, 39)) // 10 * 10 + 1
+        plain = f"{chance.choice(['', '-'])}{digits}e{chance.choice([0, 0, -2, 5, -128, 127])}"
         return decimal_bytes(chance.choice(["0", "NaN", "1.50", "-0.001", plain, plain]))
     if kind == "uuid":
         return chance.randbytes(16)

@@ -51,9 +51,7 @@ def decimal_text(data):
     exponent -= len(digits) - len(digits.lstrip("0"))
     digits = digits.strip("0")
     power = exponent - len(digits)
-    if not digits or len(digits) > 39 or not -128 <= power <= 127 + 38:
-        return None
-    if int(digits) * 10 ** max(power - 127, 0) >= 1 << 128:
+    if not digits or int(digits) >= 1 << 128 or not -128 <= power <= 127:
         return None
     sign = "-" if data[0] == 1 else ""
     if exponent <= 0:
