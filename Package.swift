@@ -65,7 +65,7 @@ let package = Package(
             name: "QueryTests", dependencies: ["Query", "RecordStore", "TestSupport"],
             swiftSettings: testSettings),
         .testTarget(
-            name: "ObjectGraphTests", dependencies: ["ObjectGraph", "TestSupport"],
+            name: "ObjectGraphTests", dependencies: ["ObjectGraph", "KillChild", "TestSupport"],
             swiftSettings: testSettings),
         // What the API's guide shows, written down as programs write it.
         .testTarget(

@@ -120,6 +120,12 @@ package final class Engine: @unchecked Sendable {
     /// Stores what the log holds and gives the file back. Snapshots that are still held must not
     /// be read any more.
     package func close() throws(StoreError) {
+        guard isOwnProcess else {
+            // A child that was forked writes nothing to its parent's store, and the threads that
+            // might hold the turn are not in it.
+            release()
+            return
+        }
         turn.wait()
         defer { turn.signal() }
         runningCheckpoint.wait()
@@ -168,9 +174,11 @@ package final class Engine: @unchecked Sendable {
         try run(plan)
     }
 
+    private var isOwnProcess: Bool { files.processID() == processID }
+
     /// A child shares the parent's open file and its locks, so it must open the store itself.
     func checkProcess() throws(StoreError) {
-        guard files.processID() == processID else {
+        guard isOwnProcess else {
             throw StoreError(
                 .invalidArgument, "the store was opened before this process was forked",
                 path: path)

@@ -1,7 +1,14 @@
 import ObjectGraph
 
-/// A program that is killed: it commits batches of objects to a store, and writes each batch's
-/// number to standard output once the commit has been acknowledged.
+/// What tests need a process of its own for: to be killed, to hold a store, to fork, to have a
+/// main thread.
+///
+/// `KillChild write PATH` commits batches of objects until it is killed, and writes each batch's
+/// number to standard output once the commit has been acknowledged. `read` prints the batches that
+/// are there, each with the count of its objects and links. `hold` keeps the store open until its
+/// input ends. `fork` uses the store on both sides of a fork. `busy` runs transactions on the main
+/// thread beside others. `denied` opens stores in a folder that it has no
+/// rights in.
 @main
 struct KillChild {
     final class Entry: CoreStoreObject {
@@ -17,21 +24,36 @@ struct KillChild {
             CoreStoreSchema(
                 modelVersion: "V1",
                 entities: [Entity<Entry>("Entry", indexes: [[\.$batch], [\.$text]])]))
-        try stack.addStorageAndWait(LocalStore(fileURL: URL(fileURLWithPath: path)))
+        if path == "memory" {
+            try stack.addStorageAndWait(InMemoryStore())
+        } else {
+            try stack.addStorageAndWait(LocalStore(fileURL: URL(fileURLWithPath: path)))
+        }
         return stack
     }
 
-    /// `KillChild write PATH` commits until it is killed; `KillChild read PATH` prints the batches
-    /// that are there, each with the count of its objects and links.
     static func main() throws {
         let arguments = CommandLine.arguments
         guard arguments.count == 3 else { exit(2) }
+        if arguments[1] == "denied" { return DeniedUse(folder: arguments[2]).run() }
         let stack = try stack(path: arguments[2])
-        if arguments[1] == "read" {
-            try read(stack)
-        } else {
-            try write(stack)
+        switch arguments[1] {
+        case "read": try read(stack)
+        case "hold": hold(stack)
+        case "fork": try ForkedUse(stack: stack).run()
+        case "busy": try MainThreadUse(stack: stack).run()
+        default: try write(stack)
         }
+    }
+
+    static func say(_ text: String) {
+        FileHandle.standardOutput.write(Data("\(text)\n".utf8))
+    }
+
+    private static func hold(_ stack: DataStack) {
+        say("open")
+        _ = FileHandle.standardInput.readDataToEndOfFile()
+        stack.unsafeRemoveAllPersistentStoresAndWait()
     }
 
     private static func write(_ stack: DataStack) throws {
@@ -54,7 +76,7 @@ struct KillChild {
                     try transaction.deleteAll(From<Entry>().where(\.$batch == number - 60))
                 }
             })
-            FileHandle.standardOutput.write(Data("\(number)\n".utf8))
+            say("\(number)")
         }
     }
 

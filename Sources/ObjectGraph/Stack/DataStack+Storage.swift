@@ -131,7 +131,16 @@ extension DataStack {
             try FileManager.default.createDirectory(
                 at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
         } catch {
-            throw CoreStoreError(error)
+            let code: StoreError.Code =
+                switch (error as? CocoaError)?.code {
+                case .fileWriteNoPermission?, .fileWriteVolumeReadOnly?: .permissionDenied
+                case .fileWriteOutOfSpace?: .diskFull
+                default: .io
+                }
+            throw CoreStoreError(
+                StoreError(
+                    code, "the folder of the store cannot be made: \(error.localizedDescription)",
+                    path: url.path))
         }
     }
 

@@ -5,6 +5,7 @@ extension Engine {
     /// Stages what a transaction changed; the caller holds the turn. Returns the commit's number.
     /// Nothing is durable, and no reader sees it, before ``finishCommit(_:_:)``.
     func stage(_ content: CommitContent) throws(StoreError) -> UInt64 {
+        try checkProcess()
         try checkNotPoisoned()
         let number = writer.stagedCommit + 1
         var content = content

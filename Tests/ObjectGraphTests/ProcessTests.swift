@@ -1,0 +1,102 @@
+import Dispatch
+import ObjectGraph
+import Testing
+
+/// Stores that other processes have to do with.
+@Suite struct ProcessTests {
+    /// The child program, with its output, and an input that holds it until it is closed.
+    private struct Child {
+        let process = Process()
+        let input = Pipe()
+        let output = Pipe()
+
+        init(_ arguments: String...) throws {
+            let own = URL(fileURLWithPath: CommandLine.arguments[0]).resolvingSymlinksInPath()
+            process.executableURL = own.deletingLastPathComponent()
+                .appendingPathComponent("KillChild")
+            process.arguments = arguments
+            process.standardInput = input
+            process.standardOutput = output
+            try process.run()
+        }
+
+        /// All that it says until it ends.
+        func end() throws -> String {
+            try input.fileHandleForWriting.close()
+            let said = output.fileHandleForReading.readDataToEndOfFile()
+            process.waitUntilExit()
+            return String(decoding: said, as: UTF8.self)
+        }
+    }
+
+    private func openingError(_ url: URL) -> StoreError? {
+        let stack = DataStack(Zoo.schema(), viewContext: .queue(DispatchQueue(label: "view")))
+        do throws(CoreStoreError) {
+            try stack.addStorageAndWait(LocalStore(fileURL: url))
+            stack.unsafeRemoveAllPersistentStoresAndWait()
+            return nil
+        } catch {
+            return error.storeError
+        }
+    }
+
+    @Test func `a store that another process holds is refused with a sentence`() throws {
+        let url = Zoo.temporaryURL()
+        defer { try? FileManager.default.removeItem(at: url) }
+        let child = try Child("hold", url.path)
+        let said = child.output.fileHandleForReading.availableData
+        try #require(String(decoding: said, as: UTF8.self) == "open\n")
+        let error = openingError(url)
+        #expect(error?.code == .lockedByOther)
+        #expect(error?.message.contains("another process") == true)
+        #expect(error?.path == url.path)
+        _ = try child.end()
+        #expect(child.process.terminationStatus == 0)
+        // Now it is only a store with another model.
+        #expect(openingError(url)?.code == .schemaMismatch)
+    }
+
+    @Test func `a forked child is refused and leaves its parent's store alone`() throws {
+        let url = Zoo.temporaryURL()
+        defer { try? FileManager.default.removeItem(at: url) }
+        let child = try Child("fork", url.path)
+        let lines = try child.end().split(separator: "\n").map(String.init)
+        try #require(lines.count == 4, "\(lines)")
+        #expect(lines[0].hasPrefix("child write: ") && lines[0].contains("forked"))
+        #expect(lines[1].hasPrefix("child fetch: ") && lines[1].contains("forked"))
+        #expect(lines[2] == "child ended 0")
+        #expect(lines[3] == "parent committed")
+        let said = try Child("read", url.path).end()
+        let batches = said.split(separator: "\n").map { String($0.prefix(5)) }
+        #expect(batches == ["1 100", "2 100"])
+    }
+
+    @Test func `ten thousand transactions on the main thread run beside others`() throws {
+        let child = try Child("busy", "memory")
+        let lines = try child.end().split(separator: "\n").map(String.init)
+        #expect(child.process.terminationStatus == 0)
+        #expect(lines == ["done 10000", "positions 10000 batches 2000", "in order true"])
+    }
+
+    @Test func `files and folders without permission are named`() throws {
+        let folder = FileManager.default.temporaryDirectory
+            .appendingPathComponent("locked-\(UUID().uuidString)", isDirectory: true)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer {
+            chmod(folder.path, 0o755)
+            try? FileManager.default.removeItem(at: folder)
+        }
+        for (name, mode) in [("secret", 0o000), ("fixed", 0o444)] {
+            let url = folder.appendingPathComponent(name)
+            try Data("no store, but nobody may see it".utf8).write(to: url)
+            chmod(url.path, mode_t(mode))
+        }
+        chmod(folder.path, 0o555)
+        let lines = try Child("denied", folder.path).end().split(separator: "\n")
+        #expect(
+            lines == [
+                "secret permissionDenied true", "fixed permissionDenied true",
+                "new permissionDenied true", "deep/er/new permissionDenied true",
+            ])
+    }
+}
