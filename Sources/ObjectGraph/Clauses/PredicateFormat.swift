@@ -15,21 +15,65 @@ enum PredicateFormat {
         }
     }
 
-    private static func argument(_ argument: Any) throws(QueryError) -> FormatArgument {
-        if let text = argument as? String { return .value(.string(text)) }
-        if let value = ValueBridge.value(argument) { return .value(value) }
-        if let list = argument as? any Sequence {
-            var values: [Value] = []
-            for element in list {
-                guard let value = ValueBridge.value(element) else {
-                    throw QueryError("\(element) cannot be part of a condition")
-                }
-                values.append(value)
-            }
-            return .list(values)
-        }
-        throw QueryError("\(argument) cannot be part of a condition")
+    static func arguments(
+        _ variables: [String: Any]
+    ) throws(QueryError) -> [String: FormatArgument] {
+        var values: [String: FormatArgument] = [:]
+        for (name, argument) in variables { values[name] = try self.argument(argument) }
+        return values
     }
+
+    /// How many values one list may have: a range of integers may have more than any memory.
+    private static let listCountMax = 1_000_000
+
+    private static func argument(_ argument: Any) throws(QueryError) -> FormatArgument {
+        if let value = try value(argument) { return .value(value) }
+        var list: [Value] = []
+        for element in try elements(argument) {
+            guard list.count < listCountMax else {
+                throw QueryError("a list in a condition has at most \(listCountMax) values")
+            }
+            guard let value = try value(element) else { throw refusal(element) }
+            list.append(value)
+        }
+        return .list(list)
+    }
+
+    /// The values of a list; of a dictionary those behind its keys.
+    private static func elements(_ argument: Any) throws(QueryError) -> any Sequence<Any> {
+        if let dictionary = argument as? [AnyHashable: Any] { return Array(dictionary.values) }
+        guard let list = argument as? any Sequence else { throw refusal(argument) }
+        return list.anyElements
+    }
+
+    private static func refusal(_ argument: Any) -> QueryError {
+        if argument is NSPredicate || argument is any WhereClauseType {
+            return QueryError("a condition is no argument of another: combine them with && or ||")
+        }
+        return QueryError("\(type(of: argument)) is no value that a condition compares with")
+    }
+
+    private static func value(_ argument: Any) throws(QueryError) -> Value? {
+        switch argument {
+        case let text as any StringProtocol: return .string(String(text))
+        case let character as Character: return .string(String(character))
+        case let number as any BinaryInteger:
+            if let number = Int64(exactly: number) { return .int(number) }
+            if let number = UInt64(exactly: number) { return .uint(number) }
+            throw QueryError("\(number) is beyond 64 bits")
+        default: return isNil(argument) ? .null : ValueBridge.value(argument)
+        }
+    }
+
+    /// Whether an optional without a value was passed as `Any`.
+    private static func isNil(_ argument: Any) -> Bool {
+        let mirror = Mirror(reflecting: argument)
+        return mirror.displayStyle == .optional && mirror.children.isEmpty
+    }
+}
+
+extension Sequence {
+    fileprivate var anyElements: any Sequence<Any> { lazy.map { $0 as Any } }
 }
 
 /// A class that conditions in the predicate language can stand in for: `NSPredicate`.
@@ -49,5 +93,18 @@ extension FormatPredicate where Self == NSPredicate {
 
     public init(format: String, argumentArray: [Any]?) {
         self = ConditionPredicate(PredicateFormat.condition(format, argumentArray ?? []))
+    }
+
+    /// The condition with values for its `$names`, those that a SUBQUERY binds excepted. Without a
+    /// value for each of them every fetch with it throws.
+    public func withSubstitutionVariables(_ variables: [String: Any]) -> NSPredicate {
+        guard case .condition(let template) = WhereCondition.of(self) else { return self }
+        do throws(QueryError) {
+            let values = try PredicateFormat.arguments(variables)
+            return ConditionPredicate(.condition(try template.substituting(values)))
+        } catch {
+            Log.error(.failure(.query, error.message), "the template “\(self)” has no value.")
+            return ConditionPredicate(.unreadable(error))
+        }
     }
 }

@@ -78,6 +78,8 @@ package indirect enum Operand: Hashable, Sendable {
         case bitAnd = "&"
         case bitOr = "|"
         case bitXor = "^"
+        case leftShift = "<<"
+        case rightShift = ">>"
     }
 
     package enum ElementIndex: Hashable, Sendable {
@@ -95,7 +97,9 @@ package indirect enum Operand: Hashable, Sendable {
     case negated(Operand)
     case function(String, [Operand])
     /// The elements of a to-many that fulfil a condition in which the variable names the element.
-    case subquery(collection: [String], variable: String, Condition)
+    /// The collection is a path, of the record or of the variable of a subquery around this one.
+    case subquery(Operand, variable: String, Condition)
+    /// A variable, and a path from the object that it stands for.
     case variable(String, [String])
     case element(Operand, ElementIndex)
     case ternary(Condition, Operand, Operand)

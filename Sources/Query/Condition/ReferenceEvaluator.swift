@@ -183,18 +183,14 @@ struct ReferenceEvaluator {
     // MARK: Subqueries
 
     private func evaluate(
-        subquery path: [String], _ variable: String, _ condition: Condition,
+        subquery operand: Operand, _ variable: String, _ condition: Condition,
         _ candidate: Candidate
     ) throws -> Outcome {
-        let resolved = try resolver.resolve(path, from: candidate.entity)
-        guard case .collection(let collection) = resolved.end, collection.function == nil else {
-            throw QueryError(
-                "SUBQUERY needs a to-many relationship, and "
-                    + "“\(path.joined(separator: "."))” is none")
+        let entity = try resolver.elementEntity(of: operand, candidate.entity) { name in
+            variables[name]?.entity
         }
-        let entity = reader.schema.knownEntity(tag: collection.relationship.destinationTag)
         var kept: [Value] = []
-        for value in try evaluate(resolved, candidate.row, candidate.number).values {
+        for value in try evaluate(operand, candidate).values {
             guard case .object(let number) = value else { continue }
             var inner = self
             inner.variables[variable] = (number, entity)

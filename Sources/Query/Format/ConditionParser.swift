@@ -3,25 +3,36 @@ import RecordStore
 /// Reads conditions in the predicate language, such as `age > %d AND name BEGINSWITH[cd] %@`.
 ///
 /// NOT binds tighter than AND, and AND tighter than OR. Arguments are values and never parsed.
-/// Everything that cannot be read throws a `QueryError` that says where; nothing traps.
+/// Everything that cannot be read throws a `QueryError` that says where; nothing traps. One pass
+/// without a way back reads a format, so the time it takes grows with its length alone.
 package struct ConditionParser {
+    /// How deep parentheses and their like may stand in each other.
+    package static let nestingMax = 100
+    /// How many operators may calculate in one condition; together with `nestingMax` it bounds the
+    /// height of the tree, and so the stack that evaluating it needs.
+    package static let calculationCountMax = 500
+
+    /// A parenthesis opens a condition or an operand, and only what it holds tells which.
+    enum Parsed {
+        case condition(Condition)
+        case operand(Operand)
+    }
+
     private var lexer: FormatLexer
-    private var token = FormatToken.end
+    private(set) var token = FormatToken.end
     private var arguments: ArraySlice<FormatArgument>
     private var depth = 0
+    private var calculationCount = 0
 
     package static func parse(
-        _ format: String, _ arguments: [FormatArgument]
+        _ format: String, _ arguments: [FormatArgument] = []
     ) throws(QueryError) -> Condition {
         var parser = ConditionParser(lexer: FormatLexer(format), arguments: arguments[...])
         try parser.advance()
-        let condition = try parser.disjunction()
-        guard parser.token == .end else {
-            throw parser.lexer.failure("the condition goes on where it should have ended")
-        }
-        guard parser.arguments.isEmpty else {
-            throw QueryError("the format has fewer places than the \(arguments.count) arguments")
-        }
+        let parsed = try parser.disjunction()
+        guard parser.token == .end else { throw parser.excess(parsed) }
+        let condition = try parser.condition(parsed)
+        guard parser.arguments.isEmpty else { throw parser.unusedArguments(of: arguments.count) }
         return condition
     }
 
@@ -32,22 +43,23 @@ package struct ConditionParser {
 
     // MARK: Tokens
 
-    private mutating func advance() throws(QueryError) { token = try lexer.next() }
+    mutating func advance() throws(QueryError) { token = try lexer.next() }
 
-    private mutating func take(symbol: String) throws(QueryError) -> Bool {
+    mutating func take(symbol: String) throws(QueryError) -> Bool {
         guard token == .symbol(symbol) else { return false }
         try advance()
         return true
     }
 
-    private mutating func expect(symbol: String) throws(QueryError) {
-        guard try take(symbol: symbol) else { throw lexer.failure("“\(symbol)” is missing") }
+    mutating func expect(symbol: String) throws(QueryError) {
+        guard try take(symbol: symbol) else { throw failure("“\(symbol)” is missing") }
     }
 
-    /// The keyword here, in upper case.
+    /// The word here in upper case. No keyword has a letter outside of ASCII, whatever such a
+    /// letter becomes in upper case.
     private var keyword: String? {
-        if case .word(let word) = token { return word.uppercased() }
-        return nil
+        guard case .word(let word) = token, word.utf8.allSatisfy({ $0 < 0x80 }) else { return nil }
+        return word.uppercased()
     }
 
     private mutating func take(keyword wanted: String...) throws(QueryError) -> Bool {
@@ -56,87 +68,106 @@ package struct ConditionParser {
         return true
     }
 
-    private mutating func nextArgument() throws(QueryError) -> FormatArgument {
+    /// The argument of the place that is the current token.
+    mutating func takeArgument() throws(QueryError) -> FormatArgument {
         guard let argument = arguments.popFirst() else {
-            throw QueryError("the format has more places than there are arguments")
+            throw failure("the format has more places than there are arguments")
         }
         return argument
     }
 
-    private mutating func nested<Result>(
+    mutating func nested<Result>(
         _ body: (inout ConditionParser) throws(QueryError) -> Result
     ) throws(QueryError) -> Result {
         depth += 1
         defer { depth -= 1 }
-        guard depth < 200 else { throw lexer.failure("the condition is nested too deeply") }
+        guard depth <= Self.nestingMax else { throw failure("the condition is nested too deeply") }
         return try body(&self)
+    }
+
+    mutating func countCalculation() throws(QueryError) {
+        calculationCount += 1
+        guard calculationCount <= Self.calculationCountMax else {
+            throw failure(
+                "a condition calculates with at most \(Self.calculationCountMax) operators")
+        }
+    }
+
+    // MARK: Errors
+
+    /// Where the current token began.
+    var place: Int { lexer.tokenStart }
+
+    /// An error at the current token.
+    func failure(_ message: String, at place: Int? = nil) -> QueryError {
+        lexer.failure(message, at: place ?? self.place)
+    }
+
+    private func excess(_ parsed: Parsed) -> QueryError {
+        if case .operand = parsed { return missingComparison }
+        return failure("the condition goes on where it should have ended")
+    }
+
+    private var missingComparison: QueryError {
+        let rejected = [
+            "TOKENMATCHES": "TOKENMATCHES is no operator of a store: use CONTAINS or MATCHES",
+            "UTI-CONFORMS-TO": "types of files are not compared in a store: use == or IN",
+            "UTI-EQUALS": "types of files are not compared in a store: use == or IN",
+        ]
+        if let keyword, let reason = rejected[keyword] { return failure(reason) }
+        if token == .symbol(":=") { return failure("a condition assigns nothing: use ==") }
+        if case .word(let word) = token, word.contains(":") {
+            return failure("a store calls no methods such as \(word)")
+        }
+        return failure("a comparison such as == or CONTAINS is missing")
+    }
+
+    private func unusedArguments(of count: Int) -> QueryError {
+        let message = "the format has fewer places than the \(count) arguments"
+        guard let mark = lexer.quotedMark else { return QueryError(message) }
+        return lexer.failure(
+            "\(message): a place inside of quotes is text, take the quotes away", at: mark)
     }
 
     // MARK: Logic
 
-    private mutating func disjunction() throws(QueryError) -> Condition {
-        var parts = [try conjunction()]
-        while true {
-            let isKeyword = try take(keyword: "OR")
-            let goesOn = isKeyword ? true : try take(symbol: "||")
-            guard goesOn else { break }
-            parts.append(try conjunction())
-        }
-        return parts.count == 1 ? parts[0] : .or(parts)
+    func condition(_ parsed: Parsed) throws(QueryError) -> Condition {
+        guard case .condition(let condition) = parsed else { throw missingComparison }
+        return condition
     }
 
-    private mutating func conjunction() throws(QueryError) -> Condition {
-        var parts = [try negation()]
-        while true {
-            let isKeyword = try take(keyword: "AND")
-            let goesOn = isKeyword ? true : try take(symbol: "&&")
-            guard goesOn else { break }
-            parts.append(try negation())
-        }
-        return parts.count == 1 ? parts[0] : .and(parts)
-    }
-
-    private mutating func negation() throws(QueryError) -> Condition {
-        let isKeyword = try take(keyword: "NOT")
-        let isNegated = isKeyword ? true : try take(symbol: "!")
-        guard isNegated else { return try primary() }
-        return .not(try nested { parser throws(QueryError) in try parser.negation() })
-    }
-
-    private mutating func primary() throws(QueryError) -> Condition {
-        if try take(keyword: "TRUEPREDICATE") { return .constant(true) }
-        if try take(keyword: "FALSEPREDICATE") { return .constant(false) }
-        guard token == .symbol("(") else { return try comparison() }
-        // A parenthesis opens a condition or an operand: the one that can be read decides.
-        let saved = self
-        do throws(QueryError) {
+    mutating func disjunction() throws(QueryError) -> Parsed {
+        let first = try conjunction()
+        guard token == .symbol("||") || keyword == "OR" else { return first }
+        var parts = [try condition(first)]
+        while token == .symbol("||") || keyword == "OR" {
             try advance()
-            let inner = try nested { parser throws(QueryError) in try parser.disjunction() }
-            try expect(symbol: ")")
-            if !continuesOperand { return inner }
-        } catch {
-            self = saved
-            do throws(QueryError) {
-                return try comparison()
-            } catch _ {
-                throw error
-            }
+            parts.append(try condition(try conjunction()))
         }
-        self = saved
-        return try comparison()
+        return .condition(.or(parts))
     }
 
-    private var continuesOperand: Bool {
-        if case .symbol(let symbol) = token {
-            return !["&&", "||", ")", ",", "]", "}"].contains(symbol)
+    private mutating func conjunction() throws(QueryError) -> Parsed {
+        let first = try negation()
+        guard token == .symbol("&&") || keyword == "AND" else { return first }
+        var parts = [try condition(first)]
+        while token == .symbol("&&") || keyword == "AND" {
+            try advance()
+            parts.append(try condition(try negation()))
         }
-        if let keyword { return Self.operations[keyword] != nil }
-        return false
+        return .condition(.and(parts))
+    }
+
+    private mutating func negation() throws(QueryError) -> Parsed {
+        guard token == .symbol("!") || keyword == "NOT" else { return try comparison() }
+        try advance()
+        let inner = try nested { parser throws(QueryError) in try parser.negation() }
+        return .condition(.not(try condition(inner)))
     }
 
     // MARK: Comparisons
 
-    private static let operations: [String: Comparison.Operation] = [
+    private static let words: [String: Comparison.Operation] = [
         "BETWEEN": .between, "IN": .in, "CONTAINS": .contains, "BEGINSWITH": .beginsWith,
         "ENDSWITH": .endsWith, "LIKE": .like, "MATCHES": .matches,
     ]
@@ -147,42 +178,58 @@ package struct ConditionParser {
         "=>": .greaterOrEqual,
     ]
 
-    private mutating func comparison() throws(QueryError) -> Condition {
-        var quantifier = Comparison.Quantifier.none
-        if try take(keyword: "ANY", "SOME") {
-            quantifier = .any
-        } else if try take(keyword: "ALL") {
-            quantifier = .all
-        } else if try take(keyword: "NONE") {
-            quantifier = .noneOf
-        }
-        let left = try sum()
-        let operation = try self.operation()
-        let options = try self.options()
-        let right = try sum()
-        if operation == .between, case .list(let bounds) = right, bounds.count != 2 {
-            throw lexer.failure("BETWEEN needs exactly two bounds")
-        }
-        return .comparison(
-            Comparison(left, operation, right, options: options, quantifier: quantifier))
+    private mutating func quantifier() throws(QueryError) -> Comparison.Quantifier {
+        if try take(keyword: "ANY", "SOME") { return .any }
+        if try take(keyword: "ALL") { return .all }
+        return try take(keyword: "NONE") ? .noneOf : .none
     }
 
-    private mutating func operation() throws(QueryError) -> Comparison.Operation {
-        if case .symbol(let symbol) = token, let operation = Self.symbols[symbol] {
-            try advance()
-            return operation
+    /// A comparison; or the one operand or condition in parentheses that stands here alone.
+    private mutating func comparison() throws(QueryError) -> Parsed {
+        if try take(keyword: "TRUEPREDICATE") { return .condition(.constant(true)) }
+        if try take(keyword: "FALSEPREDICATE") { return .condition(.constant(false)) }
+        let quantifier = try self.quantifier()
+        let parsed = try calculation()
+        if quantifier == .none, case .condition = parsed { return parsed }
+        let left = try operand(parsed)
+        let isNegated = try take(keyword: "NOT")
+        guard let operation = try self.operation(isNegated: isNegated) else {
+            guard quantifier == .none, !isNegated else { throw missingComparison }
+            return .operand(left)
         }
-        guard let keyword, let operation = Self.operations[keyword] else {
-            throw lexer.failure("a comparison such as == or CONTAINS is missing")
+        guard quantifier == .none || !isNegated else {
+            throw failure("say NOT before ANY, ALL or NONE, where it is clear what it negates")
         }
-        try advance()
+        let options = try self.options()
+        let right = try operand(try calculation())
+        try check(operation, right)
+        let comparison = Comparison(
+            left, operation, right, options: options, quantifier: quantifier)
+        return .condition(isNegated ? .not(.comparison(comparison)) : .comparison(comparison))
+    }
+
+    private mutating func operation(
+        isNegated: Bool
+    ) throws(QueryError) -> Comparison.Operation? {
+        var operation = keyword.flatMap { Self.words[$0] }
+        if case .symbol(let symbol) = token, !isNegated { operation = Self.symbols[symbol] }
+        if operation != nil { try advance() }
         return operation
+    }
+
+    private func check(_ operation: Comparison.Operation, _ right: Operand) throws(QueryError) {
+        guard operation == .between else { return }
+        switch right {
+        case .list(let bounds) where bounds.count == 2: break
+        case .variable: break
+        default: throw failure("BETWEEN needs exactly two bounds before this")
+        }
     }
 
     private mutating func options() throws(QueryError) -> TextOptions {
         guard try take(symbol: "[") else { return [] }
         guard case .word(let letters) = token else {
-            throw lexer.failure("the options of a comparison are letters: c, d, n, w or l")
+            throw failure("the options of a comparison are letters: c, d, n, w or l")
         }
         var options: TextOptions = []
         for letter in letters {
@@ -192,227 +239,12 @@ package struct ConditionParser {
             case "n", "N": options.insert(.normalized)
             case "w", "W": options.insert(.widthInsensitive)
             case "l", "L": options.insert(.localized)
-            default: throw lexer.failure("“\(letter)” is no option of a comparison")
+            default:
+                throw failure("“\(letter)” is no option of a comparison: c, d, n, w and l are")
             }
         }
         try advance()
         try expect(symbol: "]")
         return options
-    }
-
-    // MARK: Operands
-
-    private mutating func sum() throws(QueryError) -> Operand {
-        var left = try product()
-        while case .symbol(let symbol) = token, "+-&|^".contains(symbol), symbol.count == 1 {
-            guard let operation = Operand.Arithmetic(rawValue: symbol) else { break }
-            try advance()
-            left = .arithmetic(operation, left, try product())
-        }
-        return left
-    }
-
-    private mutating func product() throws(QueryError) -> Operand {
-        var left = try power()
-        while case .symbol(let symbol) = token, symbol == "*" || symbol == "/" {
-            guard let operation = Operand.Arithmetic(rawValue: symbol) else { break }
-            try advance()
-            left = .arithmetic(operation, left, try power())
-        }
-        return left
-    }
-
-    private mutating func power() throws(QueryError) -> Operand {
-        let base = try unary()
-        guard try take(symbol: "**") else { return base }
-        return .arithmetic(
-            .power, base, try nested { parser throws(QueryError) in try parser.power() })
-    }
-
-    private mutating func unary() throws(QueryError) -> Operand {
-        guard try take(symbol: "-") else { return try indexed() }
-        let inner = try nested { parser throws(QueryError) in try parser.unary() }
-        switch inner {
-        case .constant(.int(let number)): return .constant(.int(0 &- number))
-        case .constant(.double(let number)): return .constant(.double(-number))
-        default: return .negated(inner)
-        }
-    }
-
-    private mutating func indexed() throws(QueryError) -> Operand {
-        let operand = try atom()
-        guard token == .symbol("[") else { return operand }
-        try advance()
-        let index: Operand.ElementIndex
-        switch token {
-        case .integer(let number): index = .at(Int(clamping: number))
-        case .word(let word):
-            switch word.uppercased() {
-            case "FIRST": index = .first
-            case "LAST": index = .last
-            case "SIZE": index = .size
-            default: throw lexer.failure("an index is a number, FIRST, LAST or SIZE")
-            }
-        default: throw lexer.failure("an index is a number, FIRST, LAST or SIZE")
-        }
-        try advance()
-        try expect(symbol: "]")
-        return .element(operand, index)
-    }
-
-    private mutating func atom() throws(QueryError) -> Operand {
-        let current = token
-        switch current {
-        case .text(let text):
-            try advance()
-            return .constant(.string(text))
-        case .integer(let number):
-            try advance()
-            return .constant(.int(number))
-        case .number(let number):
-            try advance()
-            return .constant(.double(number))
-        case .argument(let kind):
-            try advance()
-            return try argument(kind)
-        case .keyPathArgument:
-            try advance()
-            guard case .value(.string(let path)) = try nextArgument() else {
-                throw QueryError("%K stands for the name of a property, which is a text")
-            }
-            return .keyPath(try keyPath(after: path.split(separator: ".").map(String.init)))
-        case .variable(let name):
-            try advance()
-            return .variable(name, try keyPath(after: []))
-        case .escapedName(let name):
-            try advance()
-            return .keyPath(try keyPath(after: [name]))
-        case .symbol("("):
-            try advance()
-            let inner = try nested { parser throws(QueryError) in try parser.sum() }
-            try expect(symbol: ")")
-            return inner
-        case .symbol("{"): return try list()
-        case .word(let word): return try named(word)
-        case .symbol(let symbol): throw lexer.failure("“\(symbol)” stands where a value should")
-        case .end: throw lexer.failure("a value is missing at the end")
-        }
-    }
-
-    /// The rest of a path: `.name.@count`.
-    private mutating func keyPath(after path: [String]) throws(QueryError) -> [String] {
-        var path = path
-        while try take(symbol: ".") {
-            switch token {
-            case .word(let name), .escapedName(let name): path.append(name)
-            default: throw lexer.failure("a name is missing behind “.”")
-            }
-            try advance()
-        }
-        return path
-    }
-
-    private mutating func list() throws(QueryError) -> Operand {
-        try expect(symbol: "{")
-        var operands: [Operand] = []
-        if try take(symbol: "}") { return .list([]) }
-        while true {
-            operands.append(try nested { parser throws(QueryError) in try parser.sum() })
-            guard try take(symbol: ",") else { break }
-        }
-        try expect(symbol: "}")
-        return .list(operands)
-    }
-
-    private mutating func argument(_ kind: Character) throws(QueryError) -> Operand {
-        switch try nextArgument() {
-        case .list(let values):
-            guard kind == "@" else { throw QueryError("%\(kind) stands for one number") }
-            return .list(values.map { .constant($0) })
-        case .value(let value):
-            guard kind != "@" else { return .constant(value) }
-            if kind == "s" || kind == "c" { return .constant(value) }
-            guard value.approximation != nil else {
-                throw QueryError("%\(kind) stands for a number, and got \(value)")
-            }
-            return .constant(value)
-        }
-    }
-
-    private mutating func named(_ word: String) throws(QueryError) -> Operand {
-        try advance()
-        switch word.uppercased() {
-        case "TRUE", "YES": return .constant(.bool(true))
-        case "FALSE", "NO": return .constant(.bool(false))
-        case "NULL", "NIL": return .constant(.null)
-        case "SELF":
-            let path = try keyPath(after: [])
-            return path.isEmpty ? .selfObject : .keyPath(path)
-        case "SUBQUERY" where token == .symbol("("): return try subquery()
-        case "CAST" where token == .symbol("("): return try cast()
-        case "TERNARY" where token == .symbol("("): return try ternary()
-        case "FUNCTION" where token == .symbol("("):
-            throw lexer.failure("FUNCTION calls code by name, which a store does not do")
-        default: break
-        }
-        guard token == .symbol("(") else { return .keyPath(try keyPath(after: [word])) }
-        let name = word.lowercased()
-        guard Functions.names.contains(name) else {
-            throw lexer.failure("\(word)() is no function that a store answers")
-        }
-        try expect(symbol: "(")
-        var arguments: [Operand] = []
-        if try take(symbol: ")") { return .function(name, []) }
-        while true {
-            arguments.append(try nested { parser throws(QueryError) in try parser.sum() })
-            guard try take(symbol: ",") else { break }
-        }
-        try expect(symbol: ")")
-        return .function(name, arguments)
-    }
-
-    private mutating func subquery() throws(QueryError) -> Operand {
-        try expect(symbol: "(")
-        guard case .keyPath(let path) = try atom() else {
-            throw lexer.failure("SUBQUERY begins with a to-many relationship")
-        }
-        try expect(symbol: ",")
-        guard case .variable(let name) = token else {
-            throw lexer.failure("SUBQUERY names its element with a variable such as $x")
-        }
-        try advance()
-        try expect(symbol: ",")
-        let condition = try nested { parser throws(QueryError) in try parser.disjunction() }
-        try expect(symbol: ")")
-        let operand = Operand.subquery(collection: path, variable: name, condition)
-        guard try take(symbol: ".") else { return operand }
-        guard case .word("@count") = token else {
-            throw lexer.failure("only @count can follow SUBQUERY")
-        }
-        try advance()
-        return .function("count", [operand])
-    }
-
-    private mutating func cast() throws(QueryError) -> Operand {
-        try expect(symbol: "(")
-        let inner = try nested { parser throws(QueryError) in try parser.sum() }
-        try expect(symbol: ",")
-        guard case .text(let type) = token else {
-            throw lexer.failure("CAST ends with the name of a type in quotes")
-        }
-        try advance()
-        try expect(symbol: ")")
-        return .cast(inner, type)
-    }
-
-    private mutating func ternary() throws(QueryError) -> Operand {
-        try expect(symbol: "(")
-        let condition = try nested { parser throws(QueryError) in try parser.disjunction() }
-        try expect(symbol: ",")
-        let yes = try nested { parser throws(QueryError) in try parser.sum() }
-        try expect(symbol: ",")
-        let no = try nested { parser throws(QueryError) in try parser.sum() }
-        try expect(symbol: ")")
-        return .ternary(condition, yes, no)
     }
 }

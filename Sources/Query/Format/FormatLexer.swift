@@ -6,8 +6,8 @@ enum FormatToken: Hashable {
     /// A name after `#`, which is never a keyword.
     case escapedName(String)
     case text(String)
-    case integer(Int64)
-    case number(Double)
+    /// A number without sign.
+    case number(Value)
     case variable(String)
     /// `%@`, `%d` and their like.
     case argument(Character)
@@ -17,179 +17,124 @@ enum FormatToken: Hashable {
 }
 
 /// Takes a format string apart. Every error says at which character.
+///
+/// It works on scalars: a quote followed by a combining mark is one `Character`, and still a quote.
 struct FormatLexer {
-    private let characters: [Character]
-    private(set) var position = 0
+    let scalars: [Unicode.Scalar]
+    var position = 0
+    /// Where the last token began.
+    private(set) var tokenStart = 0
+    /// Where a text in quotes holds what looks like a place for an argument.
+    var quotedMark: Int?
 
-    init(_ format: String) { characters = Array(format) }
+    init(_ format: String) { scalars = Array(format.unicodeScalars) }
 
-    func failure(_ message: String) -> QueryError {
-        QueryError("\(message), at character \(position + 1)")
+    func failure(_ message: String, at place: Int? = nil) -> QueryError {
+        var before = String.UnicodeScalarView()
+        before.append(contentsOf: scalars.prefix(place ?? position))
+        return QueryError("\(message), at character \(String(before).count + 1)")
     }
 
-    private var current: Character? {
-        position < characters.count ? characters[position] : nil
+    var current: Unicode.Scalar? { following(0) }
+
+    func following(_ distance: Int) -> Unicode.Scalar? {
+        position + distance < scalars.count ? scalars[position + distance] : nil
     }
 
-    private static let symbols = [
-        "&&", "||", "==", "!=", "<>", "<=", "=<", ">=", "=>", "**", ":=", "(", ")", "{", "}", "[",
-        "]", ",", ".", "=", "<", ">", "+", "-", "*", "/", "!", "&", "|", "^", "~",
-    ]
+    /// The longest first, where one begins with another.
+    private static let symbols: [[Unicode.Scalar]] = [
+        "&&", "||", "==", "!=", "<>", "<=", "=<", ">=", "=>", "<<", ">>", "**", ":=", "(", ")",
+        "{", "}", "[", "]", ",", ".", "=", "<", ">", "+", "-", "*", "/", "!", "&", "|", "^", "~",
+    ].map { Array($0.unicodeScalars) }
 
     mutating func next() throws(QueryError) -> FormatToken {
-        while let character = current, character.isWhitespace { position += 1 }
-        guard let character = current else { return .end }
-        if character == "\"" || character == "'" { return try text(until: character) }
-        if character.isASCII && character.isNumber { return try number() }
-        if character == "%" { return try argument() }
-        if character == "$" {
+        while let scalar = current, scalar.properties.isWhitespace { position += 1 }
+        tokenStart = position
+        guard let scalar = current else { return .end }
+        switch scalar {
+        case "\"", "'": return .text(try text(until: scalar))
+        case "0"..."9": return .number(try number())
+        case "." where following(1).map(Self.isDigit) == true: return .number(try number())
+        case "%": return try argument()
+        case "$":
             position += 1
             return .variable(try name())
-        }
-        if character == "#" {
+        case "#":
             position += 1
             return .escapedName(try name())
+        default: break
         }
-        if Self.beginsName(character) { return .word(try name()) }
-        for symbol in Self.symbols where starts(with: symbol) {
-            position += symbol.count
-            return .symbol(symbol)
+        if Self.beginsName(scalar) { return .word(try name()) }
+        let rest = scalars[position...]
+        guard let symbol = Self.symbols.first(where: { rest.starts(with: $0) }) else {
+            throw failure("“\(scalar)” has no meaning here")
         }
-        throw failure("“\(character)” has no meaning here")
+        position += symbol.count
+        return .symbol(String(String.UnicodeScalarView(symbol)))
     }
 
-    private func starts(with symbol: String) -> Bool {
-        let end = position + symbol.count
-        return end <= characters.count && Array(symbol) == Array(characters[position..<end])
+    // MARK: Names
+
+    static func isDigit(_ scalar: Unicode.Scalar) -> Bool { "0"..."9" ~= scalar }
+
+    static func beginsName(_ scalar: Unicode.Scalar) -> Bool {
+        scalar == "_" || scalar == "@" || scalar == "\\" || scalar.properties.isXIDStart
     }
 
-    private static func beginsName(_ character: Character) -> Bool {
-        character.isLetter || character == "_" || character == "@"
+    static func continuesName(_ scalar: Unicode.Scalar) -> Bool {
+        beginsName(scalar) || scalar.properties.isXIDContinue
     }
 
     private mutating func name() throws(QueryError) -> String {
-        var name = ""
-        while let character = current,
-            Self.beginsName(character) || character.isNumber
-                || (character == "-" && name.uppercased().hasPrefix("UTI"))
-        {
-            name.append(character)
-            position += 1
+        var name = String.UnicodeScalarView()
+        while let scalar = current {
+            if scalar == "\\" {
+                name.append(try escape())
+            } else if Self.continuesName(scalar) || joins(scalar, String(name)) {
+                name.append(scalar)
+                position += 1
+            } else {
+                break
+            }
         }
         guard !name.isEmpty else { throw failure("a name is missing") }
-        return name
+        return String(name)
     }
+
+    /// `modulus:by:` and `UTI-EQUALS` are single words of the language.
+    private func joins(_ scalar: Unicode.Scalar, _ name: String) -> Bool {
+        switch scalar {
+        case ":": following(1) != "="
+        case "-": ["UTI", "UTI-CONFORMS"].contains(name.uppercased())
+        default: false
+        }
+    }
+
+    // MARK: Arguments
 
     private mutating func argument() throws(QueryError) -> FormatToken {
-        position += 1
-        guard let character = current else { throw failure("“%” stands alone at the end") }
-        position += 1
-        switch character {
-        case "@": return .argument("@")
-        case "K": return .keyPathArgument
-        case "%": throw failure("“%%” stands for a percent sign inside quotes only")
-        case "l", "q", "h":
-            while let next = current, "lqh".contains(next) { position += 1 }
-            guard let kind = current, "diuxXofegE".contains(kind) else {
-                throw failure("“%\(character)” is not complete")
-            }
-            position += 1
-            return .argument(kind)
-        case "d", "D", "i", "u", "U", "x", "X", "o", "O", "f", "e", "E", "g", "G", "c", "s":
-            return .argument(character)
-        default: throw failure("“%\(character)” stands for nothing")
-        }
-    }
-
-    private mutating func text(until quote: Character) throws(QueryError) -> FormatToken {
-        position += 1
-        var text = ""
-        while let character = current {
-            position += 1
-            if character == quote { return .text(text) }
-            guard character == "\\" else {
-                text.append(character)
-                continue
-            }
-            text.append(try escape())
-        }
-        throw failure("a text in quotes does not end")
-    }
-
-    private mutating func escape() throws(QueryError) -> Character {
-        guard let character = current else { throw failure("an escape does not end") }
-        position += 1
-        switch character {
-        case "n": return "\n"
-        case "t": return "\t"
-        case "r": return "\r"
-        case "x": return try scalar(digits: 2, radix: 16)
-        case "u": return try scalar(digits: 4, radix: 16)
-        case "0"..."7":
-            position -= 1
-            return try scalar(digits: 3, radix: 8)
-        default: return character
-        }
-    }
-
-    private mutating func scalar(digits: Int, radix: Int) throws(QueryError) -> Character {
-        var text = ""
-        while text.count < digits, let character = current,
-            UInt32(String(character), radix: radix) != nil
-        {
-            text.append(character)
-            position += 1
-        }
-        guard let value = UInt32(text, radix: radix), let scalar = Unicode.Scalar(value) else {
-            throw failure("an escape names no character")
-        }
-        return Character(scalar)
-    }
-
-    private mutating func number() throws(QueryError) -> FormatToken {
         let start = position
-        if let radix = prefixRadix() {
-            position += 2
-            var digits = ""
-            while let character = current, character.isHexDigit {
-                digits.append(character)
-                position += 1
-            }
-            guard let value = Int64(digits, radix: radix) else {
-                throw failure("a number cannot be read")
-            }
-            return .integer(value)
-        }
-        while let character = current, character.isASCII && character.isNumber { position += 1 }
-        var isWhole = true
-        if current == ".", position + 1 < characters.count, characters[position + 1].isNumber {
-            isWhole = false
+        position += 1
+        while let scalar = current, "lqh".unicodeScalars.contains(scalar) { position += 1 }
+        guard let scalar = current else { throw failure("“%” stands alone", at: start) }
+        let isBare = position == start + 1
+        switch scalar {
+        case "@" where isBare, "K" where isBare:
             position += 1
-            while let character = current, character.isASCII && character.isNumber {
-                position += 1
-            }
+            return scalar == "@" ? .argument("@") : .keyPathArgument
+        case "%" where isBare:
+            throw failure("a percent sign belongs in quotes, where it needs no second", at: start)
+        default: break
         }
-        if let character = current, character == "e" || character == "E" {
-            isWhole = false
-            position += 1
-            if let sign = current, sign == "+" || sign == "-" { position += 1 }
-            while let character = current, character.isASCII && character.isNumber {
-                position += 1
-            }
+        let name = scalars[(start + 1)...].prefix(while: Self.continuesName)
+        let known = "diuxofegcsDUXOEG".unicodeScalars
+        guard known.contains(scalar), name.last == scalar, name.count == position - start else {
+            let mark = String(String.UnicodeScalarView(name.isEmpty ? [scalar] : Array(name)))
+            throw failure(
+                "“%\(mark)” stands for no argument: say %@ for a value, %K for the name of a "
+                    + "property; arguments are taken in their order", at: start)
         }
-        let text = String(characters[start..<position])
-        if isWhole, let value = Int64(text) { return .integer(value) }
-        guard let value = Double(text) else { throw failure("a number cannot be read") }
-        return .number(value)
-    }
-
-    private func prefixRadix() -> Int? {
-        guard current == "0", position + 1 < characters.count else { return nil }
-        switch characters[position + 1] {
-        case "x", "X": return 16
-        case "o": return 8
-        case "b": return 2
-        default: return nil
-        }
+        position += 1
+        return .argument(Character(scalar))
     }
 }

@@ -42,10 +42,11 @@ struct FilterProgram {
     private let entity: EntityLayout
     private let resolver: PathResolver
 
-    /// Throws a `QueryError` for a property that does not exist.
+    /// Throws the `QueryError` of `ConditionCheck`.
     init(_ condition: Condition, entity: EntityLayout, schema: Schema) throws {
         self.entity = entity
         resolver = PathResolver(schema: schema)
+        try ConditionCheck(entity, schema).check(condition)
         start = try compile(condition, Self.accept, Self.reject)
     }
 
@@ -70,7 +71,6 @@ struct FilterProgram {
             for part in parts.reversed() { next = try compile(part, onTrue, next) }
             return next
         case .comparison(let comparison):
-            try check(comparison)
             return try compile(comparison, onTrue, onFalse)
         }
     }
@@ -224,38 +224,6 @@ struct FilterProgram {
         }
     }
 
-    /// Names that do not exist are found before the first record is read.
-    private func check(_ comparison: Comparison) throws {
-        try check(comparison.left)
-        try check(comparison.right)
-        guard comparison.quantifier == .none, case .keyPath(let path) = comparison.left else {
-            return
-        }
-        let resolved = try resolver.resolve(path, from: entity)
-        let takesMany: Set<Comparison.Operation> = [.contains, .equal, .notEqual]
-        guard resolved.isSingle || takesMany.contains(comparison.operation) else {
-            throw QueryError(
-                "“\(path.joined(separator: "."))” crosses the to-many relationship of "
-                    + "\(entity.name): say ANY, ALL or NONE before it, or compare its @count")
-        }
-    }
-
-    private func check(_ operand: Operand) throws {
-        switch operand {
-        case .keyPath(let path): _ = try resolver.resolve(path, from: entity)
-        case .list(let operands), .function(_, let operands): try operands.forEach(check)
-        case .arithmetic(_, let left, let right):
-            try check(left)
-            try check(right)
-        case .negated(let inner), .cast(let inner, _), .element(let inner, _): try check(inner)
-        case .subquery(let path, _, _): _ = try resolver.resolve(path, from: entity)
-        case .ternary(_, let yes, let no):
-            try check(yes)
-            try check(no)
-        case .constant, .selfObject, .variable: break
-        }
-    }
-
     // MARK: Running
 
     func accepts(
@@ -329,7 +297,7 @@ struct FilterProgram {
         return row.withHeap(at: offset) { bytes in
             let part = text.bytes.span
             switch operation {
-            case .contains: return TextMatch.contains(bytes, part)
+            case .contains: return TextMatch.contains(bytes, part, wholeCharacters: false)
             case .beginsWith:
                 return bytes.count >= part.count && Self.isEqual(bytes, part, from: 0)
             case .endsWith:
@@ -366,7 +334,7 @@ struct FilterProgram {
         }
         if let quick { return quick }
         let folded = TextMatch.fold(row.string(at: offset), text.options)
-        return TextMatch.contains(folded.utf8.span, text.bytes.span)
+        return TextMatch.contains(folded.utf8.span, text.bytes.span, wholeCharacters: true)
     }
 
     /// Whether a text of ASCII contains another; nil when it has other characters.

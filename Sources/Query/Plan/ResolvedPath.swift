@@ -39,6 +39,21 @@ struct ResolvedPath {
         return collection.function != nil
     }
 
+    /// The entity of the objects that a path with several values leads to; nil for values that are
+    /// no objects.
+    func elementEntity(in schema: Schema) -> EntityLayout? {
+        switch end {
+        case .attribute: return nil
+        case .object: return entity
+        case .collection(let collection):
+            guard collection.function == nil else { return nil }
+            guard let elements = collection.elements?.path else {
+                return schema.knownEntity(tag: collection.relationship.destinationTag)
+            }
+            return elements.elementEntity(in: schema)
+        }
+    }
+
     /// The column of the record itself that the path names.
     var ownField: FieldLayout? {
         guard steps.isEmpty, case .attribute(let field) = end else { return nil }
@@ -52,15 +67,43 @@ struct ResolvedPath {
     }
 }
 
+extension ResolvedPath {
+    /// Whether the values at the end are attributes, or calculated from them.
+    fileprivate var isAttribute: Bool {
+        switch end {
+        case .attribute: true
+        case .object: false
+        case .collection(let collection):
+            collection.function != nil || collection.elements?.path.isAttribute == true
+        }
+    }
+}
+
+extension EntityLayout {
+    fileprivate func isWithout(_ name: String) -> Bool {
+        field(named: name) == nil && relationship(named: name) == nil
+    }
+}
+
 /// Finds the properties that paths name.
 struct PathResolver {
+    /// How many names a path may have: following one takes stack.
+    static let nameCountMax = 64
+
     let schema: Schema
 
     func resolve(_ path: [String], from entity: EntityLayout) throws -> ResolvedPath {
+        guard path.count <= Self.nameCountMax else {
+            throw QueryError("a path has at most \(Self.nameCountMax) names, not \(path.count)")
+        }
         var steps: [ResolvedPath.Step] = []
         var current = entity
         var rest = path[...]
-        if let first = rest.first, first.uppercased() == "SELF" { rest = rest.dropFirst() }
+        if rest.first == "SELF", entity.isWithout("SELF") { rest = rest.dropFirst() }
+        if let first = rest.first, first.hasPrefix("@"), rest.count > 1 {
+            // `@sum.items.price` says what `items.price.@sum` says.
+            rest = rest.dropFirst() + [first]
+        }
         while let name = rest.popFirst() {
             if let relationship = current.relationship(named: name) {
                 let target = schema.knownEntity(tag: relationship.destinationTag)
@@ -106,6 +149,11 @@ struct PathResolver {
             names.remove(at: index)
         }
         let elements = names.isEmpty ? nil : try resolve(names, from: target)
+        if let function, function != .count, elements?.isAttribute != true {
+            throw QueryError(
+                "“\(path.joined(separator: "."))” calculates with objects: name a property of "
+                    + "\(target.name) to calculate with")
+        }
         return ResolvedPath.Collection(
             relationship: relationship, hierarchy: target.hierarchy,
             elements: elements.map(ResolvedPath.Box.init), function: function)

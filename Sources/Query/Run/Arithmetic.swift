@@ -1,13 +1,17 @@
 import Foundation
 import RecordStore
 
-/// Calculations of operands: integers while they stay exact, decimals where one takes part, and
-/// Doubles otherwise; nil where an operand is nil or is no number.
+/// Calculations of operands: integers where both are and the result fits, decimals where one takes
+/// part, and Doubles otherwise; nil where an operand is nil or is no number.
+///
+/// Two integers divide to an integer, towards zero, as in SQL and Swift. An integer or a decimal
+/// divided by zero is nil; a Double is infinite or NaN.
 enum Arithmetic {
     static func apply(
         _ operation: Operand.Arithmetic, _ left: Value, _ right: Value
     ) -> Value {
         if let left = integer(left), let right = integer(right) {
+            if right == 0, operation == .divide { return .null }
             if let exact = apply(operation, left, right) { return .int(exact) }
         }
         if case .date(let seconds) = left, let other = right.approximation {
@@ -32,8 +36,24 @@ enum Arithmetic {
         case .multiply: return .double(first * second)
         case .divide: return .double(first / second)
         case .power: return .double(pow(first, second))
-        case .bitAnd, .bitOr, .bitXor: return .null
+        case .bitAnd, .bitOr, .bitXor, .leftShift, .rightShift: return .null
         }
+    }
+
+    /// What a division leaves, with the sign of the dividend.
+    static func remainder(_ left: Value, _ right: Value) -> Value {
+        if let left = integer(left), let right = integer(right) {
+            guard right != 0 else { return .null }
+            return .int(left.remainderReportingOverflow(dividingBy: right).partialValue)
+        }
+        guard let left = left.approximation, let right = right.approximation else { return .null }
+        return .double(left.truncatingRemainder(dividingBy: right))
+    }
+
+    /// Every bit the other way round; nil of what is no integer.
+    static func complement(_ value: Value) -> Value {
+        if case .uint(let number) = value { return .uint(~number) }
+        return integer(value).map { .int(~$0) } ?? .null
     }
 
     private static func integer(_ value: Value) -> Int64? {
@@ -56,14 +76,31 @@ enum Arithmetic {
         case .subtract: return exact(left.subtractingReportingOverflow(right))
         case .multiply: return exact(left.multipliedReportingOverflow(by: right))
         case .divide:
-            guard right != 0, left.remainderReportingOverflow(dividingBy: right) == (0, false)
-            else { return nil }
             return exact(left.dividedReportingOverflow(by: right))
-        case .power: return nil
+        case .power: return power(left, right)
         case .bitAnd: return left & right
         case .bitOr: return left | right
         case .bitXor: return left ^ right
+        case .leftShift: return left << right
+        case .rightShift: return left >> right
         }
+    }
+
+    /// Nil where the result is no Int64.
+    private static func power(_ base: Int64, _ exponent: Int64) -> Int64? {
+        switch base {
+        case 0, 1: return exponent < 0 && base == 0 ? nil : (exponent == 0 ? 1 : base)
+        case -1: return exponent.isMultiple(of: 2) ? 1 : -1
+        default: break
+        }
+        guard 0..<64 ~= exponent else { return nil }
+        var result: Int64 = 1
+        for _ in 0..<exponent {
+            let (product, overflow) = result.multipliedReportingOverflow(by: base)
+            if overflow { return nil }
+            result = product
+        }
+        return result
     }
 
     private static func apply(
@@ -74,7 +111,7 @@ enum Arithmetic {
         case .subtract: .decimal(left - right)
         case .multiply: .decimal(left * right)
         case .divide: right == 0 ? .null : .decimal(left / right)
-        case .power, .bitAnd, .bitOr, .bitXor: .null
+        case .power, .bitAnd, .bitOr, .bitXor, .leftShift, .rightShift: .null
         }
     }
 }

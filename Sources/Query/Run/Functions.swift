@@ -3,31 +3,82 @@ import RecordStore
 
 /// The functions of the predicate language that a store answers.
 package enum Functions {
-    /// Every name, in lower case.
-    package static let names: Set<String> = [
-        "sum", "count", "min", "max", "average", "abs", "ceiling", "floor", "trunc", "sqrt", "ln",
-        "log", "exp", "uppercase", "lowercase", "length", "canonical", "now", "modulus",
-        "bitwiseand", "bitwiseor", "bitwisexor",
+    /// How many arguments each function takes, by its short name in lower case.
+    static let arities: [String: ClosedRange<Int>] = {
+        var arities: [String: ClosedRange<Int>] = ["now": 0...0, "castobject": 2...2]
+        for name in calculations.keys { arities[name] = 2...2 }
+        arities["modulus"] = 2...2
+        for name in single { arities[name] = 1...1 }
+        for name in collecting { arities[name] = 1...1000 }
+        return arities
+    }()
+
+    /// Of one value each.
+    private static let single = [
+        "abs", "ceiling", "floor", "trunc", "sqrt", "ln", "log", "exp", "uppercase", "lowercase",
+        "length", "canonical", "onescomplement",
     ]
 
-    static func apply(_ name: String, _ arguments: [Outcome]) throws -> Value {
-        let values = arguments.flatMap(\.values)
-        switch name {
-        case "sum": return Aggregate.value(.sum, of: values, isCollection: false)
-        case "count": return .int(Int64(values.count))
-        case "min": return Aggregate.value(.minimum, of: values, isCollection: false)
-        case "max": return Aggregate.value(.maximum, of: values, isCollection: false)
-        case "average": return Aggregate.value(.average, of: values, isCollection: false)
-        case "now": return .date(Date().timeIntervalSinceReferenceDate)
-        case "uppercase", "lowercase", "length", "canonical": return try text(name, values)
-        case "modulus", "bitwiseand", "bitwiseor", "bitwisexor": return try pair(name, values)
-        default: return try number(name, values)
+    /// Of a collection, or of several values.
+    static let collecting: Set<String> = [
+        "sum", "count", "min", "max", "average", "median", "mode", "stddev",
+    ]
+
+    /// The functions that are operators by another name.
+    static let calculations: [String: Operand.Arithmetic] = [
+        "add": .add, "from": .subtract, "multiply": .multiply, "divide": .divide,
+        "raise": .power, "bitwiseand": .bitAnd, "bitwiseor": .bitOr, "bitwisexor": .bitXor,
+        "leftshift": .leftShift, "rightshift": .rightShift,
+    ]
+
+    /// What the language knows and a store does not answer, with the reason.
+    static let rejected: [String: String] = [
+        "function": "FUNCTION calls code by name, which a store does not do",
+        "random": "a condition gives one answer however often it is asked, so nothing is random",
+        "randomn": "a condition gives one answer however often it is asked, so nothing is random",
+        "distancetolocation:fromlocation:": "a store has no locations to measure between",
+    ]
+
+    private static let labels: [String: String] = [
+        "add": "to", "from": "subtract", "multiply": "by", "divide": "by", "modulus": "by",
+        "raise": "topower", "bitwiseand": "with", "bitwiseor": "with", "bitwisexor": "with",
+        "leftshift": "by", "rightshift": "by", "castobject": "totype",
+    ]
+
+    /// `modulus` for `modulus:by:`, `uppercase` for `uppercase:`; other names as they are.
+    static func shortName(_ name: String) -> String {
+        let parts = name.split(separator: ":").map(String.init)
+        guard name.hasSuffix(":"), let first = parts.first else { return name }
+        switch parts.count {
+        case 1: return labels[first] == nil ? first : name
+        case 2: return labels[first] == parts[1] ? first : name
+        default: return name
         }
     }
 
-    private static func text(_ name: String, _ values: [Value]) throws -> Value {
-        guard values.count == 1 else { throw QueryError("\(name)() takes one argument") }
-        guard let text = values[0].text else { return .null }
+    static func apply(_ name: String, _ arguments: [Outcome]) throws -> Value {
+        let values = arguments.flatMap(\.values)
+        if collecting.contains(name) { return Statistics.value(name, of: values) }
+        if name == "now" { return .date(Date().timeIntervalSinceReferenceDate) }
+        if name == "modulus" {
+            guard values.count == 2 else { throw wrongCount(name) }
+            return Arithmetic.remainder(values[0], values[1])
+        }
+        guard values.count == 1 else { throw wrongCount(name) }
+        switch name {
+        case "uppercase", "lowercase", "length", "canonical": return text(name, values[0])
+        case "onescomplement": return Arithmetic.complement(values[0])
+        case "abs", "ceiling", "floor", "trunc": return rounded(name, values[0])
+        default: return try number(name, values[0])
+        }
+    }
+
+    private static func wrongCount(_ name: String) -> QueryError {
+        QueryError("\(name)() got a collection or too few values: it calculates with single ones")
+    }
+
+    private static func text(_ name: String, _ value: Value) -> Value {
+        guard let text = value.text else { return .null }
         switch name {
         case "uppercase": return .string(text.uppercased())
         case "lowercase": return .string(text.lowercased())
@@ -37,71 +88,47 @@ package enum Functions {
         }
     }
 
-    private static func pair(_ name: String, _ values: [Value]) throws -> Value {
-        guard values.count == 2 else { throw QueryError("\(name)() takes two arguments") }
+    /// A whole number stays as it is, and a decimal stays a decimal.
+    private static func rounded(_ name: String, _ value: Value) -> Value {
+        switch value {
+        case .int(let number):
+            if name != "abs" || number >= 0 { return value }
+            return number == .min ? .uint(1 << 63) : .int(-number)
+        case .uint, .bool: return value
+        case .decimal(let number): return .decimal(rounded(name, number))
+        default: break
+        }
+        guard let number = value.approximation else { return .null }
         switch name {
-        case "bitwiseand": return Arithmetic.apply(.bitAnd, values[0], values[1])
-        case "bitwiseor": return Arithmetic.apply(.bitOr, values[0], values[1])
-        case "bitwisexor": return Arithmetic.apply(.bitXor, values[0], values[1])
-        default:
-            guard let left = values[0].approximation, let right = values[1].approximation else {
-                return .null
-            }
-            if case .int(let left) = values[0], case .int(let right) = values[1], right != 0,
-                right != -1
-            {
-                return .int(left % right)
-            }
-            return .double(left.truncatingRemainder(dividingBy: right))
+        case "abs": return .double(Swift.abs(number))
+        case "ceiling": return .double(number.rounded(.up))
+        case "floor": return .double(number.rounded(.down))
+        default: return .double(number.rounded(.towardZero))
         }
     }
 
-    private static func number(_ name: String, _ values: [Value]) throws -> Value {
-        guard values.count == 1 else { throw QueryError("\(name)() takes one argument") }
-        guard let number = values[0].approximation else { return .null }
+    private static func rounded(_ name: String, _ number: Decimal) -> Decimal {
+        if name == "abs" { return number < 0 ? -number : number }
+        // The digits before the point are the number towards zero.
+        let text = "\(number)"
+        guard let point = text.firstIndex(of: "."),
+            let whole = Decimal(string: String(text[..<point]))
+        else { return number }
         switch name {
-        case "abs":
-            if case .int(let whole) = values[0], whole != .min { return .int(Swift.abs(whole)) }
-            return .double(Swift.abs(number))
-        case "ceiling": return .double(number.rounded(.up))
-        case "floor": return .double(number.rounded(.down))
-        case "trunc": return .double(number.rounded(.towardZero))
+        case "ceiling": return number > 0 ? whole + 1 : whole
+        case "floor": return number < 0 ? whole - 1 : whole
+        default: return whole
+        }
+    }
+
+    private static func number(_ name: String, _ value: Value) throws -> Value {
+        guard let number = value.approximation else { return .null }
+        switch name {
         case "sqrt": return .double(number.squareRoot())
         case "ln": return .double(Foundation.log(number))
         case "log": return .double(Foundation.log10(number))
         case "exp": return .double(Foundation.exp(number))
         default: throw QueryError("\(name)() is no function that a store answers")
-        }
-    }
-
-    static func cast(_ value: Value, _ type: String) throws -> Value {
-        switch type {
-        case "NSDate", "Date":
-            if case .date = value { return value }
-            return value.approximation.map { .date($0) } ?? .null
-        case "NSDecimalNumber", "Decimal":
-            if let text = value.text { return Decimal(string: text).map { .decimal($0) } ?? .null }
-            return value.approximation == nil ? .null : .decimal(value.decimal)
-        case "NSNumber", "Double":
-            if let text = value.text { return Double(text).map { .double($0) } ?? .null }
-            return value.approximation == nil ? .null : value
-        case "NSString", "String":
-            return value.isNull ? .null : .string(Self.description(value))
-        default: throw QueryError("CAST knows no type “\(type)”")
-        }
-    }
-
-    private static func description(_ value: Value) -> String {
-        switch value {
-        case .string(let text), .url(let text): text
-        case .int(let number): "\(number)"
-        case .uint(let number): "\(number)"
-        case .double(let number): "\(number)"
-        case .float(let number): "\(number)"
-        case .decimal(let number): "\(number)"
-        case .bool(let flag): flag ? "1" : "0"
-        case .uuid(let uuid): uuid.uuidString.lowercased()
-        default: ""
         }
     }
 }

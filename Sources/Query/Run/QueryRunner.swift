@@ -58,7 +58,11 @@ package struct QueryRunner {
         }
         var skipped = 0
         var taken = 0
-        if request.limit == 0 { return }
+        if request.limit == 0 {
+            // Nothing is wanted, and what is wrong with the condition is still said.
+            try ConditionCheck(try entity(request), reader.schema).check(request.condition)
+            return
+        }
         try forEachMatch(request, along: ordered) { number, row in
             if skipped < request.offset {
                 skipped += 1

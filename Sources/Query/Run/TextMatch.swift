@@ -2,6 +2,9 @@ import Foundation
 import RecordStore
 
 /// Text operations, with what the options overlook folded away first.
+///
+/// Without options texts are their UTF-8 bytes, as in an index. With options a text is compared
+/// after folding, and only whole characters are found in it: no `e` in `é`, no woman in a family.
 package enum TextMatch {
     static func folds(_ options: TextOptions) -> Bool {
         !options.contains(.normalized)
@@ -16,6 +19,11 @@ package enum TextMatch {
         if text.utf8.allSatisfy({ $0 < 0x80 }) {
             return options.contains(.caseInsensitive) ? text.lowercased() : text
         }
+        return foldedByUnicode(text, options)
+    }
+
+    /// The same for any text, where ``fold(_:_:)`` has a shorter way for ASCII.
+    static func foldedByUnicode(_ text: String, _ options: TextOptions) -> String {
         var folding: String.CompareOptions = []
         if options.contains(.caseInsensitive) { folding.insert(.caseInsensitive) }
         if options.contains(.diacriticInsensitive) { folding.insert(.diacriticInsensitive) }
@@ -27,89 +35,61 @@ package enum TextMatch {
             // Foundation keeps the final sigma and the sharp s apart from their other forms.
             folded = folded.replacing("ς", with: "σ").replacing("ß", with: "ss")
         }
-        return folded.decomposedStringWithCanonicalMapping
+        return folded.precomposedStringWithCanonicalMapping
     }
 
     static func holds(
         _ operation: Comparison.Operation, _ text: String, _ part: String,
         _ options: TextOptions
     ) -> Bool {
-        let text = Array(fold(text, options).utf8)
-        let part = Array(fold(part, options).utf8)
+        let isWhole = folds(options)
+        let text = fold(text, options).utf8.span
+        let part = fold(part, options).utf8.span
+        guard part.count <= text.count else { return false }
         switch operation {
-        case .beginsWith: return text.starts(with: part)
-        case .endsWith: return text.reversed().starts(with: part.reversed())
-        default: return contains(text.span, part.span)
+        case .beginsWith: return occurs(part, at: 0, in: text, isWhole)
+        case .endsWith: return occurs(part, at: text.count - part.count, in: text, isWhole)
+        default: return contains(text, part, wholeCharacters: isWhole)
         }
     }
 
-    static func contains(_ text: Span<UInt8>, _ part: Span<UInt8>) -> Bool {
+    /// Whether a text contains another, both folded already.
+    static func contains(
+        _ text: Span<UInt8>, _ part: Span<UInt8>, wholeCharacters: Bool
+    ) -> Bool {
         guard part.count > 0 else { return true }
         guard part.count <= text.count else { return false }
         let first = part[0]
         for start in 0...(text.count - part.count) where text[start] == first {
-            var index = 1
-            while index < part.count && text[start + index] == part[index] { index += 1 }
-            if index == part.count { return true }
+            if occurs(part, at: start, in: text, wholeCharacters) { return true }
         }
         return false
     }
 
-    /// `*` stands for any text, `?` for one character, `\` makes the next one literal.
-    static func isLike(_ text: String, _ pattern: String, _ options: TextOptions) -> Bool {
-        enum Piece: Equatable {
-            case any, one
-            case literal(Unicode.Scalar)
-        }
-        var pieces: [Piece] = []
-        var isEscaped = false
-        for scalar in fold(pattern, options).unicodeScalars {
-            if isEscaped {
-                pieces.append(.literal(scalar))
-                isEscaped = false
-            } else if scalar == "\\" {
-                isEscaped = true
-            } else {
-                pieces.append(scalar == "*" ? .any : scalar == "?" ? .one : .literal(scalar))
-            }
-        }
-        let scalars = Array(fold(text, options).unicodeScalars)
-        var (position, piece) = (0, 0)
-        var retry: (position: Int, piece: Int)?
-        while position < scalars.count {
-            if piece < pieces.count, pieces[piece] == .any {
-                retry = (position, piece)
-                piece += 1
-            } else if piece < pieces.count,
-                pieces[piece] == .one || pieces[piece] == .literal(scalars[position])
-            {
-                position += 1
-                piece += 1
-            } else if let last = retry {
-                retry = (last.position + 1, last.piece)
-                position = last.position + 1
-                piece = last.piece + 1
-            } else {
-                return false
-            }
-        }
-        return pieces[piece...].allSatisfy { $0 == .any }
+    @inline(__always)
+    private static func occurs(
+        _ part: Span<UInt8>, at start: Int, in text: Span<UInt8>, _ wholeCharacters: Bool
+    ) -> Bool {
+        for index in part.indices where text[start + index] != part[index] { return false }
+        guard wholeCharacters, part.count > 0 else { return true }
+        return !joins(text, start) && !joins(text, start + part.count)
     }
 
-    /// The whole text matches an ICU regular expression.
-    static func matches(_ text: String, _ pattern: String, _ options: TextOptions) throws -> Bool {
-        let isFolded = folds(options)
-        var flags: NSRegularExpression.Options = []
-        if isFolded && options.contains(.caseInsensitive) { flags.insert(.caseInsensitive) }
-        let expression: NSRegularExpression
-        do {
-            expression = try NSRegularExpression(pattern: "(?:\(pattern))\\z", options: flags)
-        } catch {
-            throw QueryError("MATCHES was given “\(pattern)”, which is no regular expression")
+    /// Whether the scalar at an offset belongs to the character before it.
+    private static func joins(_ text: Span<UInt8>, _ offset: Int) -> Bool {
+        guard offset > 0, offset < text.count else { return false }
+        // The scalars below U+0300, which join nothing, begin with a smaller byte than this.
+        let isJoined =
+            offset >= 3 && text[offset - 3] == 0xE2 && text[offset - 2] == 0x80
+            && text[offset - 1] == 0x8D
+        guard text[offset] >= 0xCC else { return false }
+        guard !isJoined else { return true }
+        var bytes: [UInt8] = []
+        for index in offset..<min(offset + 4, text.count) { bytes.append(text[index]) }
+        guard let scalar = String(decoding: bytes, as: UTF8.self).unicodeScalars.first else {
+            return false
         }
-        let text = isFolded && options.contains(.diacriticInsensitive) ? fold(text, options) : text
-        let range = NSRange(text.startIndex..., in: text)
-        let match = expression.firstMatch(in: text, options: [.anchored], range: range)
-        return match?.range == range
+        return scalar.properties.isGraphemeExtend || scalar.properties.isEmojiModifier
+            || scalar == "\u{200D}"
     }
 }

@@ -19,8 +19,11 @@ enum ValueComparison {
                 && holds(.lessOrEqual, value, bounds[1], options)
         case (.in, .one(let part), .one(let whole)):
             return holds(.contains, whole, part, options)
-        case (.equal, .many(let values), .one(.null)): return values.isEmpty
-        case (.notEqual, .many(let values), .one(.null)): return !values.isEmpty
+        case (.equal, .many(let values), .one(.null)), (.equal, .one(.null), .many(let values)):
+            return values.isEmpty
+        case (.notEqual, .many(let values), .one(.null)),
+            (.notEqual, .one(.null), .many(let values)):
+            return !values.isEmpty
         case (_, .one(let left), .one(let right)):
             return try holdsOrThrows(operation, left, right, options)
         default:
@@ -45,8 +48,8 @@ enum ValueComparison {
         case .like, .matches:
             guard let text = left.text, let pattern = right.text else { return false }
             return operation == .like
-                ? TextMatch.isLike(text, pattern, options)
-                : try TextMatch.matches(text, pattern, options)
+                ? TextPattern.isLike(text, pattern, options)
+                : try TextPattern.matches(text, pattern, options)
         case .between: throw QueryError("BETWEEN needs exactly two bounds")
         default: return holds(operation, left, right, options)
         }

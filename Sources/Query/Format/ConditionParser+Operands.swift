@@ -1,0 +1,218 @@
+import RecordStore
+
+/// Calculations, literals and paths.
+extension ConditionParser {
+    // MARK: Calculations
+
+    /// As in C, except that comparisons bind weaker than all of these: `flags & 4 == 4` is what it
+    /// looks like.
+    private static let precedences: [String: (operation: Operand.Arithmetic, precedence: Int)] = [
+        "|": (.bitOr, 0), "^": (.bitXor, 1), "&": (.bitAnd, 2), "<<": (.leftShift, 3),
+        ">>": (.rightShift, 3), "+": (.add, 4), "-": (.subtract, 4), "*": (.multiply, 5),
+        "/": (.divide, 5),
+    ]
+
+    func operand(_ parsed: Parsed) throws(QueryError) -> Operand {
+        guard case .operand(let operand) = parsed else {
+            throw failure("a condition stands before this where a value should")
+        }
+        return operand
+    }
+
+    /// An operand inside of something.
+    mutating func nestedOperand() throws(QueryError) -> Operand {
+        try operand(try nested { parser throws(QueryError) in try parser.calculation() })
+    }
+
+    mutating func calculation(_ lowest: Int = 0) throws(QueryError) -> Parsed {
+        var left = try power()
+        while case .symbol(let symbol) = token,
+            let (operation, precedence) = Self.precedences[symbol], precedence >= lowest
+        {
+            try countCalculation()
+            let first = try operand(left)
+            try advance()
+            let second = try operand(try calculation(precedence + 1))
+            left = .operand(.arithmetic(operation, first, second))
+        }
+        return left
+    }
+
+    /// To the right first: `2 ** 3 ** 2` is 2 to the 9th.
+    private mutating func power() throws(QueryError) -> Parsed {
+        let base = try unary()
+        guard token == .symbol("**") else { return base }
+        try countCalculation()
+        let first = try operand(base)
+        try advance()
+        let second = try nested { parser throws(QueryError) in try parser.power() }
+        return .operand(.arithmetic(.power, first, try operand(second)))
+    }
+
+    private mutating func unary() throws(QueryError) -> Parsed {
+        guard token == .symbol("-") || token == .symbol("~") else { return try indexed() }
+        let isMinus = token == .symbol("-")
+        try advance()
+        let parsed = try nested { parser throws(QueryError) in try parser.unary() }
+        let inner = try operand(parsed)
+        guard isMinus else { return .operand(.function("onescomplement", [inner])) }
+        guard case .constant(let value) = inner, let negative = Self.negative(value) else {
+            return .operand(.negated(inner))
+        }
+        return .operand(.constant(negative))
+    }
+
+    private static func negative(_ value: Value) -> Value? {
+        switch value {
+        case .int(let number): .int(0 &- number)
+        // The one whole number that has a sign in 64 bits and no positive peer.
+        case .uint(1 << 63): .int(.min)
+        case .uint(let number): .double(-Double(number))
+        case .double(let number): .double(-number)
+        default: nil
+        }
+    }
+
+    // MARK: Elements
+
+    private mutating func indexed() throws(QueryError) -> Parsed {
+        let parsed = try atom()
+        guard token == .symbol("[") else { return parsed }
+        let collection = try operand(parsed)
+        try advance()
+        let index = try elementIndex()
+        try advance()
+        try expect(symbol: "]")
+        guard token != .symbol(".") else {
+            throw failure("nothing can follow an index: use SUBQUERY or a path of its own")
+        }
+        return .operand(.element(collection, index))
+    }
+
+    private func elementIndex() throws(QueryError) -> Operand.ElementIndex {
+        switch token {
+        case .number(.int(let number)): return .at(Int(clamping: number))
+        case .word(let word):
+            switch word.uppercased() {
+            case "FIRST": return .first
+            case "LAST": return .last
+            case "SIZE": return .size
+            default: break
+            }
+        case .text: throw failure("no property of a store has keys: an index is a number")
+        default: break
+        }
+        throw failure("an index is a number, FIRST, LAST or SIZE")
+    }
+
+    private mutating func atom() throws(QueryError) -> Parsed {
+        switch token {
+        case .text(let text):
+            try advance()
+            return .operand(.constant(.string(text)))
+        case .number(let value):
+            try advance()
+            return .operand(.constant(value))
+        case .argument(let kind): return .operand(try argument(kind))
+        case .keyPathArgument:
+            let path = try keyPathArgument()
+            guard path.first == "SELF" else {
+                return .operand(.keyPath(try keyPath(after: path)))
+            }
+            return .operand(try self.path(fromSelf: Array(path.dropFirst())))
+        case .variable(let name):
+            try advance()
+            return .operand(.variable(name, try keyPath(after: [])))
+        case .escapedName(let name):
+            try advance()
+            return .operand(.keyPath(try keyPath(after: [name])))
+        case .symbol("("):
+            try advance()
+            let inner = try nested { parser throws(QueryError) in try parser.disjunction() }
+            try expect(symbol: ")")
+            return inner
+        case .symbol("{"): return .operand(try list())
+        case .word(let word): return .operand(try named(word))
+        case .symbol(let symbol): throw failure("“\(symbol)” stands where a value should")
+        case .end: throw failure("a value is missing at the end")
+        }
+    }
+
+    // MARK: Paths
+
+    /// The path from the record itself on; the record where nothing follows.
+    mutating func path(fromSelf start: [String]) throws(QueryError) -> Operand {
+        let path = try keyPath(after: start)
+        return path.isEmpty ? .selfObject : .keyPath(path)
+    }
+
+    /// The rest of a path: `.name.@count`.
+    mutating func keyPath(after path: [String]) throws(QueryError) -> [String] {
+        var path = path
+        while try take(symbol: ".") {
+            switch token {
+            case .word(let name), .escapedName(let name):
+                path.append(name)
+                try advance()
+            case .keyPathArgument: path += try keyPathArgument()
+            default: throw failure("a name is missing behind “.”")
+            }
+        }
+        return path
+    }
+
+    private mutating func keyPathArgument() throws(QueryError) -> [String] {
+        guard case .value(.string(let text)) = try takeArgument() else {
+            throw failure("%K stands for the name of a property, which is a text")
+        }
+        let path = text.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+        guard path.allSatisfy({ !$0.isEmpty }) else {
+            throw failure("%K stands for names with dots between them, and got “\(text)”")
+        }
+        try advance()
+        return path
+    }
+
+    private mutating func list() throws(QueryError) -> Operand {
+        try expect(symbol: "{")
+        var operands: [Operand] = []
+        if try take(symbol: "}") { return .list([]) }
+        repeat { operands.append(try nestedOperand()) } while try take(symbol: ",")
+        try expect(symbol: "}")
+        return .list(operands)
+    }
+
+    // MARK: Arguments
+
+    private mutating func argument(_ kind: Character) throws(QueryError) -> Operand {
+        let argument = try takeArgument()
+        guard case .value(let value) = argument else {
+            guard kind == "@", case .list(let values) = argument else {
+                throw failure("%\(kind) stands for one value, and got a list")
+            }
+            try advance()
+            return .list(values.map { .constant($0) })
+        }
+        if let wanted = Self.mismatch(kind, value) {
+            throw failure("%\(kind) stands for \(wanted), and got \(value)")
+        }
+        try advance()
+        return .constant(value)
+    }
+
+    /// What a place stands for, when the value is none of it.
+    private static func mismatch(_ kind: Character, _ value: Value) -> String? {
+        switch kind {
+        case "@": nil
+        case "s": value.text == nil ? "a text" : nil
+        case "c":
+            value.text.map { $0.count == 1 } ?? isWhole(value) ? nil : "a character"
+        case "f", "e", "E", "g", "G": value.approximation == nil ? "a number" : nil
+        default: isWhole(value) ? nil : "a whole number"
+        }
+    }
+
+    private static func isWhole(_ value: Value) -> Bool {
+        value.approximation.map { $0.rounded() == $0 } ?? false
+    }
+}

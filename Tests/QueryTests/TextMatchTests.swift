@@ -1,0 +1,117 @@
+import RecordStore
+import TestSupport
+import Testing
+
+@testable import Query
+
+/// What options overlook, in the scripts where it is hard.
+@Suite struct TextMatchTests {
+    static let pairs: [(String, String, String, Bool)] = [
+        // Sharp s is two letters, in either case.
+        ("straße", "STRASSE", "c", true), ("straße", "strasse", "d", false),
+        ("STRAẞE", "strasse", "c", true), ("ß", "s", "cd", false),
+        // The dotted and the dotless i are letters of their own.
+        ("İ", "i\u{307}", "c", true), ("İ", "i", "c", false), ("İ", "i", "cd", true),
+        ("İ", "I", "d", true), ("ı", "i", "c", false), ("ı", "i", "cd", false),
+        ("ı", "I", "c", false),
+        // Sigma has three forms, one of them final.
+        ("ΣΊΣΥΦΟΣ", "σίσυφος", "c", true), ("ς", "σ", "c", true), ("Σ", "ς", "c", true),
+        ("ς", "σ", "", false), ("ΣΊΣΥΦΟΣ", "σισυφος", "cd", true),
+        // Composed and decomposed.
+        ("é", "e\u{301}", "", false), ("é", "e\u{301}", "c", true), ("é", "e\u{301}", "d", true),
+        ("é", "e\u{301}", "w", true), ("é", "e\u{301}", "l", true), ("é", "e\u{301}", "n", false),
+        ("é", "e", "c", false), ("é", "e", "d", true), ("É", "e", "d", false),
+        ("É", "e", "cd", true),
+        ("q\u{323}\u{307}", "q\u{307}\u{323}", "c", true), ("Å", "\u{212B}", "c", true),
+        ("o\u{308}\u{304}", "ȫ", "c", true), ("ñ", "n", "cd", true), ("ø", "o", "cd", false),
+        ("ﬁn", "FIN", "c", true),
+        // Width.
+        ("１２３", "123", "", false), ("１２３", "123", "w", true), ("１２３", "123", "cd", false),
+        ("ＡＢＣ", "abc", "c", false), ("ＡＢＣ", "abc", "cw", true), ("ﾊﾞﾅﾅ", "バナナ", "w", true),
+        // Emoji are what they are.
+        ("👩‍👧", "👩‍👧", "cdw", true), ("👩‍👧", "👩👧", "cdw", false), ("👍🏽", "👍", "cd", false),
+        // Tatweel is a letter of the text, as Foundation has it; so are the vowel signs.
+        ("محمد", "محـمد", "", false), ("محمد", "محـمد", "cd", false), ("محمد", "مُحَمَّد", "d", false),
+        // Hangul syllables and their letters.
+        ("한글", "\u{1112}\u{1161}\u{11AB}\u{1100}\u{1173}\u{11AF}", "", false),
+        ("한글", "\u{1112}\u{1161}\u{11AB}\u{1100}\u{1173}\u{11AF}", "c", true),
+        ("한글", "하글", "cd", false),
+        // Other scripts with case, and without.
+        ("ПРИВЕТ", "привет", "c", true), ("Ё", "е", "cd", true), ("Й", "и", "cd", true),
+        ("𐐀", "𐐨", "c", true), ("が", "か", "d", false), ("कि", "क", "cd", false),
+    ]
+
+    @Test(arguments: pairs)
+    func `two texts are equal when the options overlook their differences`(
+        left: String, right: String, options: String, isEqual: Bool
+    ) throws {
+        let operation = options.isEmpty ? "==" : "==[\(options)]"
+        #expect(try Village.holds("%@ \(operation) %@", .text(left), .text(right)) == isEqual)
+        #expect(try Village.holds("%@ \(operation) %@", .text(right), .text(left)) == isEqual)
+        guard isEqual else { return }
+        for other in ["BEGINSWITH", "ENDSWITH", "CONTAINS", "LIKE"] where !options.isEmpty {
+            #expect(
+                try Village.holds("%@ \(other)[\(options)] %@", .text(left), .text(right)),
+                "\(other)")
+        }
+    }
+
+    @Test(arguments: [
+        ("BEGINSWITH", "école", "e", false), ("BEGINSWITH", "e\u{301}cole", "e", false),
+        ("BEGINSWITH", "école", "É", true), ("ENDSWITH", "cafe\u{301}", "E", false),
+        ("CONTAINS", "xq\u{303}x", "Q", false), ("CONTAINS", "xq\u{303}xq", "Q", true),
+        ("BEGINSWITH", "한국", "하", false), ("BEGINSWITH", "한국", "한", true),
+        ("BEGINSWITH", "👩‍👧", "👩", false), ("ENDSWITH", "👩‍👧", "👧", false),
+        ("CONTAINS", "a👩‍👧b", "👩‍👧", true), ("CONTAINS", "👍🏽", "👍", false),
+        ("CONTAINS", "कि", "क", true), ("CONTAINS", "कु", "क", false), ("ENDSWITH", "xß", "S", true),
+        ("CONTAINS", "é", "", true), ("CONTAINS", "ẞ", "ss", true),
+    ])
+    func `a part is found as whole characters once an option is given`(
+        operation: String, text: String, part: String, isFound: Bool
+    ) throws {
+        #expect(try Village.holds("%@ \(operation)[c] %@", .text(text), .text(part)) == isFound)
+    }
+
+    @Test func `without options parts are bytes`() throws {
+        #expect(try Village.holds("'e\u{301}' BEGINSWITH 'e' AND '👩‍👧' BEGINSWITH '👩'"))
+        #expect(try !Village.holds("'é' BEGINSWITH 'e' OR 'é' CONTAINS 'e\u{301}'"))
+    }
+
+    @Test func `an order overlooks what the options say`() throws {
+        #expect(try Village.holds("'Émile' <[cd] 'FABIO' AND 'zebra' >[cd] 'Éa' AND 'a' >=[c] 'A'"))
+        #expect(try Village.holds("'Z' < 'a' AND 'a' <[c] 'Z'"))
+    }
+
+    @Test func `folding ASCII and folding by Unicode give the same`() {
+        var random = SeededRandom(for: "TextMatchTests")
+        for round in 0..<3000 {
+            let count = round < 128 ? 1 : random.below(12)
+            let bytes = (0..<count).map { _ in
+                round < 128 ? UInt8(round) : UInt8(random.below(128))
+            }
+            let text = String(decoding: bytes, as: UTF8.self)
+            let options = TextOptions(rawValue: UInt8(random.below(32)))
+            guard TextMatch.folds(options) else { continue }
+            let quick = TextMatch.fold(text, options)
+            let slow = TextMatch.foldedByUnicode(text, options)
+            #expect(Array(quick.utf8) == Array(slow.utf8), "\(bytes) \(options)")
+        }
+    }
+
+    @Test func `parts are found in a text as in its folded form`() {
+        var random = SeededRandom(for: "TextMatchTests parts")
+        let letters = Array("aAbB é\r\n\u{301}")
+        for _ in 0..<3000 {
+            let text = String(
+                (0..<random.below(6)).map { _ in letters[random.below(letters.count)] })
+            let part = String(
+                (0..<random.below(3)).map { _ in letters[random.below(letters.count)] })
+            let folded = TextMatch.foldedByUnicode(text, .caseInsensitive)
+            let foldedPart = TextMatch.foldedByUnicode(part, .caseInsensitive)
+            for operation in [Comparison.Operation.contains, .beginsWith, .endsWith] {
+                let found = TextMatch.holds(operation, text, part, .caseInsensitive)
+                #expect(found == TextMatch.holds(operation, folded, foldedPart, .localized))
+            }
+        }
+    }
+}

@@ -1,0 +1,202 @@
+import RecordStore
+import Testing
+
+@testable import Query
+
+/// Four people, their kids and the kids' pets: a store small enough to know by heart.
+///
+/// | name | age | height | money | active | born | flags | boss | kids (ordered), age | pets     |
+/// |------|-----|--------|-------|--------|------|-------|------|---------------------|----------|
+/// | Ada  | 36  | 1.75   | 10.50 | true   | 100  | 6     |      | Ben 4, Cy nil       | Rex, Pip |
+/// | Bob  | 50  | 1.5    | -2    | false  | 0.5  | 1     | Ada  |                     |          |
+/// | Cat  | nil | nil    | nil   | nil    | nil  | nil   | Bob  | Dee 7               |          |
+/// | nil  | 7   | NaN    | 0     | true   | -5   | 0     | Cat  | Eve nil             | Rex      |
+enum Village {
+    private static let reserved = [
+        "size", "first", "in", "any", "self", "no", "null", "contains", "like", "end", "not",
+    ]
+
+    private static func attribute(
+        _ name: String, _ type: AttributeType
+    ) -> AttributeDescription {
+        AttributeDescription(name: name, type: type, isOptional: true)
+    }
+
+    static let schema = SchemaDescription(
+        modelVersion: "V1",
+        entities: [
+            EntityDescription(
+                name: "Person", className: "Person",
+                attributes: [
+                    attribute("name", .string), attribute("age", .int32),
+                    attribute("height", .double), attribute("money", .decimal),
+                    attribute("active", .bool), attribute("born", .date),
+                    attribute("flags", .int64), attribute("key", .uuid),
+                    attribute("home", .url), attribute("photo", .data),
+                    attribute("naïve 🐶", .string), attribute("total", .uint64),
+                ] + reserved.map { attribute($0, .int32) },
+                relationships: [
+                    RelationshipDescription(
+                        name: "boss", destinationEntityName: "Person", kind: .toOne),
+                    RelationshipDescription(
+                        name: "team", destinationEntityName: "Person", inverseName: "boss",
+                        kind: .toManyUnordered),
+                    RelationshipDescription(
+                        name: "kids", destinationEntityName: "Kid", inverseName: "parent",
+                        kind: .toManyOrdered),
+                ],
+                indexes: [["name"], ["age"], ["active", "age"], ["money"]]),
+            EntityDescription(
+                name: "Kid", className: "Kid",
+                attributes: [attribute("name", .string), attribute("age", .int32)],
+                relationships: [
+                    RelationshipDescription(
+                        name: "parent", destinationEntityName: "Person", kind: .toOne),
+                    RelationshipDescription(
+                        name: "pets", destinationEntityName: "Pet", inverseName: "owner",
+                        kind: .toManyUnordered),
+                ]),
+            EntityDescription(
+                name: "Pet", className: "Pet", attributes: [attribute("name", .string)],
+                relationships: [
+                    RelationshipDescription(
+                        name: "owner", destinationEntityName: "Kid", kind: .toOne)
+                ]),
+        ])
+
+    private struct Builder {
+        let database: RecordDatabase
+        let transaction: RecordTransaction
+        var batch = RecordBatch()
+
+        mutating func add(
+            _ entityName: String, _ values: [String: Value], links: [String: ObjectNumber] = [:]
+        ) throws -> ObjectNumber {
+            let entity = try #require(database.schema.entity(named: entityName))
+            let number = try transaction.allocateNumber(in: entity.hierarchy)
+            var row = entity.emptyRow()
+            defer { row.deallocate() }
+            for (name, value) in values {
+                row.setValue(value, try #require(entity.field(named: name)))
+            }
+            for (name, target) in links {
+                row.setLink(target, at: try #require(entity.field(named: name)).byteOffset)
+            }
+            batch.insert(entity, number, row: row)
+            return number
+        }
+    }
+
+    private static func build() throws -> RecordDatabase {
+        let database = try RecordDatabase.open(.memory, schema: schema)
+        var builder = Builder(database: database, transaction: try database.beginWrite())
+        let ada = try builder.add(
+            "Person",
+            [
+                "name": .string("Ada"), "age": .int(36), "height": .double(1.75),
+                "money": .decimal(10.5), "active": .bool(true), "born": .date(100),
+                "flags": .int(6), "total": .uint(.max), "home": .url("https://a.example/Ada"),
+                "photo": .data([1, 2]), "naïve 🐶": .string("yes"),
+            ].merging(reserved.map { ($0, .int(1)) }) { first, _ in first })
+        let bob = try builder.add(
+            "Person",
+            [
+                "name": .string("Bob"), "age": .int(50), "height": .double(1.5),
+                "money": .decimal(-2), "active": .bool(false), "born": .date(0.5),
+                "flags": .int(1), "size": .int(3),
+            ], links: ["boss": ada])
+        let cat = try builder.add("Person", ["name": .string("Cat")], links: ["boss": bob])
+        let nobody = try builder.add(
+            "Person",
+            [
+                "age": .int(7), "height": .double(.nan), "money": .decimal(0),
+                "active": .bool(true), "born": .date(-5), "flags": .int(0),
+            ], links: ["boss": cat])
+        var kids: [String: ObjectNumber] = [:]
+        for (name, age, parent) in [
+            ("Ben", Value.int(4), ada), ("Cy", .null, ada), ("Dee", .int(7), cat),
+            ("Eve", .null, nobody),
+        ] {
+            kids[name] = try builder.add(
+                "Kid", ["name": .string(name), "age": age], links: ["parent": parent])
+        }
+        let person = try #require(database.schema.entity(named: "Person"))
+        let ordered = try #require(person.relationship(named: "kids"))
+        for (parent, names) in [(ada, ["Ben", "Cy"]), (cat, ["Dee"]), (nobody, ["Eve"])] {
+            builder.batch.setLinks(ordered, owner: parent, names.compactMap { kids[$0] })
+        }
+        for (name, owner) in [("Rex", "Ben"), ("Pip", "Ben"), ("Rex", "Eve")] {
+            _ = try builder.add(
+                "Pet", ["name": .string(name)], links: ["owner": try #require(kids[owner])])
+        }
+        try builder.transaction.apply(builder.batch)
+        _ = try builder.transaction.commit()
+        return database
+    }
+
+    private static let shared = Result { try build() }
+
+    // MARK: Asking
+
+    /// The names of the people, in the order of the table; `-` stands for nil. Plan and reference
+    /// must agree.
+    static func find(_ format: String, _ arguments: FormatArgument...) throws -> [String] {
+        try find(try ConditionParser.parse(format, arguments))
+    }
+
+    static func find(_ condition: Condition) throws -> [String] {
+        let snapshot = try shared.get().snapshot()
+        let entity = try #require(snapshot.schema.entity(named: "Person"))
+        let name = try #require(entity.field(named: "name"))
+        let evaluator = ReferenceEvaluator(snapshot)
+        var expected: [ObjectNumber] = []
+        var names: [String] = []
+        let cursor = snapshot.recordCursor(entity.hierarchy)
+        while try cursor.next() {
+            let row = try cursor.row()
+            let candidate = Candidate(number: cursor.number, row: row, entity: entity)
+            guard try evaluator.isTrue(condition, of: candidate) else { continue }
+            expected.append(cursor.number)
+            names.append(try snapshot.value(name, of: row).text ?? "-")
+        }
+        let found = try QueryRunner(snapshot).numbers(
+            FetchRequest(entityName: "Person", condition: condition))
+        #expect(found.sorted() == expected, "\(ConditionText.text(condition))")
+        return names
+    }
+
+    /// Whether a condition that asks nothing of a record is true.
+    static func holds(_ format: String, _ arguments: FormatArgument...) throws -> Bool {
+        let found = try find(try ConditionParser.parse(format, arguments))
+        #expect(found.isEmpty || found.count == 4, "\(format) is not the same of all records")
+        return !found.isEmpty
+    }
+
+    /// The error of a format that is refused, by the parser or before the first record is read.
+    static func refusal(_ format: String, _ arguments: FormatArgument...) -> String? {
+        do {
+            let condition = try ConditionParser.parse(format, arguments)
+            let snapshot = try shared.get().snapshot()
+            _ = try QueryRunner(snapshot).numbers(
+                FetchRequest(entityName: "Person", condition: condition, limit: 0))
+            return nil
+        } catch let error as QueryError {
+            return error.message
+        } catch {
+            return nil
+        }
+    }
+
+    static func person(_ name: String) throws -> FormatArgument {
+        let names = ["Ada": 1, "Bob": 2, "Cat": 3, "-": 4]
+        return .value(.object(ObjectNumber(UInt64(try #require(names[name])))))
+    }
+}
+
+extension FormatArgument {
+    static let null = FormatArgument.value(.null)
+    static func int(_ number: Int64) -> FormatArgument { .value(.int(number)) }
+    static func double(_ number: Double) -> FormatArgument { .value(.double(number)) }
+    static func text(_ text: String) -> FormatArgument { .value(.string(text)) }
+    static func bool(_ flag: Bool) -> FormatArgument { .value(.bool(flag)) }
+}
