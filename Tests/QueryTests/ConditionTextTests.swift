@@ -37,7 +37,8 @@ import Testing
 
     @Test(arguments: [
         Value.null, .bool(true), .int(.min), .uint(.max), .float(0.1), .double(-0.0), .double(.nan),
-        .double(.infinity), .double(-.infinity), .double(5e-324), .decimal(1.1), .decimal(.nan),
+        .double(.infinity), .double(-.infinity), .double(.leastNonzeroMagnitude), .decimal(1.1),
+        .decimal(.nan),
         .string("a\"b\\c\n\u{0}é e\u{301}"), .url("https://a.example/?q='x'"), .data([]),
         .data([0, 255]), .date(-0.5), .date(1e-7), .object(ObjectNumber(7)),
     ])
