@@ -67,10 +67,10 @@ enum Village {
     private struct Builder {
         let database: RecordDatabase
         let transaction: RecordTransaction
-        var batch = RecordBatch()
 
-        mutating func add(
-            _ entityName: String, _ values: [String: Value], links: [String: ObjectNumber] = [:]
+        func add(
+            to batch: inout RecordBatch, _ entityName: String, _ values: [String: Value],
+            links: [String: ObjectNumber] = [:]
         ) throws -> ObjectNumber {
             let entity = try #require(database.schema.entity(named: entityName))
             let number = try transaction.allocateNumber(in: entity.hierarchy)
@@ -89,9 +89,10 @@ enum Village {
 
     private static func build() throws -> RecordDatabase {
         let database = try RecordDatabase.open(.memory, schema: schema)
-        var builder = Builder(database: database, transaction: try database.beginWrite())
+        let builder = Builder(database: database, transaction: try database.beginWrite())
+        var batch = RecordBatch()
         let ada = try builder.add(
-            "Person",
+            to: &batch, "Person",
             [
                 "name": .string("Ada"), "age": .int(36), "height": .double(1.75),
                 "money": .decimal(10.5), "active": .bool(true), "born": .date(100),
@@ -99,15 +100,16 @@ enum Village {
                 "photo": .data([1, 2]), "naïve 🐶": .string("yes"),
             ].merging(reserved.map { ($0, .int(1)) }) { first, _ in first })
         let bob = try builder.add(
-            "Person",
+            to: &batch, "Person",
             [
                 "name": .string("Bob"), "age": .int(50), "height": .double(1.5),
                 "money": .decimal(-2), "active": .bool(false), "born": .date(0.5),
                 "flags": .int(1), "size": .int(3),
             ], links: ["boss": ada])
-        let cat = try builder.add("Person", ["name": .string("Cat")], links: ["boss": bob])
+        let cat = try builder.add(
+            to: &batch, "Person", ["name": .string("Cat")], links: ["boss": bob])
         let nobody = try builder.add(
-            "Person",
+            to: &batch, "Person",
             [
                 "age": .int(7), "height": .double(.nan), "money": .decimal(0),
                 "active": .bool(true), "born": .date(-5), "flags": .int(0),
@@ -118,18 +120,19 @@ enum Village {
             ("Eve", .null, nobody),
         ] {
             kids[name] = try builder.add(
-                "Kid", ["name": .string(name), "age": age], links: ["parent": parent])
+                to: &batch, "Kid", ["name": .string(name), "age": age], links: ["parent": parent])
         }
         let person = try #require(database.schema.entity(named: "Person"))
         let ordered = try #require(person.relationship(named: "kids"))
         for (parent, names) in [(ada, ["Ben", "Cy"]), (cat, ["Dee"]), (nobody, ["Eve"])] {
-            builder.batch.setLinks(ordered, owner: parent, names.compactMap { kids[$0] })
+            batch.setLinks(ordered, owner: parent, names.compactMap { kids[$0] })
         }
         for (name, owner) in [("Rex", "Ben"), ("Pip", "Ben"), ("Rex", "Eve")] {
             _ = try builder.add(
-                "Pet", ["name": .string(name)], links: ["owner": try #require(kids[owner])])
+                to: &batch, "Pet", ["name": .string(name)],
+                links: ["owner": try #require(kids[owner])])
         }
-        try builder.transaction.apply(builder.batch)
+        try builder.transaction.apply(batch)
         _ = try builder.transaction.commit()
         return database
     }
