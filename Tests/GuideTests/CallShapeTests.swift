@@ -69,6 +69,21 @@ import Testing
         #expect(counts == [4, 3, 60])
     }
 
+    @Test func `a fetch may leave out what is not committed`() throws {
+        let counts = try dataStack.perform(
+            synchronous: { transaction -> [Int] in
+                _ = transaction.create(Into<Sailor>())
+                let all = From<Sailor>().tweak { $0.includesPendingChanges = false }
+                return [
+                    try transaction.fetchCount(all), try transaction.fetchAll(all).count,
+                    try transaction.fetchCount(From<Sailor>()),
+                ]
+            }
+        )
+
+        #expect(counts == [3, 3, 4])
+    }
+
     // MARK: Fetches
 
     /// A clause of the program's own.

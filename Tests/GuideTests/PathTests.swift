@@ -117,6 +117,8 @@ import Testing
         #expect(try ferries(Where<Ferry> { $0.$age > 3 }) == ["LK-2"])
         #expect(try ferries(Where<Ferry> { $0.$registry == "LK-1" && $0.$age == 3 }) == ["LK-1"])
         #expect(try ferries(Where<Ferry> { [3, 4] ~= $0.$age }) == ["LK-1"])
+        #expect(try ferries(Where<Ferry> { $0.$nickname == nil }) == ["LK-1", "LK-2"])
+        #expect(try ferries(Where<Ferry> { $0.$nickname != nil || $0.$captain == nil }) == [])
         #expect(
             try dataStack.fetchCount(From<Ferry>().where { $0.$registry != "LK-1" }) == 1)
         #expect(

@@ -55,6 +55,28 @@ import Testing
         #expect(johnsAge == 42)
     }
 
+    @Test func `an attribute that may be nil is queried`() throws {
+        let gender = try dataStack.queryValue(
+            From<Sailor>().select(\.$gender).where(\.$name == "John Smith"))
+        #expect(gender == "M")
+        #expect(
+            try dataStack.queryValue(
+                From<Sailor>(), Select<Sailor, String>(\.$gender), Where<Sailor>(\.$age == 60))
+                == nil)
+    }
+
+    @Test func `a result is one of Foundation's classes`() throws {
+        let john = Where<Sailor>("name == %@", "John Smith" as NSString)
+        #expect(try dataStack.queryValue(From<Sailor>(), Select<NSNumber>("age"), john) == 42)
+        #expect(try dataStack.queryValue(From<Sailor>(), Select<NSNumber>("rating"), john) == 4.5)
+        #expect(
+            try dataStack.queryValue(From<Sailor>(), Select<NSString>("name"), john)
+                == "John Smith")
+        #expect(
+            try dataStack.fetchCount(From<Sailor>(), Where<Sailor>("gender", isEqualTo: NSNull()))
+                == 1)
+    }
+
     @Test func `an aggregate is queried`() throws {
         let oldestAge = try dataStack.queryValue(
             From<Sailor>(),

@@ -140,6 +140,41 @@ import Testing
         #expect(rank == .mate)
     }
 
+    class Crate: CoreStoreObject {
+        @Field.Stored("label") var label: NSString = ""
+        @Field.Stored("weight") var weight: NSNumber?
+        @Field.Stored("sealed") var sealed: NSDate?
+        @Field.Stored("code") var code: NSUUID?
+        @Field.Stored("picture") var picture: NSData?
+    }
+
+    @Test func `a property is of one of Foundation's classes`() throws {
+        let dataStack = DataStack(
+            CoreStoreSchema(modelVersion: "V1", entities: [Entity<Crate>("Crate")]))
+        try dataStack.addStorageAndWait(InMemoryStore())
+        let code = UUID()
+        let json: [String: Any] = ["label": "Herring", "weight": 12]
+        try dataStack.perform(synchronous: { transaction in
+            let crate = transaction.create(Into<Crate>())
+            #expect(crate.label == "")
+            #expect(crate.weight == nil)
+            crate.label = json["label"] as? NSString ?? ""
+            crate.weight = json["weight"] as? NSNumber
+            crate.sealed = NSDate(timeIntervalSinceReferenceDate: 1.5)
+            crate.code = NSUUID(uuidString: code.uuidString)
+            crate.picture = NSData(data: Data([1, 2, 3]))
+        })
+
+        let crate = try #require(
+            try dataStack.fetchOne(From<Crate>().where(\.$label == "Herring")))
+        #expect(crate.label == "Herring")
+        #expect(crate.weight == 12)
+        #expect(crate.sealed?.timeIntervalSinceReferenceDate == 1.5)
+        #expect(crate.code?.uuidString == code.uuidString)
+        #expect(crate.picture?.count == 3)
+        #expect(try dataStack.fetchCount(From<Crate>().where(format: "weight > %@", 11)) == 1)
+    }
+
     // MARK: Version locks
 
     private static let hashes: VersionLock = [

@@ -119,6 +119,13 @@ extension From {
     ) -> QueryChainBuilder<O, R> where O: CoreStoreObject {
         select(Select<O, R>([.attribute(keyPath)]))
     }
+
+    /// A query for one attribute that may be nil.
+    public func select<B: CoreStoreObject, R: QueryableAttributeType>(
+        _ keyPath: KeyPath<O, FieldContainer<B>.Stored<R?>>
+    ) -> QueryChainBuilder<O, R> where O: CoreStoreObject {
+        select(Select<O, R>([.attribute(keyPath)]))
+    }
 }
 
 extension FetchChainBuilder {

@@ -63,6 +63,13 @@ extension SelectClause {
         self.init([SelectTerm<O>.attribute(keyPath)])
     }
 
+    /// One attribute that may be nil.
+    public init<O: CoreStoreObject, B: CoreStoreObject, T: QueryableAttributeType>(
+        _ keyPath: KeyPath<O, FieldContainer<B>.Stored<T?>>
+    ) where Parameters == (O, T) {
+        self.init([SelectTerm<O>.attribute(keyPath)])
+    }
+
     /// The objects' IDs.
     public init<O: DynamicObject>() where Parameters == (O, NSManagedObjectID) {
         self.init([SelectTerm<O>.objectID()])
