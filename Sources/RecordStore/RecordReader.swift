@@ -21,7 +21,7 @@ package class RecordReader {
         _ number: ObjectNumber, in hierarchy: HierarchyID,
         _ body: (RowView) throws(StoreError) -> Result
     ) throws(StoreError) -> Result? {
-        let key = RecordKey.bytes(number)
+        let key = RecordKey.inline(number)
         return try view.withValue(for: key.span, in: trees.records(hierarchy)) {
             bytes throws(StoreError) in
             try body(try self.checkedRow(bytes, number, hierarchy))
@@ -74,7 +74,7 @@ package class RecordReader {
     package final func contains(
         _ number: ObjectNumber, in hierarchy: HierarchyID
     ) throws(StoreError) -> Bool {
-        try view.contains(RecordKey.bytes(number).span, in: trees.records(hierarchy))
+        try view.contains(RecordKey.inline(number).span, in: trees.records(hierarchy))
     }
 
     final func checkedRow(
@@ -270,6 +270,13 @@ package class RecordReader {
 /// Keys of records and links: numbers, big-endian, so that appended objects go to the right edge.
 enum RecordKey {
     static func bytes(_ number: ObjectNumber) -> [UInt8] { bytes(number.rawValue) }
+
+    /// The same without an allocation.
+    static func inline(_ number: ObjectNumber) -> InlineArray<8, UInt8> {
+        InlineArray { index in
+            UInt8(truncatingIfNeeded: number.rawValue >> UInt64(56 - 8 * index))
+        }
+    }
 
     static func bytes(_ first: UInt64, _ second: UInt64? = nil) -> [UInt8] {
         var bytes: [UInt8] = []

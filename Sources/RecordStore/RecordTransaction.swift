@@ -13,31 +13,35 @@ package final class RecordSnapshot: RecordReader, @unchecked Sendable {
 /// The one transaction that changes records; reads see its own changes.
 package final class RecordTransaction: RecordReader {
     let editor: WriteTransaction
-    private var lastNumbers: [HierarchyID: UInt64] = [:]
-    private var storedNumbers: [HierarchyID: UInt64] = [:]
+    /// The numbers given out last, and those that the store knows, by the tag of the hierarchy's
+    /// root; nil until the first is asked for.
+    private var numbers: [(last: UInt64, stored: UInt64)?]
     private var countChanges: [UInt16: Int] = [:]
     private var sharers: [HierarchyID: Set<ObjectNumber>] = [:]
 
     init(schema: Schema, editor: WriteTransaction, catalog: Catalog, trees: TreeTable) {
         self.editor = editor
+        numbers = Array(repeating: nil, count: schema.entities.count + 1)
         super.init(schema: schema, view: editor, catalog: catalog, trees: trees)
     }
 
     /// A number that no object of the hierarchy ever had. One that is not used is given again
     /// after a rollback only.
     package func allocateNumber(in hierarchy: HierarchyID) throws(StoreError) -> ObjectNumber {
-        let last: UInt64
-        if let known = lastNumbers[hierarchy] {
-            last = known
+        let tag = Int(hierarchy.rootTag)
+        var entry: (last: UInt64, stored: UInt64)
+        if let known = numbers[tag] {
+            entry = known
         } else {
-            last = try catalog.counter(Catalog.numberKey(hierarchy), of: view)
-            storedNumbers[hierarchy] = last
+            let stored = try catalog.counter(Catalog.numberKey(hierarchy), of: view)
+            entry = (stored, stored)
         }
-        guard last < UInt64(1) << 62 else {
+        guard entry.last < UInt64(1) << 62 else {
             throw StoreError(.tooLarge, "the hierarchy has given out all its numbers")
         }
-        lastNumbers[hierarchy] = last + 1
-        return ObjectNumber(last + 1)
+        entry.last += 1
+        numbers[tag] = entry
+        return ObjectNumber(entry.last)
     }
 
     /// Applies changes to records, indexes, links and counters.
@@ -111,8 +115,10 @@ package final class RecordTransaction: RecordReader {
     /// Ends the transaction so that the next may begin; see ``WriteTransaction/stage(_:)``.
     package func stage(_ durability: Durability) throws(StoreError) -> StagedCommit {
         do throws(StoreError) {
-            for (hierarchy, last) in lastNumbers where storedNumbers[hierarchy] != last {
-                try catalog.setCounter(Catalog.numberKey(hierarchy), last, in: editor)
+            for (tag, entry) in numbers.enumerated() {
+                guard let entry, entry.last != entry.stored else { continue }
+                let hierarchy = HierarchyID(rootTag: UInt16(tag))
+                try catalog.setCounter(Catalog.numberKey(hierarchy), entry.last, in: editor)
             }
         } catch {
             editor.rollback()

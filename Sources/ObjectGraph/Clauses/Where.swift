@@ -102,7 +102,8 @@ public struct Where<O: DynamicObject>: WhereClauseType, Hashable, Sendable {
     // MARK: Building
 
     static func path(_ keyPath: KeyPathString) -> [String] {
-        keyPath.split(separator: ".").map(String.init)
+        keyPath.utf8.contains(UInt8(ascii: "."))
+            ? keyPath.split(separator: ".").map(String.init) : [keyPath]
     }
 
     static func comparison(

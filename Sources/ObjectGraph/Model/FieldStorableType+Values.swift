@@ -152,6 +152,13 @@ enum ValueBridge {
     }
 
     static func value<V: FieldStorableType>(_ value: V) -> Value {
+        if let text = value as? String { return .string(text) }
+        if let number = value as? Int { return .int(Int64(number)) }
+        if let number = value as? Double { return .double(number) }
+        return other(value)
+    }
+
+    private static func other<V: FieldStorableType>(_ value: V) -> Value {
         self.value(value.cs_toFieldStoredNativeType()) ?? .null
     }
 

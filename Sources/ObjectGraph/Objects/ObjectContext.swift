@@ -207,13 +207,10 @@ final class ObjectContext {
     }
 
     /// Creates an object with its defaults.
-    func create(
-        _ entity: EntityLayout, in store: AttachedStore
-    ) throws(StoreError) -> CoreStoreObject {
-        let number = try transaction(for: store).allocateNumber(in: entity.hierarchy)
-        let kind = try access(to: store).kind(entity.tag, in: self)
-        let object = make(number, kind)
-        object.row = FieldRow(entity.emptyRow())
+    func create(_ kind: ObjectKind) throws(StoreError) -> CoreStoreObject {
+        let transaction = try transaction(for: kind.store)
+        let object = make(try transaction.allocateNumber(in: kind.entity.hierarchy), kind)
+        object.row = FieldRow(kind.entity.emptyRow())
         object.state = .inserted
         object.isListed = true
         object.isRecorded = false

@@ -141,6 +141,11 @@ public final class DataStack: Equatable, @unchecked Sendable {
     func currentView() -> ObjectContext {
         viewLock.lock()
         defer { viewLock.unlock() }
+        return lockedView(isCurrent: viewExecutor.isCurrent)
+    }
+
+    /// The same where the lock is held, and known whether the caller is where the view lives.
+    private func lockedView(isCurrent: Bool) -> ObjectContext {
         if view == nil {
             let made = ObjectContext(role: .view, stack: self)
             made.source = self
@@ -148,7 +153,7 @@ public final class DataStack: Equatable, @unchecked Sendable {
             hasView.store(true, ordering: .sequentiallyConsistent)
         }
         guard let view else { preconditionFailure("the view was just made") }
-        if viewExecutor.isCurrent { moveView(view) }
+        if isCurrent { moveView(view) }
         return view
     }
 
@@ -187,13 +192,14 @@ public final class DataStack: Equatable, @unchecked Sendable {
     func withView<Result, Failure>(
         _ body: (ObjectContext) throws(Failure) -> Result
     ) throws(Failure) -> Result {
+        let isCurrent = viewExecutor.isCurrent
         Log.assert(
-            viewExecutor.isCurrent,
+            isCurrent,
             "a stack is fetched from where its view lives: the main thread unless it was made "
                 + "with another viewContext")
         viewLock.lock()
         defer { viewLock.unlock() }
-        return try body(currentView())
+        return try body(lockedView(isCurrent: isCurrent))
     }
 
     /// Reads every live object of the view again.

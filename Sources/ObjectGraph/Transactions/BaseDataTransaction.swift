@@ -5,6 +5,7 @@ import RecordStore
 /// A transaction and its objects are for the closure that received it, on the thread that runs it.
 public class BaseDataTransaction {
     let stack: DataStack
+    private var lastKind: ObjectKind?
     let context: ObjectContext
     /// What the program gave to tell where the changes came from.
     public let sourceIdentifier: Any?
@@ -32,6 +33,21 @@ public class BaseDataTransaction {
     /// ends it.
     public func create<O: CoreStoreObject>(_ into: Into<O>) -> O {
         checkOpen()
+        let kind = kind(of: into)
+        do throws(StoreError) {
+            guard let object = try context.create(kind) as? O else {
+                Log.abort("the class of \(kind.entity.name) is not \(O.self)")
+            }
+            return object
+        } catch {
+            context.fail(error, "an object could not be created.")
+            return detachedObject(kind.entity, kind.store)
+        }
+    }
+
+    /// What is created into, looked up once for many objects of one class.
+    private func kind<O: CoreStoreObject>(of into: Into<O>) -> ObjectKind {
+        if into.infersStore, let last = lastKind, last.model.type == O.self { return last }
         let configurations: [ModelConfiguration]? =
             into.infersStore ? nil : [into.configuration]
         let stores = stack.stores(for: O.self, in: configurations)
@@ -44,13 +60,13 @@ public class BaseDataTransaction {
             Log.abort("\(entity.name) is abstract: create an object of an entity below it")
         }
         do throws(StoreError) {
-            guard let object = try context.create(entity, in: store) as? O else {
-                Log.abort("the class of \(entity.name) is not \(O.self)")
-            }
-            return object
+            let kind = try context.access(to: store).kind(entity.tag, in: context)
+            if into.infersStore { lastKind = kind }
+            return kind
         } catch {
-            context.fail(error, "an object could not be created.")
-            return detachedObject(entity, store)
+            // The store cannot be used; creating says so again, and is heard then.
+            return ObjectKind(
+                context: context, store: store, entity: entity, objects: IdentityMap())
         }
     }
 

@@ -17,15 +17,14 @@ package final class Cursor {
     private var leaf: NodeView?
     private var index = 0
     /// Where the key is put together: the page keeps prefix and rest apart.
-    private let keyBytes: PageBuffer
-    private let valueBytes = ByteBuffer(capacity: 64)
+    private lazy var keyBytes = PageBuffer(
+        id: PageID(0),
+        count: Limits.keySizeInBytesMax(pageSizeInBytes: view.pageSizeInBytes) + 8)
+    private lazy var valueBytes = ByteBuffer(capacity: 64)
 
     package init(_ view: PageView, tree: TreeID) {
         self.view = view
         self.tree = tree
-        self.keyBytes = PageBuffer(
-            id: PageID(0),
-            count: Limits.keySizeInBytesMax(pageSizeInBytes: view.pageSizeInBytes) + 8)
     }
 
     /// Whether the cursor is at an entry.

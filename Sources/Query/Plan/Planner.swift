@@ -35,20 +35,35 @@ struct Planner {
     }
 
     func plan(_ condition: Condition) -> AccessPlan {
-        let parts = conjuncts(condition)
+        let parts = conjuncts(condition).map { Part($0, slot: slot($0)) }
         var best: (plan: AccessPlan, cost: Int)?
         func offer(_ plan: AccessPlan?, _ cost: Int) {
             guard let plan, cost < best?.cost ?? .max else { return }
             best = (plan, cost)
         }
-        for part in parts { offer(direct(part), 1) }
-        for index in entity.indexes {
-            if let (plan, cost) = plan(index, parts) { offer(plan, cost) }
+        for part in parts { offer(direct(part.comparison), 1) }
+        for (position, slot) in entity.leadingSlots.enumerated()
+        where parts.contains(where: { $0.slot == slot }) {
+            if let (plan, cost) = plan(entity.indexes[position], parts) { offer(plan, cost) }
+            // Nothing promises fewer than the one entry of a unique key.
+            if let best, best.cost <= 2 { return best.plan }
         }
         for part in parts {
-            if let (plan, cost) = sources(part) { offer(plan, cost) }
+            if let (plan, cost) = sources(part.comparison) { offer(plan, cost) }
         }
         return best?.plan ?? .scan
+    }
+
+    /// One of the conditions that must all hold, with the slot of the record's own column that it
+    /// is about, found once for all indexes.
+    private struct Part {
+        var comparison: Comparison
+        var slot: Int?
+
+        init(_ comparison: Comparison, slot: Int?) {
+            self.comparison = comparison
+            self.slot = slot
+        }
     }
 
     private func conjuncts(_ condition: Condition) -> [Comparison] {
@@ -108,17 +123,16 @@ struct Planner {
     // MARK: Indexes
 
     /// Equal columns first, then at most one with a range.
-    private func plan(_ index: IndexLayout, _ parts: [Comparison]) -> (AccessPlan, Int)? {
+    private func plan(_ index: IndexLayout, _ parts: [Part]) -> (AccessPlan, Int)? {
         var prefixes = [reader.keyEncoder(columnCount: index.columns.count)]
         var equalCount = 0
         for column in index.columns {
-            let own = parts.filter { names($0, column) }
+            let own = parts.compactMap { $0.slot == column.slot ? $0.comparison : nil }
             if let values = equalValues(own, column) {
                 guard values.count * prefixes.count <= 10_000 else { break }
                 guard let next = extended(prefixes, column, values) else { break }
                 // A value that is listed twice must not be scanned twice.
-                var known: Set<[UInt8]> = []
-                prefixes = next.filter { known.insert($0.bytes).inserted }
+                prefixes = next.count > 1 ? Self.distinct(next) : next
                 equalCount += 1
                 continue
             }
@@ -127,7 +141,7 @@ struct Planner {
         }
         guard equalCount > 0 else { return nil }
         // Sorted and without repetition, so that no entry comes twice.
-        let keys = Set(prefixes.map(\.bytes)).sorted { left, right in
+        let keys = prefixes.map(\.bytes).sorted { left, right in
             left.lexicographicallyPrecedes(right)
         }
         let ranges = keys.map { KeyRange(prefix: $0) }
@@ -141,12 +155,17 @@ struct Planner {
         max(8, 400 >> (equalCount * 3))
     }
 
-    private func names(_ comparison: Comparison, _ column: FieldLayout) -> Bool {
+    private static func distinct(_ keys: [KeyEncoder]) -> [KeyEncoder] {
+        var known: Set<[UInt8]> = []
+        return keys.filter { known.insert($0.bytes).inserted }
+    }
+
+    private func slot(_ comparison: Comparison) -> Int? {
         guard comparison.quantifier == .none, !TextMatch.folds(comparison.options),
             case .keyPath(let path) = comparison.left,
             let resolved = try? resolver.resolve(path, from: entity)
-        else { return false }
-        return (resolved.ownField ?? resolved.ownLink)?.slot == column.slot
+        else { return nil }
+        return (resolved.ownField ?? resolved.ownLink)?.slot
     }
 
     /// The values that a column must equal one of.

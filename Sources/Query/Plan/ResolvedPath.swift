@@ -96,6 +96,12 @@ struct PathResolver {
         guard path.count <= Self.nameCountMax else {
             throw QueryError("a path has at most \(Self.nameCountMax) names, not \(path.count)")
         }
+        // Most paths are an attribute's name.
+        if path.count == 1, path[0].utf8.count != 4, entity.relationship(named: path[0]) == nil,
+            let field = entity.field(named: path[0])
+        {
+            return ResolvedPath(steps: [], end: .attribute(field), entity: entity)
+        }
         var steps: [ResolvedPath.Step] = []
         var current = entity
         var rest = path[...]

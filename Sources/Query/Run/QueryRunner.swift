@@ -175,10 +175,19 @@ package struct QueryRunner {
                 guard try test(cursor.number, try cursor.row()) else { return }
             }
         case .index(let index, let ranges):
+            // Entries with equal columns come in the order of their records; a single one, as of a
+            // unique key, is worth no cursor.
+            var records: RecordCursor?
             for range in ranges {
                 let cursor = reader.indexCursor(index, range)
                 while try cursor.next() {
-                    guard try lend(cursor.number, entity.hierarchy, test) else { return }
+                    if let records {
+                        guard try records.find(cursor.number) else { continue }
+                        guard try test(cursor.number, try records.row()) else { return }
+                    } else {
+                        guard try lend(cursor.number, entity.hierarchy, test) else { return }
+                        if !index.isUnique { records = reader.recordCursor(entity.hierarchy) }
+                    }
                 }
             }
         case .sources(let relationship, let targets):

@@ -52,6 +52,16 @@ package final class RecordCursor {
         return try readNumber()
     }
 
+    /// Goes to a record, without a descent when it is near the last one. False when there is none
+    /// of the number. Nothing may change the records between two calls.
+    package func find(_ number: ObjectNumber) throws(StoreError) -> Bool {
+        hasStarted = true
+        try RecordKey.inline(number).span.withView { key throws(StoreError) in
+            try cursor.seekNear(key)
+        }
+        return try readNumber() && self.number == number
+    }
+
     /// After a move that threw: goes to the first record behind what cannot be read. False when
     /// there is none.
     package func skipDamage() throws(StoreError) -> Bool {

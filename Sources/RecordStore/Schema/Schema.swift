@@ -137,6 +137,10 @@ package final class EntityLayout: Sendable, Hashable {
     package let hasLinkBounds: Bool
     package let fixedSize: Int
     package let variableOffsets: [Int]
+    /// For each index the slot of its first column.
+    package let leadingSlots: [Int]
+    /// A new record with its defaults.
+    private let blank: [UInt8]
     private let fieldByName: [String: Int]
     private let relationshipByName: [String: Int]
 
@@ -156,6 +160,8 @@ package final class EntityLayout: Sendable, Hashable {
         self.fields = fields
         self.relationships = relationships
         self.indexes = indexes
+        leadingSlots = indexes.map { $0.columns.first?.slot ?? -1 }
+        blank = Self.blank(tag, fields)
         uniqueIndexes = indexes.filter(\.isUnique)
         requiredOffsets = fields.filter { !$0.isOptional }.map(\.byteOffset)
         hasLinkBounds = relationships.contains { $0.minCount > 0 || $0.maxCount > 0 }
@@ -183,16 +189,20 @@ package final class EntityLayout: Sendable, Hashable {
     // MARK: Records
 
     /// A new record with its defaults.
-    package func emptyRow() -> RowBuffer {
-        var bytes = [UInt8](repeating: 0, count: fixedSize)
+    package func emptyRow() -> RowBuffer { blank.withView { RowBuffer(copying: $0, spare: 64) } }
+
+    private static func blank(_ tag: UInt16, _ fields: [FieldLayout]) -> [UInt8] {
+        var bytes = [UInt8](
+            repeating: 0, count: RowLayout.fixedSize(slotCount: fields.count))
         bytes[RowLayout.entityTag] = UInt8(tag & 0xFF)
         bytes[RowLayout.entityTag + 1] = UInt8(tag >> 8)
         bytes[RowLayout.layoutVersion] = 1
         bytes[RowLayout.slotCount] = UInt8(fields.count & 0xFF)
         bytes[RowLayout.slotCount + 1] = UInt8(fields.count >> 8)
         var row = bytes.withView { RowBuffer(copying: $0, spare: 64) }
+        defer { row.deallocate() }
         for field in fields { row.setValue(field.defaultValue, field) }
-        return row
+        return row.view.bytes.array()
     }
 
     /// Checks bytes from a file against the layout, once: afterwards every property is a load.
