@@ -48,7 +48,7 @@ import Testing
                 indexes: [["tricks"]]),
         ])
 
-    private static let texts = ["", "a", "A", "ab", "aB", "Äb", "b", "straße", "STRASSE", "z"]
+    static let texts = ["", "a", "A", "ab", "aB", "Äb", "b", "straße", "STRASSE", "z"]
 
     private static func value(_ type: AttributeType, _ random: inout Random) -> Value {
         if random.next(5) == 0 { return .null }
@@ -102,6 +102,9 @@ import Testing
         var path = [field.name]
         if random.next(8) == 0, entity.name == "Animal" { path.insert("parent", at: 0) }
         let left = Operand.keyPath(path)
+        if random.next(3) == 0 {
+            return RandomComparison.condition(left, &random) { value(type, &$0) }
+        }
         switch random.next(9) {
         case 0:
             let values = (0..<random.next(4)).map { _ in

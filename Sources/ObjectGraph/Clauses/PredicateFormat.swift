@@ -94,7 +94,9 @@ extension FormatPredicate where Self == NSPredicate {
     public init(format: String, argumentArray: [Any]?) {
         self = ConditionPredicate(PredicateFormat.condition(format, argumentArray ?? []))
     }
+}
 
+extension NSPredicate {
     /// The condition with values for its `$names`, those that a SUBQUERY binds excepted. Without a
     /// value for each of them every fetch with it throws.
     public func withSubstitutionVariables(_ variables: [String: Any]) -> NSPredicate {

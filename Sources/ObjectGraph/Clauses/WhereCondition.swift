@@ -59,7 +59,10 @@ final class ConditionPredicate: NSPredicate {
 
     override var hash: Int { condition.hashValue }
 
-    override var predicateFormat: String {
+    override var predicateFormat: String { description }
+
+    /// A format that reads back as the predicate.
+    override var description: String {
         switch condition {
         case .condition(let condition): ConditionText.text(condition)
         case .unreadable(let error): "FALSEPREDICATE /* \(error.message) */"
