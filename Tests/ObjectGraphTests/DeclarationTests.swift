@@ -163,6 +163,22 @@ private struct StoppingLogger: CoreStoreLogger {
         expectAssertion(["after its transaction had ended"], result)
     }
 
+    @Test func `a deleted object takes no links`() async throws {
+        let result = await #expect(
+            processExitsWith: .exitCode(77), observing: [\.standardErrorContent]
+        ) {
+            let (stack, _) = try Zoo.stack()
+            try stack.perform(synchronous: { transaction in
+                let person = transaction.create(Into<Person>())
+                let toy = transaction.create(Into<Toy>())
+                transaction.delete(person)
+                CoreStoreDefaults.logger = StoppingLogger()
+                toy.owner = person
+            })
+        }
+        expectAssertion(["Toy.owner was given to, or from, an object that is deleted"], result)
+    }
+
     @Test func `a transaction does not close the storages that it changes`() async throws {
         let result = await #expect(
             processExitsWith: .exitCode(77), observing: [\.standardErrorContent]

@@ -79,6 +79,7 @@ extension ObjectContext {
             return
         }
         willChange(object)
+        guard role == .transaction, !hasEnded else { return }
         do throws(StoreError) {
             if relationship.kind == .toOne {
                 try setTarget(targets.first, of: object, raw, relationship)

@@ -36,6 +36,8 @@ open class CoreStoreObject: DynamicObject, Hashable {
     final var isListed = false
     /// Whether the record transaction, or the store, has a record of the object.
     final var isRecorded = true
+    /// Whether the record transaction has changes of the object that are not committed.
+    final var isFlushed = false
 
     enum State {
         case stored, inserted, updated, deleted

@@ -36,6 +36,7 @@ extension ObjectContext {
             guard let raw = object.raw, raw.kind.store === store else { continue }
             object.isPending = false
             object.isOpen = false
+            object.isFlushed = true
             if !object.isRecorded {
                 object.isRecorded = true
                 batch.insert(raw.kind.entity, raw.number, row: object.row.buffer)

@@ -191,7 +191,11 @@ final class ObjectContext {
                 false, "an object was changed outside of a transaction: edit it in one first")
             return
         }
-        Log.assert(!hasEnded, "an object was changed after its transaction had ended")
+        guard !hasEnded else {
+            // Nothing may be listed any more: nobody would let go of it.
+            Log.assert(false, "an object was changed after its transaction had ended")
+            return
+        }
         switch object.state {
         case .deleted: return
         case .inserted: break
@@ -234,18 +238,7 @@ final class ObjectContext {
         return object
     }
 
-    func refresh(_ object: CoreStoreObject, keepsChanges: Bool) {
-        guard object.state != .inserted, object.state != .deleted else { return }
-        if keepsChanges && object.state == .updated { return }
-        forgetRow(of: object)
-        object.assigned = 0
-        farAssigned[ObjectIdentifier(object)] = nil
-        object.isPending = false
-        object.isOpen = false
-        object.state = .stored
-    }
-
-    private func forgetRow(of object: CoreStoreObject) {
+    func forgetRow(of object: CoreStoreObject) {
         object.row.buffer.deallocate()
         object.row = FieldRow(RowBuffer())
     }
