@@ -6,6 +6,8 @@ import RecordStore
 public typealias StoreError = RecordStore.StoreError
 /// What a store has done since it was opened; see ``DataStack/statistics``.
 public typealias StoreStatistics = RecordStore.StoreStatistics
+/// How safe a transaction is when its call returns.
+public typealias Durability = RecordStore.Durability
 
 /// The name of a model version.
 public typealias ModelVersion = String

@@ -357,11 +357,13 @@ struct SuperblockChoice {
                 failures.append(error)
             }
         }
+        // Which copy is the newer one, only a program of its version knows.
+        if let newer = failures.first(where: { $0.code == .newerFormat }) { throw newer }
         if valid.count == 2, valid[0].uuid != valid[1].uuid {
             throw .corrupt(nil, "the two superblocks belong to different stores", byteOffset: 0)
         }
         guard let newest = valid.max(by: { $0.generation < $1.generation }) else {
-            let order: [StoreError.Code] = [.newerFormat, .truncated, .corrupt, .notAStore]
+            let order: [StoreError.Code] = [.truncated, .corrupt, .notAStore]
             for code in order {
                 if let failure = failures.first(where: { $0.code == code }) { throw failure }
             }

@@ -191,5 +191,9 @@ package final class RecordDatabase: Sendable {
     }
 
     package func checkpoint() throws(StoreError) { try engine.checkpointNow() }
+    package func copy(to path: String) throws(StoreError) { try engine.copy(to: path) }
+    package func vacuum(byteBudget: Int) throws(StoreError) -> Int {
+        try engine.vacuum(byteBudget: byteBudget)
+    }
     package func close() throws(StoreError) { try engine.close() }
 }

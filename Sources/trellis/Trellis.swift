@@ -3,10 +3,10 @@ import ArgumentParser
 @main
 struct Trellis: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Looks into Trellis stores without changing them.",
+        abstract: "Looks into Trellis stores, and takes care of them.",
         discussion: """
-            A damaged file is shown as far as it can be read; what cannot is named. A store that a \
-            program has open for writing is refused.
+            A damaged file is shown as far as it can be read; what cannot is named. Nothing but \
+            vacuum writes into a store. A store that a program has open for writing is refused.
 
             Exit codes: 0, 1 when check finds anything or the file cannot be read, 64 for a \
             command that cannot be understood.
@@ -14,5 +14,6 @@ struct Trellis: ParsableCommand {
         subcommands: [
             SummaryCommand.self, CheckCommand.self, SchemaCommand.self, PagesCommand.self,
             PageCommand.self, TreeCommand.self, DumpCommand.self, LogCommand.self,
+            BackupCommand.self, VacuumCommand.self,
         ])
 }

@@ -121,4 +121,34 @@ import Testing
         #expect(commits.last == Int(number))
         #expect(try Tool.run("check", copy.path).exitCode == 0)
     }
+
+    @Test func `backup writes a store that says the same`() throws {
+        let store = try SampleStore()
+        let copy = store.path + ".copy"
+        defer { try? FileManager.default.removeItem(atPath: copy) }
+        let outcome = try Tool.run("backup", store.path, copy)
+        #expect(outcome.exitCode == 0, "\(outcome.errors)")
+        for entity in ["Author", "Book"] {
+            #expect(
+                try Tool.run("dump", copy, entity, "--json").output
+                    == Tool.run("dump", store.path, entity, "--json").output)
+        }
+        #expect(try Tool.run("check", copy).exitCode == 0)
+        let again = try Tool.run("compact", store.path, copy)
+        #expect(again.exitCode == 1)
+        #expect(again.errors.contains("a file of that name already"))
+    }
+
+    @Test func `vacuum keeps what a store holds`() throws {
+        let store = try SampleStore()
+        let before = try Tool.run("dump", store.path, "Book", "--json").output
+        let outcome = try Tool.run("vacuum", store.path, "--json")
+        #expect(outcome.exitCode == 0, "\(outcome.errors)")
+        let members = try #require(try outcome.json() as? [String: Any])
+        #expect(members["sizeAfter"] is Int && members["bytesMoved"] is Int)
+        #expect(try Tool.run("dump", store.path, "Book", "--json").output == before)
+        #expect(try Tool.run("check", store.path).exitCode == 0)
+        #expect(try Tool.run("vacuum", store.path + ".no").exitCode == 1)
+        #expect(!FileManager.default.fileExists(atPath: store.path + ".no"))
+    }
 }

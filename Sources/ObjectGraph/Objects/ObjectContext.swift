@@ -114,7 +114,8 @@ final class ObjectContext {
             return
         }
         let current = access.reader as? RecordSnapshot
-        if let current, current.commitNumber >= snapshot.commitNumber { return }
+        // Of the same commit, the later snapshot keeps less of the file from being used again.
+        if let current, current.commitNumber > snapshot.commitNumber { return }
         access.reader = snapshot
     }
 

@@ -27,6 +27,8 @@ final class AttachedStore: @unchecked Sendable {
     let entities: [ObjectIdentifier: EntityLayout]
 
     var configuration: ModelConfiguration { storage.configuration }
+    /// What a transaction waits for unless its call says otherwise.
+    var durability: Durability { (storage as? LocalStore)?.engineOptions.durability ?? .durable }
 
     init(storage: any StorageInterface, database: RecordDatabase, model: SchemaModel) {
         self.storage = storage

@@ -15,6 +15,15 @@ struct CommittedChange: Sendable {
         var snapshot: RecordSnapshot
         var updated: Set<Name> = []
         var deleted: Set<Name> = []
+        /// Whether more than the sets say may have changed: there was no view when the transaction
+        /// ended, and so nobody wrote it down.
+        var isUnknown = false
+    }
+
+    /// What a transaction did to the objects of one store.
+    struct Names {
+        var updated: Set<Name>
+        var deleted: Set<Name>
     }
 
     var parts: [Part] = []
@@ -30,6 +39,7 @@ struct CommittedChange: Sendable {
             parts[index].updated.formUnion(part.updated)
             parts[index].deleted.formUnion(part.deleted)
             parts[index].updated.subtract(part.deleted)
+            parts[index].isUnknown = parts[index].isUnknown || part.isUnknown
         }
     }
 }

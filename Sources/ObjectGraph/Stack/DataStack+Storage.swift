@@ -98,7 +98,8 @@ extension DataStack {
         let location: RecordDatabase.Location
         if let local = storage as? any LocalStorage {
             if let known = try attached(at: local, as: T.self) { return known }
-            try makeFolder(of: local.fileURL)
+            let isReadOnly = (local as? LocalStore)?.engineOptions.engine.isReadOnly ?? false
+            if !isReadOnly { try makeFolder(of: local.fileURL) }
             location = .file(local.fileURL.path)
         } else {
             location = .memory
@@ -156,7 +157,9 @@ extension DataStack {
     ) throws(CoreStoreError) -> RecordDatabase {
         do throws(StoreError) {
             let files = (storage as? LocalStore)?.files ?? DiskFileSystem.shared
-            return try RecordDatabase.open(location, schema: model.description, files: files)
+            let options = (storage as? LocalStore)?.engineOptions ?? EngineOptions()
+            return try RecordDatabase.open(
+                location, schema: model.description, options: options.engine, files: files)
         } catch {
             guard error.code == .schemaMismatch, let local = storage as? any LocalStorage else {
                 throw CoreStoreError(error)
@@ -179,7 +182,9 @@ extension DataStack {
         }
         do {
             try FileManager.default.removeItem(at: local.fileURL)
-            return try RecordDatabase.open(location, schema: model.description)
+            let options = (local as? LocalStore)?.engineOptions ?? EngineOptions()
+            return try RecordDatabase.open(
+                location, schema: model.description, options: options.engine)
         } catch {
             throw CoreStoreError(error)
         }

@@ -20,6 +20,8 @@ public final class DataStack: Equatable, @unchecked Sendable {
     public let userInfo = UserInfo()
     let viewExecutor: ViewExecutor
     let writerTurn = WriterTurn()
+    /// The order in which the view learns of transactions: that of their turns.
+    let announcingTurn = WriterTurn()
     let transactionQueue = DispatchQueue(label: "org.trellis.transactions")
     private let attached = Mutex<[AttachedStore]>([])
     /// What the view has not taken over yet: one change however many commits there were, so that
@@ -164,20 +166,26 @@ public final class DataStack: Equatable, @unchecked Sendable {
         }
         guard let change else { return }
         for part in change.parts {
+            guard !part.isUnknown else {
+                view.readAgain(part.store, from: part.snapshot)
+                continue
+            }
             view.prepare(for: part)
             view.move(to: part.snapshot, of: part.store)
             view.apply(part)
         }
     }
 
-    /// Called in the writer's turn, so that changes arrive in the order of their commits.
-    func enqueue(_ change: @autoclosure () -> CommittedChange) {
-        guard hasView.load(ordering: .sequentiallyConsistent) else { return }
-        let change = change()
+    /// Called in the order of the commits.
+    func enqueue(_ change: CommittedChange) {
+        guard hasReaders else { return }
         pendingChange.withLock { pending in
             if pending == nil { pending = change } else { pending?.add(change) }
         }
     }
+
+    /// Whether there is a view that changes are to be told to.
+    var hasReaders: Bool { hasView.load(ordering: .sequentiallyConsistent) }
 
     func forgetView() {
         viewLock.lock()
@@ -234,6 +242,14 @@ public struct DataStackStatistics: Hashable, Sendable {
         store.checkpoints += other.checkpoints
         store.logBytes += other.logBytes
         store.fileSizeInBytes += other.fileSizeInBytes
+        store.heldBytes += other.heldBytes
+        store.pendingBytes += other.pendingBytes
+        store.freeBytes += other.freeBytes
+        store.cacheBytes += other.cacheBytes
+        if let age = other.oldestReaderAge, age >= store.oldestReaderAge ?? .zero {
+            store.oldestReaderAge = age
+            store.oldestReaderGeneration = other.oldestReaderGeneration
+        }
         store.generation = max(store.generation, other.generation)
         store.commitNumber = max(store.commitNumber, other.commitNumber)
     }

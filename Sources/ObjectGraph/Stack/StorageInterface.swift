@@ -55,17 +55,21 @@ public final class LocalStore: LocalStorage {
     public let fileURL: URL
     public let configuration: ModelConfiguration
     public let localStorageOptions: LocalStorageOptions
+    /// How the engine works on the file.
+    public let engineOptions: EngineOptions
     /// What the file is reached by: the machine's file system, but in tests of its faults.
     let files: any FileSystem
 
     /// A store at a place of the program's choice. The folder is made when it is missing.
     public init(
         fileURL: URL, configuration: ModelConfiguration = nil,
-        localStorageOptions: LocalStorageOptions = nil
+        localStorageOptions: LocalStorageOptions = nil,
+        engineOptions: EngineOptions = EngineOptions()
     ) {
         self.fileURL = fileURL
         self.configuration = configuration
         self.localStorageOptions = localStorageOptions
+        self.engineOptions = engineOptions
         files = DiskFileSystem.shared
     }
 
@@ -75,16 +79,19 @@ public final class LocalStore: LocalStorage {
         self.files = files
         configuration = nil
         localStorageOptions = nil
+        engineOptions = EngineOptions()
     }
 
     /// A store of a name in the program's data folder: see ``init()``. The name is taken as it is.
     public convenience init(
         fileName: String, configuration: ModelConfiguration = nil,
-        localStorageOptions: LocalStorageOptions = nil
+        localStorageOptions: LocalStorageOptions = nil,
+        engineOptions: EngineOptions = EngineOptions()
     ) {
         self.init(
             fileURL: Self.defaultFolder.appendingPathComponent(fileName, isDirectory: false),
-            configuration: configuration, localStorageOptions: localStorageOptions)
+            configuration: configuration, localStorageOptions: localStorageOptions,
+            engineOptions: engineOptions)
     }
 
     /// The program's own store: `program.trellis` in the folder `program` of `$XDG_DATA_HOME`, or

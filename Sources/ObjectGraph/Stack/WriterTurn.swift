@@ -20,15 +20,23 @@ final class WriterTurn: Sendable {
     }
 
     func take() {
-        let ticket = state.withLock { state in
+        wait(for: reserve())
+        let thread = ObjectIdentifier(Thread.current)
+        state.withLock { $0.holder = thread }
+    }
+
+    /// A place in the order, for who waits later. Whoever reserves must wait and give.
+    func reserve() -> UInt64 {
+        state.withLock { state in
             defer { state.nextTicket += 1 }
             return state.nextTicket
         }
+    }
+
+    func wait(for ticket: UInt64) {
         condition.lock()
         while state.withLock({ $0.served != ticket }) { condition.wait() }
         condition.unlock()
-        let thread = ObjectIdentifier(Thread.current)
-        state.withLock { $0.holder = thread }
     }
 
     func give() {

@@ -11,7 +11,6 @@ final class FieldPlan: @unchecked Sendable {
     init(_ slots: [UInt16]) {
         count = slots.count
         // One more, so that a class without fields has an address too.
-        // Safety: the block is initialised below, whole, before anybody sees it.
         unsafe self.slots = UnsafeMutablePointer<UInt16>.allocate(capacity: slots.count + 1)
         // Safety: the block holds one more than `count` entries.
         for (index, slot) in slots.enumerated() {
@@ -29,7 +28,6 @@ final class FieldPlan: @unchecked Sendable {
 
     /// Lays out the objects that this thread makes from now on; nil for a meta object.
     static func replace(with plan: FieldPlan?) -> Saved {
-        // Safety: the pointer is only handed back to `restore`, while its plan lives.
         let saved = unsafe Saved(pointer: trellis_field_plan_get())
         // Safety: the caller keeps the plan alive until it restores the one before.
         unsafe trellis_field_plan_set(plan.map { unsafe UnsafePointer($0.slots) })
@@ -43,7 +41,6 @@ final class FieldPlan: @unchecked Sendable {
     /// The slot of the next wrapper; nil when a meta object is being built.
     @usableFromInline
     static func next() -> UInt16? {
-        // Safety: the pointer is null, or inside the plan that `replace` set on this thread.
         guard let pointer = unsafe trellis_field_plan_get() else { return nil }
         // Safety: a class has as many wrappers as its plan has entries, and the entry behind the
         // last ends in a slot that names no property.

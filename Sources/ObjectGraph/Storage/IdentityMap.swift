@@ -22,7 +22,6 @@ final class IdentityMap: @unchecked Sendable {
 
         init(capacity: Int) {
             mask = capacity - 1
-            // Safety: all of the block is initialised at once, and the table owns it.
             unsafe slots = UnsafeMutablePointer<Slot>.allocate(capacity: capacity)
             unsafe slots.initialize(repeating: Slot(number: 0, address: 0), count: capacity)
         }
@@ -113,7 +112,6 @@ final class IdentityMap: @unchecked Sendable {
             }
         }
         return retained.compactMap { address in
-            // Safety: the address is that of an object that was retained above.
             guard let pointer = unsafe UnsafeRawPointer(bitPattern: address) else { return nil }
             // Safety: the table holds objects of this class only, and this one was retained above.
             return unsafe Unmanaged<CoreStoreObject>.fromOpaque(pointer).takeRetainedValue()

@@ -20,15 +20,18 @@ extension DataStack.AsyncNamespace {
         }
     }
 
-    /// Runs a transaction in the background; returns when its changes are durable.
+    /// Runs a transaction in the background; returns when its changes are as safe as the durability
+    /// says, or as the storage was added with.
     @preconcurrency
     public func perform<Output>(
+        durability: Durability? = nil,
         _ asynchronous: @escaping @Sendable (AsynchronousDataTransaction) throws -> Output
     ) async throws -> Output {
-        try await carried(asynchronous).value
+        try await carried(durability, asynchronous).value
     }
 
     private func carried<Output>(
+        _ durability: Durability? = nil,
         _ task: @escaping (AsynchronousDataTransaction) throws -> Output
     ) async throws -> Carried<Output> {
         let task = Carried(task)
@@ -38,7 +41,7 @@ extension DataStack.AsyncNamespace {
                     with: Result {
                         let transaction = AsynchronousDataTransaction(
                             stack: base, sourceIdentifier: nil)
-                        return Carried(try base.run(transaction, task.value))
+                        return Carried(try base.run(transaction, durability, task.value))
                     })
             }
         }

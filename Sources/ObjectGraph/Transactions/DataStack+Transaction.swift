@@ -13,19 +13,23 @@ extension DataStack {
     ///   - waitForAllObservers: accepted for its name. Observers are told where the view lives, and
     ///     nobody waits for them.
     ///   - sourceIdentifier: what tells where the changes came from.
+    ///   - durability: how safe the changes are when the call returns; nil is what the storage was
+    ///     added with.
     /// - Returns: what the task returned. Objects belong to the transaction: fetch them again with
     ///   ``FetchableSource/fetchExisting(_:)``.
     @discardableResult
     public func perform<T>(
         synchronous task: (SynchronousDataTransaction) throws -> T,
-        waitForAllObservers: Bool = true, sourceIdentifier: Any? = nil
+        waitForAllObservers: Bool = true, sourceIdentifier: Any? = nil,
+        durability: Durability? = nil
     ) throws(CoreStoreError) -> T {
         guard !writerTurn.isHeldByCaller else {
             throw .failure(
                 .misuse, "a transaction was begun inside another one on the same thread")
         }
         let result = try run(
-            SynchronousDataTransaction(stack: self, sourceIdentifier: sourceIdentifier), task)
+            SynchronousDataTransaction(stack: self, sourceIdentifier: sourceIdentifier),
+            durability, task)
         if viewExecutor.isCurrent { _ = currentView() }
         return result
     }
@@ -35,7 +39,7 @@ extension DataStack {
     @preconcurrency
     public func perform<T>(
         asynchronous task: @escaping @Sendable (AsynchronousDataTransaction) throws -> T,
-        sourceIdentifier: Any? = nil,
+        sourceIdentifier: Any? = nil, durability: Durability? = nil,
         completion: @escaping @Sendable (AsynchronousDataTransaction.Result<T>) -> Void
     ) {
         let identifier = Carried(sourceIdentifier)
@@ -44,7 +48,7 @@ extension DataStack {
                 stack: self, sourceIdentifier: identifier.value)
             let result: Carried<AsynchronousDataTransaction.Result<T>>
             do throws(CoreStoreError) {
-                result = Carried(.success(try run(transaction, task)))
+                result = Carried(.success(try run(transaction, durability, task)))
             } catch {
                 result = Carried(.failure(error))
             }
@@ -59,10 +63,13 @@ extension DataStack {
     @preconcurrency
     public func perform<T>(
         asynchronous task: @escaping @Sendable (AsynchronousDataTransaction) throws -> T,
-        sourceIdentifier: Any? = nil, success: @escaping @Sendable (T) -> Void,
+        sourceIdentifier: Any? = nil, durability: Durability? = nil,
+        success: @escaping @Sendable (T) -> Void,
         failure: @escaping @Sendable (CoreStoreError) -> Void
     ) {
-        perform(asynchronous: task, sourceIdentifier: sourceIdentifier) { result in
+        perform(
+            asynchronous: task, sourceIdentifier: sourceIdentifier, durability: durability
+        ) { result in
             switch result {
             case .success(let value): success(value)
             case .failure(let error): failure(error)
@@ -74,18 +81,11 @@ extension DataStack {
 
     /// Runs a task in the writer's turn and commits what it did.
     func run<Transaction: BaseDataTransaction, T>(
-        _ transaction: Transaction, _ task: (Transaction) throws -> T
+        _ transaction: Transaction, _ durability: Durability?, _ task: (Transaction) throws -> T
     ) throws(CoreStoreError) -> T {
-        writerTurn.take()
-        defer { writerTurn.give() }
-        let context = transaction.context
-        defer {
-            noteObjectsMade(context.objectsMade)
-            context.end()
-        }
         do {
-            let result = try task(transaction)
-            try commit(context)
+            let (result, staged) = try stage(transaction, durability, task)
+            try staged?.finish()
             return result
         } catch let error as CoreStoreError {
             if error != .userCancelled { Log.error(error, "a transaction failed.") }
@@ -99,35 +99,39 @@ extension DataStack {
         }
     }
 
-    private func commit(_ context: ObjectContext) throws {
+    /// What needs the turn. The next transaction begins when this returns, and may share the write
+    /// that makes this one durable.
+    private func stage<Transaction: BaseDataTransaction, T>(
+        _ transaction: Transaction, _ durability: Durability?, _ task: (Transaction) throws -> T
+    ) throws -> (T, StagedTransaction?) {
+        writerTurn.take()
+        defer { writerTurn.give() }
+        let context = transaction.context
+        defer {
+            noteObjectsMade(context.objectsMade)
+            context.end()
+        }
+        let result = try task(transaction)
         if let failure = context.failure { throw failure }
         guard context.hasChanges || !context.links.isEmpty || !context.unflushedDeletions.isEmpty
-        else { return }
+        else { return (result, nil) }
         try UniqueConflicts(context).resolve()
         try context.validate()
         try context.flush()
         // Resolving and validating read too.
         if let failure = context.failure { throw failure }
-        var committed: [(store: AttachedStore, snapshot: RecordSnapshot)] = []
-        // Each store commits for itself: what the first ones made durable is seen, also when a
-        // later one fails.
-        defer { enqueue(change(context, committed)) }
+        let staged = StagedTransaction(stack: self)
         for store in stores {
-            guard let transaction = context.openTransaction(for: store) else { continue }
-            _ = try transaction.commit()
-            committed.append((store, try store.database.snapshot()))
+            guard let open = context.openTransaction(for: store) else { continue }
+            let commit = try open.stage(durability ?? store.durability)
+            let names =
+                hasReaders
+                ? CommittedChange.Names(
+                    updated: names(context.updated, of: store),
+                    deleted: names(context.removed, of: store)) : nil
+            staged.add(store, commit, names)
         }
-    }
-
-    private func change(
-        _ context: ObjectContext, _ committed: [(store: AttachedStore, snapshot: RecordSnapshot)]
-    ) -> CommittedChange {
-        CommittedChange(
-            parts: committed.map { store, snapshot in
-                CommittedChange.Part(
-                    store: store, snapshot: snapshot, updated: names(context.updated, of: store),
-                    deleted: names(context.removed, of: store))
-            })
+        return (result, staged)
     }
 
     private func names(

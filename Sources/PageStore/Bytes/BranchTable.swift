@@ -11,7 +11,6 @@ final class BranchTable: @unchecked Sendable {
     private let slots: UnsafeMutablePointer<Atomic<UInt>>
 
     init() {
-        // Safety: every slot is initialised before anybody sees the table.
         unsafe slots = .allocate(capacity: Self.slotCount)
         for index in 0..<Self.slotCount { unsafe (slots + index).initialize(to: Atomic(0)) }
     }

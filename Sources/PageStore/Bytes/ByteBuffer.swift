@@ -15,7 +15,6 @@ package final class ByteBuffer {
 
     package init(capacity: Int = 4096) {
         self.capacity = max(capacity, 64)
-        // Safety: the block belongs to the buffer, which counts how much of it is written.
         unsafe self.base = UnsafeMutableRawPointer.allocate(
             byteCount: self.capacity, alignment: 16)
     }
@@ -110,7 +109,6 @@ package final class ReadBuffer: @unchecked Sendable {
 
     package init(count: Int) {
         self.count = count
-        // Safety: the block belongs to the buffer, which counts how much of it is written.
         unsafe self.base = UnsafeMutableRawPointer.allocate(
             byteCount: max(count, 1), alignment: 16)
     }

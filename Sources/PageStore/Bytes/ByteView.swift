@@ -19,7 +19,6 @@ package struct ByteView {
 
     @inlinable @inline(__always)
     package init(unsafeBase base: UnsafeRawPointer, count: Int) {
-        // Safety: the caller vouches for `count` bytes behind the base, as its name says.
         unsafe self.base = base
         self.count = count
     }
@@ -86,7 +85,6 @@ package struct ByteView {
 
     /// A copy that its owner keeps.
     package func array() -> [UInt8] {
-        // Safety: the view stands for `count` readable bytes, which are copied.
         unsafe [UInt8](UnsafeRawBufferPointer(start: base, count: count))
     }
 
@@ -157,7 +155,6 @@ extension Span where Element == UInt8 {
         _ body: (ByteView) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         var outcome: Swift.Result<Result, Failure>?
-        // Safety: the buffer is lent to the body and no longer.
         unsafe self.withUnsafeBufferPointer { buffer in
             // An empty span may have no address: any address serves for no bytes.
             guard

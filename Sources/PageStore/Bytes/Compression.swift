@@ -14,7 +14,6 @@ package enum Compression {
     ) -> Bool {
         guard limit > 0, source.count <= Limits.compressedBytesMax else { return false }
         var used: Int32 = 0
-        // Safety: the library writes no more than the room that it is given.
         unsafe buffer.appendUpTo(limit) { room in
             // Safety: LZ4 writes at most `limit` bytes and reads `source.count`.
             used = unsafe LZ4_compress_default(
@@ -32,7 +31,6 @@ package enum Compression {
     ) -> Bool {
         guard sizeMax > 0, source.count <= Limits.compressedBytesMax else { return false }
         var used: Int32 = 0
-        // Safety: the library writes no more than the room that it is given.
         unsafe buffer.appendUpTo(sizeMax) { room in
             var stream = unsafe LZ4_stream_t()
             // Safety: LZ4 reads both views within their counts and writes at most `sizeMax` bytes.

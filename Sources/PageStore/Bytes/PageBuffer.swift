@@ -20,7 +20,6 @@ package final class PageBuffer: @unchecked Sendable {
     package init(id: PageID, count: Int) {
         self.id = id
         self.count = count
-        // Safety: the block has `count` bytes, all of which are cleared.
         unsafe self.base = UnsafeMutableRawPointer.allocate(byteCount: count, alignment: 16)
         unsafe memset(base, 0, count)
     }

@@ -16,7 +16,6 @@ package struct DiskFileSystem: FileSystem {
 
     package func identity(_ path: String) throws(StoreError) -> FileIdentity? {
         var status = stat()
-        // Safety: the path is lent for the call, and the structure is this frame's.
         guard unsafe stat(path, &status) == 0 else {
             if errno == ENOENT { return nil }
             throw systemFailure("look at the file", path: path)
@@ -37,7 +36,6 @@ package struct DiskFileSystem: FileSystem {
     }
 
     package func unlink(_ path: String) throws(StoreError) {
-        // Safety: the path is lent for the call.
         guard unsafe Glibc.unlink(path) == 0 else {
             throw systemFailure("remove the file", path: path)
         }
@@ -56,7 +54,6 @@ package struct DiskFileSystem: FileSystem {
 
     package func now() -> UInt64 {
         var time = timespec()
-        // Safety: the structure is this frame's.
         unsafe clock_gettime(CLOCK_REALTIME, &time)
         return UInt64(time.tv_sec) &* 1_000_000_000 &+ UInt64(time.tv_nsec)
     }
@@ -85,7 +82,6 @@ final class DiskFile: StoreFile, @unchecked Sendable {
             case .readWrite: O_RDWR
             case .create: O_RDWR | O_CREAT
             }
-        // Safety: the path is lent for the call, here and for the log below.
         let data = unsafe Glibc.open(path, flags | O_CLOEXEC, mode_t(0o644))
         guard data >= 0 else { throw systemFailure("open the file", path: path) }
         var status = stat()
@@ -103,7 +99,6 @@ final class DiskFile: StoreFile, @unchecked Sendable {
             isWritable = false
         } else {
             isWritable = true
-            // Safety: the path is lent for the call.
             log = unsafe Glibc.open(path, O_RDWR | O_DSYNC | O_CLOEXEC)
             guard log >= 0 else {
                 let failure = systemFailure("open the file for its log", path: path)
@@ -182,7 +177,6 @@ final class DiskFile: StoreFile, @unchecked Sendable {
 
     func size() throws(StoreError) -> UInt64 {
         var status = stat()
-        // Safety: the structure is this frame's.
         guard unsafe fstat(data, &status) == 0 else {
             throw systemFailure("look at the file", path: path)
         }
@@ -193,7 +187,6 @@ final class DiskFile: StoreFile, @unchecked Sendable {
         // An open-file-description lock (F_OFD_SETLK): it belongs to this open file rather than
         // to the process, and ends with it, also when the process dies.
         var request = Self.writerLock
-        // Safety: the request is this frame's, and of the kind that the command takes.
         if unsafe fcntl(data, 37, &request) == 0 { return true }
         if errno == EAGAIN || errno == EACCES { return false }
         if Self.isWithoutLocks(errno) { return true }

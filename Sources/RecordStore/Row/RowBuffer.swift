@@ -22,7 +22,6 @@ package struct RowBuffer {
     package init(copying bytes: ByteView, spare: Int = 0) {
         size = Int32(bytes.count)
         capacity = Int32(bytes.count + spare)
-        // Safety: the block is `capacity` bytes long, and what is read of it is written first.
         unsafe base = UnsafeMutableRawPointer.allocate(
             byteCount: max(Int(capacity), 16), alignment: 8)
         // Safety: the block holds at least `count` bytes.
@@ -44,7 +43,6 @@ package struct RowBuffer {
     package var isEmpty: Bool { size == 0 }
 
     package func deallocate() {
-        // Safety: only a row that owns its block has a size; its owner frees it once.
         if capacity > 0 || size > 0 { unsafe base.deallocate() }
     }
 
@@ -123,7 +121,6 @@ package struct RowBuffer {
     }
 
     package mutating func set(_ bytes: ByteView, isBlob: Bool, at byteOffset: Int) {
-        // Safety: the bytes are lent for the call, and copied before it returns.
         unsafe setHeap(
             UnsafeRawBufferPointer(start: bytes.base, count: bytes.count), isBlob: isBlob,
             at: byteOffset)

@@ -20,7 +20,6 @@ package struct RowView {
     /// Whoever makes a view has checked the record: see `EntityLayout.check`.
     @inlinable @inline(__always)
     package init(unsafeBase base: UnsafeRawPointer, size: Int) {
-        // Safety: the caller vouches for `size` bytes behind the base, as its name says.
         unsafe self.base = base
         self.size = size
     }

@@ -1,0 +1,75 @@
+import RecordStore
+
+/// Taking care of files. All of it may be called from any thread, beside transactions and readers.
+extension DataStack {
+    /// Makes the logs of all storages short, so that the next opening has nothing to replay. Happens
+    /// by itself when a log has grown, and when a storage is removed.
+    public func checkpoint() throws(CoreStoreError) {
+        for store in stores {
+            try caring { () throws(StoreError) in try store.database.checkpoint() }
+        }
+        moveViewToNewestGeneration()
+    }
+
+    /// Writes the newest commit of a storage into a new file without gaps, which any program can
+    /// open as a ``LocalStore``; its objects have the same IDs. Transactions go on meanwhile and are
+    /// no part of it.
+    ///
+    /// The file appears when it is whole and durable; what stands at the URL is never replaced.
+    /// Takes about as long as reading the storage and writing the copy.
+    ///
+    /// - Parameters:
+    ///   - storage: the storage to copy; nil for the only one.
+    ///   - url: where the copy goes.
+    public func backup(
+        _ storage: (any StorageInterface)? = nil, to url: URL
+    ) throws(CoreStoreError) {
+        let found = stores.filter { storage == nil || $0.storage === storage }
+        guard found.count == 1, let store = found.first else {
+            throw .failure(.misuse, "a backup is of one storage that the stack has open")
+        }
+        try caring { () throws(StoreError) in try store.database.copy(to: url.path) }
+    }
+
+    /// Moves data from the end of each file into gaps before it, and gives the end back to the
+    /// system as far as no reader needs it.
+    ///
+    /// - Parameter byteBudget: about how many bytes to move at most: what bounds the time.
+    /// - Returns: the bytes moved. Zero: there is nothing to gain.
+    @discardableResult
+    public func vacuum(byteBudget: Int = 64 << 20) throws(CoreStoreError) -> Int {
+        moveViewToNewestGeneration()
+        defer { moveViewToNewestGeneration() }
+        var moved = 0
+        for store in stores {
+            try caring { () throws(StoreError) in
+                moved += try store.database.vacuum(byteBudget: byteBudget)
+            }
+        }
+        return moved
+    }
+
+    /// The view shows what it showed, from where a checkpoint has put it: what only it still needed
+    /// of the generation before can be used again.
+    private func moveViewToNewestGeneration() {
+        guard hasReaders else { return }
+        announcingTurn.take()
+        defer { announcingTurn.give() }
+        enqueue(
+            CommittedChange(
+                parts: stores.compactMap { store in
+                    (try? store.database.snapshot()).map {
+                        CommittedChange.Part(store: store, snapshot: $0)
+                    }
+                }))
+        viewExecutor.run { [self] in _ = currentView() }
+    }
+
+    private func caring(_ body: () throws(StoreError) -> Void) throws(CoreStoreError) {
+        do throws(StoreError) {
+            try body()
+        } catch {
+            throw CoreStoreError(error)
+        }
+    }
+}

@@ -1,0 +1,47 @@
+import ArgumentParser
+import PageStore
+
+/// `trellis backup`: a second file with the same content and no gaps.
+struct BackupCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "backup",
+        abstract: "Writes the store into a new file without gaps.",
+        discussion: """
+            Every page is read and its checksum compared; nothing is written over, and the copy \
+            has its name only when it is whole and durable. Also the way to compact a store: \
+            replace the old file by the copy.
+            """,
+        aliases: ["compact"])
+
+    @OptionGroup var store: StoreOptions
+
+    @Argument(help: "The new file.")
+    var copy: String
+
+    func run() throws {
+        var options = Engine.Options()
+        options.isReadOnly = true
+        do throws(StoreError) {
+            let engine = try Engine.open(path: store.file, options: options)
+            defer { try? engine.close() }
+            try engine.copy(to: copy)
+            let reading = try Engine.open(path: copy, options: options)
+            defer { try? reading.close() }
+            let (before, after) = (
+                engine.statistics.fileSizeInBytes, reading.statistics.fileSizeInBytes
+            )
+            if store.json {
+                Console.print(
+                    .object([
+                        (name: "commitNumber", value: .integer(reading.statistics.commitNumber)),
+                        (name: "sizeBefore", value: .integer(before)),
+                        (name: "sizeAfter", value: .integer(after)),
+                    ]))
+            } else {
+                print("\(copy): \(after) bytes; \(store.file) has \(before)")
+            }
+        } catch {
+            throw Console.failure(error)
+        }
+    }
+}
