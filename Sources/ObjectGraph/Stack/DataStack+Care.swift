@@ -2,8 +2,8 @@ import RecordStore
 
 /// Taking care of files. All of it may be called from any thread, beside transactions and readers.
 extension DataStack {
-    /// Makes the logs of all storages short, so that the next opening has nothing to replay. Happens
-    /// by itself when a log has grown, and when a storage is removed.
+    /// Makes the logs of all storages short, so that the next opening has nothing to replay.
+    /// Happens by itself when a log has grown, and when a storage is removed.
     public func checkpoint() throws(CoreStoreError) {
         for store in stores {
             try caring { () throws(StoreError) in try store.database.checkpoint() }
@@ -12,8 +12,8 @@ extension DataStack {
     }
 
     /// Writes the newest commit of a storage into a new file without gaps, which any program can
-    /// open as a ``LocalStore``; its objects have the same IDs. Transactions go on meanwhile and are
-    /// no part of it.
+    /// open as a ``LocalStore``; its objects have the same IDs. Transactions go on meanwhile and
+    /// are no part of it.
     ///
     /// The file appears when it is whole and durable; what stands at the URL is never replaced.
     /// Takes about as long as reading the storage and writing the copy.

@@ -17,8 +17,8 @@ public struct EngineOptions: Hashable, Sendable {
     /// back behind a mistake that was just committed.
     public var opensPreviousGeneration = false
     /// For how long fetched objects may hold an old state of the store once its space is needed;
-    /// afterwards reading them fails with `snapshotTooOld`. Nil, the default, is for as long as they
-    /// like.
+    /// afterwards reading them fails with `snapshotTooOld`. Nil, the default, is for as long as
+    /// they like.
     public var snapshotAgeMax: Duration?
 
     public init() {}
