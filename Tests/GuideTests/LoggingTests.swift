@@ -108,4 +108,36 @@ import Testing
         }
         #expect(own is Reef)
     }
+
+    @Test func `everything prints itself in parts`() throws {
+        let dataStack = try Harbour.dataStack()
+        let chain = From<Sailor>()
+            .where(\.$age > 30 && \.$gender == "M").orderBy(.descending(\.$name))
+
+        #expect(
+            chain.debugDescription == """
+                (FetchChainBuilder<Sailor>) (
+                    .from = (
+                        .entityClass = Sailor;
+                        .configurations = nil
+                    );
+                    .fetchClauses = [
+                        age > 30 AND gender == "M",
+                        [
+                            (name, descending)
+                        ]
+                    ]
+                )
+                """)
+        #expect(dataStack.debugDescription.hasPrefix("(DataStack) (\n    .modelVersion = \"V1\";"))
+        #expect(dataStack.debugDescription.contains(".storeType = \"InMemory\""))
+        #expect(
+            CoreStoreError.userCancelled.debugDescription
+                == "(CoreStoreError) 7: the transaction was cancelled")
+        #expect(Select<Sailor, Int>(.maximum(\.$age)).coreStoreDumpString.contains("max(age)"))
+        #expect("\(Where<Sailor>(true))".contains("TRUEPREDICATE"))
+        let ole = try #require(try dataStack.fetchOne(From<Sailor>().where(\.$name == "Ole")))
+        #expect(ole.name == "Ole")
+        #expect(ole.debugDescription.contains("    .name = \"Ole\";\n"))
+    }
 }

@@ -45,7 +45,7 @@ import Testing
         var shownName: String { internalName }
     }
 
-    enum Rank: Int, FieldStorableType, ImportableAttributeType {
+    enum Rank: Int, CaseIterable, FieldStorableType, ImportableAttributeType {
         case deckhand, mate, master
     }
 
@@ -138,6 +138,38 @@ import Testing
         #expect(try dataStack.fetchCount(From<Person>().where([.master, .mate] ~= \.$rank)) == 2)
         let rank = try dataStack.queryValue(From<Person>().select(\.$rank).where(\.$rank == .mate))
         #expect(rank == .mate)
+    }
+
+    /// The entity "Job" of an older program, whose ranks end earlier.
+    class Job: CoreStoreObject {
+        @Field.Stored("rank") var rank: Rank = .mate
+        @Field.Stored("next") var next: Rank?
+    }
+
+    /// The same entity of a newer program.
+    class NewerJob: CoreStoreObject {
+        @Field.Stored("rank") var rank: Int = 0
+        @Field.Stored("next") var next: Int?
+    }
+
+    @Test func `an unknown case of an enumeration does not stop the program`() throws {
+        let url = Harbour.temporaryURL()
+        defer { Harbour.remove(url) }
+        let newer = DataStack(
+            CoreStoreSchema(modelVersion: "V1", entities: [Entity<NewerJob>("Job")]))
+        try newer.addStorageAndWait(LocalStore(fileURL: url))
+        try newer.perform(synchronous: { transaction in
+            let job = transaction.create(Into<NewerJob>())
+            (job.rank, job.next) = (77, 78)
+        })
+        newer.unsafeRemoveAllPersistentStoresAndWait()
+
+        let older = DataStack(CoreStoreSchema(modelVersion: "V1", entities: [Entity<Job>("Job")]))
+        try older.addStorageAndWait(LocalStore(fileURL: url))
+        let job = try #require(try older.fetchOne(From<Job>()))
+        #expect(job.rank == .deckhand)
+        #expect(job.next == nil)
+        older.unsafeRemoveAllPersistentStoresAndWait()
     }
 
     class Crate: CoreStoreObject {

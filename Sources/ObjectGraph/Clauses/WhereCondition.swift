@@ -12,6 +12,14 @@ enum WhereCondition: Hashable, Sendable {
         }
     }
 
+    /// The condition in the predicate language, for people and logs.
+    var text: String {
+        switch self {
+        case .condition(let condition): ConditionText.text(condition)
+        case .unreadable(let error): "FALSEPREDICATE /* \(error.message) */"
+        }
+    }
+
     static func of(_ predicate: NSPredicate) -> WhereCondition {
         if let own = predicate as? ConditionPredicate { return own.condition }
         if let compound = predicate as? NSCompoundPredicate {
@@ -59,15 +67,10 @@ final class ConditionPredicate: NSPredicate {
 
     override var hash: Int { condition.hashValue }
 
-    override var predicateFormat: String { description }
+override var predicateFormat: String { description }
 
     /// A format that reads back as the predicate.
-    override var description: String {
-        switch condition {
-        case .condition(let condition): ConditionText.text(condition)
-        case .unreadable(let error): "FALSEPREDICATE /* \(error.message) */"
-        }
-    }
+    override var description: String { condition.text }
 
     override func copy(with zone: NSZone? = nil) -> Any { self }
 }

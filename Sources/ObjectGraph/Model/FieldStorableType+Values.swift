@@ -85,17 +85,30 @@ extension NSManagedObjectID: QueryableAttributeType {
     public static func cs_fromQueryableNativeType(_ value: Any) -> Self? { value as? Self }
 }
 
-// A raw value that its type does not know reads as the first thing that can be made of it: the
-// file may come from a newer version of the program. A declaration needs no more than the names of
-// the protocols.
+// A raw value that its type does not know must not stop the program: the file may come from a newer
+// version of it. An optional reads it as nil, another property as its type's first case. A
+// declaration needs no more than the names of the protocols.
 
 extension RawRepresentable where RawValue: FieldStorableType, Self: FieldStorableType {
     public static var cs_rawAttributeType: NSAttributeType { RawValue.cs_rawAttributeType }
 
     public static func cs_load(_ row: FieldRow, _ offset: Int) -> Self {
-        guard let value = Self(rawValue: RawValue.cs_load(row, offset)) else {
-            Log.abort("a stored raw value is not one of \(Self.self)")
+        cs_known(row, offset) ?? cs_first(RawValue.cs_load(row, offset))
+    }
+
+    public static func cs_known(_ row: FieldRow, _ offset: Int) -> Self? {
+        Self(rawValue: RawValue.cs_load(row, offset))
+    }
+
+    private static func cs_first(_ unknown: RawValue) -> Self {
+        func first<C: CaseIterable>(of type: C.Type) -> Any? { type.allCases.first }
+        guard let type = Self.self as? any CaseIterable.Type, let value = first(of: type) as? Self
+        else {
+            Log.abort(
+                "\(Self.self) does not know the stored \(unknown): declare it CaseIterable, or "
+                    + "the property optional")
         }
+        Log.message(.warning, "\(Self.self) does not know the stored \(unknown)")
         return value
     }
 

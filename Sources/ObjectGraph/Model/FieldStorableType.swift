@@ -79,6 +79,8 @@ public protocol FieldStorableType {
     static var cs_isOptional: Bool { get }
     /// Reads the value at an offset of an object's stored values.
     static func cs_load(_ row: FieldRow, _ offset: Int) -> Self
+    /// Reads the value as an optional does: nil for one that the type does not know.
+    static func cs_known(_ row: FieldRow, _ offset: Int) -> Self?
     /// Writes the value at an offset of an object's stored values.
     func cs_store(_ row: inout FieldRow, _ offset: Int)
     /// The stored form, nil for nil.
@@ -87,6 +89,9 @@ public protocol FieldStorableType {
 
 extension FieldStorableType {
     @inlinable public static var cs_isOptional: Bool { false }
+
+    @inlinable @inline(__always)
+    public static func cs_known(_ row: FieldRow, _ offset: Int) -> Self? { cs_load(row, offset) }
 }
 
 /// An optional; `@Field` treats it as a property that may be nil.
@@ -106,7 +111,7 @@ extension Optional: FieldStorableType where Wrapped: FieldStorableType {
 
     @inlinable @inline(__always)
     public static func cs_load(_ row: FieldRow, _ offset: Int) -> Wrapped? {
-        row.isNull(offset) ? nil : Wrapped.cs_load(row, offset)
+        row.isNull(offset) ? nil : Wrapped.cs_known(row, offset)
     }
 
     @inlinable @inline(__always)
