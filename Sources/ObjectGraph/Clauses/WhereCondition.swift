@@ -67,7 +67,7 @@ final class ConditionPredicate: NSPredicate {
 
     override var hash: Int { condition.hashValue }
 
-override var predicateFormat: String { description }
+    override var predicateFormat: String { description }
 
     /// A format that reads back as the predicate.
     override var description: String { condition.text }
