@@ -85,6 +85,13 @@ import Testing
             ])
     }
 
+    @Test func `the record itself is a path in any case, unless a property has that name`() throws {
+        let kid = "SUBQUERY(kids, $k, $k.%K == $k).@count == 1"
+        #expect(try Village.find(kid, .text("self")) == ["Cat", "-"])
+        #expect(try Village.find(kid, .text("Self")) == ["Cat", "-"])
+        #expect(try Village.find("%K == 1", .text("self")) == ["Ada"])
+    }
+
     @Test(arguments: ["", ".", "a.", ".a", "a..b"])
     func `a path argument without a name in each place is refused`(path: String) {
         #expect(refusal("%K == 1", .text(path)).contains("at character 1"))

@@ -157,7 +157,8 @@ enum ValueBridge {
         case let url as URL: .url(url.absoluteString)
         case let id as NSManagedObjectID: .object(id.number)
         case let object as any DynamicObject: .object(object.objectID().number)
-        case let number as any BinaryInteger: .int(Int64(truncatingIfNeeded: number))
+        case let number as any BinaryInteger:
+            Int64(exactly: number).map { .int($0) } ?? UInt64(exactly: number).map { .uint($0) }
         case let number as CGFloat: .double(Double(number))
         case let other as any QueryableAttributeType: value(other.cs_toQueryableNativeType())
         default: nil

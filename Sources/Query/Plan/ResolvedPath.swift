@@ -105,7 +105,9 @@ struct PathResolver {
         var steps: [ResolvedPath.Step] = []
         var current = entity
         var rest = path[...]
-        if rest.first == "SELF", entity.isWithout("SELF") { rest = rest.dropFirst() }
+        if let first = rest.first, first.uppercased() == "SELF", entity.isWithout(first) {
+            rest = rest.dropFirst()
+        }
         if let first = rest.first, first.hasPrefix("@"), rest.count > 1 {
             // `@sum.items.price` says what `items.price.@sum` says.
             rest = rest.dropFirst() + [first]
