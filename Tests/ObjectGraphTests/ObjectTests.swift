@@ -74,6 +74,35 @@ import Testing
         #expect(dog.objectID().entityName == "Dog")
     }
 
+    @Test func `an object whose storage was closed answers with what it had or its defaults`()
+        throws
+    {
+        let url = Zoo.temporaryURL()
+        defer { try? FileManager.default.removeItem(at: url) }
+        let queue = DispatchQueue(label: "view")
+        let stack = DataStack(Zoo.schema(), viewContext: .queue(queue))
+        try stack.addStorageAndWait(LocalStore(fileURL: url))
+        let id = try stack.perform(synchronous: { transaction in
+            let person = transaction.create(Into<Person>())
+            (person.email, person.name) = ("a", "Ada")
+            transaction.create(Into<Toy>()).owner = person
+            return person.objectID()
+        })
+        let person = try #require(queue.sync { stack.fetchExisting(id) as Person? })
+        queue.sync { #expect(person.name == "Ada") }
+        stack.unsafeRemoveAllPersistentStoresAndWait()
+        queue.sync {
+            #expect(person.name == "Ada")
+            #expect(person.toys.isEmpty)
+            person.refreshAsFault()
+            #expect(person.name == "")
+            #expect(stack.fetchExisting(id) as Person? == nil)
+        }
+        #expect(throws: CoreStoreError.self) {
+            try queue.sync { try stack.fetchCount(From<Person>()) }
+        }
+    }
+
     @Test func `a value that is written again after a fetch is saved`() throws {
         let (stack, queue) = try Zoo.stack()
         let id = try stack.perform(synchronous: { transaction in
