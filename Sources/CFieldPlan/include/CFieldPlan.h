@@ -17,6 +17,19 @@ static inline void trellis_field_plan_set(const uint16_t *plan) {
     trellis_field_plan = plan;
 }
 
+// What this thread was found to be, because the question is asked at every fetch and costs more than
+// a small one: 0 for unknown, 1 for the main thread, 2 for another.
+extern _Thread_local int trellis_thread_role
+    __attribute__((tls_model("initial-exec")));
+
+static inline int trellis_thread_role_get(void) {
+    return trellis_thread_role;
+}
+
+static inline void trellis_thread_role_set(int role) {
+    trellis_thread_role = role;
+}
+
 // Retains an object unless its last reference is gone already; NULL then. The runtime's own
 // function behind `weak`, without the side table that `weak` adds to every object.
 extern void *swift_tryRetain(void *object);

@@ -1,3 +1,4 @@
+import CFieldPlan
 import Dispatch
 import Synchronization
 
@@ -37,11 +38,20 @@ struct ViewExecutor: Sendable {
     /// than the first counts too.
     var isCurrent: Bool {
         switch context {
-        case .main: Thread.isMainThread || DispatchQueue.getSpecific(key: Self.mainKey) == true
+        case .main: Self.isMainThread || DispatchQueue.getSpecific(key: Self.mainKey) == true
         case .queue(let queue):
             DispatchQueue.getSpecific(key: Self.queueKey) == ObjectIdentifier(queue)
         case .executor(let executor): executor.isIsolatingCurrentContext() == true
         }
+    }
+
+    /// Which thread is the main one never changes, and asking takes longer than a lookup in a tree.
+    private static var isMainThread: Bool {
+        let known = trellis_thread_role_get()
+        guard known == 0 else { return known == 1 }
+        let isMain = Thread.isMainThread
+        trellis_thread_role_set(isMain ? 1 : 2)
+        return isMain
     }
 
     func run(_ work: @escaping @Sendable () -> Void) {

@@ -9,14 +9,28 @@
 /// Bytes that grow at their end: where frames, extents and superblocks are put together.
 @safe
 package final class ByteBuffer {
-    package private(set) var count = 0
-    private var capacity: Int
-    fileprivate var base: UnsafeMutableRawPointer
+    // Every access would pay a dynamic check of exclusivity, several for a few bytes appended.
+    @exclusivity(unchecked) private var storedCount = 0
+    @exclusivity(unchecked) private var storedCapacity: Int
+    @exclusivity(unchecked) fileprivate var base: UnsafeMutableRawPointer
+
+    package private(set) var count: Int {
+        // Safety: one word, read and written at once.
+        get { unsafe storedCount }
+        set { unsafe storedCount = newValue }
+    }
+
+    private var capacity: Int {
+        // Safety: one word, read and written at once.
+        get { unsafe storedCapacity }
+        set { unsafe storedCapacity = newValue }
+    }
 
     package init(capacity: Int = 4096) {
-        self.capacity = max(capacity, 64)
-        unsafe self.base = UnsafeMutableRawPointer.allocate(
-            byteCount: self.capacity, alignment: 16)
+        let capacity = max(capacity, 64)
+        // Safety: nobody else has the object yet.
+        unsafe storedCapacity = capacity
+        unsafe base = UnsafeMutableRawPointer.allocate(byteCount: capacity, alignment: 16)
     }
 
     deinit {

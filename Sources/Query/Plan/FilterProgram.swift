@@ -18,7 +18,7 @@ struct FilterProgram {
         case foldedContains(offset: Int, text: Int)
         case link(offset: Int, UInt64)
         /// One of many constants; index into `members`.
-        case member(FieldLayout, Int)
+        case member(Int)
         case general(Int)
     }
 
@@ -38,7 +38,7 @@ struct FilterProgram {
     private var start = accept
     private var texts: [Text] = []
     private var generals: [Comparison] = []
-    private var members: [Set<Value>] = []
+    private var members: [(field: FieldLayout, values: Set<Value>)] = []
     private let entity: EntityLayout
     private let resolver: PathResolver
 
@@ -118,8 +118,8 @@ struct FilterProgram {
             guard case .constant(let value) = operand else { return nil }
             if !value.isNull { values.insert(value) }
         }
-        members.append(values)
-        return append(.member(field, members.count - 1), onTrue, onFalse)
+        members.append((field, values))
+        return append(.member(members.count - 1), onTrue, onFalse)
     }
 
     private mutating func compile(
@@ -247,9 +247,10 @@ struct FilterProgram {
                 isTrue = try text(row, offset, operation, texts[index], number, evaluator)
             case .foldedContains(let offset, let index):
                 isTrue = try folded(row, offset, texts[index], number, evaluator)
-            case .member(let field, let index):
+            case .member(let index):
+                let (field, values) = members[index]
                 let value = try evaluator.reader.value(field, of: row)
-                isTrue = !value.isNull && members[index].contains(value)
+                isTrue = !value.isNull && values.contains(value)
             case .general(let index):
                 isTrue = try general(generals[index], row, number, evaluator)
             }

@@ -83,18 +83,23 @@ final class EntityPlan {
 final class IndexPlan {
     private let columns: [KeyColumn]
     private let edits: TreeEdits
-    private var key: KeyEncoder
+    /// Kept for its memory; nil while it is in use.
+    private var key: KeyEncoder?
+    private let encoder: KeyEncoder
 
     init(_ index: IndexLayout, _ edits: TreeEdits, _ transaction: RecordTransaction) {
         columns = index.columns.map { KeyColumn($0) }
         self.edits = edits
-        key = transaction.keyEncoder(columnCount: index.columns.count)
+        encoder = transaction.keyEncoder(columnCount: index.columns.count)
     }
 
     /// Adds or removes the entry of a record.
     func add(
         _ row: RowView, _ number: ObjectNumber, _ reader: RecordReader, isRemoval: Bool
     ) throws(StoreError) {
+        // Out of the property while it grows: each access to that is checked for exclusivity.
+        var key = key.take() ?? encoder
+        defer { self.key = key }
         key.removeAll()
         for column in columns { try reader.append(column, of: row, to: &key) }
         key.append(number)

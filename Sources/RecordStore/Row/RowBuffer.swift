@@ -64,9 +64,10 @@ package struct RowBuffer {
     @inlinable @inline(__always)
     package func setNull(_ isNull: Bool, at byteOffset: Int) {
         let word = byteOffset &>> 3
-        let group = (word &- 1) / 65
-        let bit = (word &- 1) % 65 &- 1
-        let place = (1 &+ group &* 65) &* 8
+        // The first group holds nearly every property of nearly every class.
+        let isFirst = word < 66
+        let bit = isFirst ? word &- 2 : (word &- 1) % 65 &- 1
+        let place = isFirst ? 8 : (1 &+ (word &- 1) / 65 &* 65) &* 8
         let bits = view.load(UInt64.self, place)
         let mask: UInt64 = 1 &<< UInt64(bit)
         store(isNull ? bits | mask : bits & ~mask, place)
