@@ -132,7 +132,8 @@ package final class Engine: @unchecked Sendable {
         guard !state.isClosed else { return }
         defer { release() }
         guard !options.isReadOnly, writer.isPrepared, state.poison == nil else { return }
-        if !state.generation.versions.isEmpty { try checkpoint() }
+        // Also a commit that changed no page, such as one of the catalog's root alone.
+        if writer.stagedCommit > state.generation.checkpointCommit { try checkpoint() }
     }
 
     private func release() {

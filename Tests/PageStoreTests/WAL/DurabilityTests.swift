@@ -173,4 +173,18 @@ import Testing
         #expect(written < 50 * 16_384 + 400_000, "\(written) bytes")
         #expect(try content(files.powerCut()) == (2, 1))
     }
+
+    /// The crash simulator found it, seed 379489270830: closing looked at pages alone.
+    @Test func `a relaxed commit that changes no page is durable when the store is closed`()
+        throws
+    {
+        let files = FaultyFileSystem()
+        let engine = try Engine.open(path: "store", options: Self.options, files: files)
+        let transaction = try engine.beginWrite()
+        transaction.catalogRoot = PageID(7)
+        try transaction.commit(.relaxed)
+        try engine.close()
+        let again = try Engine.open(path: "store", options: Self.options, files: files.powerCut())
+        #expect(try again.snapshot().catalogRoot == PageID(7))
+    }
 }
