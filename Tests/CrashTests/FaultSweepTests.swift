@@ -3,7 +3,7 @@ import PageStore
 import TestSupport
 import Testing
 
-/// Lets every call of a script fail, each alone and each with all that follow: what was acknowledged
+/// Lets every call of a script fail, alone and with all that follow: what was acknowledged
 /// is there afterwards, a full disk leaves the store usable, and any other failure ends writing.
 @Suite struct FaultSweepTests {
     private static var isLong: Bool {
