@@ -27,6 +27,13 @@ package final class Engine: @unchecked Sendable {
         package var logBytesMax: UInt64 = 16 << 20
         /// A checkpoint follows the commit that takes the images in memory past this many bytes.
         package var versionBytesMax = 32 << 20
+        /// A checkpoint follows the commit that takes the bytes written out of line past this many
+        /// and an eighth of the file: what they replaced cannot be used again before.
+        package var outOfLineBytesMax: UInt64 = 16 << 20
+        /// A store that nobody has written to for so long makes a checkpoint of a log of at least
+        /// `idleLogBytesMin`, or where one would free much space. Only in the background.
+        package var idleIntervalInMilliseconds = 2000
+        package var idleLogBytesMin: UInt64 = 1 << 20
         /// While a checkpoint runs, log and images may grow to this many times their limits; then
         /// transactions wait for it to end before they begin.
         package var hardLimitFactor = 4
@@ -128,7 +135,7 @@ package final class Engine: @unchecked Sendable {
         }
         turn.wait()
         defer { turn.signal() }
-        runningCheckpoint.wait()
+        awaitCheckpoint()
         guard !state.isClosed else { return }
         defer { release() }
         guard !options.isReadOnly, writer.isPrepared, state.poison == nil else { return }
@@ -158,7 +165,7 @@ package final class Engine: @unchecked Sendable {
         }
         var begun: CheckpointPlan?
         while begun == nil {
-            runningCheckpoint.wait()
+            awaitCheckpoint()
             turn.wait()
             defer { turn.signal() }
             try checkUsable()
@@ -251,6 +258,10 @@ final class EngineState: @unchecked Sendable {
     var checkpointRetryLogBytes: UInt64 = 0
     /// Whether a checkpoint runs; one at a time.
     var isCheckpointing = false
+    /// Whether somebody waits for the checkpoint that runs, so that it does not rest.
+    var isCheckpointAwaited = false
+    /// Whether a look at an idle store is planned.
+    var isIdleLookPlanned = false
     var superblock: Superblock
     /// The generation in the other superblock.
     var previousGeneration: UInt64

@@ -28,6 +28,8 @@ final class Generation: @unchecked Sendable {
     private(set) var versions: [PageID: [PageVersion]] = [:]
     /// Bytes of the images in `versions`.
     private(set) var imageBytes = 0
+    /// Units of the out-of-line extents that its commits wrote.
+    private(set) var extentUnits: UInt64 = 0
     /// Out-of-line extents that a later commit of this generation replaced; `commit` made them.
     private(set) var replaced: [(address: ExtentAddress, commit: UInt64)] = []
     /// Snapshots that show it, and since when there has been one: nanoseconds since 1970.
@@ -51,9 +53,7 @@ final class Generation: @unchecked Sendable {
             let later = list.filter { $0.commit > checkpointCommit }
             guard !later.isEmpty else { continue }
             versions[id] = later
-            for version in later {
-                if case .image(let image) = version.content { imageBytes += image.count }
-            }
+            for version in later { count(version) }
         }
         replaced = last.replaced.filter { $0.commit > checkpointCommit }
     }
@@ -75,7 +75,15 @@ final class Generation: @unchecked Sendable {
         if let last = versions[id]?.last, case .extent(let old) = last.content {
             noteReplaced(old, commit: last.commit)
         }
-        if case .image(let image) = version.content { imageBytes += image.count }
+        count(version)
         versions[id, default: []].append(version)
+    }
+
+    private func count(_ version: PageVersion) {
+        switch version.content {
+        case .image(let image): imageBytes += image.count
+        case .extent(let address): extentUnits += UInt64(address.unitCount)
+        case .freed: break
+        }
     }
 }

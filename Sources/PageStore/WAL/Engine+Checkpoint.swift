@@ -17,6 +17,8 @@ struct CheckpointPlan {
     /// The log that the checkpoint makes needless.
     let oldSegments: [LogSegment]
     let oldLogBytes: UInt64
+    /// Whether it leaves the disk and the processor to commits in between.
+    var rests = false
 }
 
 /// Checkpoint: the newest image of every page becomes part of the map, and the log starts anew.
@@ -79,7 +81,10 @@ extension Engine {
     }
 
     func endCheckpoint() {
-        lock.withLock { _ in state.isCheckpointing = false }
+        lock.withLock { _ in
+            state.isCheckpointing = false
+            state.isCheckpointAwaited = false
+        }
         runningCheckpoint.leave()
     }
 
@@ -89,7 +94,9 @@ extension Engine {
         _ plan: CheckpointPlan, with output: inout ExtentWriter
     ) throws(StoreError) -> (PageMap, [PendingSpace]) {
         var changes: [(id: PageID, address: ExtentAddress)] = []
+        var pace = CheckpointPace()
         for (id, version) in plan.versions {
+            if plan.rests { rest(&pace) }
             switch version.content {
             case .image(let image):
                 let address = try output.append(

@@ -124,6 +124,60 @@ import Testing
         // The limit is looked at when a transaction begins: one more fits on top of it.
         #expect(most < 3 * options.logBytesMax)
     }
+
+    /// Fills the pages anew in one transaction.
+    private func refill(_ ids: [PageID], _ engine: Engine, _ random: inout SeededRandom) throws {
+        let transaction = try engine.beginWrite()
+        for id in ids {
+            let page = try transaction.editablePage(id)
+            random.bytes(400).withView { page.copy($0, to: 100) }
+        }
+        _ = try transaction.commit()
+    }
+
+    @Test func `pages replaced out of line do not make the file grow`() throws {
+        var options = Self.options
+        options.outOfLineBytesMax = 65_536
+        options.checkpointsInBackground = false
+        let engine = try Engine.inMemory(options: options)
+        var random = SeededRandom(for: "BackgroundCheckpointTests out of line")
+        let transaction = try engine.beginWrite()
+        let ids = try (0..<60).map { _ in try transaction.allocatePage(.overflow).id }
+        _ = try transaction.commit()
+        for _ in 0..<200 { try refill(ids, engine, &random) }
+        // 200 times 60 pages of 512 bytes were written; a few generations of them are kept.
+        #expect(engine.statistics.bytesWritten > 200 * 60 * 400)
+        #expect(engine.statistics.fileSizeInBytes < 6 * options.outOfLineBytesMax)
+        #expect(engine.statistics.checkpoints < 150)
+    }
+
+    @Test func `a store that nobody writes to stores its log and frees its space`() throws {
+        var options = Self.options
+        options.logBytesMax = 1 << 20
+        options.versionBytesMax = 1 << 20
+        options.idleIntervalInMilliseconds = 30
+        options.idleLogBytesMin = 4096
+        let engine = try Engine.inMemory(options: options)
+        var random = SeededRandom(for: "BackgroundCheckpointTests idle")
+        let transaction = try engine.beginWrite()
+        let ids = try (0..<60).map { _ in try transaction.allocatePage(.overflow).id }
+        _ = try transaction.commit()
+        for _ in 0..<50 { try refill(ids.shuffled(using: &random).suffix(8), engine, &random) }
+        let deadline = ContinuousClock.now + .seconds(20)
+        while engine.statistics.logBytes >= 4096 || engine.statistics.pendingBytes >= 65_536,
+            ContinuousClock.now < deadline
+        {
+            Thread.sleep(forTimeInterval: 0.01)
+        }
+        #expect(engine.statistics.logBytes < 4096)
+        #expect(engine.statistics.pendingBytes < 65_536)
+        let checkpoints = engine.statistics.checkpoints
+        #expect(checkpoints > 0)
+        // Then there is nothing left to do.
+        Thread.sleep(forTimeInterval: 0.3)
+        #expect(engine.statistics.checkpoints <= checkpoints + 2)
+        try engine.close()
+    }
 }
 
 private final class Held: @unchecked Sendable {
