@@ -55,6 +55,14 @@ let package = Package(
         .target(
             name: "TestSupport", dependencies: ["PageStore"], path: "Tests/TestSupport",
             swiftSettings: testSettings),
+        // What proves the store: crashes, faults, damage, models. Tests run slices of it, and
+        // `scripts/prove` as much as one likes.
+        .target(
+            name: "Proof", dependencies: ["PageStore", "TestSupport"], path: "Tests/Proof",
+            swiftSettings: testSettings),
+        .executableTarget(
+            name: "Prove", dependencies: ["Proof"], path: "Tests/Prove",
+            swiftSettings: testSettings),
         .testTarget(
             name: "PageStoreTests", dependencies: ["PageStore", "TestSupport"],
             swiftSettings: testSettings),
@@ -79,7 +87,7 @@ let package = Package(
             dependencies: ["trellis", "KillChild", "RecordStore", "PageStore", "TestSupport"],
             swiftSettings: testSettings),
         .testTarget(
-            name: "CrashTests", dependencies: ["PageStore", "TestSupport"],
+            name: "CrashTests", dependencies: ["PageStore", "Proof", "TestSupport"],
             swiftSettings: testSettings),
         .testTarget(
             name: "SpecTests", dependencies: ["PageStore", "RecordStore", "TestSupport"],

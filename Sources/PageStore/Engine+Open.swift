@@ -88,6 +88,7 @@ extension Engine {
         engine.state.generation = Generation(
             number: superblock.generation, checkpointCommit: superblock.commitNumber,
             map: map ?? PageMap(pageSizeInBytes: options.pageSizeInBytes))
+        engine.state.isOnlySuperblock = choice.other == nil
         if superblock.requiredLength > size {
             engine.damage.append(SuperblockChoice.truncated(superblock, sizeInBytes: size))
         }
@@ -207,9 +208,14 @@ extension Engine {
         let log = buffer.view.slice(from: min(count, 2 * block), count: max(0, count - 2 * block))
         // Of a first superblock that was torn, the beginning is there or it is not.
         let first = buffer.view.slice(from: min(count, block), count: min(max(0, count - block), 8))
+        let magic = SuperblockLayout.magicValue
         let isOurs =
-            first.isZero
-            || (first.count == 8 && first.uint64(at: 0) == SuperblockLayout.magicValue)
+            first.count < 8
+            ? first.isZero
+            : (0...8).contains { byteCount in
+                let kept = byteCount == 8 ? UInt64.max : (1 << (8 * UInt64(byteCount))) - 1
+                return first.uint64(at: 0) == magic & kept
+            }
         return slot.isZero && isOurs && log.isZero
     }
 
@@ -277,7 +283,7 @@ extension Engine {
                 .readOnly, "the file uses features that this program can only read", path: path)
         }
         let segments = state.segments
-        try writeSuperblock(winner)
+        try settleSuperblock(winner)
         try loadSpace(winner.allocationRoot)
         // First what the saved state lets go, then what the log has taken of it since.
         let pinned = lock.withLock { _ in pinnedGenerations() + [winner.generation] }
@@ -286,13 +292,26 @@ extension Engine {
         forgetReusedNames()
         start(try allocateSegment(holding: 0))
         do throws(StoreError) {
-            try run(plan(winner.generation + 3))
+            try run(plan(superblock.generation + 3))
         } catch {
             state.segments = segments
             throw error
         }
         try writeTwin()
         writer.isPrepared = true
+    }
+
+    /// The winner may have been seen without being durable, so it is written again. The only copy
+    /// is never written over: then its content goes to the other slot, as a generation of its own.
+    private func settleSuperblock(_ winner: Superblock) throws(StoreError) {
+        guard state.isOnlySuperblock else { return try writeSuperblock(winner) }
+        var twin = winner
+        twin.generation += 3
+        try writeSuperblock(twin)
+        state.superblock = twin
+        state.previousGeneration = winner.generation
+        state.previousRequiredLength = winner.requiredLength
+        state.isOnlySuperblock = false
     }
 
     /// What the log occupies and names is used, though no checkpoint has saved it as such.

@@ -267,6 +267,8 @@ final class EngineState: @unchecked Sendable {
     var previousGeneration: UInt64
     /// The length of the file that the other superblock needs.
     var previousRequiredLength: UInt64 = 0
+    /// Whether the other superblock was found invalid, and no checkpoint has replaced it yet.
+    var isOnlySuperblock = false
     /// The segments from the head on.
     var segments: [LogSegment]
 

@@ -1,0 +1,274 @@
+import PageStore
+import TestSupport
+
+/// Cuts the power at every call of a script and within it, and again inside the recovery: the
+/// store opens as one of the commits that were attempted, whole, none that was acknowledged is
+/// lost, and it goes on from there.
+package struct CrashProof {
+    package private(set) var report = ProofReport()
+    private let seed: UInt64
+    private let budget: ProofBudget
+    private var random: SeededRandom
+    private var imageTurn: UInt64 = 0
+
+    package init(seed: UInt64, budget: ProofBudget) {
+        self.seed = seed
+        self.budget = budget
+        random = SeededRandom(seed: seed)
+    }
+
+    package static var options: Engine.Options {
+        var options = Engine.Options()
+        options.pageSizeInBytes = 512
+        options.unitSizeInBytes = 64
+        options.cacheSizeInBytes = 1 << 20
+        options.logSegmentSizeInBytes = 16_384
+        options.logBytesMax = 40_000
+        options.versionBytesMax = 65_536
+        options.outOfLineBytesMin = 20 * 512
+        options.dirtyBytesMax = 14 * 512
+        options.tailBytesMin = 4096
+        options.checkpointsInBackground = false
+        options.relaxedIntervalInMilliseconds = 3_600_000
+        return options
+    }
+
+    /// All sequences of one to three steps in an order that the seed decides, then random ones as
+    /// long as the budget lasts. Without an end to the budget, the sequences alone.
+    package mutating func run() {
+        do {
+            try runSequences()
+            while !budget.isEndless && !budget.isSpent { try runRandom() }
+        } catch {
+            report.fail("\(error)")
+        }
+    }
+
+    private mutating func runSequences() throws {
+        let steps = ScriptStep.allCases
+        var sequences: [[ScriptStep]] = steps.map { [$0] }
+        var longer = steps.flatMap { first in steps.map { [first, $0] } }
+        longer += steps.flatMap { first in
+            steps.flatMap { second in steps.map { [first, second, $0] } }
+        }
+        sequences += longer.shuffled(using: &random)
+        let used = try preparedStore()
+        for sequence in sequences {
+            guard !budget.isSpent else { return }
+            let isShort = sequence.count == 1
+            try run(sequence, from: used, nesting: isShort ? 4 : 96)
+            if isShort { try run(sequence, from: (DiskImage(), ScriptHistory()), nesting: 8) }
+            report.count("sequences")
+        }
+        report.count("exhaustive rounds")
+    }
+
+    private mutating func runRandom() throws {
+        let steps = ScriptStep.allCases
+        let sequence = (0..<(6 + random.below(14))).map { _ in steps[random.below(steps.count)] }
+        try run(sequence, from: (DiskImage(), ScriptHistory()), nesting: 128)
+        report.count("random scripts")
+    }
+
+    /// A store that has lived for a while: free space, what pends, a log of two segments.
+    private func preparedStore() throws -> (DiskImage, ScriptHistory) {
+        let disk = SimulatedDisk(seed: seed)
+        var player = try ScriptPlayer(
+            disk: disk, options: Self.options, history: ScriptHistory(), seed: seed)
+        for step: ScriptStep in [
+            .insert, .grow, .checkpoint, .blob, .delete, .reopen, .update, .delete, .checkpoint,
+            .insert, .update,
+        ] {
+            try player.run(step)
+        }
+        let history = ScriptHistory(
+            content: player.history.last, commit: UInt64(player.history.contents.count - 1))
+        return (disk.image, history)
+    }
+
+    private mutating func run(
+        _ steps: [ScriptStep], from start: (image: DiskImage, history: ScriptHistory),
+        nesting: Int
+    ) throws {
+        let scriptSeed = random.next()
+        let disk = SimulatedDisk(start.image, seed: scriptSeed, records: true)
+        let label = "seed \(seed), steps \(steps.map(\.rawValue).joined(separator: " "))"
+        var player: ScriptPlayer
+        do {
+            player = try ScriptPlayer(
+                disk: disk, options: Self.options, history: start.history, seed: scriptSeed,
+                effectCount: { disk.effectCount })
+            if scriptSeed & 2 == 0 { try player.holdSnapshot() }
+            for step in steps { try player.run(step) }
+            if steps.count > 3 || steps.last == .reopen { try player.close() }
+        } catch {
+            throw ProofFailure("\(label), before any cut: \(error)")
+        }
+        try cutEverywhere(
+            disk.effects, from: start.image, player.history, label, nesting: nesting)
+    }
+
+    /// Each state of the medium that a cut can leave is checked once for each range of commits
+    /// that it may show.
+    private mutating func cutEverywhere(
+        _ effects: [DiskEffect], from start: DiskImage, _ history: ScriptHistory, _ label: String,
+        nesting: Int
+    ) throws {
+        var medium = PowerCut(start, seed: random.next())
+        var seen: Set<UInt64> = []
+        var lastRange = 0...0
+        for (index, effect) in effects.enumerated() {
+            let range = history.range(at: index)
+            if range != lastRange { seen = [] }
+            lastRange = range
+            report.count("cut points")
+            try medium.forEachImage(running: effect) { image in
+                report.count("images")
+                guard seen.insert(image.disk.fingerprint).inserted else { return }
+                imageTurn += 1
+                let place = "\(label), call \(index) (\(effect.name)), \(image.name)"
+                report.count("recoveries")
+                guard let found = try check(image, history, range, index, place) else { return }
+                if imageTurn % UInt64(nesting) == 0 {
+                    try cutRecovery(image.disk, history, found, index, place, depth: 2)
+                }
+            }
+            medium.complete(effect)
+            if !budget.isEndless && budget.isSpent { return }
+        }
+    }
+
+    /// Opens an image and compares it with the commit that it says it is; returns which. Nil when
+    /// it was refused as it may be: garbage where a store was being created is nobody's store.
+    private mutating func check(
+        _ cut: PowerCut.Image, _ history: ScriptHistory, _ range: ClosedRange<Int>,
+        _ effectCount: Int, _ label: String
+    ) throws -> Int? {
+        let image = cut.disk
+        if image.names["store"] == nil {
+            guard effectCount < history.namedAt, range.lowerBound == 0 else {
+                throw ProofFailure("\(label): the store has lost its name")
+            }
+        }
+        let disk = SimulatedDisk(image, seed: imageTurn ^ seed)
+        let engine: Engine
+        let index: Int
+        do {
+            engine = try Engine.open(path: "store", options: Self.options, files: disk)
+            let snapshot = try engine.snapshot()
+            index = Int(snapshot.commitNumber) - Int(history.firstCommit)
+            guard range.contains(index) else {
+                throw ProofFailure("commit \(index) is outside \(range)")
+            }
+            try StoreComparison.compare(snapshot, history.contents[index], "the commit")
+            try checkSound(snapshot)
+            try checkBackups(image, history, effectCount)
+            if imageTurn % 3 == 0 { try goOn(engine, disk, history, index) }
+        } catch {
+            let isUnborn = effectCount < history.namedAt && range == 0...0
+            if isUnborn && cut.name.hasPrefix("garbage") && error is StoreError {
+                report.count("unfinished creations refused")
+                return nil
+            }
+            throw ProofFailure("\(label): \(error)")
+        }
+        return index
+    }
+
+    private func checkSound(_ snapshot: Snapshot) throws {
+        if let finding = StoreCheck.run(snapshot).first { throw ProofFailure("check: \(finding)") }
+    }
+
+    /// A copy is whole once its call has returned, and under its name it is never a part of one.
+    private func checkBackups(
+        _ image: DiskImage, _ history: ScriptHistory, _ effectCount: Int
+    ) throws {
+        for backup in history.backups {
+            guard image.names[backup.path] != nil else {
+                if backup.doneAt <= effectCount { throw ProofFailure("\(backup.path) is gone") }
+                continue
+            }
+            let disk = SimulatedDisk(image, seed: imageTurn)
+            var options = Self.options
+            options.isReadOnly = true
+            let copy = try Engine.open(path: backup.path, options: options, files: disk)
+            try StoreComparison.compare(try copy.snapshot(), backup.content, backup.path)
+        }
+    }
+
+    /// What is written after the recovery does not touch what the recovery found, and is there
+    /// when the store is opened again, twice.
+    private mutating func goOn(
+        _ engine: Engine, _ disk: SimulatedDisk, _ history: ScriptHistory, _ index: Int
+    ) throws {
+        try engine.close()
+        var next = ScriptHistory(
+            content: history.contents[index], commit: history.firstCommit + UInt64(index))
+        var player = try ScriptPlayer(
+            disk: disk, options: Self.options, history: next, seed: imageTurn)
+        let steps: [ScriptStep] = [.insert, .blob, .update, .relaxed, .delete, .checkpoint, .grow]
+        for _ in 0..<3 { try player.run(steps[random.below(steps.count)]) }
+        next = player.history
+        if imageTurn % 2 == 0 { try player.run(.reopen) }
+        for round in 0..<2 {
+            let again = try Engine.open(
+                path: "store", options: Self.options,
+                files: SimulatedDisk(disk.image, seed: imageTurn &+ UInt64(round)))
+            let snapshot = try again.snapshot()
+            try StoreComparison.compare(snapshot, next.last, "opened again")
+            try checkSound(snapshot)
+        }
+        report.count("continued")
+    }
+
+    /// Runs a recovery on a simulated medium and cuts that too: the commit that was found stays.
+    private mutating func cutRecovery(
+        _ image: DiskImage, _ history: ScriptHistory, _ index: Int, _ effectCount: Int,
+        _ label: String, depth: Int
+    ) throws {
+        let disk = SimulatedDisk(image, seed: imageTurn &+ 77, records: true)
+        var player = try ScriptPlayer(
+            disk: disk, options: Self.options,
+            history: ScriptHistory(
+                content: history.contents[index], commit: history.firstCommit + UInt64(index)),
+            seed: imageTurn, effectCount: { disk.effectCount })
+        try player.run(.insert)
+        var inner = player.history
+        inner.backups = []
+        var medium = PowerCut(image, seed: random.next())
+        for (call, effect) in disk.effects.enumerated() {
+            let range = inner.range(at: call)
+            var deeper: (DiskImage, Int, String)?
+            try medium.forEachImage(running: effect) { nested in
+                // The whole family of a call is for the first depth; here a share of each.
+                guard random.below(4) == 0 else { return }
+                imageTurn += 1
+                report.count("images")
+                report.count("recoveries")
+                report.count("cuts inside recovery")
+                let place = "\(label), recovery call \(call) (\(effect.name)), \(nested.name)"
+                guard let found = try check(nested, inner, range, call, place) else { return }
+                if depth < 3 && random.below(400) == 0 { deeper = (nested.disk, found, place) }
+            }
+            if let (disk, found, place) = deeper {
+                report.count("recoveries of recoveries cut")
+                try cutRecovery(disk, inner, found, call, place, depth: depth + 1)
+            }
+            medium.complete(effect)
+        }
+    }
+}
+
+extension DiskImage {
+    /// Equal for equal images, and for no others in practice.
+    fileprivate var fingerprint: UInt64 {
+        var hash: UInt64 = 0
+        for (name, file) in names.sorted(by: { $0.key < $1.key }) {
+            hash = Array("\(name)=\(file)".utf8).withView { Checksum.hash($0, seed: hash) }
+        }
+        for (file, bytes) in files.sorted(by: { $0.key < $1.key }) {
+            hash = bytes.withView { Checksum.hash($0, seed: hash &+ UInt64(file)) }
+        }
+        return hash
+    }
+}

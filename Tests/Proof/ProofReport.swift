@@ -1,0 +1,48 @@
+import Foundation
+
+/// What a proof tried, counted while it ran, and the first thing that went wrong.
+package struct ProofReport {
+    package private(set) var counts: [(name: String, count: Int)] = []
+    /// What failed first, with the seed and the trace that repeat it.
+    package private(set) var failure: String?
+
+    package init() {}
+
+    package mutating func count(_ name: String, _ increment: Int = 1) {
+        if let index = counts.firstIndex(where: { $0.name == name }) {
+            counts[index].count += increment
+        } else {
+            counts.append((name, increment))
+        }
+    }
+
+    package subscript(_ name: String) -> Int { counts.first { $0.name == name }?.count ?? 0 }
+
+    package mutating func fail(_ text: String) {
+        if failure == nil { failure = text }
+    }
+
+    /// One line with every count.
+    package var summary: String {
+        counts.map { "\($0.count) \($0.name)" }.joined(separator: ", ")
+    }
+}
+
+/// A rule that did not hold.
+package struct ProofFailure: Error, CustomStringConvertible {
+    package var description: String
+
+    package init(_ description: String) { self.description = description }
+}
+
+/// How long a proof may go on. Without end it does what it has to do once.
+package struct ProofBudget: Sendable {
+    private let end: ContinuousClock.Instant?
+
+    package init(seconds: Double?) {
+        end = seconds.map { ContinuousClock.now + .seconds($0) }
+    }
+
+    package var isSpent: Bool { end.map { ContinuousClock.now >= $0 } ?? false }
+    package var isEndless: Bool { end == nil }
+}

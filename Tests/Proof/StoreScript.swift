@@ -1,0 +1,231 @@
+import PageStore
+import TestSupport
+
+/// One thing that a script does to a store.
+package enum ScriptStep: String, CaseIterable, Sendable {
+    case insert, update, delete, blob, relaxed, bulk, grow, spill
+    case checkpoint, rotate, vacuum, backup, reopen
+
+    /// Those that change what the store holds.
+    static let writing: Set<ScriptStep> = [
+        .insert, .update, .delete, .blob, .relaxed, .bulk, .grow, .spill, .rotate,
+    ]
+}
+
+/// What a store should hold: the seed of each value's bytes by key.
+package typealias ScriptContent = [UInt64: ScriptValue]
+
+/// A value that is made from its seed when it is needed.
+package struct ScriptValue: Hashable, Sendable {
+    var seed: UInt64
+    var count: Int
+
+    var bytes: [UInt8] {
+        var random = SeededRandom(seed: seed)
+        // Half of them are easily compressed.
+        if seed & 1 == 0 { return random.bytes(count) }
+        let part = random.bytes(4)
+        return (0..<count).map { part[$0 & 3] }
+    }
+}
+
+/// What a script did and when: the commits, and which effects of the medium lay before them.
+package struct ScriptHistory {
+    /// By commit number; empty before the first.
+    package var contents: [ScriptContent] = [[:]]
+    /// The number of the first of `contents`.
+    package var firstCommit: UInt64 = 0
+    /// The count of effects when a commit began, and when it was known to be durable.
+    package var begun: [Int] = [0]
+    package var durable: [Int] = [0]
+    /// The backups: the count of effects when the call returned, and what the copy holds.
+    package var backups: [(path: String, doneAt: Int, content: ScriptContent)] = []
+    /// The effects after which the store's own name is durable.
+    package var namedAt = 0
+
+    package init(content: ScriptContent = [:], commit: UInt64 = 0) {
+        contents = [content]
+        firstCommit = commit
+    }
+
+    package var last: ScriptContent { contents[contents.count - 1] }
+
+    /// The commits that a power cut after so many effects may leave, as indices of `contents`.
+    package func range(at effectCount: Int) -> ClosedRange<Int> {
+        let least = durable.lastIndex { $0 <= effectCount } ?? 0
+        let most = begun.lastIndex { $0 <= effectCount } ?? 0
+        return least...max(least, most)
+    }
+}
+
+/// Runs steps on a store and writes down what should be there.
+package struct ScriptPlayer {
+    package let disk: any FileSystem
+    package let options: Engine.Options
+    package private(set) var engine: Engine
+    package var history: ScriptHistory
+    private var random: SeededRandom
+    private let effectCount: () -> Int
+    private var held: (snapshot: Snapshot, content: ScriptContent)?
+    private var backupCount = 0
+
+    package init(
+        disk: any FileSystem, options: Engine.Options, history: ScriptHistory,
+        seed: UInt64, effectCount: @escaping () -> Int = { 0 }
+    ) throws {
+        self.disk = disk
+        self.options = options
+        self.history = history
+        self.effectCount = effectCount
+        random = SeededRandom(seed: seed)
+        engine = try Engine.open(path: "store", options: options, files: disk)
+        self.history.namedAt = effectCount()
+    }
+
+    /// From now on a reader holds what the store is now; it is compared after each step.
+    package mutating func holdSnapshot() throws {
+        held = (try engine.snapshot(), history.last)
+    }
+
+    package mutating func letGo() { held = nil }
+
+    package mutating func run(_ step: ScriptStep) throws {
+        switch step {
+        case .checkpoint:
+            try engine.checkpointNow()
+            noteDurable()
+        case .vacuum:
+            _ = try engine.vacuum(byteBudget: 1 << 16)
+            noteDurable()
+        case .backup: try backUp()
+        case .reopen:
+            letGo()
+            try engine.close()
+            noteDurable()
+            engine = try Engine.open(path: "store", options: options, files: disk)
+        case .rotate:
+            // More than a segment of log, in commits that stay in it.
+            for _ in 0..<2 { try commit(.rotate) }
+        default: try commit(step)
+        }
+        if let held {
+            try StoreComparison.compare(held.snapshot, held.content, "a snapshot that is held")
+        }
+    }
+
+    package mutating func close() throws {
+        letGo()
+        try engine.close()
+        noteDurable()
+    }
+
+    private mutating func backUp() throws {
+        let path = "backup\(backupCount)"
+        backupCount += 1
+        try engine.copy(to: path)
+        history.backups.append((path, effectCount(), history.last))
+    }
+
+    private mutating func noteDurable() {
+        let now = effectCount()
+        for index in history.durable.indices where history.durable[index] == .max {
+            history.durable[index] = now
+        }
+    }
+
+    private mutating func commit(_ step: ScriptStep) throws {
+        history.begun.append(effectCount())
+        let transaction = try engine.beginWrite()
+        var content = history.last
+        try change(transaction, &content, step)
+        history.contents.append(content)
+        history.durable.append(.max)
+        let durability: Durability =
+            switch step {
+            case .relaxed: .relaxed
+            case .bulk: .bulk
+            default: .durable
+            }
+        let number = try transaction.commit(durability)
+        let expected = history.firstCommit + UInt64(history.contents.count) - 1
+        guard number == expected else {
+            throw ProofFailure("commit \(number) was given, \(expected) was expected")
+        }
+        if durability != .relaxed { noteDurable() }
+    }
+
+    private mutating func change(
+        _ transaction: WriteTransaction, _ content: inout ScriptContent, _ step: ScriptStep
+    ) throws {
+        let tree: TreeID
+        if let root = transaction.catalogRoot {
+            tree = TreeID(root: root)
+        } else {
+            tree = try transaction.createTree()
+            transaction.catalogRoot = tree.root
+        }
+        func put(_ key: UInt64, _ size: Int, _ random: inout SeededRandom) throws {
+            let value = ScriptValue(seed: random.next(), count: size)
+            try transaction.insert(key.key.span, value.bytes.span, into: tree)
+            content[key] = value
+        }
+        let keys = content.keys.sorted()
+        let next = (keys.last ?? 0) + 1
+        switch step {
+        case .update where !keys.isEmpty: try put(keys[random.below(keys.count)], 24, &random)
+        case .delete where !keys.isEmpty:
+            for _ in 0..<min(keys.count, 1 + random.below(3)) {
+                guard let key = content.keys.min() else { break }
+                try transaction.remove(key.key.span, from: tree)
+                content[key] = nil
+            }
+        case .blob: try put(next, 1500 + random.below(2500), &random)
+        case .grow: for index in 0..<12 { try put(next + UInt64(index), 300, &random) }
+        case .spill:
+            for index in 0..<40 { try put(next + UInt64(index % 20), 100, &random) }
+        case .rotate:
+            for index in 0..<7 {
+                let value = ScriptValue(seed: random.next() & ~1, count: 1100)
+                let key = next + UInt64(index % 2)
+                try transaction.insert(key.key.span, value.bytes.span, into: tree)
+                content[key] = value
+            }
+        case .bulk: for index in 0..<3 { try put(next + UInt64(index), 90, &random) }
+        default: try put(next, 10 + random.below(60), &random)
+        }
+    }
+}
+
+extension UInt64 {
+    /// Big-endian bytes, in the order of the numbers.
+    package var key: [UInt8] { (0..<8).map { UInt8(truncatingIfNeeded: self >> (56 - 8 * $0)) } }
+}
+
+/// A snapshot beside what it should show.
+package enum StoreComparison {
+    package static func compare(
+        _ snapshot: Snapshot, _ content: ScriptContent, _ label: String
+    ) throws {
+        guard let root = snapshot.catalogRoot else {
+            guard content.isEmpty else { throw ProofFailure("\(label): there is no tree") }
+            return
+        }
+        let cursor = Cursor(snapshot, tree: TreeID(root: root))
+        var count = 0
+        var isMore = try cursor.seekFirst()
+        while isMore {
+            let key = cursor.key.bigEndianUInt64(at: 0)
+            guard let value = content[key] else {
+                throw ProofFailure("\(label): key \(key) is there and should not be")
+            }
+            guard try cursor.value().array() == value.bytes else {
+                throw ProofFailure("\(label): the value of key \(key) is another one")
+            }
+            count += 1
+            isMore = try cursor.next()
+        }
+        guard count == content.count else {
+            throw ProofFailure("\(label): \(count) keys, \(content.count) were expected")
+        }
+    }
+}
