@@ -5,13 +5,22 @@ import PackageDescription
 /// benchmarks need.
 let package = Package(
     name: "Benchmarks",
-    dependencies: [.package(name: "Trellis", path: "..")],
+    dependencies: [
+        .package(name: "Trellis", path: ".."),
+        .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
+    ],
     targets: [
         .systemLibrary(
             name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+        .systemLibrary(name: "CLMDB", pkgConfig: "lmdb", providers: [.apt(["liblmdb-dev"])]),
+        .systemLibrary(name: "CMalloc"),
         .executableTarget(
             name: "Bench",
-            dependencies: ["CSQLite", .product(name: "Trellis", package: "Trellis")],
+            dependencies: [
+                "CSQLite", "CLMDB", "CMalloc",
+                .product(name: "Trellis", package: "Trellis"),
+                .product(name: "GRDB", package: "GRDB.swift"),
+            ],
             swiftSettings: [.swiftLanguageMode(.v6)]),
     ]
 )

@@ -1,0 +1,29 @@
+import Foundation
+
+/// The same work on every contender, each in a process of its own; see ``Options``.
+@main
+struct Bench {
+    static func main() {
+        do {
+            try run(Options(arguments: Array(CommandLine.arguments.dropFirst())))
+        } catch {
+            FileHandle.standardError.write(Data("Bench: \(error)\n".utf8))
+            exit(1)
+        }
+    }
+
+    private static func run(_ options: Options) throws {
+        guard let name = options.child else { return try Tournament(options: options).run() }
+        guard let entry = Entry.all.first(where: { $0.name == name }) else {
+            throw Options.Failure(message: "no contender is named \(name)")
+        }
+        let measurements = try run(entry.type, entry, options)
+        FileHandle.standardOutput.write(try JSONEncoder().encode(measurements))
+    }
+
+    private static func run<Store: Contender>(
+        _ type: Store.Type, _ entry: Entry, _ options: Options
+    ) throws -> [Measurement] {
+        try Round(type, entry: entry, options: options).run()
+    }
+}
