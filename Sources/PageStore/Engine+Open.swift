@@ -59,8 +59,7 @@ extension Engine {
         }
         let choice: SuperblockChoice
         do throws(StoreError) {
-            choice = try SuperblockChoice.read(
-                file, sizeInBytes: options.toleratesDamage ? .max : size)
+            choice = try superblocks(of: file, size: size, options: options)
         } catch {
             if !options.isReadOnly, try isUnfinishedCreation(file, size: size, options: options) {
                 return try create(path: path, options: options, files: files, file: file)
@@ -68,6 +67,19 @@ extension Engine {
             throw error
         }
         return try open(choice, path: path, options: options, files: files, file: file, size: size)
+    }
+
+    /// What needs more of the file than there is counts only where nothing else opens the store,
+    /// and somebody wants to see what is left.
+    private static func superblocks(
+        of file: MeteredFile, size: UInt64, options: Options
+    ) throws(StoreError) -> SuperblockChoice {
+        do throws(StoreError) {
+            return try SuperblockChoice.read(file, sizeInBytes: size)
+        } catch {
+            guard options.toleratesDamage, error.code == .truncated else { throw error }
+            return try SuperblockChoice.read(file, sizeInBytes: .max)
+        }
     }
 
     private static func open(
@@ -284,11 +296,19 @@ extension Engine {
         }
         let segments = state.segments
         try settleSuperblock(winner)
-        try loadSpace(winner.allocationRoot)
+        var saved = try savedSpace(winner.allocationRoot)
         // First what the saved state lets go, then what the log has taken of it since.
         let pinned = lock.withLock { _ in pinnedGenerations() + [winner.generation] }
-        space.withLock { $0.release(previous: state.previousGeneration, pinned: pinned) }
-        try claimLog(segments)
+        saved.map.release(previous: state.previousGeneration, pinned: pinned)
+        if let conflict = claimLog(in: &saved.map) {
+            throw StoreError.corrupt(
+                nil, "the log names a place that something else uses",
+                byteOffset: conflict * UInt64(options.unitSizeInBytes))
+        }
+        writer.allocationBlocks = saved.blocks
+        writer.freeNames = PageNames(ascending: saved.freeNames)
+        let map = saved.map
+        space.withLock { $0 = map }
         forgetReusedNames()
         start(try allocateSegment(holding: 0))
         do throws(StoreError) {
@@ -314,31 +334,36 @@ extension Engine {
         state.isOnlySuperblock = false
     }
 
-    /// What the log occupies and names is used, though no checkpoint has saved it as such.
-    private func claimLog(_ segments: [LogSegment]) throws(StoreError) {
+    /// What the log occupies and names is used, though no checkpoint has saved it as such. Returns
+    /// a unit that something else uses already, nil when there is none.
+    func claimLog(in space: inout SpaceMap) -> UInt64? {
         let unitSize = UInt64(options.unitSizeInBytes)
-        var claimed = state.generation.replaced.map(\.address)
+        var claimed: [Range<UInt64>] = []
+        func claim(_ address: ExtentAddress) {
+            claimed.append(address.unit..<(address.unit + UInt64(address.unitCount)))
+        }
+        let segments = state.segments
+        for segment in segments {
+            let start = segment.byteOffset / unitSize
+            let units = start..<(start + segment.sizeInBytes / unitSize)
+            // The state has the head: the log of its generation begins there.
+            if segment.number == segments.first?.number {
+                space.take(units.lowerBound, UInt64(units.count))
+            } else {
+                claimed.append(units)
+            }
+        }
+        for (address, _) in state.generation.replaced { claim(address) }
         for versions in state.generation.versions.values {
             for version in versions {
-                if case .extent(let address) = version.content { claimed.append(address) }
+                if case .extent(let address) = version.content { claim(address) }
             }
         }
-        let conflict: UInt64? = space.withLock { space in
-            for segment in segments {
-                space.take(segment.byteOffset / unitSize, segment.sizeInBytes / unitSize)
-            }
-            for address in claimed {
-                for unit in address.unit..<(address.unit + UInt64(address.unitCount))
-                where space.isUsed(unit) { return unit }
-                space.take(address.unit, UInt64(address.unitCount))
-            }
-            return nil
+        for units in claimed {
+            for unit in units where space.isUsed(unit) { return unit }
+            space.take(units.lowerBound, UInt64(units.count))
         }
-        if let conflict {
-            throw StoreError.corrupt(
-                nil, "the log names a place that something else uses",
-                byteOffset: conflict * unitSize)
-        }
+        return nil
     }
 
     /// Page names that the log took or freed since the allocation state was saved.
@@ -360,7 +385,8 @@ extension Engine {
 struct SuperblockChoice {
     var newest: Superblock
     var other: Superblock?
-    /// The generation of the other copy; one before the newest when that copy is invalid.
+    /// The generation of the other copy; the newest itself when that copy is invalid, so that all
+    /// that pends is free: the log may lie there, when the copy was the newest one.
     var previousGeneration: UInt64
 
     static func read(
@@ -389,7 +415,8 @@ struct SuperblockChoice {
             throw StoreError(.notAStore, "the file has no superblock", byteOffset: 0)
         }
         let other = valid.first { $0.generation != newest.generation }
-        let previous = other?.generation ?? (newest.generation > 0 ? newest.generation - 1 : 0)
+        // Of a copy that cannot be read nothing is needed any more.
+        let previous = other?.generation ?? newest.generation
         return SuperblockChoice(newest: newest, other: other, previousGeneration: previous)
     }
 

@@ -257,6 +257,9 @@ package class RecordReader {
         let owner = ObjectNumber(key.bigEndianUInt64(at: 0))
         let second = key.bigEndianUInt64(at: 8)
         guard relationship.kind == .toManyOrdered else {
+            guard try cursor.value().isEmpty else {
+                throw .corrupt(nil, "a link of \(relationship.name) has a value")
+            }
             return (owner, Edge(order: 0, target: ObjectNumber(second)))
         }
         let value = try cursor.value()

@@ -12,7 +12,9 @@ enum Tool {
         }
     }
 
-    static func run(_ arguments: String...) throws -> Outcome {
+    static func run(_ arguments: String...) throws -> Outcome { try run(arguments) }
+
+    static func run(_ arguments: [String]) throws -> Outcome {
         let process = Process()
         // The test bundle lies beside the tool.
         process.executableURL = URL(fileURLWithPath: CommandLine.arguments[0])

@@ -103,13 +103,36 @@ import Testing
 
     @Test func `a file cut short says so and shows what is left`() throws {
         let whole = try SampleStore()
-        let store = try SampleStore(damaging: whole) { $0.removeLast(8192) }
+        let ends = try SuperblockCopy.read(path: whole.path).copies
+            .map { try $0.outcome.get().requiredLength }
+        let end = try #require(ends.min())
+        let store = try SampleStore(damaging: whole) { $0.removeLast($0.count - Int(end) + 1) }
         let check = try Tool.run("check", store.path)
         #expect(check.exitCode == 1)
         #expect(check.output.contains("bytes and needs"))
         let info = try Tool.run("info", store.path)
         #expect(info.exitCode == 1)
         #expect(info.output.contains("requiredLength"))
+    }
+
+    @Test func `a file cut below what its newest superblock needs opens with the other`() throws {
+        let whole = try SampleStore(authorCount: 400)
+        let copies = try SuperblockCopy.read(path: whole.path)
+        let ends = try copies.copies.map { try $0.outcome.get() }
+            .sorted { $0.generation < $1.generation }.map(\.requiredLength)
+        try #require(ends[0] < ends[1], "the test needs a newest superblock that needs more")
+        let store = try SampleStore(damaging: whole) { $0.removeLast($0.count - Int(ends[1]) + 1) }
+        for command in [["info"], ["schema"], ["dump"]] {
+            let rest = command == ["dump"] ? ["Author", "--json"] : []
+            let before = try Tool.run(command + [whole.path] + rest)
+            let after = try Tool.run(command + [store.path] + rest)
+            #expect(after.exitCode == 0, "\(after.errors)")
+            if command != ["info"] { #expect(before.output == after.output) }
+        }
+        let reading = try RecordDatabase.openReadOnly(path: store.path)
+        defer { try? reading.close() }
+        let author = try #require(reading.schema.entity(named: "Author"))
+        #expect(try reading.snapshot().recordCount(of: author) == 400)
     }
 
     @Test func `a store with both superblocks damaged shows what each says`() throws {

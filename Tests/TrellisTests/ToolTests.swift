@@ -61,6 +61,26 @@ import Testing
         #expect(books.last?["author"] as? Int == 40)
     }
 
+    /// Seven digits of microseconds are no date: the sum with the second before was rounded up.
+    @Test func `a date just before a second has six digits`() throws {
+        let store = try SampleStore()
+        let database = try RecordDatabase.open(.file(store.path), schema: SampleStore.schema)
+        let author = try #require(database.schema.entity(named: "Author"))
+        let transaction = try database.beginWrite()
+        var batch = RecordBatch()
+        var row = author.emptyRow()
+        defer { row.deallocate() }
+        row.setValue(.string("early"), try #require(author.field(named: "name")))
+        row.setValue(.date(-1e-20), try #require(author.field(named: "born")))
+        batch.insert(author, try transaction.allocateNumber(in: author.hierarchy), row: row)
+        try transaction.apply(batch)
+        _ = try transaction.commit()
+        try database.close()
+        let objects = try #require(
+            try Tool.run("dump", store.path, "Author", "--json").json() as? [[String: Any]])
+        #expect(objects.last?["born"] as? String == "2000-12-31T23:59:59.999999Z")
+    }
+
     @Test func `dump of an entity that is not there names those that are`() throws {
         let store = try SampleStore()
         let outcome = try Tool.run("dump", store.path, "Pet")

@@ -4,9 +4,9 @@
 /// has no fences. Reads every page, so it compares every hash that the cache has not compared.
 package enum StoreCheck {
     /// Returns what is wrong, nothing when nothing is. `knownTrees`, when given, are all trees
-    /// that should be there, as the catalog says.
+    /// that should be there, as the catalog names them: a tree twice is a tree that has two names.
     package static func run(
-        _ snapshot: Snapshot, knownTrees: Set<TreeID>? = nil
+        _ snapshot: Snapshot, knownTrees: [TreeID]? = nil
     ) -> [Finding] {
         var check = TreeCheck(snapshot)
         let content: StoreContent
@@ -16,11 +16,8 @@ package enum StoreCheck {
             return [Finding(error)]
         }
         for finding in content.overlaps() { check.note(finding) }
-        if let root = snapshot.catalogRoot { check.checkTree(TreeID(root: root)) }
-        for tree in (knownTrees ?? []).sorted(by: { $0.root < $1.root })
-        where !check.visited.contains(tree.root) {
-            check.checkTree(tree)
-        }
+        checkSpace(of: snapshot, &check)
+        checkTrees(knownTrees ?? [], in: snapshot, &check)
         let named = references(content.pages, in: snapshot)
         for id in content.pages where !named.contains(id) && !check.visited.contains(id) {
             checkUnnamed(id, in: snapshot, &check, isTreeExpected: knownTrees == nil)
@@ -29,6 +26,36 @@ package enum StoreCheck {
             check.note(Finding(page: id, "nothing that can be reached leads to the page"))
         }
         return check.findings
+    }
+
+    /// Only of a store that nobody changes: a writer's next checkpoint has a state of its own.
+    private static func checkSpace(of snapshot: Snapshot, _ check: inout TreeCheck) {
+        let engine = snapshot.engine
+        guard engine.options.isReadOnly, !engine.options.opensPreviousGeneration,
+            engine.damage.isEmpty, let content = try? snapshot.mapContent()
+        else { return }
+        for finding in SpaceCheck.run(engine, content) { check.note(finding) }
+    }
+
+    /// The catalog's tree first: it may be among the known ones or not.
+    private static func checkTrees(
+        _ trees: [TreeID], in snapshot: Snapshot, _ check: inout TreeCheck
+    ) {
+        var seen: Set<TreeID> = []
+        var open = trees.sorted { $0.root < $1.root }
+        if let root = snapshot.catalogRoot.map({ TreeID(root: $0) }) {
+            if let index = open.firstIndex(of: root) { open.remove(at: index) }
+            open.insert(root, at: 0)
+        }
+        for tree in open {
+            if !seen.insert(tree).inserted {
+                check.note(Finding(page: tree.root, "two names lead to one root"))
+            } else if check.visited.contains(tree.root) {
+                check.note(Finding(page: tree.root, "the root is part of another tree as well"))
+            } else {
+                check.checkTree(tree)
+            }
+        }
     }
 
     /// All pages that some page names. A page that cannot be read names none; the walks report it.

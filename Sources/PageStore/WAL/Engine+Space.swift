@@ -15,6 +15,14 @@ package enum AllocationLayout {
     package static let freeRunSize = 16
 }
 
+/// The allocation state as a checkpoint saved it.
+struct LoadedSpace {
+    var map: SpaceMap
+    /// Where the state itself lies, its zones aside.
+    var blocks: [ExtentAddress]
+    var freeNames: [PageNames.Run]
+}
+
 /// The allocation state: zone bitmaps, pending space and free page names. Only a checkpoint saves
 /// it, so there is no free list that a crash could leave half changed.
 extension Engine {
@@ -136,7 +144,7 @@ extension Engine {
         assert(stream.count <= total, "the blocks hold the stream")
         var next = ExtentAddress.none
         var addresses: [ExtentAddress] = []
-        for (block, start) in zip(blocks, starts).reversed() {
+        for (number, (block, start)) in zip(blocks, starts).enumerated().reversed() {
             let image = ByteBuffer(capacity: block.streamBytes + 64)
             image.appendUInt64(next.hash)
             image.appendUInt64(next.place)
@@ -144,7 +152,7 @@ extension Engine {
             if part > 0 { image.append(stream.view.slice(from: start, count: part)) }
             image.appendZeros(block.streamBytes - part)
             next = try output.append(
-                image.view, id: UInt64(start), kind: .allocation, generation: plan.number,
+                image.view, id: UInt64(number), kind: .allocation, generation: plan.number,
                 commit: plan.commitNumber, unit: block.unit, unitCount: block.unitCount)
             addresses.append(next)
         }
@@ -152,7 +160,7 @@ extension Engine {
     }
 
     /// Reads the state that a superblock names.
-    func loadSpace(_ root: ExtentAddress) throws(StoreError) {
+    func savedSpace(_ root: ExtentAddress) throws(StoreError) -> LoadedSpace {
         let stream = ByteBuffer(capacity: 4096)
         var next = root
         var blocks: [ExtentAddress] = []
@@ -160,19 +168,20 @@ extension Engine {
             guard blocks.count < 1 << 16, !blocks.contains(next) else {
                 throw damagedSpace("the chain of blocks does not end", next)
             }
+            let image = try readExtent(next, id: UInt64(blocks.count), kind: .allocation)
             blocks.append(next)
-            let image = try readExtent(next, id: UInt64(stream.count), kind: .allocation)
             guard image.count > AllocationLayout.blockStream else {
                 throw damagedSpace("a block is too short", next)
             }
             stream.append(image.view.dropFirst(AllocationLayout.blockStream))
             next = ExtentAddress(image.view, at: AllocationLayout.blockNext)
         }
-        try parseSpace(stream.view, root)
-        writer.allocationBlocks = blocks
+        return try parseSpace(stream.view, blocks, root)
     }
 
-    private func parseSpace(_ bytes: ByteView, _ root: ExtentAddress) throws(StoreError) {
+    private func parseSpace(
+        _ bytes: ByteView, _ blocks: [ExtentAddress], _ root: ExtentAddress
+    ) throws(StoreError) -> LoadedSpace {
         typealias Layout = AllocationLayout
         guard bytes.count >= Layout.zones else { throw damagedSpace("it is too short", root) }
         let unitCount = bytes.uint64(at: Layout.unitCount)
@@ -204,9 +213,8 @@ extension Engine {
         }
         let pending = try parsePending(bytes, &position, Int(counts[1]), unitCount, root)
         space.finishLoading(unitCount: unitCount, pending: pending)
-        let loaded = space
-        self.space.withLock { $0 = loaded }
-        try parseFreeRuns(bytes, position, Int(counts[2]), root)
+        let runs = try parseFreeRuns(bytes, position, Int(counts[2]), root)
+        return LoadedSpace(map: space, blocks: blocks, freeNames: runs)
     }
 
     private func parsePending(
@@ -229,7 +237,7 @@ extension Engine {
 
     private func parseFreeRuns(
         _ bytes: ByteView, _ start: Int, _ count: Int, _ root: ExtentAddress
-    ) throws(StoreError) {
+    ) throws(StoreError) -> [PageNames.Run] {
         var position = start
         var runs: [PageNames.Run] = []
         for _ in 0..<count {
@@ -241,7 +249,7 @@ extension Engine {
             runs.append(PageNames.Run(start: first, count: length))
             position += AllocationLayout.freeRunSize
         }
-        writer.freeNames = PageNames(ascending: runs)
+        return runs
     }
 
     private func damagedSpace(_ what: String, _ address: ExtentAddress) -> StoreError {

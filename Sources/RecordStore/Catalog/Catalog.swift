@@ -12,8 +12,15 @@ struct Catalog {
 
     /// The saved form of a schema.
     struct StoredSchema: Codable {
-        var formatVersion = 1
+        static let formatVersion = 1
+
+        var formatVersion = StoredSchema.formatVersion
         var schema: SchemaDescription
+    }
+
+    /// What a later version keeps, whatever else it changes.
+    private struct SchemaVersion: Decodable {
+        var formatVersion: Int
     }
 
     let root: TreeID
@@ -43,8 +50,18 @@ struct Catalog {
     func schema(_ view: PageView) throws(StoreError) -> SchemaDescription {
         let text = try Catalog.value(Self.schemaKey, in: root, of: view)
         guard let text else { throw .corrupt(root.root, "the catalog holds no schema") }
+        let decoder = JSONDecoder()
+        // First alone: what a later version has in the place of a schema need not be readable.
+        if let version = try? decoder.decode(SchemaVersion.self, from: Data(text)).formatVersion,
+            version != StoredSchema.formatVersion
+        {
+            throw StoreError(
+                .newerFormat,
+                "the saved schema has version \(version); this program knows "
+                    + "\(StoredSchema.formatVersion)", page: root.root.rawValue)
+        }
         do {
-            return try JSONDecoder().decode(StoredSchema.self, from: Data(text)).schema
+            return try decoder.decode(StoredSchema.self, from: Data(text)).schema
         } catch {
             throw .corrupt(root.root, "the saved schema cannot be read: \(error)")
         }

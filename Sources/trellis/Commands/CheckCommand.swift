@@ -37,7 +37,7 @@ struct CheckCommand: ParsableCommand {
         var findings: [Finding] = []
         do throws(StoreError) {
             let snapshot = try engine.snapshot()
-            var known: Set<TreeID>?
+            var known: [TreeID]?
             switch knownTrees(of: snapshot) {
             case .success(let trees): known = trees
             case .failure(let error): findings.append(Finding(error))
@@ -52,10 +52,10 @@ struct CheckCommand: ParsableCommand {
         return findings.uniqued()
     }
 
-    private func knownTrees(of snapshot: Snapshot) -> Result<Set<TreeID>, StoreError> {
+    private func knownTrees(of snapshot: Snapshot) -> Result<[TreeID], StoreError> {
         Result { () throws(StoreError) in
             guard let catalog = CatalogView(snapshot) else { return [] }
-            return Set(try catalog.trees().map(\.tree))
+            return try catalog.trees().map(\.tree)
         }
     }
 

@@ -26,7 +26,8 @@ enum ValueText {
             return "\(secondsSince2001)"
         }
         let whole = secondsSince2001.rounded(.down)
-        let micros = Int(((secondsSince2001 - whole) * 1_000_000).rounded(.down))
+        // A tiny negative date lies so near to its upper second that the difference rounds to one.
+        let micros = min(Int(((secondsSince2001 - whole) * 1_000_000).rounded(.down)), 999_999)
         let date = Date(timeIntervalSinceReferenceDate: whole)
         let text = date.formatted(.iso8601)
         return text.dropLast() + String(format: ".%06dZ", micros)

@@ -1,6 +1,7 @@
-import PageStore
 import TestSupport
 import Testing
+
+@testable import PageStore
 
 /// Space is used again as soon as no reader can need it, and no sooner.
 @Suite struct SpaceReuseTests {
@@ -90,5 +91,24 @@ import Testing
             try engine.close()
         }
         #expect(lengths.min().map { $0 < before } == true, "\(lengths), \(before) before")
+    }
+
+    /// They were named by the bytes before them, which another program took for damage.
+    @Test func `the blocks of a long allocation state are numbered from zero`() throws {
+        let files = MemoryFileSystem()
+        let engine = try Engine.open(path: "store", files: files)
+        try engine.beginWrite().rollback()
+        engine.writer.nextPageID = 100_001
+        for start in stride(from: UInt64(2), to: 100_000, by: 2) {
+            engine.writer.freeNames.insert(PageNames.Run(start: start, count: 1))
+        }
+        let runs = engine.writer.freeNames.runs
+        try engine.checkpointNow()
+        let saved = try engine.savedSpace(engine.superblock.allocationRoot)
+        #expect(saved.freeNames == runs)
+        #expect(saved.blocks.count > 2)
+        for (number, block) in saved.blocks.enumerated() {
+            _ = try engine.readExtent(block, id: UInt64(number), kind: .allocation)
+        }
     }
 }

@@ -53,6 +53,41 @@ import Testing
         }
     }
 
+    /// What pended when the other superblock was written may be in use since.
+    @Test func `a store that lost its newest superblock can be written`() throws {
+        let files = FaultyFileSystem()
+        var options = Self.small
+        options.outOfLineBytesMin = 4096
+        let engine = try Engine.open(path: "store", options: options, files: files)
+        var random = SeededRandom(for: "RecoveryTests newest superblock")
+        let transaction = try engine.beginWrite()
+        let tree = try transaction.createTree()
+        transaction.catalogRoot = tree.root
+        _ = try transaction.commit()
+        for round in 1...40 {
+            let transaction = try engine.beginWrite()
+            for _ in 0..<random.below(40) {
+                let key = [UInt8(random.below(200))]
+                let value = random.bytes(random.below(200))
+                try transaction.insert(key.span, value.span, into: tree)
+            }
+            let commit = try transaction.commit()
+            if round % 3 == 0 { try engine.checkpointNow() }
+            var bytes = files.powerCut().bytes
+            let slot = Int(engine.superblock.byteOffset)
+            bytes.replaceSubrange(slot..<slot + 4096, with: repeatElement(0, count: 4096))
+            let cut = FaultyFileSystem(bytes: bytes)
+            var reading = options
+            reading.isReadOnly = true
+            let reader = try Engine.open(path: "store", options: reading, files: cut)
+            #expect(StoreCheck.run(try reader.snapshot(), knownTrees: [tree]) == [])
+            try reader.close()
+            let writer = try Engine.open(path: "store", options: options, files: cut)
+            try writer.beginWrite().rollback()
+            #expect(try writer.snapshot().commitNumber == commit)
+        }
+    }
+
     @Test func `opening for reading only writes nothing`() throws {
         let files = FaultyFileSystem()
         _ = try run(files, rounds: 5)

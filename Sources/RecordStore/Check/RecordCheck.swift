@@ -1,0 +1,198 @@
+import PageStore
+
+/// What `trellis check` compares above the pages: records with their layouts, counters, indexes
+/// and links. Each part goes on where another found damage.
+///
+/// Reads every record and every entry once. In memory are the number and the entity of every
+/// object, and of two sides that must hold the same a fingerprint; where those differ, both sides
+/// are read once more to name what is wrong.
+struct RecordCheck {
+    let reader: RecordReader
+    /// The entity's tag of every object by the tag of the hierarchy's root. A hierarchy not all of
+    /// which can be read is missing: nothing is said to be lost that may be behind the damage.
+    private(set) var tags: [UInt16: [ObjectNumber: UInt16]] = [:]
+    private var counts: [UInt16: Int] = [:]
+    /// What the records say must be in each index, and in the tree of each to-one relationship.
+    private var indexed: [Fingerprint]
+    private(set) var linked: [Fingerprint]
+    private(set) var findings: [Finding] = []
+
+    static func run(_ reader: RecordReader) -> [Finding] {
+        var check = RecordCheck(reader)
+        let schema = reader.schema
+        for entity in schema.entities where entity.superentityTag == nil {
+            check.checkRecords(entity)
+        }
+        for entity in schema.entities where check.tags[entity.hierarchy.rootTag] != nil {
+            check.checkCount(entity)
+        }
+        for index in schema.indexes { check.checkIndex(index) }
+        var links = LinkCheck(check)
+        links.run()
+        return check.findings + links.findings
+    }
+
+    private init(_ reader: RecordReader) {
+        self.reader = reader
+        indexed = Array(repeating: Fingerprint(), count: reader.schema.indexes.count)
+        linked = Array(repeating: Fingerprint(), count: reader.schema.relationships.count)
+    }
+
+    private mutating func note(_ message: String) { note(Finding(.corrupt, message)) }
+
+    private mutating func note(_ finding: Finding) {
+        if findings.count < TreeCheck.findingCountMax { findings.append(finding) }
+    }
+
+    // MARK: Records
+
+    private mutating func checkRecords(_ root: EntityLayout) {
+        let findingCount = findings.count
+        var tags: [ObjectNumber: UInt16] = [:]
+        let cursor = reader.recordCursor(root.hierarchy)
+        do throws(StoreError) {
+            let last = try reader.catalog.counter(
+                Catalog.numberKey(root.hierarchy), of: reader.view)
+            while try cursor.next() {
+                if cursor.number.rawValue > last || cursor.number.rawValue == 0 {
+                    note("\(root.name) \(cursor.number.rawValue) was never given out")
+                }
+                do throws(StoreError) {
+                    let row = try cursor.row()
+                    tags[cursor.number] = row.entityTag
+                    try take(row, cursor.number)
+                } catch {
+                    note(Finding(error))
+                }
+            }
+        } catch {
+            note(Finding(error))
+        }
+        if findings.count == findingCount { self.tags[root.tag] = tags }
+    }
+
+    /// Reads all values of a record, and adds what indexes and links must say of it.
+    private mutating func take(_ row: RowView, _ number: ObjectNumber) throws(StoreError) {
+        let entity = reader.schema.knownEntity(tag: row.entityTag)
+        counts[row.entityTag, default: 0] += 1
+        for field in entity.fields where field.isVariable { _ = try reader.value(field, of: row) }
+        for index in entity.indexes {
+            let columns = try columns(index, of: row)
+            columns.withView { indexed[index.id].add($0, number) }
+        }
+        for relationship in entity.relationships {
+            guard let field = relationship.field, let target = row.link(at: field.byteOffset)
+            else { continue }
+            linked[relationship.id].add(target, number)
+        }
+    }
+
+    private func columns(_ index: IndexLayout, of row: RowView) throws(StoreError) -> [UInt8] {
+        var key = reader.keyEncoder(columnCount: index.columns.count)
+        try reader.append(index.columns, of: row, to: &key)
+        return key.bytes
+    }
+
+    private mutating func checkCount(_ entity: EntityLayout) {
+        let found = counts[entity.tag] ?? 0
+        do throws(StoreError) {
+            let counted = try reader.recordCount(of: entity, includesSubentities: false)
+            if counted != found {
+                note("the counter of \(entity.name) says \(counted), there are \(found)")
+            }
+        } catch {
+            note(Finding(error))
+        }
+    }
+
+    // MARK: Indexes
+
+    private mutating func checkIndex(_ index: IndexLayout) {
+        let entity = reader.schema.knownEntity(tag: index.entityTag)
+        guard let known = tags[entity.hierarchy.rootTag] else { return }
+        do throws(StoreError) {
+            var found = Fingerprint()
+            let cursor = reader.indexCursor(index)
+            var last: (columns: [UInt8], number: ObjectNumber)?
+            while try cursor.next() {
+                found.add(cursor.columns, cursor.number)
+                guard index.isUnique else { continue }
+                let columns = cursor.columns.array()
+                if let last, last.columns == columns {
+                    try compareUnique(index, entity, last.number, cursor.number)
+                }
+                last = (columns, cursor.number)
+            }
+            guard found != indexed[index.id] else { return }
+            try nameStrangers(index, entity, known)
+            try nameMissing(index, entity)
+        } catch {
+            note(Finding(error))
+        }
+    }
+
+    /// Two objects with equal keys: nil conflicts with nothing, and of a long text only the
+    /// beginning is in the key.
+    private mutating func compareUnique(
+        _ index: IndexLayout, _ entity: EntityLayout, _ first: ObjectNumber,
+        _ second: ObjectNumber
+    ) throws(StoreError) {
+        var values: [[Value]] = []
+        for number in [first, second] {
+            _ = try reader.withRow(number, in: entity.hierarchy) { row throws(StoreError) in
+                guard entity.tags.contains(row.entityTag) else { return }
+                var found: [Value] = []
+                for column in index.columns where !row.isNull(at: column.byteOffset) {
+                    found.append(try reader.value(column, of: row))
+                }
+                if found.count == index.columns.count { values.append(found) }
+            }
+        }
+        guard values.count == 2, values[0] == values[1] else { return }
+        note(
+            "\(index.treeName): objects \(first.rawValue) and \(second.rawValue) "
+                + "have the same values")
+    }
+
+    /// The entries that no record asks for.
+    private mutating func nameStrangers(
+        _ index: IndexLayout, _ entity: EntityLayout, _ known: [ObjectNumber: UInt16]
+    ) throws(StoreError) {
+        let cursor = reader.indexCursor(index)
+        while try cursor.next() {
+            let name = "\(index.treeName) names object \(cursor.number.rawValue)"
+            guard let tag = known[cursor.number] else {
+                note("\(name), which is not there")
+                continue
+            }
+            guard entity.tags.contains(tag) else {
+                note("\(name), which is no \(entity.name)")
+                continue
+            }
+            let isRight = try reader.withRow(cursor.number, in: entity.hierarchy) {
+                row throws(StoreError) in
+                try columns(index, of: row).withView { $0 == cursor.columns }
+            }
+            if isRight != true { note("\(name) under columns that are not its own") }
+        }
+    }
+
+    private mutating func nameMissing(
+        _ index: IndexLayout, _ entity: EntityLayout
+    ) throws(StoreError) {
+        let cursor = reader.recordCursor(entity.hierarchy)
+        while try cursor.next() {
+            let row = try cursor.row()
+            guard entity.tags.contains(row.entityTag) else { continue }
+            let key = try columns(index, of: row) + RecordKey.bytes(cursor.number)
+            guard try !reader.view.contains(key.span, in: reader.trees.indexes[index.id])
+            else { continue }
+            note("\(index.treeName) lacks the entry of object \(cursor.number.rawValue)")
+        }
+    }
+}
+
+extension RecordReader {
+    /// Returns what is wrong, nothing when nothing is.
+    package final func check() -> [Finding] { RecordCheck.run(self) }
+}
