@@ -17,19 +17,20 @@ extension Engine {
         precondition(
             !options.opensPreviousGeneration || options.isReadOnly,
             "an earlier generation is for reading only")
-        let existed = try files.identity(path) != nil
         let opened = try files.open(path, options.isReadOnly ? .readOnly : .create)
         let file = MeteredFile(opened)
         do throws(StoreError) {
+            if options.isReadOnly {
+                return try openForReading(path: path, options: options, files: files, file: file)
+            }
             try OpenStores.register(file.identity, path: path)
         } catch {
             file.close()
-            throw error
+            throw error.at(path: path)
         }
         do throws(StoreError) {
-            try lockFile(file, options: options)
-            return try openLocked(
-                path: path, options: options, files: files, file: file, existed: existed)
+            try lockFile(file)
+            return try openLocked(path: path, options: options, files: files, file: file)
         } catch {
             OpenStores.unregister(file.identity)
             file.close()
@@ -37,21 +38,29 @@ extension Engine {
         }
     }
 
-    private static func lockFile(
-        _ file: MeteredFile, options: Options
-    ) throws(StoreError) {
-        let isFree = options.isReadOnly ? !(try file.isLockedByWriter()) : try file.lockWriter()
-        guard isFree else {
+    private static func lockFile(_ file: MeteredFile) throws(StoreError) {
+        guard try file.lockWriter() else {
             throw StoreError(
-                .lockedByOther, "another process has the store open; close it there first")
+                .lockedByOther,
+                "another process has the store open for writing; open it for reading only, "
+                    + "or close it there first")
         }
     }
 
+    private static func openForReading(
+        path: String, options: Options, files: any FileSystem, file: MeteredFile
+    ) throws(StoreError) -> Engine {
+        let choice = try superblocks(of: file, size: file.size(), options: options)
+        let engine = Engine(choice, path: path, options: options, files: files, file: file)
+        try engine.readNewest()
+        return engine
+    }
+
     private static func openLocked(
-        path: String, options: Options, files: any FileSystem, file: MeteredFile, existed: Bool
+        path: String, options: Options, files: any FileSystem, file: MeteredFile
     ) throws(StoreError) -> Engine {
         let size = try file.size()
-        if size == 0 && !options.isReadOnly {
+        if size == 0 {
             guard try files.identity(path) == file.identity else {
                 throw StoreError(.io, "the file was replaced while it was being opened")
             }
@@ -59,19 +68,23 @@ extension Engine {
         }
         let choice: SuperblockChoice
         do throws(StoreError) {
-            choice = try superblocks(of: file, size: size, options: options)
+            choice = try SuperblockChoice.read(file, sizeInBytes: size)
         } catch {
-            if !options.isReadOnly, try isUnfinishedCreation(file, size: size, options: options) {
+            if try isUnfinishedCreation(file, size: size, options: options) {
                 return try create(path: path, options: options, files: files, file: file)
             }
             throw error
         }
-        return try open(choice, path: path, options: options, files: files, file: file, size: size)
+        let engine = Engine(choice, path: path, options: options, files: files, file: file)
+        engine.state.isOnlySuperblock = choice.other == nil
+        // Nobody else writes, so that what is read now stays.
+        engine.adopt(try engine.read(choice, isTailOpen: false))
+        return engine
     }
 
     /// What needs more of the file than there is counts only where nothing else opens the store,
     /// and somebody wants to see what is left.
-    private static func superblocks(
+    static func superblocks(
         of file: MeteredFile, size: UInt64, options: Options
     ) throws(StoreError) -> SuperblockChoice {
         do throws(StoreError) {
@@ -82,101 +95,17 @@ extension Engine {
         }
     }
 
-    private static func open(
+    private convenience init(
         _ choice: SuperblockChoice, path: String, options: Options, files: any FileSystem,
-        file: MeteredFile, size: UInt64
-    ) throws(StoreError) -> Engine {
-        let superblock = options.opensPreviousGeneration ? try choice.previous() : choice.newest
+        file: MeteredFile
+    ) {
         var options = options
-        options.pageSizeInBytes = superblock.pageSizeInBytes
-        options.unitSizeInBytes = superblock.unitSizeInBytes
-        let engine = Engine(
-            path: path, superblock: superblock,
+        options.pageSizeInBytes = choice.newest.pageSizeInBytes
+        options.unitSizeInBytes = choice.newest.unitSizeInBytes
+        self.init(
+            path: path, superblock: choice.newest,
             previousGeneration: choice.previousGeneration, options: options, files: files,
             file: file)
-        let map = try engine.tolerating { () throws(StoreError) in
-            try engine.loadMap(superblock)
-        }
-        engine.state.generation = Generation(
-            number: superblock.generation, checkpointCommit: superblock.commitNumber,
-            map: map ?? PageMap(pageSizeInBytes: options.pageSizeInBytes))
-        engine.state.isOnlySuperblock = choice.other == nil
-        if superblock.requiredLength > size {
-            engine.damage.append(SuperblockChoice.truncated(superblock, sizeInBytes: size))
-        }
-        // The log behind the checkpoint before leads to the newest commit.
-        if options.opensPreviousGeneration { return engine }
-        try engine.tolerating { () throws(StoreError) in
-            try engine.replay(superblock, fileSizeInBytes: size)
-        }
-        return engine
-    }
-
-    private func loadMap(_ superblock: Superblock) throws(StoreError) -> PageMap {
-        let empty = PageMap(pageSizeInBytes: options.pageSizeInBytes)
-        guard !superblock.mapRoot.isNone else { return empty }
-        return PageMap(
-            root: try loadMapNode(
-                superblock.mapRoot, level: superblock.mapDepth - 1, firstID: 0),
-            fanout: empty.fanout)
-    }
-
-    /// Runs a part of opening. What it throws is noted and passed over when the options ask so.
-    @discardableResult
-    private func tolerating<Result>(
-        _ part: () throws(StoreError) -> Result
-    ) throws(StoreError) -> Result? {
-        do throws(StoreError) {
-            return try part()
-        } catch {
-            guard options.isReadOnly && options.toleratesDamage else { throw error }
-            damage.append(error)
-            return nil
-        }
-    }
-
-    /// The read part of recovery: what the log says is indexed in memory.
-    private func replay(
-        _ superblock: Superblock, fileSizeInBytes: UInt64
-    ) throws(StoreError) {
-        var reader = LogReader(
-            engine: self, superblock: superblock, fileSizeInBytes: fileSizeInBytes)
-        let (content, _) = try reader.read()
-        let generation = state.generation
-        for address in content.replacedExtents {
-            generation.noteReplaced(address, commit: content.commitNumber)
-        }
-        for (id, version) in content.pages {
-            generation.append(
-                PageVersion(commit: content.commitNumber, content: version), of: id)
-        }
-        state.commitNumber = content.commitNumber
-        state.durableCommit = content.commitNumber
-        state.catalogRoot = content.catalogRoot == 0 ? nil : PageID(content.catalogRoot)
-        writer.stagedCommit = state.commitNumber
-        writer.stagedRoot = state.catalogRoot
-        state.logBytes = content.byteCount
-        writer.nextPageID = content.pageCount
-        state.segments = content.segments
-    }
-
-    /// The log's frames in order, for tools.
-    package func logFrames() throws(StoreError) -> [LogFrame] {
-        let (frames, error) = try readableLogFrames()
-        if let error { throw error }
-        return frames
-    }
-
-    /// The log's frames up to the first damage, and what that is.
-    package func readableLogFrames() throws(StoreError) -> ([LogFrame], StoreError?) {
-        var reader = LogReader(
-            engine: self, superblock: superblock, fileSizeInBytes: try file.size(),
-            collectsFrames: true)
-        do throws(StoreError) {
-            return (try reader.read().1, nil)
-        } catch {
-            return (reader.frames, error)
-        }
     }
 
     /// The superblock that the store was opened with, or that the last checkpoint wrote.
@@ -298,8 +227,8 @@ extension Engine {
         try settleSuperblock(winner)
         var saved = try savedSpace(winner.allocationRoot)
         // First what the saved state lets go, then what the log has taken of it since.
-        let pinned = lock.withLock { _ in pinnedGenerations() + [winner.generation] }
-        saved.map.release(previous: state.previousGeneration, pinned: pinned)
+        let held = heldGenerations() + [winner.generation..<winner.generation + 1]
+        saved.map.release(previous: state.previousGeneration, held: held)
         if let conflict = claimLog(in: &saved.map) {
             throw StoreError.corrupt(
                 nil, "the log names a place that something else uses",

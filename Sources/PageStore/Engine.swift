@@ -148,7 +148,7 @@ package final class Engine: @unchecked Sendable {
             state.isClosed = true
             state.cache.removeAll()
         }
-        OpenStores.unregister(file.identity)
+        if !options.isReadOnly { OpenStores.unregister(file.identity) }
         file.close()
     }
 
@@ -244,6 +244,8 @@ final class EngineState: @unchecked Sendable {
     var waitingForCompany: [DispatchSemaphore] = []
     /// The generations that readers hold.
     var pinned: [UInt64: Generation] = [:]
+    /// The generations that other processes were last seen to hold, and since when they are.
+    var heldByOthers: [Range<UInt64>: UInt64] = [:]
     var cache: PageCache
     var poison: StoreError?
     var damage: [StoreError] = []
@@ -263,6 +265,8 @@ final class EngineState: @unchecked Sendable {
     /// Whether a look at an idle store is planned.
     var isIdleLookPlanned = false
     var superblock: Superblock
+    /// Whether the file's content has been read.
+    var isRead = false
     /// The generation in the other superblock.
     var previousGeneration: UInt64
     /// The length of the file that the other superblock needs.
@@ -282,7 +286,7 @@ final class EngineState: @unchecked Sendable {
         self.cache = cache
         commitNumber = superblock.commitNumber
         durableCommit = superblock.commitNumber
-        catalogRoot = superblock.catalogRoot == 0 ? nil : PageID(superblock.catalogRoot)
+        catalogRoot = superblock.root
         segments = [superblock.head]
     }
 }
@@ -305,7 +309,7 @@ final class WriterState: @unchecked Sendable {
     init(_ superblock: Superblock) {
         nextPageID = superblock.pageCount
         stagedCommit = superblock.commitNumber
-        stagedRoot = superblock.catalogRoot == 0 ? nil : PageID(superblock.catalogRoot)
+        stagedRoot = superblock.root
         segmentSizeInBytes = superblock.head.sizeInBytes
     }
 }
@@ -316,6 +320,8 @@ final class LogTail: @unchecked Sendable {
     var position: UInt64 = 0
     var chain: UInt64 = 0
     var groupNumber: UInt64 = 1
+    /// For a reader: how far it has read.
+    var read: LogContent?
 
     init(segment: LogSegment) {
         self.segment = segment

@@ -204,7 +204,5 @@ private final class SimulatedDiskFile: StoreFile {
         disk.state.withLock { UInt64($0.image.files[file]?.count ?? 0) }
     }
 
-    func lockWriter() throws(StoreError) -> Bool { true }
-    func isLockedByWriter() throws(StoreError) -> Bool { false }
     func close() {}
 }

@@ -182,8 +182,6 @@ final class FaultyFile: StoreFile {
     }
 
     func size() throws(StoreError) -> UInt64 { files.state.withLock { UInt64($0.bytes.count) } }
-    func lockWriter() throws(StoreError) -> Bool { true }
-    func isLockedByWriter() throws(StoreError) -> Bool { false }
     func close() {}
 
     private static func store(_ source: [UInt8], at start: Int, in target: inout [UInt8]) {

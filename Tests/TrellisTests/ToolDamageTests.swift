@@ -158,13 +158,24 @@ import Testing
         #expect(said.contains("does not begin as a Trellis store"))
     }
 
-    @Test func `a store that a writer has open is refused with a sentence`() throws {
+    @Test func `a store that a writer has open is shown and not changed`() throws {
         let store = try SampleStore()
         let database = try RecordDatabase.open(.file(store.path), schema: SampleStore.schema)
         defer { try? database.close() }
-        let outcome = try Tool.run("info", store.path)
-        #expect(outcome.exitCode == 1)
-        #expect(outcome.errors.contains("another process has the store open"))
+        // The log has something in it.
+        let transaction = try database.beginWrite()
+        _ = try transaction.commit()
+        for command in ["info", "check", "schema", "pages", "wal"] {
+            let outcome = try Tool.run(command, store.path)
+            #expect(outcome.exitCode == 0, "\(command): \(outcome.errors)")
+        }
+        let copy = store.path + "-copy"
+        defer { try? FileManager.default.removeItem(atPath: copy) }
+        #expect(try Tool.run("backup", store.path, copy).exitCode == 0)
+        #expect(try Tool.run("check", copy).exitCode == 0)
+        let vacuum = try Tool.run("vacuum", store.path)
+        #expect(vacuum.exitCode == 1)
+        #expect(vacuum.errors.contains("another process has the store open for writing"))
     }
 
     @Test func `a file that is not there is named`() throws {

@@ -102,7 +102,8 @@ struct SpaceCheck {
     private mutating func compareLog() {
         var map = saved.map
         map.release(
-            previous: engine.state.previousGeneration, pinned: [superblock.generation])
+            previous: engine.state.previousGeneration,
+            held: [superblock.generation..<superblock.generation + 1])
         if let conflict = engine.claimLog(in: &map) {
             note(conflict, "the log names a place that something else uses")
         }

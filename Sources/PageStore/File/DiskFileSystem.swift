@@ -70,8 +70,8 @@ package struct DiskFileSystem: FileSystem {
 /// writes are durable when they return. Both stay open for the store's life.
 final class DiskFile: StoreFile, @unchecked Sendable {
     let identity: FileIdentity
-    private let path: String
-    private let data: Int32
+    let path: String
+    let data: Int32
     private let log: Int32
     private let isWritable: Bool
 
@@ -181,38 +181,5 @@ final class DiskFile: StoreFile, @unchecked Sendable {
             throw systemFailure("look at the file", path: path)
         }
         return UInt64(max(status.st_size, 0))
-    }
-
-    func lockWriter() throws(StoreError) -> Bool {
-        // An open-file-description lock (F_OFD_SETLK): it belongs to this open file rather than
-        // to the process, and ends with it, also when the process dies.
-        var request = Self.writerLock
-        if unsafe fcntl(data, 37, &request) == 0 { return true }
-        if errno == EAGAIN || errno == EACCES { return false }
-        if Self.isWithoutLocks(errno) { return true }
-        throw systemFailure("lock the file", path: path)
-    }
-
-    func isLockedByWriter() throws(StoreError) -> Bool {
-        // F_OFD_GETLK tells who is in the way of a lock without taking it.
-        var request = Self.writerLock
-        if unsafe fcntl(data, 36, &request) == 0 { return request.l_type != Int16(F_UNLCK) }
-        if Self.isWithoutLocks(errno) { return false }
-        throw systemFailure("ask for locks of the file", path: path)
-    }
-
-    /// The writer's byte lies far behind any content: spec/03-wal.md.
-    private static var writerLock: flock {
-        var request = flock()
-        request.l_type = Int16(F_WRLCK)
-        request.l_whence = Int16(SEEK_SET)
-        request.l_start = off_t(1 << 62) - 1
-        request.l_len = 1
-        return request
-    }
-
-    /// A file system without locks: there is nothing to wait for.
-    private static func isWithoutLocks(_ number: Int32) -> Bool {
-        number == ENOLCK || number == EINVAL || number == ENOTSUP
     }
 }

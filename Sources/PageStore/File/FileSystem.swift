@@ -53,5 +53,23 @@ package protocol StoreFile: AnyObject, Sendable {
     func lockWriter() throws(StoreError) -> Bool
     /// Whether another open file holds the writer's lock.
     func isLockedByWriter() throws(StoreError) -> Bool
+    /// Takes a share of a generation's lock. False where there are no locks: nothing is kept for
+    /// the reader then.
+    func lockReader(of generation: UInt64) throws(StoreError) -> Bool
+    /// Gives the share back.
+    func unlockReader(of generation: UInt64) throws(StoreError)
+    /// The generations before `end` that readers hold by other open files; in no order.
+    func heldGenerations(before end: UInt64) throws(StoreError) -> [Range<UInt64>]
     func close()
+}
+
+/// A file that no other process can reach.
+extension StoreFile {
+    package func lockWriter() throws(StoreError) -> Bool { true }
+    package func isLockedByWriter() throws(StoreError) -> Bool { false }
+    package func lockReader(of generation: UInt64) throws(StoreError) -> Bool { false }
+    package func unlockReader(of generation: UInt64) throws(StoreError) {}
+    package func heldGenerations(
+        before end: UInt64
+    ) throws(StoreError) -> [Range<UInt64>] { [] }
 }

@@ -123,10 +123,6 @@ package final class MemoryFile: StoreFile {
 
     package func size() throws(StoreError) -> UInt64 { content.withLock { $0.sizeInBytes } }
 
-    package func lockWriter() throws(StoreError) -> Bool { true }
-
-    package func isLockedByWriter() throws(StoreError) -> Bool { false }
-
     private static func grow(_ content: inout Content, to sizeInBytes: UInt64) {
         guard sizeInBytes > content.sizeInBytes else { return }
         content.sizeInBytes = sizeInBytes

@@ -38,5 +38,14 @@ final class MeteredFile: StoreFile {
     func size() throws(StoreError) -> UInt64 { try file.size() }
     func lockWriter() throws(StoreError) -> Bool { try file.lockWriter() }
     func isLockedByWriter() throws(StoreError) -> Bool { try file.isLockedByWriter() }
+    func lockReader(of generation: UInt64) throws(StoreError) -> Bool {
+        try file.lockReader(of: generation)
+    }
+    func unlockReader(of generation: UInt64) throws(StoreError) {
+        try file.unlockReader(of: generation)
+    }
+    func heldGenerations(before end: UInt64) throws(StoreError) -> [Range<UInt64>] {
+        try file.heldGenerations(before: end)
+    }
     func close() { file.close() }
 }

@@ -72,6 +72,9 @@ package struct Superblock: Hashable, Sendable {
     /// Features that only a reader may ignore.
     package var featuresReadOnly: UInt64 = 0
 
+    /// The catalog's root, nil in a store that has none.
+    var root: PageID? { catalogRoot == 0 ? nil : PageID(catalogRoot) }
+
     /// The slot of the file that this generation is written to.
     package var byteOffset: UInt64 { (generation & 1) * UInt64(SuperblockLayout.size) }
 

@@ -6,7 +6,30 @@ extension Engine {
         case nothing
     }
 
+    /// The page as a commit left it.
     func page(
+        _ id: PageID, generation: Generation, commit: UInt64
+    ) throws(StoreError) -> PageBuffer {
+        do throws(StoreError) {
+            return try knownPage(id, generation: generation, commit: commit)
+        } catch {
+            throw explained(error, generation)
+        }
+    }
+
+    /// What a reader of another process cannot read may be gone rather than damaged: then the
+    /// writer's generation is another one.
+    private func explained(_ error: StoreError, _ generation: Generation) -> StoreError {
+        guard options.isReadOnly, [.corrupt, .truncated].contains(error.code),
+            let newest = try? SuperblockChoice.read(file, sizeInBytes: .max).newest.generation,
+            newest > generation.newestWhenRead
+        else { return error }
+        return StoreError(
+            .snapshotTooOld, "a reader's state has been given up: \(error.message)",
+            page: error.page, byteOffset: error.byteOffset, path: path)
+    }
+
+    private func knownPage(
         _ id: PageID, generation: Generation, commit: UInt64
     ) throws(StoreError) -> PageBuffer {
         let found: Found = try lock.withLock { _ throws(StoreError) in

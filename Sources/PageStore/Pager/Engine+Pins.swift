@@ -35,36 +35,54 @@ extension Engine {
     }
 
     func unpin(_ generation: Generation) {
-        lock.withLock { _ in
+        let isLast = lock.withLock { _ in
             generation.pinCount -= 1
             if generation.pinCount == 0 { state.pinned[generation.number] = nil }
+            return generation.pinCount == 0 && generation !== state.generation && !state.isClosed
+        }
+        if isLast && options.isReadOnly { unlock(generation) }
+    }
+
+    /// The generations that readers hold, of this process and of others. Those held past the cap
+    /// lose their claim, all but the newest, which is kept for nobody's sake. To be asked after the
+    /// newest superblock was written: whoever locks an older generation later finds that out.
+    func heldGenerations() -> [Range<UInt64>] {
+        let newest = newestGeneration
+        // Without an answer all are taken for held.
+        let asked = (try? file.heldGenerations(before: newest)) ?? [0..<newest]
+        // One by one, so that each has an age of its own.
+        let others = asked.flatMap { held in
+            held.count > 1024 ? [held] : held.map { $0..<$0 + 1 }
+        }
+        return lock.withLock { _ in
+            let now = files.now()
+            for generation in state.pinned.values
+            where generation !== state.generation && isTooOld(generation.pinnedSince, now) {
+                generation.isRevoked = true
+            }
+            state.heldByOthers = Dictionary(
+                others.map { ($0, state.heldByOthers[$0] ?? now) }, uniquingKeysWith: min)
+            let own = state.pinned.values.filter { !$0.isRevoked }
+                .map { $0.number..<$0.number + 1 }
+            return own + state.heldByOthers.filter { !isTooOld($0.value, now) }.keys
         }
     }
 
-    /// The generations that readers hold, under the lock. Those held past the cap lose their
-    /// claim, all but the newest, which is kept for nobody's sake.
-    func pinnedGenerations() -> [UInt64] {
-        if let limit = options.snapshotAgeMax {
-            let (seconds, attoseconds) = limit.components
-            let age =
-                UInt64(max(seconds, 0)) &* 1_000_000_000
-                &+ UInt64(max(attoseconds, 0)) / 1_000_000_000
-            let now = files.now()
-            for generation in state.pinned.values
-            where generation !== state.generation && now &- generation.pinnedSince > age {
-                generation.isRevoked = true
-            }
-        }
-        return state.pinned.values.filter { !$0.isRevoked }.map(\.number)
+    private func isTooOld(_ since: UInt64, _ now: UInt64) -> Bool {
+        guard let limit = options.snapshotAgeMax else { return false }
+        let (seconds, attoseconds) = limit.components
+        let age =
+            UInt64(max(seconds, 0)) &* 1_000_000_000
+            &+ UInt64(max(attoseconds, 0)) / 1_000_000_000
+        return now &- since > age
     }
 
     /// Space goes on being kept for these generations only. Called by whoever changed the
     /// superblocks.
     func releaseSpace() {
-        let (previous, pinned): (UInt64, [UInt64]) = lock.withLock { _ in
-            (state.previousGeneration, pinnedGenerations())
-        }
-        space.withLock { $0.release(previous: previous, pinned: pinned) }
+        let held = heldGenerations()
+        let previous = lock.withLock { _ in state.previousGeneration }
+        space.withLock { $0.release(previous: previous, held: held) }
     }
 
     package var statistics: StoreStatistics {
@@ -82,9 +100,11 @@ extension Engine {
             figures.generation = state.generation.number
             figures.commitNumber = state.commitNumber
             figures.cacheBytes = UInt64(state.cache.sizeInBytes)
-            if let oldest = state.pinned.values.min(by: { $0.number < $1.number }) {
-                figures.oldestReaderGeneration = oldest.number
-                figures.oldestReaderAge = .nanoseconds(Int64(clamping: now &- oldest.pinnedSince))
+            var readers = state.pinned.values.map { ($0.number, $0.pinnedSince) }
+            readers += state.heldByOthers.map { ($0.key.lowerBound, $0.value) }
+            if let (number, since) = readers.min(by: { $0 < $1 }) {
+                figures.oldestReaderGeneration = number
+                figures.oldestReaderAge = .nanoseconds(Int64(clamping: now &- since))
             }
             return state.previousGeneration
         }

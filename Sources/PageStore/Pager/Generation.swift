@@ -37,9 +37,12 @@ final class Generation: @unchecked Sendable {
     var pinnedSince: UInt64 = 0
     /// Whether space that its readers may need was given up.
     var isRevoked = false
+    /// The newest generation when this one was read: itself, but for the one before.
+    var newestWhenRead: UInt64
 
     init(number: UInt64, checkpointCommit: UInt64, map: PageMap) {
         self.number = number
+        newestWhenRead = number
         self.checkpointCommit = checkpointCommit
         self.map = map
     }
@@ -47,6 +50,7 @@ final class Generation: @unchecked Sendable {
     /// The next generation: what its map covers is left out, what was committed since goes on.
     init(number: UInt64, checkpointCommit: UInt64, map: PageMap, after last: Generation) {
         self.number = number
+        newestWhenRead = number
         self.checkpointCommit = checkpointCommit
         self.map = map
         for (id, list) in last.versions {

@@ -94,11 +94,13 @@ struct SpaceMap {
     }
 
     /// Frees what the reuse rule allows: died at or before the generation in the other superblock,
-    /// and no pinned generation inside [born, died).
-    mutating func release(previous: UInt64, pinned: [UInt64]) {
+    /// and no generation inside [born, died) that a reader holds.
+    mutating func release(previous: UInt64, held: [Range<UInt64>]) {
         var kept: [PendingSpace] = []
         for space in pending {
-            let isNeeded = pinned.contains { $0 >= space.born && $0 < space.died }
+            let isNeeded = held.contains {
+                $0.lowerBound < space.died && $0.upperBound > space.born
+            }
             if space.died <= previous && !isNeeded {
                 set(space.unit, space.unitCount, used: false)
             } else {

@@ -141,21 +141,29 @@ extension Engine {
     private func dyingSpace(
         _ dropped: [ExtentAddress], _ plan: CheckpointPlan
     ) throws(StoreError) -> [PendingSpace] {
-        let newest = plan.base.number
-        let oldest = lock.withLock { _ in state.pinned.keys.min() ?? newest }
-        var dying: [PendingSpace] = []
-        for address in dropped {
-            // Without a reader of an older generation only the newest can need the extent; else
-            // its own header says since when it has been there.
-            let born = oldest < newest ? try birth(of: address) : newest
-            dying.append(PendingSpace(address, born: born, died: plan.number))
-        }
+        var dying = try dyingExtents(dropped, plan)
         let unitSize = UInt64(options.unitSizeInBytes)
         for segment in plan.oldSegments {
             dying.append(
                 PendingSpace(
                     unit: segment.byteOffset / unitSize, unitCount: segment.sizeInBytes / unitSize,
                     born: segment.born, died: plan.number))
+        }
+        return dying
+    }
+
+    /// Extents that the checkpoint's own generation does not need any more.
+    func dyingExtents(
+        _ dropped: [ExtentAddress], _ plan: CheckpointPlan
+    ) throws(StoreError) -> [PendingSpace] {
+        let newest = plan.base.number
+        let oldest = heldGenerations().map(\.lowerBound).min() ?? newest
+        var dying: [PendingSpace] = []
+        for address in dropped {
+            // Without a reader of an older generation only the newest can need the extent; else
+            // its own header says since when it has been there.
+            let born = oldest < newest ? try birth(of: address) : newest
+            dying.append(PendingSpace(address, born: born, died: plan.number))
         }
         return dying
     }

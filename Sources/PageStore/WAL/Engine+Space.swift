@@ -36,19 +36,15 @@ extension Engine {
     func storeSpace(
         _ plan: CheckpointPlan, _ dying: inout [PendingSpace], with output: inout ExtentWriter
     ) throws(StoreError) -> (root: ExtentAddress, blocks: [ExtentAddress], state: SavedSpace) {
-        // No reader needs what is retired here: its interval is empty.
-        for block in writer.allocationBlocks {
-            dying.append(PendingSpace(block, born: plan.number, died: plan.number))
-        }
+        // A reader that only looks at objects needs none of it; one that checks the file does.
+        dying += try dyingExtents(writer.allocationBlocks, plan)
         var places: [Int: UInt64] = [:]
         var blocks: [Block] = []
         var saved = settle(&places, &blocks, plan, dying, &output)
         do throws(StoreError) {
+            let replaced = saved.zones.map { saved.zoneAddresses[$0] }.filter { !$0.isNone }
+            dying += try dyingExtents(replaced, plan)
             for zone in saved.zones {
-                let old = saved.zoneAddresses[zone]
-                if !old.isNone {
-                    dying.append(PendingSpace(old, born: plan.number, died: plan.number))
-                }
                 let image = saved.zoneImage(zone)
                 saved.zoneAddresses[zone] = try output.append(
                     image.view, id: UInt64(zone), kind: .zone, generation: plan.number,

@@ -4,7 +4,6 @@ struct LogContent {
     var pages: [PageID: PageVersion.Content] = [:]
     /// Out-of-line extents that a later commit of the log replaced.
     var replacedExtents: [ExtentAddress] = []
-    var freed: Set<PageID> = []
     var commitNumber: UInt64
     var pageCount: UInt64
     var catalogRoot: UInt64
@@ -12,6 +11,37 @@ struct LogContent {
     var segments: [LogSegment]
     /// Bytes of valid log.
     var byteCount: UInt64 = 0
+    /// Where reading goes on when there is more.
+    var end: LogEnd
+
+    var root: PageID? { catalogRoot == 0 ? nil : PageID(catalogRoot) }
+
+    /// What is known before any of the log was read.
+    init(_ superblock: Superblock) {
+        commitNumber = superblock.commitNumber
+        pageCount = superblock.pageCount
+        catalogRoot = superblock.catalogRoot
+        segments = [superblock.head]
+        end = LogEnd(chain: superblock.head.chainStart(superblock.uuid))
+    }
+
+    /// The same without the pages, which were taken over: a place to read on from.
+    func withoutPages() -> LogContent {
+        var rest = self
+        rest.pages = [:]
+        rest.replacedExtents = []
+        return rest
+    }
+}
+
+/// A place between two transactions of the log.
+struct LogEnd {
+    var segmentCount = 1
+    /// Bytes of the last of these segments, and what is chained there.
+    var position = 0
+    var chain: UInt64
+    /// Bytes of the segments before it.
+    var linkedByteCount: UInt64 = 0
 }
 
 /// One frame as the log holds it, for tools.
@@ -27,74 +57,93 @@ package struct LogFrame: Sendable {
 /// Reads the log from the head segment on: spec/03-wal.md, recovery.
 struct LogReader {
     private let engine: Engine
-    private let fileSizeInBytes: UInt64
+    /// What deltas build on: the generation's map, and what was read of its log before.
+    private let generation: Generation
+    private let baseCommit: UInt64
+    /// Whether a writer may be at work. What the log ends in is then no damage, but not there yet.
+    private let isTailOpen: Bool
+    /// Nothing behind this commit is of interest.
+    private let commitMax: UInt64
+    private var fileSizeInBytes: UInt64 = 0
     private var content: LogContent
     private var pending: [(PageID, PageVersion.Content)] = []
     private(set) var frames: [LogFrame] = []
     private let collectsFrames: Bool
 
     init(
-        engine: Engine, superblock: Superblock, fileSizeInBytes: UInt64,
-        collectsFrames: Bool = false
+        engine: Engine, generation: Generation, content: LogContent, isTailOpen: Bool = false,
+        commitMax: UInt64 = .max, collectsFrames: Bool = false
     ) {
         self.engine = engine
-        self.fileSizeInBytes = fileSizeInBytes
+        self.generation = generation
+        self.content = content
+        self.isTailOpen = isTailOpen
+        self.commitMax = commitMax
         self.collectsFrames = collectsFrames
-        content = LogContent(
-            commitNumber: superblock.commitNumber, pageCount: superblock.pageCount,
-            catalogRoot: superblock.catalogRoot, segments: [superblock.head])
+        baseCommit = content.commitNumber
     }
 
     /// Reads to the log's end. Throws `corrupt` when a durable commit behind the first bad frame
     /// shows that the end is damage and not an unfinished write.
-    mutating func read() throws(StoreError) -> (LogContent, [LogFrame]) {
-        var segment = content.segments[0]
-        while true {
-            let bytes = try load(segment)
-            guard let next = try scan(segment, bytes.view) else { break }
-            segment = next
+    mutating func read() throws(StoreError) -> LogContent {
+        content.segments.removeLast(content.segments.count - content.end.segmentCount)
+        var end = content.end
+        while content.commitNumber < commitMax, let next = try scan(&end) {
             content.segments.append(next)
+            end.linkedByteCount += UInt64(end.position)
+            end.segmentCount += 1
+            end.position = 0
+            end.chain = next.chainStart(engine.uuid)
+            if pending.isEmpty { content.end = end }
         }
-        return (content, frames)
+        return content
     }
 
-    private func load(_ segment: LogSegment) throws(StoreError) -> ReadBuffer {
-        guard segment.byteOffset <= fileSizeInBytes,
-            segment.sizeInBytes <= fileSizeInBytes - segment.byteOffset
-        else {
-            throw StoreError(
-                .truncated, "the file ends inside its log", byteOffset: fileSizeInBytes)
+    private mutating func load(
+        _ segment: LogSegment, from position: Int
+    ) throws(StoreError) -> ReadBuffer {
+        if try isInFile(segment.byteOffset, segment.sizeInBytes) {
+            let start = segment.byteOffset + UInt64(position)
+            let buffer = ReadBuffer(count: Int(segment.sizeInBytes) - position)
+            let count = try engine.file.read(into: buffer, at: start)
+            if count == buffer.count { return buffer }
         }
-        let buffer = ReadBuffer(count: Int(segment.sizeInBytes))
-        let count = try engine.file.read(into: buffer, at: segment.byteOffset)
-        guard count == buffer.count else {
-            throw StoreError(
-                .truncated, "the file ends inside its log",
-                byteOffset: segment.byteOffset + UInt64(count))
-        }
-        return buffer
+        throw StoreError(
+            .truncated, "the file ends inside its log", byteOffset: fileSizeInBytes)
     }
 
-    /// Follows the chain through one segment; returns the segment that it links to.
-    private mutating func scan(
-        _ segment: LogSegment, _ bytes: ByteView
-    ) throws(StoreError) -> LogSegment? {
-        var position = 0
-        var chain = segment.chainStart(engine.uuid)
-        while let frame = LogReader.frame(bytes, at: position, chain: chain) {
-            chain = bytes.uint64(at: position + FrameLayout.hash)
-            let byteOffset = segment.byteOffset + UInt64(position)
+    /// The file grows while it is read.
+    private mutating func isInFile(
+        _ byteOffset: UInt64, _ count: UInt64
+    ) throws(StoreError) -> Bool {
+        let (end, overflow) = byteOffset.addingReportingOverflow(count)
+        guard !overflow else { return false }
+        if end > fileSizeInBytes { fileSizeInBytes = try engine.file.size() }
+        return end <= fileSizeInBytes
+    }
+
+    /// Follows the chain through the last segment; returns the segment that it links to.
+    private mutating func scan(_ end: inout LogEnd) throws(StoreError) -> LogSegment? {
+        guard let segment = content.segments.last else { return nil }
+        let start = end.position
+        let bytes = try load(segment, from: start)
+        while let frame = LogReader.frame(bytes.view, at: end.position - start, chain: end.chain) {
+            end.chain = frame.bytes.uint64(at: FrameLayout.hash)
+            let byteOffset = segment.byteOffset + UInt64(end.position)
             note(frame, byteOffset, segment)
+            end.position += frame.bytes.count
             if frame.type == .link {
-                content.byteCount += UInt64(position + frame.bytes.count)
+                content.byteCount = end.linkedByteCount + UInt64(end.position)
                 return try target(frame.bytes, byteOffset)
             }
-            try apply(frame, byteOffset, segment)
-            position += frame.bytes.count
+            try apply(frame, byteOffset)
+            if pending.isEmpty { content.end = end }
+            if content.commitNumber >= commitMax { break }
         }
         pending = []
-        content.byteCount += UInt64(position)
-        try searchLaterGroups(segment, bytes, from: position)
+        content.byteCount = end.linkedByteCount + UInt64(end.position)
+        let isTail = content.commitNumber < commitMax
+        if isTail && !isTailOpen { try searchLaterGroups(segment, bytes.view, start, end.position) }
         return nil
     }
 
@@ -128,7 +177,7 @@ struct LogReader {
     }
 
     private mutating func apply(
-        _ frame: (type: FrameType, bytes: ByteView), _ byteOffset: UInt64, _ segment: LogSegment
+        _ frame: (type: FrameType, bytes: ByteView), _ byteOffset: UInt64
     ) throws(StoreError) {
         let bytes = frame.bytes
         switch frame.type {
@@ -170,7 +219,6 @@ struct LogReader {
         for (id, version) in pending {
             if case .extent(let old)? = content.pages[id] { content.replacedExtents.append(old) }
             content.pages[id] = version
-            if case .freed = version { content.freed.insert(id) } else { content.freed.remove(id) }
         }
         pending = []
         content.commitNumber = number
@@ -229,14 +277,12 @@ struct LogReader {
         case .extent(let address): return try engine.page(id, at: address)
         case .freed: throw .corrupt(id, "a delta follows a freed page", byteOffset: byteOffset)
         case nil:
-            // The map alone: the log is also read while its commits are in memory.
-            let generation = engine.state.generation
-            return try engine.page(
-                id, generation: generation, commit: generation.checkpointCommit)
+            // Not what came later: the log is also read while its commits are in memory.
+            return try engine.page(id, generation: generation, commit: baseCommit)
         }
     }
 
-    private func target(
+    private mutating func target(
         _ bytes: ByteView, _ byteOffset: UInt64
     ) throws(StoreError) -> LogSegment {
         try require(bytes, FrameLayout.linkSize, byteOffset)
@@ -251,8 +297,7 @@ struct LogReader {
         guard let last = content.segments.last, segment.number == last.number &+ 1,
             segment.byteOffset % block == 0, segment.sizeInBytes % block == 0,
             segment.sizeInBytes >= block, segment.byteOffset >= 2 * block,
-            segment.byteOffset <= fileSizeInBytes,
-            segment.sizeInBytes <= fileSizeInBytes - segment.byteOffset,
+            try isInFile(segment.byteOffset, segment.sizeInBytes),
             !content.segments.contains(where: {
                 $0.byteOffset < segment.byteOffset + segment.sizeInBytes
                     && segment.byteOffset < $0.byteOffset + $0.sizeInBytes
@@ -266,10 +311,11 @@ struct LogReader {
     /// A later group of this segment that knew a commit durable which was not reached means that
     /// the log is damaged before it: never silently a shorter history.
     private func searchLaterGroups(
-        _ segment: LogSegment, _ bytes: ByteView, from position: Int
+        _ segment: LogSegment, _ bytes: ByteView, _ loadedFrom: Int, _ position: Int
     ) throws(StoreError) {
         let sector = Limits.sectorSizeInBytes
-        var start = (position + sector - 1) / sector * sector
+        // Sectors count from the segment's start, bytes from where it was loaded.
+        var start = (position + sector - 1) / sector * sector - loadedFrom
         while start <= bytes.count - FrameLayout.groupSize {
             defer { start += sector }
             guard bytes[start + FrameLayout.type] == FrameType.group.rawValue,
@@ -311,12 +357,12 @@ struct LogReader {
         }
     }
 
-    private func checkPlace(
+    private mutating func checkPlace(
         _ address: ExtentAddress, _ byteOffset: UInt64
     ) throws(StoreError) {
         let unitSize = UInt64(engine.options.unitSizeInBytes)
         guard address.unitCount > 0,
-            (address.unit + UInt64(address.unitCount)) * unitSize <= fileSizeInBytes,
+            try isInFile(address.unit * unitSize, UInt64(address.unitCount) * unitSize),
             address.unit * unitSize >= UInt64(2 * SuperblockLayout.size)
         else {
             throw .corrupt(nil, "a frame names a place outside the file", byteOffset: byteOffset)
