@@ -8,8 +8,8 @@
 
 /// Locks of bytes far behind any content: spec/03-wal.md.
 ///
-/// They are locks of the open file (`F_OFD_SETLK`) rather than of the process, and end with it, also
-/// when the process dies.
+/// They are locks of the open file (`F_OFD_SETLK`) rather than of the process, and end with it,
+/// also when the process dies.
 extension DiskFile {
     /// The system's numbers for asking and for locking.
     private static let askCommand: Int32 = 36
@@ -59,6 +59,7 @@ extension DiskFile {
     /// locks.
     private func lock(_ kind: Int32, _ byte: UInt64) throws(StoreError) -> Bool? {
         var request = Self.request(kind, byte..<byte + 1)
+        // Safety: the call reads the request and keeps no pointer to it.
         if unsafe fcntl(data, Self.lockCommand, &request) == 0 { return true }
         if errno == EAGAIN || errno == EACCES { return false }
         if Self.isWithoutLocks(errno) { return nil }
@@ -69,6 +70,7 @@ extension DiskFile {
     private func holder(of range: Range<UInt64>) throws(StoreError) -> Range<UInt64>? {
         // The question who is in the way of a lock takes none.
         var request = Self.request(F_WRLCK, range)
+        // Safety: the call fills the request in and keeps no pointer to it.
         guard unsafe fcntl(data, Self.askCommand, &request) == 0 else {
             if Self.isWithoutLocks(errno) { return nil }
             throw systemFailure("ask for locks of the file", path: path)
