@@ -13,11 +13,11 @@ let package = Package(
         .systemLibrary(
             name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .systemLibrary(name: "CLMDB", pkgConfig: "lmdb", providers: [.apt(["liblmdb-dev"])]),
-        .systemLibrary(name: "CMalloc"),
+        .target(name: "CProcess"),
         .executableTarget(
             name: "Bench",
             dependencies: [
-                "CSQLite", "CLMDB", "CMalloc",
+                "CSQLite", "CLMDB", "CProcess",
                 .product(name: "Trellis", package: "Trellis"),
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],

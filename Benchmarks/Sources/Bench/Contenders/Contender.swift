@@ -14,6 +14,8 @@ protocol Contender: AnyObject {
     /// Moves what a log still holds into the place where it stays.
     func settle() throws
     func close() throws
+    /// What it counts by itself, since it was opened.
+    func counts() -> [String: UInt64]
     /// What reads on the main thread while this one writes on another.
     func reader() throws -> Self
 
@@ -68,6 +70,7 @@ extension Contender where Handle == Int64 {
 
 extension Contender {
     func reader() -> Self { self }
+    func counts() -> [String: UInt64] { [:] }
 }
 
 /// A contender that takes part.

@@ -20,16 +20,23 @@ final class LMDBContender: Contender {
         mdb_env_set_mapsize(environment, 64 << 30)
         mdb_env_set_maxdbs(environment, 8)
         try check(mdb_env_open(environment, path, UInt32(MDB_NOSUBDIR), 0o644))
-        try transaction(writes: true) { transaction in
-            let numbered = MDB_CREATE | MDB_INTEGERKEY
-            let sets = MDB_DUPSORT | MDB_DUPFIXED | MDB_INTEGERDUP
-            personTree = try open("person", numbered, transaction)
-            dogTree = try open("dog", numbered, transaction)
-            emailTree = try open("email", MDB_CREATE, transaction)
-            nameTree = try open("name", MDB_CREATE | sets, transaction)
-            ageTree = try open("age", numbered | sets, transaction)
-            ownerTree = try open("owner", numbered | sets, transaction)
+        do {
+            try transaction { try open($0, creates: false) }
+        } catch {
+            try transaction(writes: true) { try open($0, creates: true) }
         }
+    }
+
+    private func open(_ transaction: OpaquePointer, creates: Bool) throws {
+        let creation = creates ? MDB_CREATE : 0
+        let numbered = creation | MDB_INTEGERKEY
+        let sets = MDB_DUPSORT | MDB_DUPFIXED | MDB_INTEGERDUP
+        personTree = try open("person", numbered, transaction)
+        dogTree = try open("dog", numbered, transaction)
+        emailTree = try open("email", creation, transaction)
+        nameTree = try open("name", creation | sets, transaction)
+        ageTree = try open("age", numbered | sets, transaction)
+        ownerTree = try open("owner", numbered | sets, transaction)
     }
 
     /// What is committed is where it stays.
@@ -423,85 +430,6 @@ extension LMDBContender {
     private func check(_ code: Int32) throws {
         guard code == MDB_SUCCESS else {
             throw Failure(message: String(cString: mdb_strerror(code)))
-        }
-    }
-}
-
-// MARK: Values
-
-/// A person: balance, createdAt, age, the sizes of three texts, the texts. A dog: owner, age, the
-/// nickname.
-private struct Packed {
-    var bytes: UnsafeRawBufferPointer
-
-    private static let textOffset = 30
-
-    var balance: Double { bytes.loadUnaligned(as: Double.self) }
-    var age: Int { Int(bytes.loadUnaligned(fromByteOffset: 16, as: Int64.self)) }
-    var name: String { String(decoding: nameBytes, as: UTF8.self) }
-    var email: String { text(from: Self.textOffset + size(0), size(1)) }
-    var owner: Int64 { bytes.loadUnaligned(as: Int64.self) }
-    var nickname: String { String(decoding: bytes[16...], as: UTF8.self) }
-    var dogAge: Int { Int(bytes.loadUnaligned(fromByteOffset: 8, as: Int64.self)) }
-
-    var nameBytes: UnsafeRawBufferPointer {
-        UnsafeRawBufferPointer(rebasing: bytes[Self.textOffset..<(Self.textOffset + size(0))])
-    }
-
-    var person: PersonSource {
-        PersonSource(
-            name: name, email: email, age: age, balance: balance,
-            createdAt: Date(
-                timeIntervalSinceReferenceDate: bytes.loadUnaligned(
-                    fromByteOffset: 8, as: Double.self)),
-            bio: text(from: Self.textOffset + size(0) + size(1), size(2)))
-    }
-
-    private func size(_ index: Int) -> Int {
-        Int(bytes.loadUnaligned(fromByteOffset: 24 + 2 * index, as: UInt16.self))
-    }
-
-    private func text(from offset: Int, _ size: Int) -> String {
-        String(decoding: bytes[offset..<(offset + size)], as: UTF8.self)
-    }
-}
-
-private func withPacked(
-    _ person: PersonSource, _ body: (UnsafeRawBufferPointer) throws -> Void
-) rethrows {
-    let texts = [person.name, person.email, person.bio]
-    let size = texts.reduce(30) { $0 + $1.utf8.count }
-    try withUnsafeTemporaryAllocation(byteCount: size, alignment: 8) { bytes in
-        bytes.storeBytes(of: person.balance, as: Double.self)
-        bytes.storeBytes(
-            of: person.createdAt.timeIntervalSinceReferenceDate, toByteOffset: 8, as: Double.self)
-        bytes.storeBytes(of: Int64(person.age), toByteOffset: 16, as: Int64.self)
-        var offset = 30
-        for (index, text) in texts.enumerated() {
-            var text = text
-            text.withUTF8 { source in
-                bytes.storeBytes(
-                    of: UInt16(source.count), toByteOffset: 24 + 2 * index, as: UInt16.self)
-                UnsafeMutableRawBufferPointer(rebasing: bytes[offset...])
-                    .copyMemory(from: UnsafeRawBufferPointer(source))
-                offset += source.count
-            }
-        }
-        try body(UnsafeRawBufferPointer(bytes))
-    }
-}
-
-private func withPacked(
-    _ dog: DogSource, _ owner: Int64, _ body: (UnsafeRawBufferPointer) throws -> Void
-) rethrows {
-    var nickname = dog.nickname
-    try nickname.withUTF8 { source in
-        try withUnsafeTemporaryAllocation(byteCount: 16 + source.count, alignment: 8) { bytes in
-            bytes.storeBytes(of: owner, as: Int64.self)
-            bytes.storeBytes(of: Int64(dog.age), toByteOffset: 8, as: Int64.self)
-            UnsafeMutableRawBufferPointer(rebasing: bytes[16...])
-                .copyMemory(from: UnsafeRawBufferPointer(source))
-            try body(UnsafeRawBufferPointer(bytes))
         }
     }
 }

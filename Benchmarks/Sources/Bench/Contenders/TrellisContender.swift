@@ -60,6 +60,16 @@ final class TrellisContender: Contender {
 
     func close() throws { stack.unsafeRemoveAllPersistentStoresAndWait() }
 
+    func counts() -> [String: UInt64] {
+        let statistics = stack.statistics
+        return [
+            "page lookups": UInt64(statistics.pageLookups),
+            "pages read": UInt64(statistics.pagesRead),
+            "bytes written": UInt64(statistics.bytesWritten),
+            "objects made": statistics.objectsMade,
+        ]
+    }
+
     // MARK: Writing
 
     func insert(persons: PersonSupply) throws {

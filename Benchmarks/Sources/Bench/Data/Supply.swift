@@ -3,7 +3,7 @@
 struct PersonSupply: Sequence {
     var count: Int
     var revision = 0
-    var stopwatch: Stopwatch?
+    var stopwatch: Stopwatch
     /// The number of the person at an index.
     var number: (Int) -> Int
 
@@ -27,7 +27,10 @@ struct PersonSupply: Sequence {
         }
 
         private mutating func refill() {
-            supply.stopwatch?.pause()
+            supply.stopwatch.standing { make() }
+        }
+
+        private mutating func make() {
             let end = Swift.min(madeCount + 1000, supply.count)
             made.removeAll(keepingCapacity: true)
             for index in madeCount..<end {
@@ -35,7 +38,6 @@ struct PersonSupply: Sequence {
                     PersonSource(number: supply.number(index), revision: supply.revision))
             }
             (position, madeCount) = (0, end)
-            supply.stopwatch?.resume()
         }
     }
 }
@@ -44,7 +46,7 @@ struct PersonSupply: Sequence {
 struct DogSupply<Handle>: Sequence {
     var count: Int
     var owners: [Handle]
-    var stopwatch: Stopwatch?
+    var stopwatch: Stopwatch
 
     func makeIterator() -> Iterator { Iterator(supply: self) }
 
@@ -66,14 +68,16 @@ struct DogSupply<Handle>: Sequence {
         }
 
         private mutating func refill() {
-            supply.stopwatch?.pause()
+            supply.stopwatch.standing { make() }
+        }
+
+        private mutating func make() {
             let end = Swift.min(madeCount + 1000, supply.count)
             made.removeAll(keepingCapacity: true)
             for number in madeCount..<end {
                 made.append(DogSource(number: number, personCount: supply.owners.count))
             }
             (position, madeCount) = (0, end)
-            supply.stopwatch?.resume()
         }
     }
 }

@@ -13,17 +13,22 @@ struct Bench {
     }
 
     private static func run(_ options: Options) throws {
+        if let file = options.counts {
+            let thresholds = Thresholds(file: file, directory: options.directory)
+            return try options.updatesCounts ? thresholds.update() : thresholds.check()
+        }
         guard let name = options.child else { return try Tournament(options: options).run() }
         guard let entry = Entry.all.first(where: { $0.name == name }) else {
             throw Options.Failure(message: "no contender is named \(name)")
         }
-        let measurements = try run(entry.type, entry, options)
+        guard let stage = options.stages.first else { return }
+        let measurements = try run(entry.type, entry, options, stage)
         FileHandle.standardOutput.write(try JSONEncoder().encode(measurements))
     }
 
     private static func run<Store: Contender>(
-        _ type: Store.Type, _ entry: Entry, _ options: Options
+        _ type: Store.Type, _ entry: Entry, _ options: Options, _ stage: Stage
     ) throws -> [Measurement] {
-        try Round(type, entry: entry, options: options).run()
+        try Round(type, entry: entry, options: options, stage: stage).run()
     }
 }

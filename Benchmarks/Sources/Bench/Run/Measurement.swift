@@ -1,4 +1,4 @@
-import CMalloc
+import CProcess
 import Foundation
 
 /// What one workload of one contender took, in one process.
@@ -17,41 +17,11 @@ struct Measurement: Codable {
     var peakResidentBytes: UInt64
     var fileBytes: UInt64
     var checksum: UInt64
+    /// What the contender counts by itself, such as pages looked up.
+    var counts: [String: UInt64] = [:]
 
     var wallPerOperation: Double { wallSeconds / Double(max(operations, 1)) }
     var cpuPerOperation: Double { cpuSeconds / Double(max(operations, 1)) }
-}
-
-/// The clocks of this process, which can stand while work is done that does not count.
-final class Stopwatch {
-    private var wallSum = 0.0
-    private var cpuSum = 0.0
-    private var wallStart = 0.0
-    private var cpuStart = 0.0
-    private var isRunning = false
-
-    func resume() {
-        guard !isRunning else { return }
-        isRunning = true
-        cpuStart = Self.seconds(CLOCK_PROCESS_CPUTIME_ID)
-        wallStart = Self.seconds(CLOCK_MONOTONIC)
-    }
-
-    func pause() {
-        guard isRunning else { return }
-        isRunning = false
-        wallSum += Self.seconds(CLOCK_MONOTONIC) - wallStart
-        cpuSum += Self.seconds(CLOCK_PROCESS_CPUTIME_ID) - cpuStart
-    }
-
-    var wall: Double { wallSum }
-    var cpu: Double { cpuSum }
-
-    private static func seconds(_ clock: clockid_t) -> Double {
-        var time = timespec()
-        clock_gettime(clock, &time)
-        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
-    }
 }
 
 /// The system's counters of this process.
@@ -63,7 +33,7 @@ enum ProcessCounters {
 
     /// Gives free memory back first, so that the next peak is the next workload's.
     static func resetPeak() {
-        malloc_trim(0)
+        bench_trim_memory()
         try? Data("5".utf8).write(to: URL(fileURLWithPath: "/proc/self/clear_refs"))
     }
 

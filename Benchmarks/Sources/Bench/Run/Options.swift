@@ -1,23 +1,34 @@
 import Foundation
 
-/// What the command line says: `[--persons N] [--rounds R] [--contenders a,b] [--workloads W1,…]
-/// [--cache MiB] [--directory D] [--json FILE]`.
+/// What the command line says: `[--persons N,…] [--rounds R] [--contenders a,b]
+/// [--workloads W1,…] [--cache MiB,…] [--directory D] [--json FILE] [--results FOLDER]
+/// [--from FILE,…] [--counts FILE] [--update-counts FILE]`. Without persons, contenders, cache and workloads: all that the project
+/// promises figures for.
 struct Options {
     struct Failure: Error, CustomStringConvertible {
         var message: String
         var description: String { message }
     }
 
-    var persons = 100_000
     var rounds = 5
-    var names = Entry.all.map(\.name)
     var workloads = Set(Workload.allCases)
-    var cacheSizeInBytes = 64 << 20
     /// Where the stores are made; it must be on a disk for durability to cost what it costs.
     var directory = FileManager.default.temporaryDirectory.path
+    /// Where the measurements are kept.
     var json: String?
+    /// Where RESULTS.md and the charts are written.
+    var results: String?
+    /// Measurements of earlier runs, to be reported instead of a new one's.
+    var from: [String] = []
+    /// The file of counts to compare with, or to write anew.
+    var counts: String?
+    var updatesCounts = false
     /// The contender whose part of a round this process is.
     var child: String?
+
+    private var sizes: [Int]?
+    private var caches: [Int]?
+    private var names: [String]?
 
     init(arguments: [String]) throws {
         var rest = arguments[...]
@@ -25,48 +36,65 @@ struct Options {
             guard let value = rest.popFirst() else {
                 throw Failure(message: "\(flag) needs a value")
             }
+            let list = value.split(separator: ",").map(String.init)
             switch flag {
-            case "--persons": persons = try number(value, flag)
-            case "--rounds": rounds = try number(value, flag)
-            case "--cache": cacheSizeInBytes = try number(value, flag) << 20
-            case "--contenders": names = try contenders(value)
-            case "--workloads": workloads = try workloads(value)
+            case "--persons": sizes = try list.map { try Self.number($0, flag) }
+            case "--rounds": rounds = try Self.number(value, flag)
+            case "--cache": caches = try list.map { try Self.number($0, flag) }
+            case "--contenders": names = try Self.contenders(list)
+            case "--workloads": workloads = try Self.workloads(list)
             case "--directory": directory = value
             case "--json": json = value
+            case "--results": results = value
+            case "--from": from = list
+            case "--counts": counts = value
+            case "--update-counts": (counts, updatesCounts) = (value, true)
             case "--child": child = value
             default: throw Failure(message: "unknown option \(flag)")
             }
         }
     }
 
+    var stages: [Stage] {
+        if sizes == nil, caches == nil, names == nil, workloads.count == Workload.allCases.count {
+            return Stage.full
+        }
+        return (sizes ?? [100_000]).flatMap { persons in
+            (caches ?? [64]).map { cache in
+                Stage(
+                    persons: persons, cacheSizeInMiB: cache,
+                    contenders: names ?? Entry.all.map(\.name))
+            }
+        }
+    }
+
     /// The same for the process of a contender.
-    func arguments(child: String) -> [String] {
+    func arguments(child: String, _ stage: Stage) -> [String] {
         [
-            "--child", child, "--persons", "\(persons)", "--cache", "\(cacheSizeInBytes >> 20)",
-            "--workloads", workloads.map(\.rawValue).joined(separator: ","), "--directory",
-            directory,
+            "--child", child, "--persons", "\(stage.persons)", "--cache",
+            "\(stage.cacheSizeInMiB)", "--directory", directory, "--workloads",
+            workloads.map(\.rawValue).joined(separator: ","),
         ]
     }
 
-    private func number(_ text: String, _ flag: String) throws -> Int {
+    private static func number(_ text: String, _ flag: String) throws -> Int {
         guard let number = Int(text), number > 0 else {
             throw Failure(message: "\(flag) needs a number above zero, not \(text)")
         }
         return number
     }
 
-    private func contenders(_ list: String) throws -> [String] {
-        let names = list.split(separator: ",").map(String.init)
+    private static func contenders(_ names: [String]) throws -> [String] {
         for name in names where !Entry.all.contains(where: { $0.name == name }) {
             throw Failure(message: "no contender is named \(name)")
         }
         return names
     }
 
-    private func workloads(_ list: String) throws -> Set<Workload> {
+    private static func workloads(_ names: [String]) throws -> Set<Workload> {
         var found: Set<Workload> = []
-        for name in list.split(separator: ",") {
-            guard let workload = Workload(rawValue: String(name)) else {
+        for name in names {
+            guard let workload = Workload(rawValue: name) else {
                 throw Failure(message: "no workload is named \(name)")
             }
             found.insert(workload)

@@ -5,6 +5,7 @@ import Foundation
 final class Round<Store: Contender> {
     let entry: Entry
     let options: Options
+    let stage: Stage
     private let path: String
     private var store: Store
     private var handles: [Store.Handle] = []
@@ -12,17 +13,18 @@ final class Round<Store: Contender> {
     private var survivors: [Store.Handle] = []
     private var measurements: [Measurement] = []
     private var random = SplitMix64(state: 42)
-    private var personCount: Int { options.persons }
+    private var personCount: Int { stage.persons }
     private var lookupCount: Int { min(personCount, 50_000) }
     /// At most two hundred, fewer where they would change the store's size much.
     private var transactionCount: Int { min(max(personCount / 500, 20), 200) }
 
-    init(_ type: Store.Type, entry: Entry, options: Options) throws {
+    init(_ type: Store.Type, entry: Entry, options: Options, stage: Stage) throws {
+        self.stage = stage
         self.entry = entry
         self.options = options
         path = options.directory + "/bench-\(entry.name).store"
         for suffix in Self.suffixes { try? FileManager.default.removeItem(atPath: path + suffix) }
-        store = try Store(path: path, cacheSizeInBytes: options.cacheSizeInBytes)
+        store = try Store(path: path, cacheSizeInBytes: stage.cacheSizeInBytes)
     }
 
     private static var suffixes: [String] { ["", "-wal", "-shm", "-lock"] }
@@ -82,23 +84,29 @@ final class Round<Store: Contender> {
     ) throws {
         ProcessCounters.resetPeak()
         let bytesBefore = ProcessCounters.bytesWritten()
+        let countsBefore = store.counts()
         let stopwatch = Stopwatch()
-        stopwatch.resume()
-        let checksum = try body(stopwatch)
-        stopwatch.pause()
-        let wall = stopwatch.wall
-        if settles {
+        var wall = 0.0
+        let checksum = try Callgrind.counted {
             stopwatch.resume()
-            try store.settle()
+            let checksum = try body(stopwatch)
             stopwatch.pause()
+            wall = stopwatch.wall
+            if settles {
+                stopwatch.resume()
+                try store.settle()
+                stopwatch.pause()
+            }
+            return checksum
         }
+        let counts = store.counts().merging(countsBefore) { $0 > $1 ? $0 - $1 : 0 }
         measurements.append(
             Measurement(
                 contender: entry.name, workload: workload, operations: operations,
                 wallSeconds: wall, cpuSeconds: stopwatch.cpu,
                 bytesWritten: ProcessCounters.bytesWritten() - bytesBefore,
                 peakResidentBytes: ProcessCounters.peakResidentBytes(), fileBytes: fileBytes(),
-                checksum: checksum))
+                checksum: checksum, counts: counts))
     }
 
     private func measure(
@@ -217,17 +225,16 @@ final class Round<Store: Contender> {
         try measure(.openCold, operations: count) { stopwatch in
             var checksum = Checksum()
             for _ in 0..<count {
-                stopwatch.pause()
-                evict()
-                stopwatch.resume()
-                store = try Store(path: path, cacheSizeInBytes: options.cacheSizeInBytes)
+                stopwatch.standing { evict() }
+                store = try Store(path: path, cacheSizeInBytes: stage.cacheSizeInBytes)
                 try store.read(email: email, into: &checksum)
-                stopwatch.pause()
-                try store.close()
+                var closed = Result<Void, any Error>.success(())
+                stopwatch.standing { closed = Result { try store.close() } }
+                try closed.get()
             }
             return checksum.value
         }
-        store = try Store(path: path, cacheSizeInBytes: options.cacheSizeInBytes)
+        store = try Store(path: path, cacheSizeInBytes: stage.cacheSizeInBytes)
     }
 
     /// Asks the system to forget the file's pages.
