@@ -1,9 +1,7 @@
 import Foundation
 
-/// What the command line says: `[--persons N,…] [--rounds R] [--contenders a,b]
-/// [--workloads W1,…] [--cache MiB,…] [--directory D] [--json FILE] [--results FOLDER]
-/// [--from FILE,…] [--counts FILE] [--update-counts FILE]`. Without persons, contenders, cache and workloads: all that the project
-/// promises figures for.
+/// What the command line says; see `scripts/bench`. Without persons, contenders, cache and
+/// workloads: all that the project promises figures for.
 struct Options {
     struct Failure: Error, CustomStringConvertible {
         var message: String
