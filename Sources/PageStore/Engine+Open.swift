@@ -1,3 +1,5 @@
+import Dispatch
+
 /// Opening: the newest valid superblock, the log behind it, and nothing written until the first
 /// transaction.
 extension Engine {
@@ -29,7 +31,7 @@ extension Engine {
             throw error.at(path: path)
         }
         do throws(StoreError) {
-            try lockFile(file)
+            try lockFile(file, options: options)
             return try openLocked(path: path, options: options, files: files, file: file)
         } catch {
             OpenStores.unregister(file.identity)
@@ -38,12 +40,23 @@ extension Engine {
         }
     }
 
-    private static func lockFile(_ file: MeteredFile) throws(StoreError) {
-        guard try file.lockWriter() else {
-            throw StoreError(
-                .lockedByOther,
-                "another process has the store open for writing; open it for reading only, "
-                    + "or close it there first")
+    /// Takes the writer's lock, or waits for it for as long as the options say.
+    private static func lockFile(
+        _ file: MeteredFile, options: Options
+    ) throws(StoreError) {
+        let end = ContinuousClock.now.advanced(by: options.writerTimeout)
+        let pause = DispatchSemaphore(value: 0)
+        var pauseInMilliseconds = 1
+        while try !file.lockWriter() {
+            guard ContinuousClock.now < end else {
+                throw StoreError(
+                    .lockedByOther,
+                    "another process has the store open for writing; open it for reading only, "
+                        + "or close it there first")
+            }
+            // The system can wait for a lock, but not for a while.
+            _ = pause.wait(timeout: .now() + .milliseconds(pauseInMilliseconds))
+            pauseInMilliseconds = min(pauseInMilliseconds * 2, 20)
         }
     }
 
@@ -59,11 +72,9 @@ extension Engine {
     private static func openLocked(
         path: String, options: Options, files: any FileSystem, file: MeteredFile
     ) throws(StoreError) -> Engine {
+        try checkPlace(of: file, at: path, in: files)
         let size = try file.size()
         if size == 0 {
-            guard try files.identity(path) == file.identity else {
-                throw StoreError(.io, "the file was replaced while it was being opened")
-            }
             return try create(path: path, options: options, files: files, file: file)
         }
         let choice: SuperblockChoice

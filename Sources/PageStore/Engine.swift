@@ -10,6 +10,8 @@ package final class Engine: @unchecked Sendable {
         package var cacheSizeInBytes = 64 << 20
         package var isReadOnly = false
         package var isCompressed = true
+        /// How long opening for writing waits for another process that has the writer's lock.
+        package var writerTimeout = Duration.zero
         /// Shows the store as it was at the checkpoint before the newest one. For reading only.
         package var opensPreviousGeneration = false
         /// Readers that hold a generation for longer may lose it when its space is needed; nil lets
@@ -163,6 +165,7 @@ package final class Engine: @unchecked Sendable {
         guard !options.isReadOnly else {
             throw StoreError(.readOnly, "the store was opened for reading only", path: path)
         }
+        try checkPlace()
         var begun: CheckpointPlan?
         while begun == nil {
             awaitCheckpoint()

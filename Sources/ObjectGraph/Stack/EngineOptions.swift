@@ -10,8 +10,11 @@ public struct EngineOptions: Hashable, Sendable {
     /// The size of a page of a file that is made anew: a power of two from 4096 to 65,536 bytes;
     /// 16,384 by default. A file keeps its own.
     public var pageSizeInBytes = 16_384
+    /// How long opening waits for another process that has the file open for writing. By default
+    /// it does not wait: it fails with `lockedByOther`.
+    public var writerTimeout = Duration.zero
     /// Opens the file without writing a byte; transactions fail. The file and its folder may be
-    /// write-protected.
+    /// write-protected, and another process may write it meanwhile.
     public var isReadOnly = false
     /// Shows the store as it was at the checkpoint before the newest one, for reading only: a way
     /// back behind a mistake that was just committed.
@@ -30,6 +33,7 @@ public struct EngineOptions: Hashable, Sendable {
         options.versionBytesMax = max(cacheSizeInBytes / 2, 1 << 20)
         options.pageSizeInBytes = pageSizeInBytes
         options.unitSizeInBytes = min(1024, pageSizeInBytes / 4)
+        options.writerTimeout = writerTimeout
         options.isReadOnly = isReadOnly || opensPreviousGeneration
         options.opensPreviousGeneration = opensPreviousGeneration
         options.snapshotAgeMax = snapshotAgeMax

@@ -175,11 +175,15 @@ final class DiskFile: StoreFile, @unchecked Sendable {
         }
     }
 
-    func size() throws(StoreError) -> UInt64 {
+    func size() throws(StoreError) -> UInt64 { UInt64(max(try status().st_size, 0)) }
+
+    func nameCount() throws(StoreError) -> UInt64 { UInt64(try status().st_nlink) }
+
+    private func status() throws(StoreError) -> stat {
         var status = stat()
         guard unsafe fstat(data, &status) == 0 else {
             throw systemFailure("look at the file", path: path)
         }
-        return UInt64(max(status.st_size, 0))
+        return status
     }
 }

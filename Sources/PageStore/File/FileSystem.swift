@@ -49,6 +49,8 @@ package protocol StoreFile: AnyObject, Sendable {
     func sync() throws(StoreError)
     func truncate(to sizeInBytes: UInt64) throws(StoreError)
     func size() throws(StoreError) -> UInt64
+    /// How many names the file has; none once it has been removed.
+    func nameCount() throws(StoreError) -> UInt64
     /// Takes the writer's lock; false when another open file holds it.
     func lockWriter() throws(StoreError) -> Bool
     /// Whether another open file holds the writer's lock.
@@ -65,6 +67,7 @@ package protocol StoreFile: AnyObject, Sendable {
 
 /// A file that no other process can reach.
 extension StoreFile {
+    package func nameCount() throws(StoreError) -> UInt64 { 1 }
     package func lockWriter() throws(StoreError) -> Bool { true }
     package func isLockedByWriter() throws(StoreError) -> Bool { false }
     package func lockReader(of generation: UInt64) throws(StoreError) -> Bool { false }

@@ -36,6 +36,7 @@ final class MeteredFile: StoreFile {
         try file.truncate(to: sizeInBytes)
     }
     func size() throws(StoreError) -> UInt64 { try file.size() }
+    func nameCount() throws(StoreError) -> UInt64 { try file.nameCount() }
     func lockWriter() throws(StoreError) -> Bool { try file.lockWriter() }
     func isLockedByWriter() throws(StoreError) -> Bool { try file.isLockedByWriter() }
     func lockReader(of generation: UInt64) throws(StoreError) -> Bool {

@@ -40,6 +40,13 @@ public struct StoreError: Error, Hashable, Sendable {
         case closed
         /// A reader held its state for longer than the store's options allow.
         case snapshotTooOld
+        /// Another file has taken the path of the open store.
+        case fileReplaced
+        /// The file of the open store has another name now, and its path leads to nothing.
+        case fileRenamed
+        /// The file of the open store has been removed; its content lasts until the store is
+        /// closed.
+        case fileRemoved
     }
 
     /// The kind of failure.

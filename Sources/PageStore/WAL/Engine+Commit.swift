@@ -7,6 +7,7 @@ extension Engine {
     func stage(_ content: CommitContent) throws(StoreError) -> UInt64 {
         try checkProcess()
         try checkNotPoisoned()
+        try checkPlace()
         let number = writer.stagedCommit + 1
         var content = content
         var output = ExtentWriter(engine: self, isRecent: true)

@@ -29,6 +29,7 @@ extension Engine {
             return state.commitNumber
         }
         do throws(StoreError) {
+            try checkPlace()
             try readNewest()
         } catch {
             throw error.at(path: path)
