@@ -1,8 +1,8 @@
 /// Whether the path of a store still leads to the file that is open.
 extension Engine {
-    /// Throws `fileReplaced`, `fileRenamed` or `fileRemoved` when it does not. Nothing is lost then:
-    /// the open file has all commits, a copy can be made of it, and where it gets its name back
-    /// the store goes on.
+    /// Throws `fileReplaced`, `fileRenamed` or `fileRemoved` when it does not. Nothing is lost
+    /// then: the open file has all commits, a copy can be made of it, and where it gets its name
+    /// back the store goes on.
     func checkPlace() throws(StoreError) {
         do throws(StoreError) {
             try Self.checkPlace(of: file, at: path, in: files)
