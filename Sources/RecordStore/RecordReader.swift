@@ -105,6 +105,11 @@ package class RecordReader {
         RecordCursor(self, Cursor(view, tree: trees.records(hierarchy)), hierarchy)
     }
 
+    /// The same, a leaf at a time.
+    package final func recordScan(_ hierarchy: HierarchyID) -> RecordScan {
+        RecordScan(self, Cursor(view, tree: trees.records(hierarchy)), hierarchy)
+    }
+
     // MARK: Indexes
 
     /// The entries of an index in a range of keys.
@@ -126,6 +131,13 @@ package class RecordReader {
         _ columns: [FieldLayout], of row: RowView, to key: inout KeyEncoder
     ) throws(StoreError) {
         for column in columns { try append(KeyColumn(column), of: row, to: &key) }
+    }
+
+    /// Appends a property of a record, wherever its bytes are.
+    package final func append(
+        _ field: FieldLayout, of row: RowView, to key: inout KeyEncoder
+    ) throws(StoreError) {
+        try append(KeyColumn(field), of: row, to: &key)
     }
 
     @inline(__always)

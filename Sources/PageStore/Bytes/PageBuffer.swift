@@ -1,3 +1,5 @@
+import Synchronization
+
 #if canImport(Glibc)
     import Glibc
 #elseif canImport(Musl)
@@ -15,6 +17,9 @@ package final class PageBuffer: @unchecked Sendable {
     package let id: PageID
     package let count: Int
     @usableFromInline let base: UnsafeMutableRawPointer
+    /// What a room above has proved of this image, so that it is proved once: a number of its
+    /// choice, zero at first. Only of images that are published, because those do not change.
+    package let proof = Atomic<UInt64>(0)
 
     /// A page of zeros.
     package init(id: PageID, count: Int) {

@@ -55,6 +55,17 @@ package final class Cursor {
         return valueBytes.view
     }
 
+    /// Takes over the entries from here to the end of the leaf, and moves to the last of them.
+    /// False when a key is not a number of eight bytes.
+    package func takeLeaf(into entries: LeafEntries) throws(StoreError) -> Bool {
+        guard let leaf, isValid else {
+            preconditionFailure("a cursor that is at no entry has no leaf")
+        }
+        guard try entries.fill(from: leaf, at: index, view) else { return false }
+        index = leaf.slotCount - 1
+        return true
+    }
+
     // MARK: Moving
 
     /// Moves to the first entry whose key is not less than `key`; true when it is equal.

@@ -22,10 +22,17 @@ struct FilterProgram {
         case general(Int)
     }
 
-    struct Text {
-        var bytes: [UInt8]
-        var options: TextOptions
-        var original: Comparison
+    /// An object, so that a test copies a reference and no condition.
+    private final class Text: Sendable {
+        let bytes: [UInt8]
+        let options: TextOptions
+        let original: Comparison
+
+        init(bytes: [UInt8], options: TextOptions, original: Comparison) {
+            self.bytes = bytes
+            self.options = options
+            self.original = original
+        }
     }
 
     private struct Step {
@@ -295,8 +302,9 @@ struct FilterProgram {
         _ number: ObjectNumber, _ evaluator: ReferenceEvaluator
     ) throws -> Bool {
         if row.isBlob(at: offset) { return try general(text.original, row, number, evaluator) }
+        let wanted = text.bytes
         return row.withHeap(at: offset) { bytes in
-            let part = text.bytes.span
+            let part = wanted.span
             switch operation {
             case .contains: return TextMatch.contains(bytes, part, wholeCharacters: false)
             case .beginsWith:
@@ -330,12 +338,13 @@ struct FilterProgram {
     ) throws -> Bool {
         if row.isBlob(at: offset) { return try general(text.original, row, number, evaluator) }
         let lowers = text.options.contains(.caseInsensitive)
+        let wanted = text.bytes
         let quick = row.withHeap(at: offset) { bytes in
-            Self.containsASCII(bytes, text.bytes.span, lowers: lowers)
+            Self.containsASCII(bytes, wanted.span, lowers: lowers)
         }
         if let quick { return quick }
         let folded = TextMatch.fold(row.string(at: offset), text.options)
-        return TextMatch.contains(folded.utf8.span, text.bytes.span, wholeCharacters: true)
+        return TextMatch.contains(folded.utf8.span, wanted.span, wholeCharacters: true)
     }
 
     /// Whether a text of ASCII contains another; nil when it has other characters.

@@ -25,7 +25,7 @@ extension QueryRunner {
         return rows
     }
 
-    private struct Column {
+    struct Column {
         var path: ResolvedPath?
         var function: SelectTerm.Function?
         /// An aggregate over a to-many of each record is a value of that record.
@@ -79,30 +79,49 @@ extension QueryRunner {
         return rows
     }
 
-    private struct Group {
+    /// A group's row of the result, with what it is grouped by.
+    struct GroupRow {
         var keys: [Value]
-        var aggregates: [Aggregate]
-        var firstValues: [Value]
+        var values: [Value]
     }
 
     private func groupedRows(
         _ request: ValueRequest, _ columns: [Column], _ paths: [ResolvedPath],
         _ evaluator: ReferenceEvaluator
     ) throws -> [[Value]] {
-        var groups: [Group] = []
-        var groupByKeys: [[Value]: Int] = [:]
         var unlimited = request.fetch
         (unlimited.limit, unlimited.offset, unlimited.sortKeys) = (nil, 0, [])
-        let blank = columns.map { Aggregate($0.function ?? .count) }
-        if paths.isEmpty {
-            groups = [
-                Group(
-                    keys: [], aggregates: blank,
-                    firstValues: Array(repeating: .null, count: columns.count))
-            ]
+        var rows =
+            try totalledRows(unlimited, columns, paths, evaluator)
+            ?? collectedRows(unlimited, columns, paths, evaluator)
+        try sort(&rows, request)
+        let rest = rows.dropFirst(request.fetch.offset).map(\.values)
+        return Array(request.fetch.limit.map { rest.prefix($0) } ?? rest[...])
+    }
+
+    private struct Group {
+        var keys: [Value]
+        var aggregates: [Aggregate]
+        /// What the columns hold that are no aggregates.
+        var firstValues: [Value]
+
+        init(keys: [Value], _ columns: [Column]) {
+            self.keys = keys
+            aggregates = columns.map { Aggregate($0.function ?? .count) }
+            firstValues = Array(repeating: .null, count: columns.count)
         }
+    }
+
+    /// Whatever is grouped and calculated, value by value.
+    private func collectedRows(
+        _ request: FetchRequest, _ columns: [Column], _ paths: [ResolvedPath],
+        _ evaluator: ReferenceEvaluator
+    ) throws -> [GroupRow] {
+        var groups: [Group] = []
+        var groupByKeys: [[Value]: Int] = [:]
+        if paths.isEmpty { groups = [Group(keys: [], columns)] }
         var isFirst = true
-        try forEachMatch(unlimited) { number, row in
+        try forEachMatch(request) { number, row in
             var position = 0
             if !paths.isEmpty {
                 let keys = try paths.map {
@@ -111,10 +130,7 @@ extension QueryRunner {
                 position = groupByKeys[keys] ?? groups.count
                 if position == groups.count {
                     groupByKeys[keys] = position
-                    groups.append(
-                        Group(
-                            keys: keys, aggregates: blank,
-                            firstValues: Array(repeating: .null, count: columns.count)))
+                    groups.append(Group(keys: keys, columns))
                     isFirst = true
                 }
             }
@@ -129,15 +145,14 @@ extension QueryRunner {
             isFirst = false
             return true
         }
-        try sort(&groups, request)
-        let rows = groups.map { group in
-            columns.indices.map {
-                columns[$0].isAggregate
-                    ? group.aggregates[$0].result() : group.firstValues[$0]
-            }
+        return groups.map { group in
+            GroupRow(
+                keys: group.keys,
+                values: columns.indices.map {
+                    columns[$0].isAggregate
+                        ? group.aggregates[$0].result() : group.firstValues[$0]
+                })
         }
-        let rest = rows.dropFirst(request.fetch.offset)
-        return Array(request.fetch.limit.map { rest.prefix($0) } ?? rest)
     }
 
     private func accumulate(
@@ -155,7 +170,7 @@ extension QueryRunner {
     }
 
     /// Groups come in the order of the sort keys that name a grouped property, then of their keys.
-    private func sort(_ groups: inout [Group], _ request: ValueRequest) throws {
+    private func sort(_ groups: inout [GroupRow], _ request: ValueRequest) throws {
         let keys = try request.fetch.sortKeys.map { key in
             guard let index = request.groupPaths.firstIndex(of: key.path) else {
                 throw QueryError(

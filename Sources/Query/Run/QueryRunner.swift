@@ -48,19 +48,17 @@ package struct QueryRunner {
     package func forEach(
         _ request: FetchRequest, _ body: (ObjectNumber, RowView) throws -> Bool
     ) throws {
+        let entity = try entity(request)
         let ordered = request.sortKeys.isEmpty ? nil : try orderedPlan(request)
         guard request.sortKeys.isEmpty || ordered != nil else {
-            let hierarchy = try entity(request).hierarchy
-            for (number, _) in try sortedNumbers(request) {
-                guard try lend(number, hierarchy, body) else { return }
-            }
+            try forEachSorted(request, entity, body)
             return
         }
         var skipped = 0
         var taken = 0
         if request.limit == 0 {
             // Nothing is wanted, and what is wrong with the condition is still said.
-            try ConditionCheck(try entity(request), reader.schema).check(request.condition)
+            try ConditionCheck(entity, reader.schema).check(request.condition)
             return
         }
         try forEachMatch(request, along: ordered) { number, row in
@@ -71,6 +69,34 @@ package struct QueryRunner {
             taken += 1
             guard try body(number, row) else { return false }
             return taken < request.limit ?? .max
+        }
+    }
+
+    private func forEachSorted(
+        _ request: FetchRequest, _ entity: EntityLayout,
+        _ body: (ObjectNumber, RowView) throws -> Bool
+    ) throws {
+        guard let order = RowOrder(request.sortKeys, entity, reader.schema) else {
+            for (number, _) in try sortedNumbers(request) {
+                guard try lend(number, entity.hierarchy, body) else { return }
+            }
+            return
+        }
+        // Of a few that are wanted of many, copies of all would be made for nothing.
+        var sorted = SortedRows(keepsRows: request.limit == nil)
+        try forEachMatch(request) { number, row in
+            try sorted.append(number, row, order, reader)
+            return true
+        }
+        sorted.sort()
+        let end = request.limit.map { min(sorted.count, request.offset + $0) } ?? sorted.count
+        for position in min(request.offset, end)..<end {
+            let number = sorted.number(position)
+            if let row = sorted.row(position) {
+                guard try body(number, row) else { return }
+            } else {
+                guard try lend(number, entity.hierarchy, body) else { return }
+            }
         }
     }
 
@@ -151,45 +177,32 @@ package struct QueryRunner {
     // MARK: Matches, in no particular order
 
     func forEachMatch(
-        _ request: FetchRequest, along plan: AccessPlan? = nil,
+        _ request: FetchRequest, along ordered: AccessPlan? = nil,
         _ body: (ObjectNumber, RowView) throws -> Bool
     ) throws {
         let entity = try entity(request)
-        let program = try FilterProgram(
-            request.condition, entity: entity, schema: reader.schema)
-        guard !program.acceptsNone else { return }
-        let evaluator = ReferenceEvaluator(reader)
-        let tags = request.includesSubentities ? entity.tags : [entity.tag]
-        let isWhole =
-            tags.count == reader.schema.knownEntity(tag: entity.hierarchy.rootTag).tags.count
+        let filter = try RecordFilter(request, entity, ReferenceEvaluator(reader))
+        guard !filter.acceptsNone else { return }
         func test(_ number: ObjectNumber, _ row: RowView) throws -> Bool {
-            guard isWhole || tags.contains(row.entityTag),
-                try program.accepts(row, number, evaluator)
-            else { return true }
+            guard try filter.accepts(row, number) else { return true }
             return try body(number, row)
         }
-        switch plan ?? Planner(entity, reader).plan(request.condition) {
+        switch ordered ?? Planner(entity, reader).plan(request.condition) {
         case .scan:
-            let cursor = reader.recordCursor(entity.hierarchy)
-            while try cursor.next() {
-                guard try test(cursor.number, try cursor.row()) else { return }
-            }
-        case .index(let index, let ranges):
-            // Entries with equal columns come in the order of their records; a single one, as of a
-            // unique key, is worth no cursor.
-            var records: RecordCursor?
-            for range in ranges {
-                let cursor = reader.indexCursor(index, range)
-                while try cursor.next() {
-                    if let records {
-                        guard try records.find(cursor.number) else { continue }
-                        guard try test(cursor.number, try records.row()) else { return }
-                    } else {
-                        guard try lend(cursor.number, entity.hierarchy, test) else { return }
-                        if !index.isUnique { records = reader.recordCursor(entity.hierarchy) }
-                    }
+            let scan = reader.recordScan(entity.hierarchy)
+            while try scan.next() {
+                for index in 0..<scan.count {
+                    guard try test(scan.number(index), scan.row(index)) else { return }
                 }
             }
+        case .index(let index, let ranges):
+            let order: IndexWalk.Order =
+                ordered != nil ? .ofEntries : (request.limit == nil ? .any : .ofEntries)
+            var walk = IndexWalk(reader, entity.hierarchy, order, batches: request.limit == nil)
+            for range in ranges {
+                guard try walk.go(along: reader.indexCursor(index, range), test) else { return }
+            }
+            _ = try walk.finish(test)
         case .sources(let relationship, let targets):
             for target in targets {
                 var numbers: [ObjectNumber] = []

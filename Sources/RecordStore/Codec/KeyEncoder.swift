@@ -19,6 +19,11 @@ package struct KeyEncoder {
         isTruncated = false
     }
 
+    /// Turns the order of what was appended behind an offset round.
+    package mutating func invert(from start: Int) {
+        for index in start..<bytes.count { bytes[index] = ~bytes[index] }
+    }
+
     /// The column limit for a page size and a count of columns: the key's limit, shared out.
     package static func columnSizeMax(pageSizeInBytes: Int, columnCount: Int) -> Int {
         let room = Limits.keySizeInBytesMax(pageSizeInBytes: pageSizeInBytes) - 16

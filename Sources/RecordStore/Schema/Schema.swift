@@ -1,4 +1,5 @@
 import PageStore
+import Synchronization
 
 /// A schema with every offset resolved: what rows, indexes and queries are read by.
 package final class Schema: Sendable {
@@ -9,6 +10,10 @@ package final class Schema: Sendable {
     package let relationships: [RelationshipLayout]
     package let indexes: [IndexLayout]
     private let entityByName: [String: EntityLayout]
+    /// Tells this schema from every other that the process has.
+    let serial: UInt64
+
+    private static let serials = Atomic<UInt64>(0)
 
     /// Throws `schemaMismatch` for a description that contradicts itself, saying where.
     package init(_ description: SchemaDescription) throws(StoreError) {
@@ -19,6 +24,7 @@ package final class Schema: Sendable {
         entities = builder.layouts
         relationships = builder.relationships
         indexes = builder.indexes
+        serial = Self.serials.add(1, ordering: .relaxed).newValue
         entityByName = Dictionary(
             uniqueKeysWithValues: builder.layouts.map { ($0.name, $0) })
     }

@@ -1,0 +1,88 @@
+import RecordStore
+
+/// Finds the group of a record by one column of fixed width: an open-addressing table of the
+/// column's bits.
+struct GroupTable {
+    private let byteOffset: Int
+    private let isFloating: Bool
+    private var keys: [UInt64]
+    /// The group of a key, negative for a free place.
+    private var groups: [Int32]
+    private var nullGroup: Int32 = -1
+    /// How many groups there are.
+    private(set) var count = 0
+    private var mask: Int
+
+    /// Nil for a column whose equal values may have different bits.
+    init?(_ field: FieldLayout) {
+        guard let type = field.type, !type.isVariable, type != .float else { return nil }
+        byteOffset = field.byteOffset
+        isFloating = type == .double || type == .date
+        keys = Array(repeating: 0, count: 64)
+        groups = Array(repeating: -1, count: 64)
+        mask = 63
+    }
+
+    /// The groups of a leaf's records, in the order of the selection. Calls back for the first
+    /// record of each new one.
+    mutating func assign(
+        _ scan: RecordScan, _ selection: LeafSelection, into assigned: inout [Int32],
+        _ isNew: (RowView) throws -> Void
+    ) rethrows {
+        assigned.removeAll(keepingCapacity: true)
+        for position in 0..<selection.count {
+            let row = scan.row(selection[position])
+            let before = count
+            assigned.append(group(of: row))
+            if count > before { try isNew(row) }
+        }
+    }
+
+    private mutating func group(of row: RowView) -> Int32 {
+        guard !row.isNull(at: byteOffset) else {
+            if nullGroup < 0 { nullGroup = add() }
+            return nullGroup
+        }
+        let key = isFloating ? bits(row.double(at: byteOffset)) : row.uint(at: byteOffset)
+        var place = home(key)
+        while groups[place] >= 0 {
+            if keys[place] == key { return groups[place] }
+            place = (place &+ 1) & mask
+        }
+        let group = add()
+        keys[place] = key
+        groups[place] = group
+        if count &* 2 > mask { grow() }
+        return group
+    }
+
+    /// Numbers that are equal have equal bits then: no -0, and one NaN.
+    private func bits(_ number: Double) -> UInt64 {
+        if number == 0 { return 0 }
+        return number.isNaN ? Double.nan.bitPattern : number.bitPattern
+    }
+
+    @inline(__always)
+    private func home(_ key: UInt64) -> Int {
+        Int(truncatingIfNeeded: (key &* 0x9E37_79B9_7F4A_7C15) >> 32) & mask
+    }
+
+    private mutating func add() -> Int32 {
+        defer { count += 1 }
+        return Int32(count)
+    }
+
+    private mutating func grow() {
+        let (oldKeys, oldGroups) = (keys, groups)
+        let size = (mask + 1) * 4
+        mask = size - 1
+        keys = Array(repeating: 0, count: size)
+        groups = Array(repeating: -1, count: size)
+        for (key, group) in zip(oldKeys, oldGroups) where group >= 0 {
+            var place = home(key)
+            while groups[place] >= 0 { place = (place + 1) & mask }
+            keys[place] = key
+            groups[place] = group
+        }
+    }
+}

@@ -1,0 +1,91 @@
+import RecordStore
+
+/// Reads the records that an index's entries name.
+///
+/// Entries come in the order of their columns, so that their records lie anywhere. Many are read
+/// in batches sorted by number: each leaf of records is then visited once a batch.
+struct IndexWalk {
+    enum Order {
+        /// Whatever is quickest.
+        case any
+        /// As the entries stand in the index.
+        case ofEntries
+    }
+
+    private static let batchCount = 16_384
+
+    private let reader: RecordReader
+    private let hierarchy: HierarchyID
+    private let order: Order
+    private let batchMax: Int
+    private var numbers: [ObjectNumber] = []
+    private var records: RecordCursor?
+    private let stash = RowStash()
+
+    /// - Parameter batches: false where the first few may be enough.
+    init(_ reader: RecordReader, _ hierarchy: HierarchyID, _ order: Order, batches: Bool) {
+        self.reader = reader
+        self.hierarchy = hierarchy
+        self.order = order
+        batchMax = batches ? Self.batchCount : 1
+    }
+
+    /// Goes along a range; false when the body says to stop.
+    mutating func go(
+        along cursor: IndexCursor, _ body: (ObjectNumber, RowView) throws -> Bool
+    ) throws -> Bool {
+        while try cursor.next() {
+            numbers.append(cursor.number)
+            if numbers.count == batchMax {
+                guard try finish(body) else { return false }
+            }
+        }
+        return true
+    }
+
+    /// Reads what is left.
+    mutating func finish(_ body: (ObjectNumber, RowView) throws -> Bool) throws -> Bool {
+        defer { numbers.removeAll(keepingCapacity: true) }
+        // A descent for a few is cheaper than to sort them.
+        guard numbers.count > 16 else { return try read(numbers, body) }
+        guard order == .ofEntries else {
+            numbers.sort()
+            return try read(numbers, body)
+        }
+        return try readByNumber(body)
+    }
+
+    private mutating func read(
+        _ numbers: [ObjectNumber], _ body: (ObjectNumber, RowView) throws -> Bool
+    ) throws -> Bool {
+        for number in numbers {
+            guard let row = try find(number) else { continue }
+            guard try body(number, row) else { return false }
+        }
+        return true
+    }
+
+    /// An entry whose record is gone is passed over.
+    private mutating func find(_ number: ObjectNumber) throws -> RowView? {
+        let cursor = records ?? reader.recordCursor(hierarchy)
+        records = cursor
+        return try cursor.find(number) ? cursor.row() : nil
+    }
+
+    /// Copies the records in the order of their numbers and lends them in the entries' order.
+    private mutating func readByNumber(
+        _ body: (ObjectNumber, RowView) throws -> Bool
+    ) throws -> Bool {
+        stash.removeAll()
+        let order = numbers.indices.sorted { numbers[$0] < numbers[$1] }
+        var places = Array(repeating: -1, count: numbers.count)
+        for position in order {
+            guard let row = try find(numbers[position]) else { continue }
+            places[position] = stash.append(row)
+        }
+        for (position, place) in places.enumerated() where place >= 0 {
+            guard try body(numbers[position], stash.row(at: place)) else { return false }
+        }
+        return true
+    }
+}
