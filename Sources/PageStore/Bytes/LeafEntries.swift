@@ -51,24 +51,27 @@ package final class LeafEntries {
 extension LeafEntries {
     /// Takes over the entries of a leaf from a slot on. False when a key has not eight bytes.
     func fill(from node: NodeView, at first: Int, _ view: PageView) throws(StoreError) -> Bool {
-        unsafe entries.removeAll(keepingCapacity: true)
+        // Out of the object while it grows, so that nothing is asked about it at each step.
+        var list = unsafe entries
+        unsafe entries = []
+        list.removeAll(keepingCapacity: true)
+        defer { unsafe entries = list }
         large = []
         page = node.page
         let end = node.slotCount
-        unsafe entries.reserveCapacity(end - first)
+        list.reserveCapacity(end - first)
         let prefix = node.prefix
         guard prefix.count <= 8 else { return false }
         var high: UInt64 = 0
         for index in 0..<prefix.count { high = high << 8 | UInt64(prefix[index]) }
         for index in first..<end {
-            let rest = node.suffix(index)
-            guard prefix.count + rest.count == 8 else { return false }
-            var number = high
-            for position in 0..<rest.count { number = number << 8 | UInt64(rest[position]) }
+            let (low, size) = node.suffixNumber(index)
+            guard prefix.count + size == 8 else { return false }
+            let number = high << UInt64(8 * size) | low
             let value =
                 node.isValueElsewhere(index)
                 ? try largeValue(node.storedValue(index), view) : node.storedValue(index)
-            unsafe entries.append(Entry(number: number, value: value))
+            list.append(Entry(number: number, value: value))
         }
         return true
     }

@@ -79,6 +79,20 @@ package struct NodeView {
             Int(UInt16(truncatingIfNeeded: slot >> 32)) &+ NodeLayout.cellKey, Int(slot >> 48))
     }
 
+    /// The key behind the prefix as a big-endian number, and how many bytes it has: eight at most
+    /// are in the number.
+    @inline(__always)
+    func suffixNumber(_ index: Int) -> (number: UInt64, size: Int) {
+        let slot = checkedSlot(index)
+        let size = Int(slot >> 48)
+        // The slot repeats the first four bytes.
+        if size <= 4 { return (UInt64(UInt32(truncatingIfNeeded: slot)) >> (32 - 8 * size), size) }
+        var number: UInt64 = 0
+        let bytes = suffix(index)
+        for position in 0..<bytes.count { number = number << 8 | UInt64(bytes[position]) }
+        return (number, size)
+    }
+
     @inline(__always)
     private func valueField(_ index: Int) -> (start: Int, field: UInt16) {
         let slot = checkedSlot(index)
