@@ -65,7 +65,7 @@ struct Thresholds {
     // MARK: Counting
 
     private func count() throws -> [Line: UInt64] {
-        let folder = directory + "/bench-callgrind"
+        let folder = directory + "/callgrind"
         try? FileManager.default.removeItem(atPath: folder)
         try FileManager.default.createDirectory(
             atPath: folder, withIntermediateDirectories: true)

@@ -12,7 +12,19 @@ struct Bench {
         }
     }
 
-    private static func run(_ options: Options) throws {
+    private static func run(_ asked: Options) throws {
+        var options = asked
+        if options.child == nil {
+            // Runs at the same time must not meet.
+            options.directory += "/bench-\(ProcessInfo.processInfo.processIdentifier)"
+            try FileManager.default.createDirectory(
+                atPath: options.directory, withIntermediateDirectories: true)
+        }
+        defer {
+            if options.child == nil {
+                try? FileManager.default.removeItem(atPath: options.directory)
+            }
+        }
         if let file = options.counts {
             let thresholds = Thresholds(file: file, directory: options.directory)
             return try options.updatesCounts ? thresholds.update() : thresholds.check()

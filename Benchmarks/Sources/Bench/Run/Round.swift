@@ -22,7 +22,7 @@ final class Round<Store: Contender> {
         self.stage = stage
         self.entry = entry
         self.options = options
-        path = options.directory + "/bench-\(entry.name).store"
+        path = options.directory + "/\(entry.name).store"
         for suffix in Self.suffixes { try? FileManager.default.removeItem(atPath: path + suffix) }
         store = try Store(path: path, cacheSizeInBytes: stage.cacheSizeInBytes)
     }
@@ -141,8 +141,17 @@ final class Round<Store: Contender> {
         (0..<count).map { _ in PersonSource(number: randomNumber(below: personCount)).email }
     }
 
+    private func allHandles() throws -> [Store.Handle] {
+        let handles = try store.handles(personCount: personCount)
+        guard handles.count == personCount else {
+            throw Options.Failure(
+                message: "\(entry.name) finds \(handles.count) of \(personCount) persons again")
+        }
+        return handles
+    }
+
     private func randomHandles(_ count: Int) throws -> [Store.Handle] {
-        if handles.isEmpty { handles = try store.handles(personCount: personCount) }
+        if handles.isEmpty { handles = try allHandles() }
         return (0..<count).map { _ in handles[randomNumber(below: personCount)] }
     }
 
@@ -157,10 +166,7 @@ final class Round<Store: Contender> {
     }
 
     private func insertDogs() throws {
-        let owners = try store.handles(personCount: personCount)
-        guard owners.count == personCount else {
-            throw Options.Failure(message: "\(entry.name) does not find all persons again")
-        }
+        let owners = try allHandles()
         try measure(.insertDogs, operations: 2 * personCount, settles: true) { stopwatch in
             try store.insert(
                 dogs: DogSupply(count: 2 * personCount, owners: owners, stopwatch: stopwatch))
@@ -323,7 +329,7 @@ final class Round<Store: Contender> {
     /// A writer alone, then beside a reader, both for a time: what counts is how much they do.
     /// The reader is on the main thread, where a stack's objects live.
     private func readBesideWriter() throws {
-        let writable = survivors.isEmpty ? try store.handles(personCount: personCount) : survivors
+        let writable = survivors.isEmpty ? try allHandles() : survivors
         let writer = WriterThread(store: store, persons: writable)
         let alone = try writer.run(seconds: 1) {}
         note("W13 writer alone", alone)
