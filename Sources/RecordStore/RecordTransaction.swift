@@ -44,6 +44,15 @@ package final class RecordTransaction: RecordReader {
         return ObjectNumber(entry.last)
     }
 
+    /// Counts all numbers up to one as given out: for a store that takes objects of another over.
+    package func reserveNumbers(
+        upTo last: ObjectNumber, in hierarchy: HierarchyID
+    ) throws(StoreError) {
+        let stored = try catalog.counter(Catalog.numberKey(hierarchy), of: view)
+        let given = max(numbers[Int(hierarchy.rootTag)]?.last ?? stored, last.rawValue)
+        numbers[Int(hierarchy.rootTag)] = (given, stored)
+    }
+
     /// Applies changes to records, indexes, links and counters.
     package func apply(_ batch: borrowing RecordBatch) throws(StoreError) {
         guard !batch.isEmpty else { return }

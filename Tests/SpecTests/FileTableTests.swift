@@ -56,7 +56,7 @@ import Testing
                 "hash": Layout.hash, "pageID": Layout.pageID, "generation": Layout.generation,
                 "commit": Layout.commit, "storedLength": Layout.storedLength,
                 "rawLength": Layout.rawLength, "flags": Layout.flags, "kind": Layout.kind,
-                "reserved": Layout.reserved,
+                "uuidPart": Layout.uuidPart,
             ])
         try compare(
             "02-pages.md", "allocation block",

@@ -148,6 +148,59 @@ import Testing
         #expect(try Tool.run("check", store.path).exitCode == 1)
     }
 
+    @Test func `salvage writes what is left into a new store and names the rest`() throws {
+        let whole = try SampleStore(authorCount: 400)
+        let place = try place(of: "records/Book", in: whole)
+        let store = try SampleStore(damaging: whole) {
+            $0.resetBytes(in: 0..<8192)
+            $0[place + 100] ^= 1
+        }
+        let new = store.path + ".new"
+        defer { try? FileManager.default.removeItem(atPath: new) }
+        let outcome = try Tool.run("salvage", store.path, "--to", new, "--json")
+        let members = try #require(try outcome.json() as? [String: Any])
+        #expect(members["isVerified"] as? Bool == true)
+        #expect((members["objects"] as? [String: Int])?["Author"] == 400)
+        #expect(try Tool.run("check", new).output == "nothing wrong was found\n")
+        for author in try #require(
+            try Tool.run("dump", new, "Author", "--json").json() as? [[String: Any]])
+        {
+            #expect(author["portrait"] as? String == "AAH/")
+        }
+        let again = try Tool.run("salvage", store.path, "--to", new)
+        #expect(again.exitCode == 1)
+        #expect(again.errors.contains("a file of that name already"))
+        let complete = try Tool.run("salvage", whole.path, "--to", new + "2")
+        defer { try? FileManager.default.removeItem(atPath: new + "2") }
+        #expect(complete.exitCode == 0)
+        #expect(complete.output.contains("nothing is lost"))
+        for entity in ["Author", "Book"] {
+            #expect(
+                try Tool.run("dump", new + "2", entity, "--json").output
+                    == Tool.run("dump", whole.path, entity, "--json").output)
+        }
+    }
+
+    @Test func `salvage takes a lost schema from another store`() throws {
+        let whole = try SampleStore()
+        let place = try place(of: "catalog", in: whole)
+        let store = try SampleStore(damaging: whole) { $0[place + 100] ^= 1 }
+        let new = store.path + ".new"
+        defer { try? FileManager.default.removeItem(atPath: new) }
+        let refused = try Tool.run("salvage", store.path, "--to", new)
+        #expect(refused.exitCode == 1)
+        #expect(refused.errors.contains("the schema is lost"))
+        #expect(!FileManager.default.fileExists(atPath: new))
+        let outcome = try Tool.run(
+            "salvage", store.path, "--to", new, "--schema-of", whole.path)
+        #expect(outcome.exitCode == 1)
+        for entity in ["Author", "Book"] {
+            #expect(
+                try Tool.run("dump", new, entity, "--json").output
+                    == Tool.run("dump", whole.path, entity, "--json").output)
+        }
+    }
+
     @Test(arguments: ["info", "check", "schema", "pages", "tree", "wal"])
     func `a foreign file is refused`(command: String) throws {
         let whole = try SampleStore()

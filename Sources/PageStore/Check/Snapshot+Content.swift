@@ -29,6 +29,48 @@ extension Snapshot {
         }
     }
 
+    /// The pages that map and log name, past what of the map cannot be read; those that the log
+    /// frees; and the ids of which the rest says nothing.
+    func namedPages() -> (
+        named: [PageID: SalvagedPages.Source.Content], freed: Set<PageID>,
+        unknown: [Range<UInt64>]
+    ) {
+        engine.lock.withLock { _ in
+            var named: [PageID: SalvagedPages.Source.Content] = [:]
+            var freed: Set<PageID> = []
+            var unknown: [Range<UInt64>] = []
+            let root = generation.map.root
+            if root.address.isNone, !engine.state.superblock.mapRoot.isNone {
+                unknown.append(0..<Limits.pageCountMax)
+            }
+            var open = [root]
+            while let node = open.popLast() {
+                let span = PageMap.span(level: node.level, fanout: node.entries.count)
+                for (index, address) in node.entries.enumerated() where !address.isNone {
+                    let first = node.firstID + UInt64(index) * span
+                    if node.level == 0 {
+                        named[PageID(first)] = .extent(address)
+                    } else if let child = try? child(of: node, at: index, address) {
+                        open.append(child)
+                    } else {
+                        unknown.append(first..<(first + span))
+                    }
+                }
+            }
+            for id in generation.versions.keys {
+                switch generation.version(of: id, upTo: commitNumber)?.content {
+                case .image(let image): named[id] = .image(image)
+                case .extent(let address): named[id] = .extent(address)
+                case .freed:
+                    named[id] = nil
+                    freed.insert(id)
+                case nil: break
+                }
+            }
+            return (named, freed, unknown)
+        }
+    }
+
     /// Under the lock.
     private func readMap() throws(StoreError) -> StoreContent {
         var pages: [PageID] = []

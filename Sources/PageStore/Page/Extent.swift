@@ -8,7 +8,9 @@ package enum ExtentLayout {
     package static let rawLength = 36
     package static let flags = 40
     package static let kind = 42
-    package static let reserved = 44
+    /// A quarter of the file's UUID, the one that the id's two low bits say: what is left of a file
+    /// without superblocks says so together what its checksums begin from.
+    package static let uuidPart = 44
     package static let size = 48
 
     /// The payload is LZ4; otherwise it is stored as it is.
@@ -96,6 +98,8 @@ package enum ExtentCodec {
         _ buffer: ByteBuffer, from start: Int, unit: UInt64, unitCount: Int, unitSizeInBytes: Int,
         uuid: StoreUUID
     ) -> ExtentAddress {
+        let part = Int(buffer.view.uint64(at: start + ExtentLayout.pageID) & 3)
+        buffer.setUInt32(uuid.part(part), at: start + ExtentLayout.uuidPart)
         let covered = buffer.view.slice(
             from: start + 8, count: buffer.count - start - 8)
         let hash = Checksum.hash(covered, seed: uuid.seed(unit))
@@ -121,7 +125,14 @@ package enum ExtentCodec {
             throw .corrupt(
                 page, "an extent holds another page than its entry says", byteOffset: place)
         }
-        let image = PageBuffer(id: PageID(id), count: header.rawLength)
+        return try image(bytes, header, page: page, byteOffset: place)
+    }
+
+    /// Takes the image out of an extent whose checksum was compared, or cannot be.
+    static func image(
+        _ bytes: ByteView, _ header: ExtentHeader, page: PageID?, byteOffset place: UInt64
+    ) throws(StoreError) -> PageBuffer {
+        let image = PageBuffer(id: PageID(header.pageID), count: header.rawLength)
         let payload = bytes.slice(from: ExtentLayout.size, count: header.storedLength)
         if header.isCompressed {
             guard Compression.decompress(payload, into: image) else {

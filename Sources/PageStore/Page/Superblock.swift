@@ -39,6 +39,11 @@ package struct StoreUUID: Hashable, Sendable {
         self.high = high
     }
 
+    /// One of the four quarters, the low ones first.
+    func part(_ index: Int) -> UInt32 {
+        UInt32(truncatingIfNeeded: (index < 2 ? low : high) >> (UInt64(index & 1) * 32))
+    }
+
     /// The seed of the hash of whatever lies at a place of this file, so that bytes of another
     /// file or of another place never pass.
     func seed(_ first: UInt64, _ second: UInt64 = 0, _ third: UInt64 = 0) -> UInt64 {

@@ -121,12 +121,12 @@ extension Engine {
             superblock: superblock, previousGeneration: choice.previousGeneration,
             generation: generation)
         if !options.opensPreviousGeneration {
-            found.log = try tolerating(&damage) { () throws(StoreError) in
-                var reader = LogReader(
-                    engine: self, generation: generation, content: LogContent(superblock),
-                    isTailOpen: isTailOpen)
-                return try reader.read()
-            }
+            var reader = LogReader(
+                engine: self, generation: generation, content: LogContent(superblock),
+                isTailOpen: isTailOpen)
+            _ = try tolerating(&damage) { () throws(StoreError) in try reader.read() }
+            // Behind damage that is passed over: what was committed before it.
+            found.log = reader.content
         }
         found.damage = damage
         return found

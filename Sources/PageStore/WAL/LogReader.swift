@@ -65,7 +65,8 @@ struct LogReader {
     /// Nothing behind this commit is of interest.
     private let commitMax: UInt64
     private var fileSizeInBytes: UInt64 = 0
-    private var content: LogContent
+    /// What is committed by the frames that were read.
+    private(set) var content: LogContent
     private var pending: [(PageID, PageVersion.Content)] = []
     private(set) var frames: [LogFrame] = []
     private let collectsFrames: Bool

@@ -1,0 +1,46 @@
+/// Bytes of a file, a few megabytes of them in memory. What the system cannot read counts as zeros:
+/// whoever reads this way wants the rest.
+final class FileWindow {
+    private static let sizeInBytes = 4 << 20
+
+    let fileSizeInBytes: UInt64
+    private(set) var unreadableBytes: UInt64 = 0
+    private let file: any StoreFile
+    private let buffer = ReadBuffer(count: sizeInBytes)
+    private var start: UInt64 = 0
+    private var count = 0
+
+    init(_ file: any StoreFile) throws(StoreError) {
+        self.file = file
+        fileSizeInBytes = try file.size()
+    }
+
+    /// The bytes of a range, fewer where the file or the window ends. Valid until the next call.
+    func view(at byteOffset: UInt64, count wanted: Int) -> ByteView {
+        guard byteOffset < fileSizeInBytes else { return buffer.view.slice(from: 0, count: 0) }
+        let available = Int(
+            min(UInt64(min(wanted, Self.sizeInBytes)), fileSizeInBytes - byteOffset))
+        if byteOffset < start || byteOffset + UInt64(available) > start + UInt64(count) {
+            load(from: byteOffset)
+        }
+        return buffer.view.slice(from: Int(byteOffset - start), count: available)
+    }
+
+    private func load(from byteOffset: UInt64) {
+        start = byteOffset
+        count = Int(min(UInt64(Self.sizeInBytes), fileSizeInBytes - byteOffset))
+        if let read = try? file.read(into: buffer, at: byteOffset), read == count { return }
+        let block = ReadBuffer(count: Limits.blockSizeInBytes)
+        let zeros = [UInt8](repeating: 0, count: block.count)
+        for offset in stride(from: 0, to: count, by: block.count) {
+            let part = min(block.count, count - offset)
+            if let read = try? file.read(into: block, at: byteOffset + UInt64(offset)), read >= part
+            {
+                buffer.copy(block.view.slice(from: 0, count: part), to: offset)
+            } else {
+                unreadableBytes += UInt64(part)
+                zeros.withView { buffer.copy($0.slice(from: 0, count: part), to: offset) }
+            }
+        }
+    }
+}

@@ -1,0 +1,158 @@
+/// The groups of the log wherever they lie, without the superblock that leads to them.
+///
+/// A group's first frame proves itself, and each frame behind it hashes from the one before. What
+/// a log no longer needed says is older than the extents of its pages, and passed over.
+struct LogScan {
+    private enum Change {
+        case image(PageID, type: FrameType, bytes: [UInt8])
+        case extent(PageID, ExtentAddress)
+        case freed(PageID)
+    }
+
+    private let window: FileWindow
+    private let pages: SalvagedPages
+    /// The groups by the first commit in each.
+    private var groups: [(commit: UInt64, byteOffset: UInt64)] = []
+
+    init(_ window: FileWindow, _ pages: SalvagedPages) {
+        self.window = window
+        self.pages = pages
+    }
+
+    /// Applies every commit above one that is known.
+    mutating func run(above floor: UInt64) {
+        findGroups()
+        groups.sort { $0.commit < $1.commit }
+        for group in groups { apply(group.byteOffset, above: floor) }
+    }
+
+    private mutating func findGroups() {
+        var position = UInt64(2 * Limits.blockSizeInBytes)
+        while position < window.fileSizeInBytes {
+            defer { position += UInt64(Limits.sectorSizeInBytes) }
+            guard isGroup(window.view(at: position, count: FrameLayout.groupSize)) else { continue }
+            var first: UInt64?
+            forEachFrame(position) { type, bytes in
+                guard type == .commit, bytes.count >= FrameLayout.commitSize else { return true }
+                first = bytes.uint64(at: FrameLayout.commitNumber)
+                return false
+            }
+            if let first { groups.append((first, position)) }
+        }
+    }
+
+    private func isGroup(_ bytes: ByteView) -> Bool {
+        guard bytes.count == FrameLayout.groupSize,
+            bytes[FrameLayout.type] == FrameType.group.rawValue,
+            bytes.uint32(at: FrameLayout.length) == UInt32(FrameLayout.groupSize)
+        else { return false }
+        let covered = bytes.slice(
+            from: FrameLayout.length, count: FrameLayout.groupHash - FrameLayout.length)
+        return Checksum.hash(covered, seed: 0) == bytes.uint64(at: FrameLayout.groupHash)
+    }
+
+    /// Lends the frames behind a group's first one, until the body has enough.
+    private func forEachFrame(_ start: UInt64, _ body: (FrameType, ByteView) -> Bool) {
+        let group = window.view(at: start, count: FrameLayout.groupSize)
+        var chain = group.uint64(at: FrameLayout.hash)
+        var position = start + UInt64(FrameLayout.groupSize)
+        while true {
+            let header = window.view(at: position, count: FrameLayout.size)
+            guard header.count == FrameLayout.size else { return }
+            let length = Int(header.uint32(at: FrameLayout.length))
+            guard length <= Limits.frameSizeInBytesMax,
+                let frame = LogReader.frame(
+                    window.view(at: position, count: length), at: 0, chain: chain)
+            else { return }
+            chain = frame.bytes.uint64(at: FrameLayout.hash)
+            position += UInt64(length)
+            guard frame.type != .group, body(frame.type, frame.bytes) else { return }
+        }
+    }
+
+    private func apply(_ start: UInt64, above floor: UInt64) {
+        var changes: [Change] = []
+        forEachFrame(start) { type, bytes in
+            switch type {
+            case .full, .delta, .extent:
+                guard let change = change(type, bytes) else { break }
+                changes.append(change)
+            case .free:
+                for id in freed(bytes) { changes.append(.freed(id)) }
+            case .commit where bytes.count >= FrameLayout.commitSize:
+                let number = bytes.uint64(at: FrameLayout.commitNumber)
+                let root = bytes.uint64(at: FrameLayout.commitCatalogRoot)
+                if number > floor {
+                    // This moves the window: what it lent is copied by then.
+                    for change in changes { apply(change, number) }
+                    note(number, root)
+                }
+                changes = []
+            default: break
+            }
+            return true
+        }
+    }
+
+    private func note(_ number: UInt64, _ root: UInt64) {
+        guard number >= pages.commitNumber else { return }
+        pages.commitNumber = number
+        if root > 0 { pages.root = PageID(root) }
+    }
+
+    private func change(_ type: FrameType, _ bytes: ByteView) -> Change? {
+        guard bytes.count >= FrameLayout.payload else { return nil }
+        let id = PageID(bytes.uint64(at: FrameLayout.pageID))
+        guard id.rawValue > 0, id.rawValue < Limits.pageCountMax else { return nil }
+        if type == .extent { return .extent(id, ExtentAddress(bytes, at: FrameLayout.extentHash)) }
+        return .image(id, type: type, bytes: bytes.array())
+    }
+
+    private func freed(_ bytes: ByteView) -> [PageID] {
+        guard bytes.count >= FrameLayout.freeIDs else { return [] }
+        let count = Int(bytes.uint32(at: FrameLayout.freeCount))
+        guard count <= (bytes.count - FrameLayout.freeIDs) / 8 else { return [] }
+        return (0..<count).map { PageID(bytes.uint64(at: FrameLayout.freeIDs + 8 * $0)) }
+    }
+
+    private func apply(_ change: Change, _ commit: UInt64) {
+        switch change {
+        case .freed(let id):
+            if pages.commit(of: id) < commit { pages.sources[id] = nil }
+        case .extent(let id, let address):
+            // The scan has met it, and perhaps one of the same commit that was given up.
+            guard pages.commit(of: id) <= commit else { return }
+            pages.sources[id] = .init(content: .extent(address), commit: commit, isNamed: true)
+        case .image(let id, let type, let bytes):
+            guard pages.commit(of: id) < commit,
+                let image = bytes.withView({ image(id, type, $0) })
+            else { return }
+            pages.sources[id] = .init(content: .image(image), commit: commit, isNamed: true)
+        }
+    }
+
+    /// The image of a FULL or DELTA frame, when it is the one that the frame promises.
+    private func image(_ id: PageID, _ type: FrameType, _ bytes: ByteView) -> PageBuffer? {
+        let stored = Int(bytes.uint32(at: FrameLayout.storedLength))
+        guard Int(bytes.uint32(at: FrameLayout.rawLength)) == pages.pageSizeInBytes,
+            stored <= bytes.count - FrameLayout.payload
+        else { return nil }
+        let payload = bytes.slice(from: FrameLayout.payload, count: stored)
+        let image = PageBuffer(id: id, count: pages.pageSizeInBytes)
+        if type == .delta {
+            guard let base = try? pages.page(id),
+                Compression.decompress(payload, against: base.view, into: image)
+            else { return nil }
+        } else if bytes[FrameLayout.flags] & FrameLayout.flagCompressed != 0 {
+            guard Compression.decompress(payload, into: image) else { return nil }
+        } else {
+            guard stored == image.count else { return nil }
+            image.copy(payload, to: 0)
+        }
+        guard
+            Checksum.hash(image.view, seed: id.rawValue) == bytes.uint64(at: FrameLayout.imageHash),
+            (try? PageCheck.validate(image)) != nil
+        else { return nil }
+        return image
+    }
+}

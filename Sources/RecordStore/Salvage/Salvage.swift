@@ -1,0 +1,270 @@
+import PageStore
+
+/// Rebuilds a store from what is left of a file: a new store with every record that a surviving
+/// page holds, under its number, with its indexes and links made anew.
+///
+/// Leaves are found by the branches above them where those are left, and else by what they hold: a
+/// record says which entity it is of. In memory are the number of each object and the bounds of
+/// each leaf.
+package struct Salvage {
+    let pages: SalvagedPages
+    let schema: Schema
+    let catalog: SalvagedCatalog
+    /// By the tag of the hierarchy's root.
+    private(set) var records: [UInt16: SalvagedTree] = [:]
+    /// By the relationship's number, for those that have pairs.
+    private(set) var edges: [Int: SalvagedTree] = [:]
+    /// The entity's tag of each object that is left, by the tag of the hierarchy's root.
+    private(set) var tags: [UInt16: [ObjectNumber: UInt16]] = [:]
+    var report = SalvageReport()
+
+    /// Writes what is left of the file at a path into a new store, and nothing into the file.
+    ///
+    /// `schema` is used when the file's own is lost. Throws `corrupt` when both are, and
+    /// `invalidArgument` when there is a file at the new path. That path names a file only when
+    /// the store there is complete.
+    package static func run(
+        path: String, to newPath: String, schema fallback: SchemaDescription? = nil,
+        files: any FileSystem = DiskFileSystem.shared
+    ) throws(StoreError) -> SalvageReport {
+        guard try files.identity(newPath) == nil else {
+            throw StoreError(
+                .invalidArgument, "there is a file of that name already", path: newPath)
+        }
+        let pages = try SalvagedPages.scan(path: path, files: files)
+        let catalog = SalvagedCatalog(pages)
+        if let failure = catalog.failure, failure.code == .newerFormat { throw failure }
+        guard let description = catalog.schema ?? fallback else {
+            throw StoreError(
+                .corrupt,
+                "the schema is lost with the catalog; a store that has the same one, "
+                    + "such as a backup, can lend it", path: path)
+        }
+        var salvage = Salvage(pages, try Schema(description), catalog)
+        salvage.findLeaves()
+        salvage.findNumbers()
+        let unfinished = newPath + ".part"
+        if try files.identity(unfinished) != nil { try files.unlink(unfinished) }
+        do throws(StoreError) {
+            let database = try RecordDatabase.open(
+                .file(unfinished), schema: description, options: options(pages), files: files)
+            do throws(StoreError) {
+                var writer = SalvageWriter(salvage, database)
+                try writer.run()
+                salvage.report = writer.report
+            } catch {
+                try? database.close()
+                throw error
+            }
+            try database.close()
+            try files.rename(unfinished, to: newPath)
+            try files.syncDirectory(of: newPath)
+        } catch {
+            try? files.unlink(unfinished)
+            throw error
+        }
+        return salvage.report
+    }
+
+    private static func options(_ pages: SalvagedPages) -> Engine.Options {
+        var options = Engine.Options()
+        options.pageSizeInBytes = pages.identity.pageSizeInBytes
+        options.unitSizeInBytes = pages.identity.unitSizeInBytes
+        return options
+    }
+
+    private init(_ pages: SalvagedPages, _ schema: Schema, _ catalog: SalvagedCatalog) {
+        self.pages = pages
+        self.schema = schema
+        self.catalog = catalog
+        report.extentCount = pages.extentCount
+        report.pageCount = pages.pageIDs.count
+        report.commitNumber = pages.commitNumber
+        report.unreadableBytes = pages.unreadableBytes
+        report.isVerified = pages.identity.uuid != nil
+        report.isComplete = pages.isComplete
+        if catalog.schema == nil, let failure = catalog.failure {
+            report.lose("catalog", failure.message)
+        }
+    }
+
+    // MARK: Which leaves there are
+
+    private mutating func findLeaves() {
+        var visited: Set<PageID> = []
+        func tree(_ name: String) -> SalvagedTree {
+            SalvagedTree(root: catalog.roots[name], pages, visited: &visited)
+        }
+        var others = Set(catalog.roots.keys)
+        for entity in schema.entities where entity.superentityTag == nil {
+            let name = TreeTable.recordsName(entity.name)
+            records[entity.tag] = tree(name)
+            others.remove(name)
+        }
+        for relationship in schema.relationships where relationship.hasEdges {
+            edges[relationship.id] = tree(relationship.treeName)
+            others.remove(relationship.treeName)
+        }
+        // What belongs to an index is no orphan.
+        for name in others.sorted() { _ = tree(name) }
+        for tree in Array(records.values) + Array(edges.values) {
+            for failure in tree.failures { report.lose("pages", failure.description) }
+        }
+        let isWhole = records.values.allSatisfy(\.isWhole) && edges.values.allSatisfy(\.isWhole)
+        if !isWhole { findOrphans(visited) }
+    }
+
+    /// Leaves that no branch leads to, by what they hold.
+    private mutating func findOrphans(_ visited: Set<PageID>) {
+        for id in pages.pageIDs where !visited.contains(id) {
+            guard let page = try? pages.page(id) else { continue }
+            let node = PageSummary(page)
+            guard node.kind == .treeLeaf, !node.entries.isEmpty else { continue }
+            if let tag = hierarchy(of: node) {
+                if records[tag]?.isWhole == false { records[tag]?.add(node, id, pages) }
+            } else if let relationship = relationship(of: node) {
+                edges[relationship]?.add(node, id, pages)
+            }
+        }
+    }
+
+    /// The hierarchy whose records a leaf holds.
+    private func hierarchy(of leaf: PageSummary) -> UInt16? {
+        var found: UInt16?
+        for entry in leaf.entries {
+            guard entry.key.count == 8 else { return nil }
+            switch entry.content {
+            case .child: return nil
+            case .blob: continue
+            case .value(let bytes):
+                guard let entity = entity(of: bytes),
+                    found ?? entity.hierarchy.rootTag
+                        == entity.hierarchy.rootTag
+                else { return nil }
+                found = entity.hierarchy.rootTag
+            }
+        }
+        return found
+    }
+
+    private func entity(of record: [UInt8]) -> EntityLayout? {
+        record.withView { bytes in
+            guard bytes.count >= RowLayout.headerSize,
+                let entity = schema.entity(tag: bytes.uint16(at: RowLayout.entityTag)),
+                entity.check(bytes)
+            else { return nil }
+            return entity
+        }
+    }
+
+    /// The one relationship that lacks leaves and whose pairs a leaf can hold; nil when several
+    /// could be it.
+    private func relationship(of leaf: PageSummary) -> Int? {
+        var isOrdered: Bool?
+        for entry in leaf.entries {
+            guard entry.key.count == 16, case .value(let bytes) = entry.content,
+                bytes.isEmpty || bytes.count == 8, isOrdered ?? !bytes.isEmpty == !bytes.isEmpty
+            else { return nil }
+            isOrdered = !bytes.isEmpty
+        }
+        // A to-one's links look like those of an unordered side.
+        let candidates = schema.relationships.filter { relationship in
+            guard !relationship.mirrorsToOne else { return false }
+            return (relationship.kind == .toManyOrdered) == isOrdered
+                && (edges[relationship.id].map { !$0.isWhole } ?? true)
+        }
+        guard candidates.count == 1, let only = candidates.first, only.hasEdges else { return nil }
+        return only.id
+    }
+
+    // MARK: Which objects there are
+
+    private mutating func findNumbers() {
+        for entity in schema.entities where entity.superentityTag == nil {
+            var found: [ObjectNumber: UInt16] = [:]
+            let name = TreeTable.recordsName(entity.name)
+            for part in records[entity.tag]?.parts() ?? [] {
+                guard let node = part.page.flatMap({ try? pages.page($0) }).map({ PageSummary($0) })
+                else {
+                    if let range = SalvageKeys.range(part, upTo: lastNumber(entity)) {
+                        report.lose(name, "objects \(SalvageKeys.text(range))", range)
+                    }
+                    continue
+                }
+                noteAge(of: part, name)
+                for entry in node.entries(from: part.lower, to: part.upper) {
+                    let number = entry.key.count == 8 ? SalvageKeys.number(entry.key) : 0
+                    if number > 0, let record = record(entry.content, in: entity.hierarchy) {
+                        found[ObjectNumber(number)] = record.entity.tag
+                    } else {
+                        report.lose(name, "object \(number)", number...number)
+                    }
+                }
+            }
+            tags[entity.tag] = found
+        }
+        for entity in schema.entities where !entity.isAbstract { compareCount(entity) }
+    }
+
+    private mutating func noteAge(of part: SalvagedTree.Part, _ name: String) {
+        guard let page = part.page, pages.stalePages.contains(page) else { return }
+        guard let range = SalvageKeys.range(part, upTo: nil) else { return }
+        report.lose(
+            name,
+            "what commits behind \(pages.commit(of: page)) changed of objects "
+                + SalvageKeys.text(range), range)
+    }
+
+    private mutating func compareCount(_ entity: EntityLayout) {
+        let found = tags[entity.hierarchy.rootTag]?.values.count { $0 == entity.tag } ?? 0
+        report.objects.append((entity: entity.name, count: found))
+        guard let counted = catalog.counters[Catalog.countKey(entity.tag)], counted > found else {
+            return
+        }
+        let root = schema.knownEntity(tag: entity.hierarchy.rootTag)
+        report.lose(
+            TreeTable.recordsName(root.name), "\(found) of \(counted) \(entity.name) are left")
+    }
+
+    /// A record with its entity, from where its leaf says that it is.
+    func record(
+        _ content: PageSummary.Content, in hierarchy: HierarchyID
+    ) -> (entity: EntityLayout, bytes: [UInt8])? {
+        guard let bytes = try? SalvagedCatalog.bytes(content, pages),
+            let entity = entity(of: bytes), entity.hierarchy == hierarchy
+        else { return nil }
+        return (entity, bytes)
+    }
+
+    /// The last number that a hierarchy is known to have given out.
+    func lastNumber(_ entity: EntityLayout) -> UInt64? {
+        catalog.counters[Catalog.numberKey(entity.hierarchy)]
+    }
+}
+
+/// Keys of records and links as numbers: both begin with one.
+enum SalvageKeys {
+    /// The number that a key begins with. A bound may be shorter: it was cut where it divides.
+    static func number(_ key: [UInt8]) -> UInt64 {
+        var number: UInt64 = 0
+        for index in 0..<8 { number = number << 8 | UInt64(index < key.count ? key[index] : 0) }
+        return number
+    }
+
+    /// The numbers of a range of keys, as far as they were given out; nil when it has none.
+    static func range(_ part: SalvagedTree.Part, upTo last: UInt64?) -> ClosedRange<UInt64>? {
+        let first = max(1, number(part.lower))
+        var final = last ?? .max
+        if !part.upper.isEmpty {
+            let end = number(part.upper)
+            // A longer bound lies behind the first of its number's keys.
+            final = min(final, part.upper.count > 8 || end == 0 ? end : end - 1)
+        }
+        return first <= final ? first...final : nil
+    }
+
+    static func text(_ range: ClosedRange<UInt64>) -> String {
+        range.upperBound == .max
+            ? "\(range.lowerBound) and above" : "\(range.lowerBound) to \(range.upperBound)"
+    }
+}

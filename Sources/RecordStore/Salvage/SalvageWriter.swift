@@ -1,0 +1,223 @@
+import PageStore
+
+/// Writes what a salvage found into a new store.
+struct SalvageWriter {
+    private static let recordsPerCommit = 2000
+    private static let bytesPerCommit = 8 << 20
+
+    private let salvage: Salvage
+    private let database: RecordDatabase
+    private(set) var report: SalvageReport
+
+    init(_ salvage: Salvage, _ database: RecordDatabase) {
+        self.salvage = salvage
+        self.database = database
+        report = salvage.report
+    }
+
+    mutating func run() throws(StoreError) {
+        for entity in salvage.schema.entities where entity.superentityTag == nil {
+            try writeRecords(entity)
+        }
+        let relationships = database.schema.relationships.filter(\.hasEdges)
+        for relationship in relationships { try writeLinks(relationship) }
+        for relationship in relationships { try completeList(relationship) }
+        let reader = try database.snapshot()
+        for relationship in relationships {
+            var count = 0
+            try reader.forEachEdge(relationship) { _, _ in count += 1 }
+            report.links.append((relationship: relationship.treeName, count: count))
+        }
+    }
+
+    private func contains(_ number: ObjectNumber, _ entityTag: UInt16) -> Bool {
+        let entity = salvage.schema.knownEntity(tag: entityTag)
+        guard let tag = salvage.tags[entity.hierarchy.rootTag]?[number] else { return false }
+        return entity.tags.contains(tag)
+    }
+
+    /// Lends the entries that are left of a tree, in order.
+    private func forEachEntry(
+        _ tree: SalvagedTree?, _ body: (PageSummary.Entry) throws(StoreError) -> Void
+    ) throws(StoreError) {
+        for part in tree?.parts() ?? [] {
+            guard let id = part.page, let page = try? salvage.pages.page(id) else { continue }
+            for entry in PageSummary(page).entries(from: part.lower, to: part.upper) {
+                try body(entry)
+            }
+        }
+    }
+
+    // MARK: Records
+
+    private mutating func writeRecords(_ root: EntityLayout) throws(StoreError) {
+        var transaction = try database.beginWrite()
+        var batch = RecordBatch()
+        var (recordCount, byteCount) = (0, 0)
+        var last = salvage.lastNumber(root) ?? 0
+        let tags = salvage.tags[root.tag] ?? [:]
+        var report = report
+        try forEachEntry(salvage.records[root.tag]) { entry throws(StoreError) in
+            let number = ObjectNumber(SalvageKeys.number(entry.key))
+            guard entry.key.count == 8, tags[number] != nil,
+                let (entity, bytes) = salvage.record(entry.content, in: root.hierarchy)
+            else { return }
+            last = max(last, number.rawValue)
+            var row = bytes.withView { RowBuffer(copying: $0) }
+            defer { row.deallocate() }
+            repair(&row, number, entity, &report)
+            batch.insert(database.schema.knownEntity(tag: entity.tag), number, row: row)
+            recordCount += 1
+            byteCount += row.view.bytes.count
+            guard recordCount >= Self.recordsPerCommit || byteCount >= Self.bytesPerCommit else {
+                return
+            }
+            try transaction.apply(batch)
+            _ = try transaction.commit(.relaxed)
+            transaction = try database.beginWrite()
+            batch = RecordBatch()
+            (recordCount, byteCount) = (0, 0)
+        }
+        self.report = report
+        try transaction.apply(batch)
+        try transaction.reserveNumbers(upTo: ObjectNumber(last), in: root.hierarchy)
+        _ = try transaction.commit(.relaxed)
+    }
+
+    /// Brings large values back into the record, and forgets those and the links that are lost.
+    private func repair(
+        _ row: inout RowBuffer, _ number: ObjectNumber, _ entity: EntityLayout,
+        _ report: inout SalvageReport
+    ) {
+        let root = salvage.schema.knownEntity(tag: entity.hierarchy.rootTag)
+        let tree = TreeTable.recordsName(root.name)
+        for field in entity.fields {
+            let offset = field.byteOffset
+            if case .link(let id) = field.content, let target = row.view.link(at: offset) {
+                let relationship = salvage.schema.relationship(id: id)
+                guard !contains(target, relationship.destinationTag) else { continue }
+                row.setLink(nil, at: offset)
+                report.lose(
+                    tree,
+                    "the object \(target.rawValue) that \(number.rawValue).\(field.name) "
+                        + "leads to", number.rawValue...number.rawValue)
+            } else if field.isVariable, !row.view.isNull(at: offset), row.view.isBlob(at: offset) {
+                let name = row.view.heapBytes(at: offset)
+                if let bytes = try? salvage.pages.readBlob(try BlobName.read(name)) {
+                    bytes.withView { row.set($0, isBlob: false, at: offset) }
+                    continue
+                }
+                row.set([UInt8](), at: offset)
+                if field.isOptional { row.clear(at: offset) }
+                report.lose(
+                    tree, "the value of \(number.rawValue).\(field.name)",
+                    number.rawValue...number.rawValue)
+            }
+        }
+    }
+
+    // MARK: Links between two to-many sides
+
+    private mutating func writeLinks(_ relationship: RelationshipLayout) throws(StoreError) {
+        let tree = salvage.edges[relationship.id]
+        noteLosses(relationship, tree)
+        var transaction = try database.beginWrite()
+        var changeCount = 0
+        var list: (owner: ObjectNumber, targets: [ObjectNumber])?
+        func flush() throws(StoreError) {
+            guard let (owner, targets) = list else { return }
+            changeCount += targets.count
+            try set(relationship, owner, targets, in: transaction)
+            guard changeCount >= Self.recordsPerCommit else { return }
+            _ = try transaction.commit(.relaxed)
+            transaction = try database.beginWrite()
+            changeCount = 0
+        }
+        try forEachEntry(tree) { entry throws(StoreError) in
+            guard entry.key.count == 16, case .value(let value) = entry.content,
+                value.count == (relationship.kind == .toManyOrdered ? 8 : 0)
+            else { return }
+            let owner = ObjectNumber(SalvageKeys.number(entry.key))
+            let target = ObjectNumber(
+                SalvageKeys.number(value.isEmpty ? Array(entry.key.dropFirst(8)) : value))
+            guard contains(owner, relationship.sourceTag),
+                contains(target, relationship.destinationTag)
+            else { return }
+            if list?.owner != owner {
+                try flush()
+                list = (owner, [])
+            }
+            list?.targets.append(target)
+        }
+        try flush()
+        _ = try transaction.commit(.relaxed)
+    }
+
+    /// Gives an owner the targets that it had, and behind them those that the inverse knows. Where
+    /// the inverse is a to-one, the records say who belongs to the list.
+    private func set(
+        _ relationship: RelationshipLayout, _ owner: ObjectNumber, _ targets: [ObjectNumber],
+        in transaction: RecordTransaction
+    ) throws(StoreError) {
+        var wanted = targets
+        if let inverse = relationship.inverseID.map({ database.schema.relationship(id: $0) }),
+            inverse.kind == .toOne
+        {
+            let members = try members(of: inverse, owner, transaction)
+            let known = Set(members)
+            wanted = targets.filter { known.contains($0) } + members
+        } else {
+            wanted += try transaction.linkedNumbers(relationship, of: owner)
+        }
+        var seen: Set<ObjectNumber> = []
+        wanted.removeAll { !seen.insert($0).inserted }
+        var batch = RecordBatch()
+        batch.setLinks(relationship, owner: owner, wanted)
+        try transaction.apply(batch)
+    }
+
+    private func members(
+        of inverse: RelationshipLayout, _ owner: ObjectNumber, _ reader: RecordReader
+    ) throws(StoreError) -> [ObjectNumber] {
+        var members: [ObjectNumber] = []
+        try reader.forEachSource(of: inverse, target: owner) { members.append($0) }
+        return members
+    }
+
+    /// Lists of a to-one's other side that are lost as a whole, from the records.
+    private func completeList(_ relationship: RelationshipLayout) throws(StoreError) {
+        guard let inverse = relationship.inverseID.map({ database.schema.relationship(id: $0) }),
+            inverse.kind == .toOne, salvage.edges[relationship.id]?.isWhole == false
+        else { return }
+        let transaction = try database.beginWrite()
+        let source = salvage.schema.knownEntity(tag: relationship.sourceTag)
+        for owner in (salvage.tags[source.hierarchy.rootTag] ?? [:]).keys.sorted()
+        where contains(owner, source.tag) {
+            let members = try members(of: inverse, owner, transaction)
+            guard try members.count != transaction.linkCount(relationship, of: owner) else {
+                continue
+            }
+            try set(
+                relationship, owner, transaction.linkedNumbers(relationship, of: owner),
+                in: transaction)
+        }
+        _ = try transaction.commit(.relaxed)
+    }
+
+    private mutating func noteLosses(_ relationship: RelationshipLayout, _ tree: SalvagedTree?) {
+        guard let tree, !tree.isWhole else { return }
+        let inverse = relationship.inverseID.map { salvage.schema.relationship(id: $0) }
+        let isMirrored =
+            inverse.map { $0.kind == .toOne || salvage.edges[$0.id]?.isWhole == true } ?? false
+        guard !isMirrored || relationship.kind == .toManyOrdered else { return }
+        let what = isMirrored ? "the order of the lists" : "the links"
+        let source = salvage.schema.knownEntity(tag: relationship.sourceTag)
+        for part in tree.parts() where (try? part.page.map { try salvage.pages.page($0) }) == nil {
+            guard let range = SalvageKeys.range(part, upTo: salvage.lastNumber(source)) else {
+                continue
+            }
+            report.lose(
+                relationship.treeName, "\(what) of objects \(SalvageKeys.text(range))", range)
+        }
+    }
+}

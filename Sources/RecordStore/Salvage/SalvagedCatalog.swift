@@ -1,0 +1,98 @@
+import Foundation
+import PageStore
+
+/// The schema and the roots of the trees, from the catalog where it is found, else from leaves that
+/// look like its own.
+struct SalvagedCatalog {
+    private(set) var schema: SchemaDescription?
+    /// Root pages by the names of chapter 7 of the specification, and `counters`.
+    private(set) var roots: [String: PageID] = [:]
+    /// Counters by their keys, as far as they can be read.
+    private(set) var counters: [String: UInt64] = [:]
+    /// Why the catalog that the newest commit names could not be used.
+    private(set) var failure: StoreError?
+
+    init(_ pages: SalvagedPages) {
+        do throws(StoreError) {
+            guard let view = CatalogView(pages) else {
+                throw .corrupt(nil, "nothing names the catalog")
+            }
+            schema = try view.schema()
+            for named in try view.trees() { roots[named.name] = named.tree.root }
+        } catch {
+            failure = error
+            search(pages)
+        }
+        readCounters(pages)
+    }
+
+    // MARK: Without a way to the catalog
+
+    private mutating func search(_ pages: SalvagedPages) {
+        var commits: [String: UInt64] = [:]
+        for id in pages.pageIDs {
+            guard let page = try? pages.page(id), page[0] == PageKind.treeLeaf.rawValue else {
+                continue
+            }
+            let commit = pages.commit(of: id)
+            for entry in PageSummary(page).entries {
+                guard let key = String(validating: entry.key, as: UTF8.self),
+                    commits[key] ?? 0 <= commit, take(key, entry.content, pages)
+                else { continue }
+                commits[key] = commit
+            }
+        }
+    }
+
+    /// Takes an entry over when it is one of a catalog.
+    private mutating func take(
+        _ key: String, _ content: PageSummary.Content, _ pages: SalvagedPages
+    ) -> Bool {
+        if key == Catalog.schemaKey {
+            guard let found = try? SalvagedCatalog.bytes(content, pages),
+                let schema = SalvagedCatalog.schema(found)
+            else { return false }
+            self.schema = schema
+            return true
+        }
+        guard key == Catalog.countersKey || key.hasPrefix(Catalog.treePrefix),
+            case .value(let bytes) = content, bytes.count == 8
+        else { return false }
+        let name =
+            key.hasPrefix(Catalog.treePrefix) ? key.dropFirst(Catalog.treePrefix.count) : key[...]
+        roots[String(name)] = PageID(bytes.withView { $0.uint64(at: 0) })
+        return true
+    }
+
+    private static func schema(_ text: [UInt8]) -> SchemaDescription? {
+        let stored = try? JSONDecoder().decode(Catalog.StoredSchema.self, from: Data(text))
+        guard let stored, stored.formatVersion == Catalog.StoredSchema.formatVersion,
+            (try? Schema(stored.schema)) != nil
+        else { return nil }
+        return stored.schema
+    }
+
+    static func bytes(
+        _ content: PageSummary.Content, _ pages: SalvagedPages
+    ) throws(StoreError) -> [UInt8] {
+        switch content {
+        case .value(let bytes): return bytes
+        case .blob(let blob): return try pages.readBlob(blob)
+        case .child(let page): throw .corrupt(page, "a child stands where a value should")
+        }
+    }
+
+    private mutating func readCounters(_ pages: SalvagedPages) {
+        var visited: Set<PageID> = []
+        let tree = SalvagedTree(root: roots[Catalog.countersKey], pages, visited: &visited)
+        for leaf in tree.leaves {
+            guard let page = try? pages.page(leaf.page) else { continue }
+            for entry in PageSummary(page).entries {
+                guard let key = String(validating: entry.key, as: UTF8.self),
+                    case .value(let bytes) = entry.content, bytes.count == 8
+                else { continue }
+                counters[key] = bytes.withView { $0.uint64(at: 0) }
+            }
+        }
+    }
+}

@@ -1,0 +1,109 @@
+import PageStore
+
+/// The leaves that are left of one tree, and between which keys each is to be believed.
+struct SalvagedTree {
+    struct Leaf {
+        var page: PageID
+        var lower: [UInt8]
+        /// Empty when there is none.
+        var upper: [UInt8]
+        var commit: UInt64
+    }
+
+    /// A range of keys and the leaf that says what is in it; nil when that leaf is lost.
+    struct Part {
+        var lower: [UInt8]
+        var upper: [UInt8]
+        var page: PageID?
+    }
+
+    private(set) var leaves: [Leaf] = []
+    /// Whether every node that the root leads to was read.
+    private(set) var isWhole = true
+    private(set) var failures: [StoreError] = []
+
+    /// Walks down from a root, past what cannot be read. Notes every page that it enters.
+    init(root: PageID?, _ pages: SalvagedPages, visited: inout Set<PageID>) {
+        guard let root else {
+            isWhole = false
+            return
+        }
+        var open: [(id: PageID, level: UInt64?)] = [(root, nil)]
+        while let (id, level) = open.popLast() {
+            guard visited.insert(id).inserted else {
+                isWhole = false
+                continue
+            }
+            do throws(StoreError) {
+                let node = PageSummary(try pages.page(id))
+                guard let found = node.level, level == nil || found == level else {
+                    throw .corrupt(id, "the page is not the node that its parent names")
+                }
+                if pages.stalePages.contains(id) { isWhole = false }
+                if node.kind == .treeLeaf {
+                    add(node, id, pages)
+                } else {
+                    for entry in node.entries.reversed() {
+                        if case .child(let child) = entry.content {
+                            open.append((child, found - 1))
+                        }
+                    }
+                }
+            } catch {
+                isWhole = false
+                failures.append(error)
+            }
+        }
+    }
+
+    mutating func add(_ node: PageSummary, _ id: PageID, _ pages: SalvagedPages) {
+        leaves.append(
+            Leaf(
+                page: id, lower: node.lowerFence, upper: node.upperFence,
+                commit: pages.commit(of: id)))
+    }
+
+    /// The key space in order, each part with the newest leaf that covers it: an older one is a
+    /// page that was freed or divided since. What no leaf covers is lost.
+    func parts() -> [Part] {
+        var bounds = Set(leaves.map(\.lower))
+        bounds.formUnion(leaves.map(\.upper))
+        bounds.insert([])
+        let starts = bounds.sorted { $0.lexicographicallyPrecedes($1) }
+        let ordered = leaves.sorted { $0.lower.lexicographicallyPrecedes($1.lower) }
+        var next = 0
+        var active: [Leaf] = []
+        var parts: [Part] = []
+        for (index, start) in starts.enumerated() {
+            while next < ordered.count, !start.lexicographicallyPrecedes(ordered[next].lower) {
+                active.append(ordered[next])
+                next += 1
+            }
+            active.removeAll { !$0.upper.isEmpty && !start.lexicographicallyPrecedes($0.upper) }
+            let page = active.max { ($0.commit, $0.page) < ($1.commit, $1.page) }?.page
+            let end = index + 1 < starts.count ? starts[index + 1] : []
+            if let last = parts.last, last.page == page {
+                parts[parts.count - 1].upper = end
+            } else {
+                parts.append(Part(lower: start, upper: end, page: page))
+            }
+        }
+        return parts
+    }
+}
+
+extension PageSummary {
+    /// The level of a tree's node.
+    var level: UInt64? {
+        guard kind == .treeLeaf || kind == .treeBranch else { return nil }
+        return fields.first { $0.name == "level" }?.value
+    }
+
+    /// The entries from one key to before another; an empty one is no bound.
+    func entries(from lower: [UInt8], to upper: [UInt8]) -> [Entry] {
+        entries.filter { entry in
+            !entry.key.lexicographicallyPrecedes(lower)
+                && (upper.isEmpty || entry.key.lexicographicallyPrecedes(upper))
+        }
+    }
+}

@@ -1,0 +1,225 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import PageStore
+@testable import RecordStore
+
+/// A new store of what is left of a file.
+@Suite struct SalvageTests {
+    private struct Outcome {
+        var report: SalvageReport
+        var content: [String: [ObjectNumber: [String]]]
+    }
+
+    private func salvage(
+        _ bytes: [UInt8], schema: SchemaDescription? = nil
+    ) throws -> Outcome {
+        let files = MemoryFileSystem()
+        let file = try files.open("damaged", .create)
+        try bytes.withView { view throws(StoreError) in try file.write(view, at: 0) }
+        let report = try Salvage.run(path: "damaged", to: "new", schema: schema, files: files)
+        #expect(try SalvageSample.read("damaged", files) == bytes)
+        #expect(try files.identity("new.part") == nil)
+        let database = try RecordDatabase.open(
+            .file("new"), schema: SalvageSample.schema, options: SalvageSample.options,
+            files: files)
+        #expect(try database.snapshot().check() == [])
+        return Outcome(report: report, content: try SalvageSample.content(database))
+    }
+
+    private func zero(_ bytes: inout [UInt8], _ range: Range<Int>) {
+        bytes.replaceSubrange(range, with: repeatElement(0, count: range.count))
+    }
+
+    /// The places of all extents of a kind, dead ones too.
+    private func extents(_ bytes: [UInt8], _ kind: ExtentKind?) throws -> [Range<Int>] {
+        let files = MemoryFileSystem()
+        let file = try files.open("copy", .create)
+        try bytes.withView { view throws(StoreError) in try file.write(view, at: 0) }
+        let window = try FileWindow(file)
+        let identity = try #require(SalvageIdentity.find(in: window))
+        var scan = ExtentScan(window, identity)
+        var found: [Range<Int>] = []
+        while let (header, address) = scan.next() {
+            guard kind == nil || header.kind == kind else { continue }
+            let start = Int(address.unit) * identity.unitSizeInBytes
+            found.append(start..<start + address.unitCount * identity.unitSizeInBytes)
+        }
+        return found
+    }
+
+    @Test(arguments: [true, false])
+    func `a whole store is the same afterwards`(endsWithLog: Bool) throws {
+        var random = SeededRandom(for: "SalvageTests whole")
+        let sample = try SalvageSample(&random, endsWithLog: endsWithLog)
+        let outcome = try salvage(sample.bytes)
+        #expect(outcome.report.losses.isEmpty && outcome.report.isComplete)
+        #expect(outcome.content == sample.content)
+    }
+
+    @Test(arguments: [true, false])
+    func `nothing is lost with both superblocks`(endsWithLog: Bool) throws {
+        var random = SeededRandom(for: "SalvageTests superblocks")
+        let sample = try SalvageSample(&random, endsWithLog: endsWithLog)
+        var bytes = sample.bytes
+        zero(&bytes, 0..<8192)
+        let outcome = try salvage(bytes)
+        #expect(outcome.report.losses == [])
+        #expect(outcome.report.isVerified && !outcome.report.isComplete)
+        #expect(outcome.content == sample.content)
+    }
+
+    @Test func `nothing is lost with the map and the allocation state`() throws {
+        var random = SeededRandom(for: "SalvageTests map")
+        let sample = try SalvageSample(&random)
+        var bytes = sample.bytes
+        for kind in [ExtentKind.map, .zone, .allocation] {
+            for place in try extents(bytes, kind) { zero(&bytes, place) }
+        }
+        let outcome = try salvage(bytes)
+        #expect(outcome.report.losses == [])
+        #expect(outcome.content == sample.content)
+    }
+
+    @Test func `files of early programs are read without their checksums`() throws {
+        var random = SeededRandom(for: "SalvageTests unverified")
+        let sample = try SalvageSample(&random, endsWithLog: false)
+        var bytes = sample.bytes
+        for place in try extents(bytes, nil) {
+            zero(&bytes, place.lowerBound + 44..<place.lowerBound + 48)
+        }
+        zero(&bytes, 0..<8192)
+        let outcome = try salvage(bytes)
+        #expect(!outcome.report.isVerified)
+        #expect(outcome.content == sample.content)
+    }
+
+    @Test func `a lost catalog takes the schema of another store`() throws {
+        var random = SeededRandom(for: "SalvageTests catalog")
+        let sample = try SalvageSample(&random, endsWithLog: false)
+        var bytes = sample.bytes
+        // Every version of the pages of the catalog, its blobs too.
+        for place in try extents(bytes, .page) {
+            let id = bytes[place.lowerBound + 8..<place.lowerBound + 16].reversed()
+                .reduce(0) { $0 << 8 | Int($1) }
+            if id < 6 { zero(&bytes, place) }
+        }
+        let error = #expect(throws: StoreError.self) { try salvage(bytes) }
+        #expect(error?.code == .corrupt)
+        #expect(error?.message.contains("the schema is lost") == true)
+        let outcome = try salvage(bytes, schema: SalvageSample.schema)
+        #expect(outcome.content["Player"]?.keys.sorted() == sample.content["Player"]?.keys.sorted())
+    }
+
+    @Test func `what lies on pages that are left is there, and what is not is named`() throws {
+        var random = SeededRandom(for: "SalvageTests dropped")
+        let isLong = ProcessInfo.processInfo.environment["TRELLIS_LONG"] == "1"
+        for round in 0..<(isLong ? 60 : 8) {
+            let place = "seed \(random.seed), round \(round)"
+            let endsWithLog = round % 2 == 0
+            let sample = try SalvageSample(&random, endsWithLog: endsWithLog)
+            var bytes = sample.bytes
+            let hasSuperblock = round % 3 != 0
+            if !hasSuperblock { zero(&bytes, 0..<8192) }
+            let places = try extents(bytes, .page).shuffled(using: &random)
+            let dropped = places.prefix(1 + random.below(places.count / 4))
+            for place in dropped { zero(&bytes, place) }
+            let outcome = try salvage(bytes, schema: SalvageSample.schema)
+            if hasSuperblock {
+                compare(outcome, sample, place)
+                guard !endsWithLog else { continue }
+                for number in try survivors(sample, Set(dropped.map(\.lowerBound))) {
+                    #expect(outcome.content["Player"]?[number] != nil, "\(place): \(number)")
+                }
+            } else {
+                compareCounts(outcome, sample, place)
+            }
+        }
+    }
+
+    /// The players that lie on a leaf that was not dropped.
+    private func survivors(
+        _ sample: SalvageSample, _ dropped: Set<Int>
+    ) throws -> [ObjectNumber] {
+        let files = MemoryFileSystem()
+        let file = try files.open("whole", .create)
+        try sample.bytes.withView { view throws(StoreError) in try file.write(view, at: 0) }
+        let pages = try SalvagedPages.scan(path: "whole", files: files)
+        let root = try #require(SalvagedCatalog(pages).roots["records/Player"])
+        var visited: Set<PageID> = []
+        var numbers: [ObjectNumber] = []
+        for part in SalvagedTree(root: root, pages, visited: &visited).parts() {
+            let id = try #require(part.page)
+            guard case .extent(let address)? = pages.sources[id]?.content,
+                !dropped.contains(Int(address.unit) * pages.identity.unitSizeInBytes)
+            else { continue }
+            for entry in PageSummary(try pages.page(id)).entries {
+                // A large record lies on pages of its own.
+                guard case .value = entry.content else { continue }
+                numbers.append(ObjectNumber(SalvageKeys.number(entry.key)))
+            }
+        }
+        return numbers
+    }
+
+    /// Every object is there as it was, or named.
+    private func compare(_ outcome: Outcome, _ sample: SalvageSample, _ place: String) {
+        for (entity, objects) in sample.content {
+            let losses = outcome.report.losses.filter { $0.tree == "records/\(entity)" }
+            let ranges = losses.compactMap(\.numbers)
+            for (number, lines) in objects
+            where !ranges.contains(where: { $0.contains(number.rawValue) }) {
+                let found = outcome.content[entity]?[number]
+                #expect(found != nil, "\(place): \(entity) \(number.rawValue) is gone silently")
+                // Attributes stand before the lists of links.
+                let count = entity == "Player" ? 2 : 0
+                #expect(
+                    found?.prefix(count) == lines.prefix(count),
+                    "\(place): \(entity) \(number.rawValue) has changed silently")
+            }
+        }
+    }
+
+    /// Without a superblock nobody can tell the newest version of a page from the one before it;
+    /// that objects are missing is said all the same.
+    private func compareCounts(_ outcome: Outcome, _ sample: SalvageSample, _ place: String) {
+        for (entity, objects) in sample.content {
+            let missing = objects.keys.filter { outcome.content[entity]?[$0] == nil }
+            #expect(missing.isEmpty || !outcome.report.losses.isEmpty, "\(place): \(entity)")
+        }
+    }
+
+    @Test func `most of a store is there when few extents are lost`() throws {
+        var random = SeededRandom(for: "SalvageTests few")
+        let sample = try SalvageSample(&random, endsWithLog: false)
+        var bytes = sample.bytes
+        zero(&bytes, 0..<8192)
+        let places = try extents(bytes, .page).shuffled(using: &random)
+        for place in places.prefix(5) { zero(&bytes, place) }
+        let outcome = try salvage(bytes, schema: SalvageSample.schema)
+        let before = try #require(sample.content["Player"]?.count)
+        #expect(try #require(outcome.content["Player"]?.count) > before / 2)
+    }
+
+    @Test func `garbage ends in a typed error or in a store`() throws {
+        var random = SeededRandom(for: "SalvageTests garbage")
+        let sample = try SalvageSample(&random, rounds: 2)
+        for round in 0..<40 {
+            var bytes = sample.bytes
+            switch round % 4 {
+            case 0: bytes = random.bytes(random.below(60_000))
+            case 1: bytes.removeLast(random.below(bytes.count))
+            default:
+                for _ in 0..<random.below(400) {
+                    bytes[random.below(bytes.count)] = UInt8(random.below(256))
+                }
+            }
+            do {
+                _ = try salvage(bytes, schema: SalvageSample.schema)
+            } catch let error as StoreError {
+                #expect([.notAStore, .corrupt, .newerFormat].contains(error.code), "\(error)")
+            }
+        }
+    }
+}
