@@ -91,16 +91,31 @@ package final class RecordTransaction: RecordReader {
     package func otherNumber(
         matching constraint: IndexLayout, row: RowView, besides number: ObjectNumber
     ) throws(StoreError) -> ObjectNumber? {
+        var found: ObjectNumber?
+        try forEachNumber(matching: constraint, row: row) { other in
+            if other != number { found = other }
+            return found == nil
+        }
+        return found
+    }
+
+    /// Lends the objects, in order, that have the same values in the columns of a unique
+    /// constraint, until the body returns false.
+    package func forEachNumber(
+        matching constraint: IndexLayout, row: RowView, _ body: (ObjectNumber) -> Bool
+    ) throws(StoreError) {
         var key = keyEncoder(columnCount: constraint.columns.count)
         for column in constraint.columns {
-            if row.isNull(at: column.byteOffset) { return nil }
+            if row.isNull(at: column.byteOffset) { return }
         }
         try append(constraint.columns, of: row, to: &key)
         let cursor = indexCursor(constraint, KeyRange(prefix: key.bytes))
         let entity = schema.knownEntity(tag: constraint.entityTag)
         while try cursor.next() {
-            guard cursor.number != number else { continue }
-            guard key.isTruncated else { return cursor.number }
+            guard key.isTruncated else {
+                guard body(cursor.number) else { return }
+                continue
+            }
             let isEqual = try withRow(cursor.number, in: entity.hierarchy) {
                 other throws(StoreError) in
                 guard entity.tags.contains(other.entityTag) else { return false }
@@ -108,9 +123,8 @@ package final class RecordTransaction: RecordReader {
                 where try value(column, of: other) != value(column, of: row) { return false }
                 return true
             }
-            if isEqual == true { return cursor.number }
+            if isEqual == true, !body(cursor.number) { return }
         }
-        return nil
     }
 
     /// Makes the changes durable and visible; returns the commit's number.

@@ -8,7 +8,8 @@ import ObjectGraph
 /// are there, each with the count of its objects and links. `hold` keeps the store open until its
 /// input ends. `fork` uses the store on both sides of a fork. `busy` runs transactions on the main
 /// thread beside others. `denied` opens stores in a folder that it has no
-/// rights in.
+/// rights in. `load` makes objects in one transaction: how
+/// many, and with how many MiB of cache, say two more arguments.
 @main
 struct KillChild {
     final class Entry: CoreStoreObject {
@@ -34,6 +35,12 @@ struct KillChild {
 
     static func main() throws {
         let arguments = CommandLine.arguments
+        if arguments.count == 5, arguments[1] == "load", let count = Int(arguments[3]),
+            let mebibytes = Int(arguments[4])
+        {
+            let cacheSize = mebibytes << 20
+            return try LoadUse(path: arguments[2], count: count, cacheSizeInBytes: cacheSize).run()
+        }
         guard arguments.count == 3 else { exit(2) }
         if arguments[1] == "denied" { return DeniedUse(folder: arguments[2]).run() }
         let stack = try stack(path: arguments[2])

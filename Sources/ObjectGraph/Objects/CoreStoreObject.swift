@@ -8,6 +8,9 @@ public struct RawObject {
     var context: ObjectContext { kind.context }
     var entity: EntityLayout { kind.entity }
     var store: AttachedStore { kind.store }
+    var name: ObjectName {
+        ObjectName(storeID: store.id, hierarchy: entity.hierarchy, number: number)
+    }
     var id: NSManagedObjectID {
         NSManagedObjectID(storeID: kind.store.id, entity: kind.entity, number: number)
     }
@@ -110,7 +113,9 @@ open class CoreStoreObject: DynamicObject, Hashable {
     @usableFromInline
     final func assignFar(_ offset: UInt16) {
         assigned |= Self.farBit
-        raw?.context.farAssigned[ObjectIdentifier(self), default: []].insert(offset)
+        // Only unique conflicts ask which properties those were.
+        guard let raw, !raw.entity.uniqueIndexes.isEmpty else { return }
+        raw.context.farAssigned[raw.name, default: []].insert(offset)
     }
 
     /// Prepares the first write since the object was made or handed on.
@@ -129,6 +134,7 @@ open class CoreStoreObject: DynamicObject, Hashable {
 
     final func linkedObjects(_ slot: UInt16) -> [CoreStoreObject] {
         guard let raw, slot < FieldRegistry.declarationBit else { return [] }
+        raw.context.makeRoomOrFail()
         return raw.context.linkedObjects(of: self, raw, relationshipID: Int(slot))
     }
 
@@ -136,6 +142,7 @@ open class CoreStoreObject: DynamicObject, Hashable {
         guard let raw, slot < FieldRegistry.declarationBit else {
             Log.abort("a relationship of \(Self.self) belongs to no entity of the schema")
         }
+        raw.context.makeRoomOrFail()
         raw.context.setLinkedObjects(objects, of: self, raw, relationshipID: Int(slot))
     }
 }

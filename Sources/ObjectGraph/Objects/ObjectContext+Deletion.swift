@@ -32,6 +32,7 @@ extension ObjectContext {
     private func mark(_ object: CoreStoreObject) {
         if object.state != .inserted { removed.append(object) }
         if object.isRecorded { unflushedDeletions.append(object) }
+        if let raw = object.raw { raw.kind.released.forget(raw.number) }
         object.state = .deleted
         object.isPending = false
         object.isOpen = false
@@ -52,7 +53,7 @@ extension ObjectContext {
         deletedTargets = []
         for target in targets {
             guard let raw = target.raw else { continue }
-            let replacement = replacements[ObjectIdentifier(target)]
+            let replacement = replacements[raw.name]
             let reader = try reader(for: raw.store)
             for relationship in reader.schema.relationships(to: raw.entity)
             where relationship.inverseID == nil && relationship.kind == .toOne {
@@ -65,7 +66,10 @@ extension ObjectContext {
                 for number in sources {
                     let source = try object(number, in: entity.hierarchy, of: raw.store)
                     guard let source else { continue }
+                    // The program assigned nothing here.
+                    let assigned = source.assigned
                     source.willWrite(UInt16(field.byteOffset))
+                    source.assigned = assigned
                     source.row.buffer.setLink(replacement, at: field.byteOffset)
                 }
             }

@@ -12,7 +12,9 @@ extension ObjectContext {
 
     private func flushChanges() throws(StoreError) {
         guard !pending.isEmpty || !unflushedDeletions.isEmpty || !links.isEmpty else { return }
+        measurePending()
         defer {
+            measuredCount = 0
             pending.removeAll(keepingCapacity: true)
             unflushedDeletions = []
             links = LinkOverlay()
@@ -54,7 +56,7 @@ extension ObjectContext {
             guard let raw = object.raw, raw.kind.store === store else { continue }
             batch.delete(
                 raw.number, in: raw.kind.entity.hierarchy,
-                replacement: replacements[ObjectIdentifier(object)])
+                replacement: replacements[raw.name])
         }
         for list in links.lists.values {
             // A deleted owner's pairs go with its record.
@@ -90,6 +92,7 @@ extension ObjectContext {
     func validate() throws(CoreStoreError) {
         for object in created where object.state == .inserted { try validate(object) }
         for object in touched where object.state == .updated { try validate(object) }
+        try validateReleasedCounts()
         for denial in denials {
             let rest = denial.targets.filter { $0.state != .deleted }
             guard rest.isEmpty else {
@@ -106,6 +109,24 @@ extension ObjectContext {
         guard let raw = object.raw else { return }
         if object.isRowLoaded { try validateValues(of: object, raw) }
         if raw.kind.entity.hasLinkBounds { try validateCounts(of: object, raw) }
+    }
+
+    /// Others' changes may have shortened the lists of objects that were let go.
+    private func validateReleasedCounts() throws(CoreStoreError) {
+        for state in [CoreStoreObject.State.inserted, .updated] {
+            try forEachChanged(state) { name throws(CoreStoreError) in
+                let entity = name.access.store.database.schema.knownEntity(tag: name.tag)
+                guard entity.hasLinkBounds else { return }
+                let found: CoreStoreObject?
+                do throws(StoreError) {
+                    found = try object(name.number, in: entity.hierarchy, of: name.access.store)
+                } catch {
+                    throw CoreStoreError(error)
+                }
+                guard let found, let raw = found.raw, !found.isListed else { return }
+                try validateCounts(of: found, raw)
+            }
+        }
     }
 
     private func validateValues(

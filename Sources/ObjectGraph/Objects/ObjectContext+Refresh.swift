@@ -8,7 +8,8 @@ extension ObjectContext {
             return
         }
         guard object.state == .updated else {
-            forgetRow(of: object)
+            // What was taken back may still have to be written.
+            if !object.isPending { forgetRow(of: object) }
             return
         }
         guard !keepsChanges, !hasEnded else { return }
@@ -21,34 +22,43 @@ extension ObjectContext {
 
     private func takeBack(_ object: CoreStoreObject, _ raw: RawObject) throws(StoreError) {
         let committed = try raw.store.database.snapshot()
-        let haveLinksChanged = try restoreLinks(of: object, raw, committed)
-        guard object.isFlushed || haveLinksChanged else {
+        let (haveLinksChanged, isWhole) = try restoreLinks(of: object, raw, committed)
+        if object.isFlushed || haveLinksChanged {
+            guard let row = try committed.row(raw.number, in: raw.entity.hierarchy) else { return }
+            defer { row.deallocate() }
+            for field in raw.entity.fields {
+                guard case .attribute = field.content else { continue }
+                object.willWrite(UInt16(field.byteOffset))
+                object.row.buffer.setValue(row.view.value(field), field)
+            }
+        } else {
             forgetRow(of: object)
-            object.assigned = 0
-            farAssigned[ObjectIdentifier(object)] = nil
             object.isPending = false
-            object.isOpen = false
-            object.state = .stored
-            return
         }
-        guard let row = try committed.row(raw.number, in: raw.entity.hierarchy) else { return }
-        defer { row.deallocate() }
-        for field in raw.entity.fields {
-            guard case .attribute = field.content else { continue }
-            object.willWrite(UInt16(field.byteOffset))
-            object.row.buffer.setValue(row.view.value(field), field)
-        }
+        // What the record transaction has is still to be overwritten, but nobody shall take that
+        // for a change.
+        object.assigned = 0
+        farAssigned[raw.name] = nil
+        object.isOpen = false
+        // A link to an object that was deleted meanwhile stays cleared, which is a change.
+        guard isWhole else { return }
+        object.state = .stored
+        raw.kind.released.forget(raw.number)
     }
 
-    /// Whether any link was another one than what was committed.
+    /// Whether any link was another one than what was committed, and whether all are that again.
     private func restoreLinks(
         of object: CoreStoreObject, _ raw: RawObject, _ committed: RecordReader
-    ) throws(StoreError) -> Bool {
+    ) throws(StoreError) -> (haveChanged: Bool, isWhole: Bool) {
         var haveChanged = false
+        var isWhole = true
         for relationship in raw.entity.relationships {
             let now = try linkedNumbers(of: object, raw, relationship)
             let before = try committed.linkedNumbers(relationship, of: raw.number)
-            guard now != before else { continue }
+            // Without an order of its own, a list has that of its changes until it is flushed.
+            let isSame =
+                relationship.kind == .toManyOrdered ? now == before : Set(now) == Set(before)
+            guard !isSame else { continue }
             haveChanged = true
             let schema = raw.store.database.schema
             let entity = schema.knownEntity(tag: relationship.destinationTag)
@@ -57,8 +67,9 @@ extension ObjectContext {
                 let target = try self.object(number, in: entity.hierarchy, of: raw.store)
                 if let target { targets.append(target) }
             }
+            if targets.count < before.count { isWhole = false }
             setLinkedObjects(targets, of: object, raw, relationshipID: relationship.id)
         }
-        return haveChanged
+        return (haveChanged, isWhole)
     }
 }

@@ -12,7 +12,7 @@ final class ObjectContext {
     /// Set when a transaction has ended: nothing may be changed any more.
     private(set) var hasEnded = false
     // What an object is now says its `state`; the lists keep those alive whose state is not
-    // `stored`, in the order in which they left it.
+    // `stored`, in the order in which they left it, until there are too many: see `makeRoom`.
     private(set) var created: [CoreStoreObject] = []
     private(set) var touched: [CoreStoreObject] = []
     var removed: [CoreStoreObject] = []
@@ -22,15 +22,21 @@ final class ObjectContext {
     var unflushedDeletions: [CoreStoreObject] = []
     /// Deleted objects that to-one links without an inverse may still lead to.
     var deletedTargets: [CoreStoreObject] = []
-    /// What took the place of objects that lost a unique conflict. The lists above keep these, and
-    /// those below, so that their addresses name them.
-    var replacements: [ObjectIdentifier: ObjectNumber] = [:]
+    /// What took the place of objects that lost a unique conflict.
+    var replacements: [ObjectName: ObjectNumber] = [:]
     /// Offsets of assigned slots behind the 63rd.
-    var farAssigned: [ObjectIdentifier: Set<UInt16>] = [:]
+    var farAssigned: [ObjectName: Set<UInt16>] = [:]
+    /// About what the changed objects take that the context keeps, and what they may take before
+    /// it lets them go.
+    var changedBytes = 0
+    var changedBytesLimit = Int.max
+    private(set) var changedBytesMax = Int.max
+    /// How many of `pending` are in `changedBytes`.
+    var measuredCount = 0
     var links = LinkOverlay()
     /// Violations of deny rules, to be asked again at commit.
     var denials: [Denial] = []
-    private var accesses: [StoreAccess] = []
+    private(set) var accesses: [StoreAccess] = []
     private(set) var objectsMade = 0
     /// What made the transaction impossible; committing it throws this.
     var failure: StoreError?
@@ -82,6 +88,8 @@ final class ObjectContext {
             }
         let access = StoreAccess(store, reader)
         accesses.append(access)
+        changedBytesMax = min(changedBytesMax, store.changedBytesMax)
+        changedBytesLimit = min(changedBytesLimit, changedBytesMax)
         return access
     }
 
@@ -128,6 +136,7 @@ final class ObjectContext {
         // Zero is the number of a detached object, which the map does not take.
         kind.objects.insert(object, number)
         objectsMade += 1
+        if !kind.released.isEmpty { restoreReleased(object, number, kind) }
         return object
     }
 
@@ -199,13 +208,13 @@ final class ObjectContext {
         }
         switch object.state {
         case .deleted: return
-        case .inserted: break
+        case .inserted:
+            if !object.isListed { created.append(object) }
         case .stored, .updated:
             object.state = .updated
-            guard !object.isListed else { break }
-            object.isListed = true
-            touched.append(object)
+            if !object.isListed { touched.append(object) }
         }
+        object.isListed = true
         guard !object.isPending else { return }
         object.isPending = true
         pending.append(object)
@@ -232,8 +241,7 @@ final class ObjectContext {
 
     /// An object with its defaults that no store will ever see.
     func detached(_ entity: EntityLayout, in store: AttachedStore) -> CoreStoreObject {
-        let kind = ObjectKind(
-            context: self, store: store, entity: entity, objects: IdentityMap())
+        let kind = ObjectKind(context: self, store: store, entity: entity)
         let object = make(ObjectNumber(0), kind)
         object.row = FieldRow(entity.emptyRow())
         return object
@@ -244,14 +252,16 @@ final class ObjectContext {
         object.row = FieldRow(RowBuffer())
     }
 
-    /// Created, and not deleted again.
-    var inserted: [CoreStoreObject] { created.filter { $0.state == .inserted } }
-    /// Stored objects with changes.
-    var updated: [CoreStoreObject] { touched.filter { $0.state == .updated } }
-
     var hasChanges: Bool {
         !removed.isEmpty || created.contains { $0.state == .inserted }
             || touched.contains { $0.state == .updated }
+            || accesses.contains { $0.released.contains { !$0.isEmpty } }
+    }
+
+    /// Takes from the lists what need not be kept alive.
+    func releaseListed() {
+        created.removeAll(where: release)
+        touched.removeAll(where: release)
     }
 
     // MARK: The view moves

@@ -1,5 +1,12 @@
 import RecordStore
 
+/// What names an object in a context.
+struct ObjectName: Hashable {
+    var storeID: UUID
+    var hierarchy: HierarchyID
+    var number: ObjectNumber
+}
+
 /// What the objects of one entity in one context share, so that an object carries one reference.
 final class ObjectKind {
     let context: ObjectContext
@@ -8,9 +15,12 @@ final class ObjectKind {
     let model: AttachedStore.ClassModel
     /// The live objects of the entity's hierarchy.
     let objects: IdentityMap
+    /// What the context changed in the hierarchy and let go of.
+    let released: ReleasedChanges
 
     init(
-        context: ObjectContext, store: AttachedStore, entity: EntityLayout, objects: IdentityMap
+        context: ObjectContext, store: AttachedStore, entity: EntityLayout,
+        objects: IdentityMap = IdentityMap(), released: ReleasedChanges = ReleasedChanges()
     ) {
         guard let model = store.classes[entity.tag] else {
             Log.abort("the entity \(entity.name) has no class in the stack's schema")
@@ -20,6 +30,7 @@ final class ObjectKind {
         self.entity = entity
         self.model = model
         self.objects = objects
+        self.released = released
     }
 }
 
@@ -32,6 +43,7 @@ final class StoreAccess {
     var reader: RecordReader
     private var kinds: [ObjectKind?]
     private var objects: [IdentityMap?]
+    private var releasedByRoot: [ReleasedChanges?]
 
     init(_ store: AttachedStore, _ reader: RecordReader) {
         self.store = store
@@ -39,6 +51,7 @@ final class StoreAccess {
         let count = store.database.schema.entities.count
         kinds = Array(repeating: nil, count: count)
         objects = Array(repeating: nil, count: count)
+        releasedByRoot = Array(repeating: nil, count: count)
     }
 
     func kind(_ tag: UInt16, in context: ObjectContext) -> ObjectKind {
@@ -46,7 +59,8 @@ final class StoreAccess {
         if let known = kinds[index] { return known }
         let entity = store.database.schema.knownEntity(tag: tag)
         let kind = ObjectKind(
-            context: context, store: store, entity: entity, objects: map(entity.hierarchy))
+            context: context, store: store, entity: entity, objects: map(entity.hierarchy),
+            released: released(entity.hierarchy))
         kinds[index] = kind
         return kind
     }
@@ -57,6 +71,22 @@ final class StoreAccess {
         let map = IdentityMap()
         objects[index] = map
         return map
+    }
+
+    private func released(_ hierarchy: HierarchyID) -> ReleasedChanges {
+        let index = Int(hierarchy.rootTag) - 1
+        if let known = releasedByRoot[index] { return known }
+        let changes = ReleasedChanges()
+        releasedByRoot[index] = changes
+        return changes
+    }
+
+    /// What was changed and let go, hierarchy by hierarchy.
+    var released: [ReleasedChanges] { releasedByRoot.compactMap(\.self) }
+
+    /// Whether an entity's class is one or below it.
+    func isObject<O: CoreStoreObject>(of tag: UInt16, a type: O.Type) -> Bool {
+        store.classes[tag]?.type is O.Type
     }
 
     /// All objects that live.

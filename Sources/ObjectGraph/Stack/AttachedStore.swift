@@ -30,6 +30,12 @@ final class AttachedStore: @unchecked Sendable {
     /// What a transaction waits for unless its call says otherwise.
     var durability: Durability { (storage as? LocalStore)?.engineOptions.durability ?? .durable }
 
+    /// About what a transaction may keep in changed objects before it lets them go.
+    var changedBytesMax: Int {
+        let options = (storage as? LocalStore)?.engineOptions ?? EngineOptions()
+        return options.changedBytesMax
+    }
+
     init(storage: any StorageInterface, database: RecordDatabase, model: SchemaModel) {
         self.storage = storage
         self.database = database

@@ -24,6 +24,13 @@ public struct EngineOptions: Hashable, Sendable {
     /// they like.
     public var snapshotAgeMax: Duration?
 
+    /// About what a transaction may keep in changed objects before it lets them go.
+    package var changedBytesMax: Int {
+        get { changedBytesLimit ?? max(cacheSizeInBytes * 3 / 8, 1 << 20) }
+        set { changedBytesLimit = newValue }
+    }
+    private var changedBytesLimit: Int?
+
     public init() {}
 
     var engine: RecordStore.EngineOptions {

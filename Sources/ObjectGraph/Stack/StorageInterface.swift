@@ -74,12 +74,14 @@ public final class LocalStore: LocalStorage {
     }
 
     /// A store in a file system of the caller's.
-    package init(fileURL: URL, files: any FileSystem) {
+    package init(
+        fileURL: URL, files: any FileSystem, engineOptions: EngineOptions = EngineOptions()
+    ) {
         self.fileURL = fileURL
         self.files = files
+        self.engineOptions = engineOptions
         configuration = nil
         localStorageOptions = nil
-        engineOptions = EngineOptions()
     }
 
     /// A store of a name in the program's data folder: see ``init()``. The name is taken as it is.

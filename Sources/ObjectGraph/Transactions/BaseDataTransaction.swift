@@ -35,6 +35,7 @@ public class BaseDataTransaction {
         checkOpen()
         let kind = kind(of: into)
         do throws(StoreError) {
+            try context.makeRoom()
             guard let object = try context.create(kind) as? O else {
                 Log.abort("the class of \(kind.entity.name) is not \(O.self)")
             }
@@ -65,8 +66,7 @@ public class BaseDataTransaction {
             return kind
         } catch {
             // The store cannot be used; creating says so again, and is heard then.
-            return ObjectKind(
-                context: context, store: store, entity: entity, objects: IdentityMap())
+            return ObjectKind(context: context, store: store, entity: entity)
         }
     }
 
@@ -118,6 +118,7 @@ public class BaseDataTransaction {
         var count = 0
         for id in ids {
             do throws(StoreError) {
+                try context.makeRoom()
                 guard let object = try context.existing(id) else { continue }
                 try context.delete(object)
                 count += 1
@@ -183,57 +184,48 @@ public class BaseDataTransaction {
         return fields.map(\.name) + (context.links.isEmpty ? [] : ["*"])
     }
 
-    private func objects<O: CoreStoreObject>(
-        _ all: [CoreStoreObject], _ type: O.Type
-    ) -> Set<O> {
+    private func checked<Result>(_ result: () -> Result) -> Result {
         checkOpen()
-        return Set(all.compactMap { $0 as? O })
-    }
-
-    private func ids<O: CoreStoreObject>(
-        _ all: [CoreStoreObject], _ type: O.Type
-    ) -> Set<NSManagedObjectID> {
-        checkOpen()
-        return Set(all.compactMap { ($0 as? O)?.objectID() })
+        return result()
     }
 
     /// Objects of a class, subclasses included, that were created.
     public func insertedObjects<O: CoreStoreObject>(_ entity: O.Type) -> Set<O> {
-        objects(context.inserted, entity)
+        checked { context.changedObjects(.inserted, entity) }
     }
     public func insertedObjectIDs() -> Set<NSManagedObjectID> {
-        ids(context.inserted, CoreStoreObject.self)
+        checked { context.changedIDs(.inserted, CoreStoreObject.self) }
     }
     public func insertedObjectIDs<O: CoreStoreObject>(
         _ entity: O.Type
     ) -> Set<NSManagedObjectID> {
-        ids(context.inserted, entity)
+        checked { context.changedIDs(.inserted, entity) }
     }
 
     /// Objects of a class, subclasses included, that were changed.
     public func updatedObjects<O: CoreStoreObject>(_ entity: O.Type) -> Set<O> {
-        objects(context.updated, entity)
+        checked { context.changedObjects(.updated, entity) }
     }
     public func updatedObjectIDs() -> Set<NSManagedObjectID> {
-        ids(context.updated, CoreStoreObject.self)
+        checked { context.changedIDs(.updated, CoreStoreObject.self) }
     }
     public func updatedObjectIDs<O: CoreStoreObject>(
         _ entity: O.Type
     ) -> Set<NSManagedObjectID> {
-        ids(context.updated, entity)
+        checked { context.changedIDs(.updated, entity) }
     }
 
     /// Objects of a class, subclasses included, that were deleted.
     public func deletedObjects<O: CoreStoreObject>(_ entity: O.Type) -> Set<O> {
-        objects(context.removed, entity)
+        checked { Set(context.removed.compactMap { $0 as? O }) }
     }
     public func deletedObjectIDs() -> Set<NSManagedObjectID> {
-        ids(context.removed, CoreStoreObject.self)
+        deletedObjectIDs(CoreStoreObject.self)
     }
     public func deletedObjectIDs<O: CoreStoreObject>(
         _ entity: O.Type
     ) -> Set<NSManagedObjectID> {
-        ids(context.removed, entity)
+        checked { Set(context.removed.compactMap { ($0 as? O)?.objectID() }) }
     }
 }
 

@@ -127,24 +127,11 @@ extension DataStack {
             let names =
                 hasReaders
                 ? CommittedChange.Names(
-                    updated: names(context.updated, of: store),
-                    deleted: names(context.removed, of: store)) : nil
+                    updated: context.updatedNames(of: store),
+                    deleted: context.removedNames(of: store)) : nil
             staged.add(store, commit, names)
         }
         return (result, staged)
-    }
-
-    private func names(
-        _ objects: [CoreStoreObject], of store: AttachedStore
-    ) -> Set<CommittedChange.Name> {
-        var names: Set<CommittedChange.Name> = []
-        for object in objects {
-            guard let raw = object.raw, raw.kind.store === store else { continue }
-            names.insert(
-                CommittedChange.Name(
-                    number: raw.number, hierarchy: raw.kind.entity.hierarchy))
-        }
-        return names
     }
 }
 

@@ -57,6 +57,7 @@ struct FetchRunner {
 
     func existing<O: DynamicObject>(_ id: NSManagedObjectID, as type: O.Type) -> O? {
         do throws(StoreError) {
+            try context.makeRoom()
             return try context.existing(id) as? O
         } catch {
             Log.error(CoreStoreError(error), "an object could not be fetched.")

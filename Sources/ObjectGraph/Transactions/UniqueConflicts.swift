@@ -13,7 +13,7 @@ struct UniqueConflicts {
         while try resolveSharers() {}
     }
 
-    /// The record transaction noticed, while it applied what changed in key order, whose keys meet;
+    /// The record transaction noticed, while it applied what changed in key order, whose keys met;
     /// all others cannot be in conflict. False when there were none.
     private func resolveSharers() throws(StoreError) -> Bool {
         var hasFound = false
@@ -21,13 +21,44 @@ struct UniqueConflicts {
             for (hierarchy, numbers) in try context.transaction(for: store).takeSharers() {
                 hasFound = true
                 // Later objects win, so they are asked last.
-                for number in numbers {
-                    let object = context.registered(number, in: hierarchy, of: store)
+                for number in try conflicting(numbers, hierarchy, store).sorted() {
+                    let object = try context.object(number, in: hierarchy, of: store)
                     if let object { try resolve(object) }
+                    try context.makeRoom()
                 }
             }
         }
         return hasFound
+    }
+
+    /// All objects that share a key now, given one of each group. Which one noticed the others
+    /// depends on when the transaction's parts were applied, and the outcome must not.
+    private func conflicting(
+        _ numbers: [ObjectNumber], _ hierarchy: HierarchyID, _ store: AttachedStore
+    ) throws(StoreError) -> Set<ObjectNumber> {
+        let transaction = try context.transaction(for: store)
+        var found: Set<ObjectNumber> = []
+        // By the constraint's number: a group is listed once, however many of it were noticed.
+        var listed: [Int: Set<ObjectNumber>] = [:]
+        for number in numbers {
+            guard let object = try context.object(number, in: hierarchy, of: store),
+                let entity = object.raw?.entity
+            else { continue }
+            for constraint in entity.uniqueIndexes
+            where listed[constraint.id]?.contains(number) != true {
+                var group: [ObjectNumber] = []
+                try transaction.forEachNumber(
+                    matching: constraint, row: object.row.buffer.view
+                ) { number in
+                    group.append(number)
+                    return true
+                }
+                guard group.count > 1 else { continue }
+                listed[constraint.id, default: []].formUnion(group)
+                found.formUnion(group)
+            }
+        }
+        return found
     }
 
     private func resolve(_ object: CoreStoreObject) throws(StoreError) {
@@ -69,15 +100,15 @@ struct UniqueConflicts {
         let droppedWins = dropped.state == .inserted || kept.assigned == 0
         try moveLinks(from: dropped, to: kept)
         if droppedWins { copyAssigned(from: dropped, to: kept) }
-        context.replacements[ObjectIdentifier(dropped)] = kept.raw?.number
+        if let name = dropped.raw?.name { context.replacements[name] = kept.raw?.number }
         try context.delete(dropped)
     }
 
     private func isAssigned(_ field: FieldLayout, of object: CoreStoreObject) -> Bool {
         guard object.assigned & Self.bit(field) != 0 else { return false }
         guard Self.bit(field) == CoreStoreObject.farBit else { return true }
-        let offsets = context.farAssigned[ObjectIdentifier(object)]
-        return offsets?.contains(UInt16(field.byteOffset)) == true
+        guard let name = object.raw?.name else { return false }
+        return context.farAssigned[name]?.contains(UInt16(field.byteOffset)) == true
     }
 
     private func copyAssigned(from source: CoreStoreObject, to target: CoreStoreObject) {

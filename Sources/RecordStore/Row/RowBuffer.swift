@@ -42,6 +42,9 @@ package struct RowBuffer {
     @inlinable @inline(__always)
     package var isEmpty: Bool { size == 0 }
 
+    /// What the block takes, the system's part included.
+    package var sizeInMemory: Int { capacity > 0 || size > 0 ? max(Int(capacity), 16) + 16 : 0 }
+
     package func deallocate() {
         if capacity > 0 || size > 0 { unsafe base.deallocate() }
     }

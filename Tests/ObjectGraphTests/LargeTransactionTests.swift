@@ -1,0 +1,91 @@
+import ObjectGraph
+import TestSupport
+import Testing
+
+/// Transactions that let their objects go before they end.
+@Suite struct LargeTransactionTests {
+    private struct Script {
+        var transactions: [(steps: [KnotStep], cancels: Bool)]
+        var changedBytesMax: Int
+
+        /// The first line in which a run that lets objects go differs from one that does not.
+        func difference() throws -> String? {
+            let whole = try KnotStack(changedBytesMax: nil)
+            let parts = try KnotStack(changedBytesMax: changedBytesMax)
+            for (steps, cancels) in transactions {
+                whole.run(steps, cancels: cancels)
+                parts.run(steps, cancels: cancels)
+            }
+            let notes = Self.difference(whole.notes, parts.notes)
+            return try notes ?? Self.difference(whole.dump(), parts.dump())
+        }
+
+        private static func difference(_ first: [String], _ second: [String]) -> String? {
+            let lines = [first, second].map { $0.joined(separator: "\n").split(separator: "\n") }
+            for index in 0..<max(lines[0].count, lines[1].count) {
+                let pair = lines.map { $0.indices.contains(index) ? $0[index] : "nothing" }
+                if pair[0] != pair[1] { return "\(pair[0])\n\(pair[1])" }
+            }
+            return nil
+        }
+
+        /// The script without all steps that the difference does not need.
+        func shrunk() throws -> Script {
+            var script = self
+            for transaction in script.transactions.indices.reversed() {
+                for step in script.transactions[transaction].steps.indices.reversed() {
+                    var shorter = script
+                    shorter.transactions[transaction].steps.remove(at: step)
+                    if try shorter.difference() != nil { script = shorter }
+                }
+            }
+            script.transactions.removeAll { $0.steps.isEmpty }
+            return script
+        }
+    }
+
+    @Test(arguments: 0..<12)
+    func `letting objects go early changes nothing that a program can see`(round: Int) throws {
+        var random = SeededRandom(for: "large transaction \(round)")
+        // At once, and after a few.
+        var script = Script(transactions: [], changedBytesMax: round % 2 == 0 ? 1 : 3000)
+        for _ in 0..<12 {
+            let steps = (0..<(5 + random.below(60))).map { _ in KnotStep.random(&random) }
+            script.transactions.append((steps, random.below(6) == 0))
+        }
+        guard try script.difference() != nil else { return }
+        script = try script.shrunk()
+        let difference = try script.difference()
+        Issue.record("seed \(random.seed): \(script) \(difference ?? "")")
+    }
+
+    @Test func `a large transaction takes little memory`() throws {
+        let isLong = ProcessInfo.processInfo.environment["TRELLIS_LONG"] != nil
+        let (count, cache, limit) =
+            isLong ? (1_000_000, 64, 256 << 10) : (40_000, 8, 64 << 10)
+        let folder = FileManager.default.temporaryDirectory
+            .appendingPathComponent("large-\(UUID().uuidString)", isDirectory: true)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let process = Process()
+        let output = Pipe()
+        process.executableURL = URL(fileURLWithPath: CommandLine.arguments[0])
+            .resolvingSymlinksInPath().deletingLastPathComponent()
+            .appendingPathComponent("KillChild")
+        process.arguments = [
+            "load", folder.appendingPathComponent("large.trellis").path, "\(count)", "\(cache)",
+        ]
+        process.standardOutput = output
+        try process.run()
+        let said = output.fileHandleForReading.readDataToEndOfFile()
+        process.waitUntilExit()
+        var figures: [String: Int] = [:]
+        for line in String(decoding: said, as: UTF8.self).split(separator: "\n") {
+            let parts = line.split(separator: " ")
+            if parts.count == 2 { figures[String(parts[0])] = Int(parts[1]) }
+        }
+        #expect(figures["count"] == count && figures["found"] == count / 2, "\(figures)")
+        let most = figures["most"] ?? .max
+        #expect(most > 0 && most < limit, "KiB at most: \(figures)")
+    }
+}
