@@ -74,6 +74,8 @@ package final class Engine: @unchecked Sendable {
     /// Guards `logTail`: one write of the log at a time. Taken after the turn, never before it.
     let logTurn = DispatchSemaphore(value: 1)
     let logTail: LogTail
+    /// For a reader that follows another process.
+    let follower = Mutex<Follower?>(nil)
     /// What opening passed over because the options ask for it.
     package internal(set) var damage: [StoreError] {
         get { state.damage }
@@ -146,6 +148,7 @@ package final class Engine: @unchecked Sendable {
     }
 
     private func release() {
+        endFollowing()
         lock.withLock { _ in
             state.isClosed = true
             state.cache.removeAll()

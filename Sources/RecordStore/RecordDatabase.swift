@@ -13,12 +13,19 @@ package final class RecordDatabase: Sendable {
     private let engine: Engine
     private let catalog: Catalog
     private let trees: TreeTable
+    /// For a reader: what the catalog said of the schema, and the last commit known to say so.
+    private let schemaText: [UInt8]?
+    private let checkedCommit = Mutex<UInt64>(0)
 
-    private init(engine: Engine, schema: Schema, catalog: Catalog, trees: TreeTable) {
+    private init(
+        engine: Engine, schema: Schema, catalog: Catalog, trees: TreeTable,
+        schemaText: [UInt8]? = nil
+    ) {
         self.engine = engine
         self.schema = schema
         self.catalog = catalog
         self.trees = trees
+        self.schemaText = schemaText
     }
 
     /// Opens a store for a program's schema. A new file takes the schema over; a file with the
@@ -71,7 +78,9 @@ package final class RecordDatabase: Sendable {
         guard missing.isEmpty && surplus.isEmpty else {
             return try rebuild(engine, schema, catalog, missing: missing, surplus: surplus)
         }
-        return RecordDatabase(engine: engine, schema: schema, catalog: catalog, trees: trees)
+        return RecordDatabase(
+            engine: engine, schema: schema, catalog: catalog, trees: trees,
+            schemaText: engine.options.isReadOnly ? try catalog.schemaText(snapshot) : nil)
     }
 
     private static func create(
@@ -180,8 +189,28 @@ package final class RecordDatabase: Sendable {
     package var statistics: StoreStatistics { engine.statistics }
 
     package func snapshot() throws(StoreError) -> RecordSnapshot {
-        RecordSnapshot(
-            schema: schema, snapshot: try engine.snapshot(), catalog: catalog, trees: trees)
+        let snapshot = try engine.snapshot()
+        try checkSchema(snapshot)
+        return RecordSnapshot(schema: schema, snapshot: snapshot, catalog: catalog, trees: trees)
+    }
+
+    /// Another process may have built or dropped indexes: its trees are not those known here.
+    private func checkSchema(_ snapshot: Snapshot) throws(StoreError) {
+        guard let schemaText, checkedCommit.withLock({ $0 }) < snapshot.commitNumber else { return }
+        guard try catalog.schemaText(snapshot) == schemaText else {
+            throw StoreError(
+                .schemaMismatch, "another process has changed the file's schema; open it anew",
+                path: path)
+        }
+        checkedCommit.withLock { $0 = max($0, snapshot.commitNumber) }
+    }
+
+    /// Calls back after each commit of another process with its number, or once with the reason
+    /// why there will be no more: see ``Engine/follow(_:)``.
+    package func follow(
+        _ observer: @escaping @Sendable (Result<UInt64, StoreError>) -> Void
+    ) {
+        _ = engine.follow(observer)
     }
 
     /// Begins the one write transaction; waits for the one before to end.

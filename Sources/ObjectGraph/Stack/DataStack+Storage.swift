@@ -106,7 +106,9 @@ extension DataStack {
         }
         let model = model(for: storage.configuration)
         let database = try openDatabase(location, model, storage)
-        attach(AttachedStore(storage: storage, database: database, model: model))
+        let store = AttachedStore(storage: storage, database: database, model: model)
+        attach(store)
+        follow(store)
         return storage
     }
 

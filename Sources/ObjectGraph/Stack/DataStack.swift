@@ -22,6 +22,7 @@ public final class DataStack: Equatable, @unchecked Sendable {
     let writerTurn = WriterTurn()
     /// The order in which the view learns of transactions: that of their turns.
     let announcingTurn = WriterTurn()
+    let audience = ExternalCommitAudience()
     let transactionQueue = DispatchQueue(label: "org.trellis.transactions")
     private let attached = Mutex<[AttachedStore]>([])
     /// What the view has not taken over yet: one change however many commits there were, so that
@@ -58,6 +59,7 @@ public final class DataStack: Equatable, @unchecked Sendable {
     }
 
     deinit {
+        audience.end()
         view?.end()
         for store in attached.withLock({ $0 }) { try? store.database.close() }
     }

@@ -1,3 +1,5 @@
+import Dispatch
+
 /// How a file is opened.
 package enum FileMode: Sendable {
     case readOnly
@@ -62,11 +64,24 @@ package protocol StoreFile: AnyObject, Sendable {
     func unlockReader(of generation: UInt64) throws(StoreError)
     /// The generations before `end` that readers hold by other open files; in no order.
     func heldGenerations(before end: UInt64) throws(StoreError) -> [Range<UInt64>]
+    /// Calls back on a queue soon after each change of the file by anyone, its names included; nil
+    /// where the system cannot tell.
+    func watch(
+        on queue: DispatchQueue, _ changed: @escaping @Sendable () -> Void
+    ) -> (any FileWatch)?
     func close()
+}
+
+/// Ends when it is told so, or with its owner.
+package protocol FileWatch: AnyObject, Sendable {
+    func cancel()
 }
 
 /// A file that no other process can reach.
 extension StoreFile {
+    package func watch(
+        on queue: DispatchQueue, _ changed: @escaping @Sendable () -> Void
+    ) -> (any FileWatch)? { nil }
     package func nameCount() throws(StoreError) -> UInt64 { 1 }
     package func lockWriter() throws(StoreError) -> Bool { true }
     package func isLockedByWriter() throws(StoreError) -> Bool { false }

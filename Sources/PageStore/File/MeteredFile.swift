@@ -1,3 +1,4 @@
+import Dispatch
 import Synchronization
 
 /// A file that counts what passes through it.
@@ -48,5 +49,8 @@ final class MeteredFile: StoreFile {
     func heldGenerations(before end: UInt64) throws(StoreError) -> [Range<UInt64>] {
         try file.heldGenerations(before: end)
     }
+    func watch(
+        on queue: DispatchQueue, _ changed: @escaping @Sendable () -> Void
+    ) -> (any FileWatch)? { file.watch(on: queue, changed) }
     func close() { file.close() }
 }

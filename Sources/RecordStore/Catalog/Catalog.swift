@@ -67,6 +67,11 @@ struct Catalog {
         }
     }
 
+    /// The saved form as it is, to see whether it has changed.
+    func schemaText(_ view: PageView) throws(StoreError) -> [UInt8]? {
+        try Catalog.value(Self.schemaKey, in: root, of: view)
+    }
+
     func setSchema(_ schema: SchemaDescription, in editor: PageEditor) throws(StoreError) {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys]

@@ -1,0 +1,111 @@
+import ObjectGraph
+import Testing
+
+/// A stack that reads what another one writes: as good as another process to the system.
+@Suite(.timeLimit(.minutes(1))) struct ExternalCommitTests {
+    private let queue = DispatchQueue(label: "view")
+
+    private func stack(_ url: URL, isReadOnly: Bool = false) throws -> DataStack {
+        var options = EngineOptions()
+        options.isReadOnly = isReadOnly
+        let stack = DataStack(Zoo.schema(), viewContext: .queue(queue))
+        try stack.addStorageAndWait(LocalStore(fileURL: url, engineOptions: options))
+        return stack
+    }
+
+    private func add(_ stack: DataStack, _ names: String...) throws {
+        try stack.perform(synchronous: { transaction in
+            for name in names { transaction.create(Into<Dog>()).nickname = name }
+        })
+    }
+
+    private func names(_ stack: DataStack) throws -> [String] {
+        try queue.sync { try stack.fetchAll(From<Dog>()).compactMap(\.nickname).sorted() }
+    }
+
+    @Test func `a stack for reading opens beside its writer and follows it`() async throws {
+        let url = Zoo.temporaryURL()
+        defer { try? FileManager.default.removeItem(at: url) }
+        let writer = try stack(url)
+        try add(writer, "a")
+        let reader = try stack(url, isReadOnly: true)
+        var commits = reader.externalCommits.makeAsyncIterator()
+        #expect(try names(reader) == ["a"])
+        try add(writer, "b")
+        let commit = try await commits.next()
+        #expect(commit?.storage is LocalStore)
+        #expect(commit?.commitNumber == writer.statistics.commitNumber)
+        #expect(try names(reader) == ["a", "b"])
+        try writer.checkpoint()
+        try add(writer, "c")
+        _ = try await commits.next()
+        #expect(try names(reader) == ["a", "b", "c"])
+        #expect(throws: CoreStoreError.self) { try add(reader, "d") }
+    }
+
+    @Test func `an object of a view for reading gets the values of another process`() async throws {
+        let url = Zoo.temporaryURL()
+        defer { try? FileManager.default.removeItem(at: url) }
+        let writer = try stack(url)
+        try add(writer, "old", "gone")
+        let reader = try stack(url, isReadOnly: true)
+        let dogs = try queue.sync {
+            try reader.fetchAll(From<Dog>().orderBy(.ascending(\.$nickname)))
+        }
+        var commits = reader.externalCommits.makeAsyncIterator()
+        try writer.perform(synchronous: { transaction in
+            let old = try transaction.fetchOne(From<Dog>().where(\.$nickname == "old"))
+            old?.nickname = "new"
+            try transaction.deleteAll(From<Dog>().where(\.$nickname == "gone"))
+        })
+        _ = try await commits.next()
+        let (gone, old) = (dogs[0], dogs[1])
+        queue.sync {
+            #expect(old.nickname == "new")
+            #expect(reader.fetchExisting(gone) == nil)
+        }
+    }
+
+    @Test func `indexes that another process builds end the following`() async throws {
+        let url = Zoo.temporaryURL()
+        defer { try? FileManager.default.removeItem(at: url) }
+        try add(stack(url), "a")
+        let reader = try stack(url, isReadOnly: true)
+        #expect(try names(reader) == ["a"])
+        var commits = reader.externalCommits.makeAsyncIterator()
+        let schema = CoreStoreSchema(
+            modelVersion: "V1",
+            entities: [
+                Entity<Animal>("Animal"), Entity<Dog>("Dog", indexes: [[\.$nickname]]),
+                Entity<Person>("Person", uniqueConstraints: [[\.$email]]), Entity<Toy>("Toy"),
+                Entity<Debt>("Debt"),
+            ])
+        let other = DataStack(schema, viewContext: .queue(queue))
+        try other.addStorageAndWait(LocalStore(fileURL: url))
+        let error = await #expect(throws: CoreStoreError.self) { _ = try await commits.next() }
+        #expect(error?.storeError?.code == .schemaMismatch)
+        // What it showed it still shows.
+        #expect(try names(reader) == ["a"])
+    }
+
+    @Test func `the sequence ends with its stack`() async throws {
+        let url = Zoo.temporaryURL()
+        defer { try? FileManager.default.removeItem(at: url) }
+        try add(stack(url), "a")
+        var reader: DataStack? = try stack(url, isReadOnly: true)
+        var commits = try #require(reader?.externalCommits).makeAsyncIterator()
+        reader?.unsafeRemoveAllPersistentStoresAndWait()
+        reader = nil
+        #expect(try await commits.next() == nil)
+    }
+
+    @Test func `a file that is written can be opened for reading in the same program`() throws {
+        let url = Zoo.temporaryURL()
+        defer { try? FileManager.default.removeItem(at: url) }
+        let writer = try stack(url)
+        try add(writer, "a")
+        let error = #expect(throws: CoreStoreError.self) { try stack(url) }
+        #expect(error?.storeError?.code == .alreadyOpen)
+        #expect(try names(stack(url, isReadOnly: true)) == ["a"])
+    }
+}
