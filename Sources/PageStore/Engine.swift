@@ -266,6 +266,8 @@ final class EngineState: @unchecked Sendable {
     var checkpointRetryLogBytes: UInt64 = 0
     /// Whether a checkpoint runs; one at a time.
     var isCheckpointing = false
+    /// The last commit that it covers.
+    var plannedCommit: UInt64?
     /// Whether somebody waits for the checkpoint that runs, so that it does not rest.
     var isCheckpointAwaited = false
     /// Whether a look at an idle store is planned.

@@ -16,6 +16,11 @@ extension Engine {
         try pin { (writer.stagedCommit, writer.stagedRoot) }
     }
 
+    /// Under the lock: the commits that the next snapshots may show, besides those to come.
+    var shownCommits: [UInt64] {
+        [state.commitNumber] + (state.plannedCommit.map { [$0] } ?? [])
+    }
+
     /// Takes generation and commit in one step, and keeps the generation for the snapshot.
     private func pin(_ newest: () -> (UInt64, PageID?)) throws(StoreError) -> Snapshot {
         let (generation, commit, root) = try lock.withLock {
@@ -26,17 +31,17 @@ extension Engine {
                 generation.pinnedSince = files.now()
                 state.pinned[generation.number] = generation
             }
-            generation.pinCount += 1
             let (commit, root) = newest()
+            generation.pin(commit)
             return (generation, commit, root)
         }
         return Snapshot(
             engine: self, generation: generation, commitNumber: commit, catalogRoot: root)
     }
 
-    func unpin(_ generation: Generation) {
+    func unpin(_ generation: Generation, _ commit: UInt64) {
         let isLast = lock.withLock { _ in
-            generation.pinCount -= 1
+            generation.unpin(commit)
             if generation.pinCount == 0 { state.pinned[generation.number] = nil }
             return generation.pinCount == 0 && generation !== state.generation && !state.isClosed
         }

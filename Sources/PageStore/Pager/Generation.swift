@@ -32,8 +32,10 @@ final class Generation: @unchecked Sendable {
     private(set) var extentUnits: UInt64 = 0
     /// Out-of-line extents that a later commit of this generation replaced; `commit` made them.
     private(set) var replaced: [(address: ExtentAddress, commit: UInt64)] = []
-    /// Snapshots that show it, and since when there has been one: nanoseconds since 1970.
-    var pinCount = 0
+    /// How many snapshots show each commit of it.
+    private var pins: [UInt64: Int] = [:]
+    /// How many snapshots show it, and since when there has been one: nanoseconds since 1970.
+    private(set) var pinCount = 0
     var pinnedSince: UInt64 = 0
     /// Whether space that its readers may need was given up.
     var isRevoked = false
@@ -75,12 +77,29 @@ final class Generation: @unchecked Sendable {
         replaced.append((address, commit))
     }
 
-    func append(_ version: PageVersion, of id: PageID) {
-        if let last = versions[id]?.last, case .extent(let old) = last.content {
+    /// Adds a page's newest version, and lets go of those that nobody can see any more: neither a
+    /// snapshot, nor one of the commits that are named, which the next snapshots will show.
+    func append(_ version: PageVersion, of id: PageID, keeping commits: [UInt64]) {
+        guard var list = versions.removeValue(forKey: id) else {
+            count(version)
+            versions[id] = [version]
+            return
+        }
+        if let last = list.last, case .extent(let old) = last.content {
             noteReplaced(old, commit: last.commit)
         }
+        // The last one is what snapshots show until the new commit is published.
+        for index in (0..<(list.count - 1)).reversed() {
+            let shown = list[index].commit..<list[index + 1].commit
+            guard !commits.contains(where: shown.contains),
+                !pins.keys.contains(where: shown.contains)
+            else { continue }
+            if case .image(let image) = list[index].content { imageBytes -= image.count }
+            list.remove(at: index)
+        }
         count(version)
-        versions[id, default: []].append(version)
+        list.append(version)
+        versions[id] = list
     }
 
     private func count(_ version: PageVersion) {
@@ -89,5 +108,18 @@ final class Generation: @unchecked Sendable {
         case .extent(let address): extentUnits += UInt64(address.unitCount)
         case .freed: break
         }
+    }
+
+    // MARK: Pins
+
+    func pin(_ commit: UInt64) {
+        pinCount += 1
+        pins[commit, default: 0] += 1
+    }
+
+    func unpin(_ commit: UInt64) {
+        pinCount -= 1
+        guard let count = pins[commit] else { preconditionFailure("a snapshot ends once") }
+        pins[commit] = count > 1 ? count - 1 : nil
     }
 }

@@ -17,7 +17,7 @@ package final class Snapshot: PageView, @unchecked Sendable {
         super.init(pageSizeInBytes: engine.options.pageSizeInBytes)
     }
 
-    deinit { engine.unpin(generation) }
+    deinit { engine.unpin(generation, commitNumber) }
 
     package override var catalogRoot: PageID? { root }
 

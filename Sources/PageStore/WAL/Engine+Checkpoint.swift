@@ -43,6 +43,7 @@ extension Engine {
         space.withLock { $0.settle() }
         return lock.withLock { _ in
             state.isCheckpointing = true
+            state.plannedCommit = state.commitNumber
             let generation = state.generation
             let head = logTail.segment
             return CheckpointPlan(
@@ -83,6 +84,7 @@ extension Engine {
     func endCheckpoint() {
         lock.withLock { _ in
             state.isCheckpointing = false
+            state.plannedCommit = nil
             state.isCheckpointAwaited = false
         }
         runningCheckpoint.leave()

@@ -122,18 +122,20 @@ extension Engine {
     /// Under the lock: the versions that the commit makes, for readers who come after it.
     private func note(_ content: CommitContent, number: UInt64) {
         let generation = state.generation
+        let shown = shownCommits
         for logged in content.images {
             generation.append(
                 PageVersion(
                     commit: number, content: .image(logged.image), chain: logged.chain),
-                of: logged.image.id)
+                of: logged.image.id, keeping: shown)
         }
         for extent in content.extents {
             generation.append(
-                PageVersion(commit: number, content: .extent(extent.address)), of: extent.id)
+                PageVersion(commit: number, content: .extent(extent.address)), of: extent.id,
+                keeping: shown)
         }
         for id in content.freed {
-            generation.append(PageVersion(commit: number, content: .freed), of: id)
+            generation.append(PageVersion(commit: number, content: .freed), of: id, keeping: shown)
         }
     }
 }

@@ -57,7 +57,8 @@ extension Engine {
                 image.view, id: id.rawValue, kind: .page, generation: newestGeneration,
                 commit: snapshot.commitNumber)
             state.generation.append(
-                PageVersion(commit: snapshot.commitNumber, content: .extent(address)), of: id)
+                PageVersion(commit: snapshot.commitNumber, content: .extent(address)), of: id,
+                keeping: [])
             gaps.append(PageNames.Run(start: next, count: id.rawValue - next))
             next = id.rawValue + 1
         }

@@ -197,8 +197,10 @@ extension Engine {
         for address in log.replacedExtents {
             generation.noteReplaced(address, commit: log.commitNumber)
         }
+        let shown = shownCommits
         for (id, version) in log.pages {
-            generation.append(PageVersion(commit: log.commitNumber, content: version), of: id)
+            generation.append(
+                PageVersion(commit: log.commitNumber, content: version), of: id, keeping: shown)
         }
         state.commitNumber = log.commitNumber
         state.durableCommit = log.commitNumber

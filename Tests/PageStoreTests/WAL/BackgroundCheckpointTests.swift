@@ -135,6 +135,33 @@ import Testing
         _ = try transaction.commit()
     }
 
+    @Test func `versions of pages that nobody can see are let go`() throws {
+        var options = Self.options
+        options.versionBytesMax = 65_536
+        options.logBytesMax = 8 << 20
+        options.checkpointsInBackground = false
+        let engine = try Engine.inMemory(options: options)
+        var random = SeededRandom(for: "BackgroundCheckpointTests versions")
+        let transaction = try engine.beginWrite()
+        let ids = try (0..<8).map { _ in try transaction.allocatePage(.overflow).id }
+        _ = try transaction.commit()
+        let first = engine.statistics.checkpoints
+        var held: [(Snapshot, [[UInt8]])] = []
+        for round in 0..<300 {
+            try refill(ids, engine, &random)
+            guard round % 100 == 50 else { continue }
+            let snapshot = try engine.snapshot()
+            held.append((snapshot, try ids.map { try snapshot.page($0).view.array() }))
+        }
+        // Two versions of eight pages, and what three snapshots show: all that is in memory.
+        #expect(engine.statistics.checkpoints == first)
+        for (snapshot, images) in held {
+            for (id, image) in zip(ids, images) {
+                #expect(try snapshot.page(id).view.array() == image)
+            }
+        }
+    }
+
     @Test func `pages replaced out of line do not make the file grow`() throws {
         var options = Self.options
         options.outOfLineBytesMax = 65_536
