@@ -17,6 +17,12 @@ enum Machine {
             + "GRDB 7.10.0"
     }
 
+    /// How many threads of all programs wanted to run, over the last minute.
+    static func loadAverage() -> Double {
+        var average = 0.0
+        return getloadavg(&average, 1) == 1 ? average : 0
+    }
+
     private static func model() -> String {
         let text = (try? String(contentsOfFile: "/proc/cpuinfo", encoding: .utf8)) ?? ""
         for line in text.split(separator: "\n") where line.hasPrefix("model name") {

@@ -35,6 +35,7 @@ struct Report {
         # Speed, measured beside the peers
 
         Written by `./scripts/bench`; do not edit. \(document.machine). \(document.versions).
+        \(circumstances())
 
         One process for each contender and round; who starts rotates. Ratios are taken within a
         round, and all figures are medians over the rounds. What every contender read and stored is
@@ -48,6 +49,19 @@ struct Report {
 
         ![CPU time per operation](charts/cpu-100000.svg)
         """
+    }
+
+    private func circumstances() -> String {
+        var text = document.commit.map { "Commit \($0)." } ?? ""
+        let rounds = document.stages.map { "\($0.rounds.count) at \(title($0))" }
+        text += " Rounds: " + rounds.joined(separator: "; ") + "."
+        if let load = document.loadAverageMax, load > 3 {
+            text +=
+                " **Other programs kept the processors busy meanwhile (load average up to "
+                + "\(Figure.text(load))): ratios of CPU time hold, wall times and the rows made of "
+                + "them (W2, W2b, W12, W13) say little.**"
+        }
+        return text
     }
 
     // MARK: Targets

@@ -24,7 +24,9 @@ struct Stage: Codable {
     /// The workloads that were measured, in the order of the run.
     var workloads: [String] {
         var seen: Set<String> = []
-        return (rounds.first ?? []).map(\.workload).filter { seen.insert($0).inserted }
+        // Of a contender that ran all of them: the dictionary leaves some out.
+        let first = (rounds.first ?? []).filter { $0.contender == contenders.first }
+        return first.map(\.workload).filter { seen.insert($0).inserted }
     }
 
     /// The median over the rounds of a contender's figure; nil when it did not take part.
@@ -68,5 +70,21 @@ struct Stage: Codable {
 struct Document: Codable {
     var machine: String
     var versions: String
+    /// The commit that was measured.
+    var commit: String?
+    /// The greatest load average that was seen after a round: how busy the machine was.
+    var loadAverageMax: Double?
     var stages: [Stage]
+
+    /// Adds the rounds of a stage to those of the same size and cache.
+    mutating func add(_ stage: Stage) {
+        let same = stages.firstIndex {
+            $0.persons == stage.persons && $0.cacheSizeInMiB == stage.cacheSizeInMiB
+        }
+        if let same {
+            stages[same].rounds += stage.rounds
+        } else {
+            stages.append(stage)
+        }
+    }
 }

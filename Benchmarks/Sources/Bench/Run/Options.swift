@@ -12,6 +12,8 @@ struct Options {
     var workloads = Set(Workload.allCases)
     /// Where the stores are made; it must be on a disk for durability to cost what it costs.
     var directory = FileManager.default.temporaryDirectory.path
+    /// The name of what is measured, for the report.
+    var commit: String?
     /// Where the measurements are kept.
     var json: String?
     /// Where RESULTS.md and the charts are written.
@@ -42,6 +44,7 @@ struct Options {
             case "--contenders": names = try Self.contenders(list)
             case "--workloads": workloads = try Self.workloads(list)
             case "--directory": directory = value
+            case "--commit": commit = value
             case "--json": json = value
             case "--results": results = value
             case "--from": from = list

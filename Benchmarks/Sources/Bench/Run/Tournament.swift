@@ -7,15 +7,27 @@ struct Tournament {
 
     func run() throws {
         var document = Document(
-            machine: Machine.description(), versions: Machine.versions(), stages: [])
+            machine: Machine.description(), versions: Machine.versions(),
+            commit: options.commit, stages: [])
         for file in options.from {
             let data = try Data(contentsOf: URL(fileURLWithPath: file))
             let part = try JSONDecoder().decode(Document.self, from: data)
             (document.machine, document.versions) = (part.machine, part.versions)
-            document.stages += part.stages
+            document.commit = part.commit ?? document.commit
+            document.loadAverageMax = [document.loadAverageMax, part.loadAverageMax]
+                .compactMap { $0 }.max()
+            for stage in part.stages { document.add(stage) }
         }
         if options.from.isEmpty {
-            for stage in options.stages { document.stages.append(try run(stage)) }
+            for stage in options.stages {
+                for round in 0..<options.rounds {
+                    document.add(try run(stage, round: round))
+                    document.loadAverageMax = max(
+                        document.loadAverageMax ?? 0, Machine.loadAverage())
+                    // A run that is stopped keeps what it has.
+                    try save(document)
+                }
+            }
         }
         for stage in document.stages {
             print("\(stage.persons) persons, cache \(stage.cacheSizeInMiB) MiB, CPU µs/op")
@@ -23,12 +35,15 @@ struct Tournament {
             print("wall µs/op")
             print(Report.table(stage, .wall), terminator: "\n\n")
         }
-        if let json = options.json {
-            let encoder = JSONEncoder()
-            encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
-            try encoder.encode(document).write(to: URL(fileURLWithPath: json))
-        }
+        try save(document)
         if let folder = options.results { try write(document, to: folder) }
+    }
+
+    private func save(_ document: Document) throws {
+        guard let json = options.json else { return }
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
+        try encoder.encode(document).write(to: URL(fileURLWithPath: json))
     }
 
     private func write(_ document: Document, to folder: String) throws {
@@ -48,22 +63,16 @@ struct Tournament {
             .write(to: URL(fileURLWithPath: folder + "/RESULTS.md"))
     }
 
-    private func run(_ asked: Stage) throws -> Stage {
+    private func run(_ asked: Stage, round: Int) throws -> Stage {
         var stage = asked
-        for round in 0..<options.rounds {
-            var measurements: [Measurement] = []
-            for index in stage.contenders.indices {
-                let name = stage.contenders[(index + round) % stage.contenders.count]
-                note("\(stage.persons) persons, round \(round + 1) of \(options.rounds): \(name)")
-                measurements += try child(name, stage)
-            }
-            try compareResults(measurements)
-            // In the order of the contenders, whoever started.
-            stage.rounds.append(
-                stage.contenders.flatMap { name in
-                    measurements.filter { $0.contender == name }
-                })
+        var measurements: [Measurement] = []
+        for index in stage.contenders.indices {
+            let name = stage.contenders[(index + round) % stage.contenders.count]
+            note("\(stage.persons) persons, round \(round + 1) of \(options.rounds): \(name)")
+            measurements += try child(name, stage)
         }
+        try compareResults(measurements)
+        stage.rounds = [measurements]
         return stage
     }
 
