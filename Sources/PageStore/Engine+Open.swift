@@ -179,12 +179,13 @@ extension Engine {
         let unitSize = UInt64(options.unitSizeInBytes)
         let head = LogSegment(
             byteOffset: 0, sizeInBytes: 0, number: 0, salt: StoreUUID(low: 0, high: 0))
-        let superblock = Superblock(
+        var superblock = Superblock(
             pageSizeInBytes: options.pageSizeInBytes, unitSizeInBytes: options.unitSizeInBytes,
             generation: 0,
             uuid: uuid ?? StoreUUID(low: files.random(), high: files.random()),
             mapDepth: 1, commitNumber: 0, commitTime: files.now(), pageCount: 1, catalogRoot: 0,
             mapRoot: .none, allocationRoot: .none, head: head, requiredLength: 0)
+        superblock.lineage = files.random()
         let engine = Engine(
             path: path, superblock: superblock, previousGeneration: 0, options: options,
             files: files, file: file)
@@ -250,6 +251,8 @@ extension Engine {
         let map = saved.map
         space.withLock { $0 = map }
         forgetReusedNames()
+        // Files of early programs have none.
+        if winner.lineage == 0 { lock.withLock { _ in state.superblock.lineage = files.random() } }
         start(try allocateSegment(holding: 0))
         do throws(StoreError) {
             try run(plan(superblock.generation + 3))

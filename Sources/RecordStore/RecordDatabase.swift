@@ -221,6 +221,11 @@ package final class RecordDatabase: Sendable {
 
     package func checkpoint() throws(StoreError) { try engine.checkpointNow() }
     package func copy(to path: String) throws(StoreError) { try engine.copy(to: path) }
+    /// See ``Engine/updateCopy(at:files:)``.
+    @discardableResult
+    package func updateCopy(at path: String) throws(StoreError) -> Int {
+        try engine.updateCopy(at: path)
+    }
     package func vacuum(byteBudget: Int) throws(StoreError) -> Int {
         try engine.vacuum(byteBudget: byteBudget)
     }

@@ -15,6 +15,6 @@ struct Trellis: ParsableCommand {
         subcommands: [
             SummaryCommand.self, CheckCommand.self, SchemaCommand.self, PagesCommand.self,
             PageCommand.self, TreeCommand.self, DumpCommand.self, LogCommand.self,
-            BackupCommand.self, VacuumCommand.self, SalvageCommand.self,
+            BackupCommand.self, VacuumCommand.self, SalvageCommand.self, StatsCommand.self,
         ])
 }

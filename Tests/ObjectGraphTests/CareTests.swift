@@ -115,6 +115,29 @@ import Testing
         #expect(try names(restored) == ["a", "b", "d"])
     }
 
+    @Test func `an incremental backup makes the file, and then brings it up to date`() throws {
+        let url = Zoo.temporaryURL()
+        let copy = Zoo.temporaryURL()
+        defer { for place in [url, copy] { try? FileManager.default.removeItem(at: place) } }
+        let stack = try stack(LocalStore(fileURL: url))
+        var options = EngineOptions()
+        options.isReadOnly = true
+        for (count, name) in ["a", "b", "c"].enumerated() {
+            try add(stack, [name])
+            try stack.backup(to: copy, isIncremental: true)
+            let reader = try self.stack(LocalStore(fileURL: copy, engineOptions: options))
+            #expect(try names(reader) == Array(["a", "b", "c"].prefix(count + 1)))
+            reader.unsafeRemoveAllPersistentStoresAndWait()
+        }
+        let changed = try self.stack(LocalStore(fileURL: copy))
+        try add(changed, ["d"])
+        changed.unsafeRemoveAllPersistentStoresAndWait()
+        let error = #expect(throws: CoreStoreError.self) {
+            try stack.backup(to: copy, isIncremental: true)
+        }
+        #expect(error?.storeError?.code == .invalidArgument)
+    }
+
     @Test func `vacuum gives back what was deleted`() throws {
         let url = Zoo.temporaryURL()
         defer { try? FileManager.default.removeItem(at: url) }

@@ -44,7 +44,9 @@ import Testing
                 "mapRoot": Layout.mapRoot, "allocationRoot": Layout.allocationRoot,
                 "headOffset": Layout.headOffset, "headLength": Layout.headLength,
                 "headNumber": Layout.headNumber, "headSalt": Layout.headSalt,
-                "requiredLength": Layout.requiredLength, "hash": Layout.hash,
+                "requiredLength": Layout.requiredLength, "lineage": Layout.lineage,
+                "originLineage": Layout.originLineage, "originCommit": Layout.originCommit,
+                "hash": Layout.hash,
             ])
     }
 

@@ -159,6 +159,56 @@ import Testing
         #expect(again.errors.contains("a file of that name already"))
     }
 
+    @Test func `an incremental backup writes what changed and says how much`() throws {
+        let store = try SampleStore(authorCount: 400)
+        let copy = store.path + ".copy"
+        defer { try? FileManager.default.removeItem(atPath: copy) }
+        #expect(try Tool.run("backup", store.path, copy, "--incremental").exitCode == 0)
+        let database = try RecordDatabase.open(.file(store.path), schema: SampleStore.schema)
+        let book = try #require(database.schema.entity(named: "Book"))
+        let transaction = try database.beginWrite()
+        var batch = RecordBatch()
+        batch.delete(ObjectNumber(7), in: book.hierarchy)
+        try transaction.apply(batch)
+        _ = try transaction.commit()
+        try database.close()
+        let outcome = try Tool.run("backup", store.path, copy, "--incremental", "--json")
+        #expect(outcome.exitCode == 0, "\(outcome.errors)")
+        let members = try #require(try outcome.json() as? [String: Any])
+        let pages = try #require(members["pagesWritten"] as? Int)
+        #expect(pages > 0 && pages < 8)
+        for entity in ["Author", "Book"] {
+            #expect(
+                try Tool.run("dump", copy, entity, "--json").output
+                    == Tool.run("dump", store.path, entity, "--json").output)
+        }
+        #expect(try Tool.run("check", copy).exitCode == 0)
+    }
+
+    @Test func `stats says what the bytes of a file are used for`() throws {
+        let store = try SampleStore(authorCount: 3000)
+        let outcome = try Tool.run("stats", store.path, "--json")
+        #expect(outcome.exitCode == 0, "\(outcome.errors)")
+        let members = try #require(try outcome.json() as? [String: Any])
+        let trees = try #require(members["trees"] as? [[String: Any]])
+        let authors = try #require(trees.first { $0["name"] as? String == "records/Author" })
+        #expect(authors["entries"] as? Int == 3000)
+        #expect(authors["height"] as? Int == 2)
+        let fill = try #require(authors["fill"] as? Double)
+        #expect(fill > 0.5 && fill <= 1)
+        let raw = try #require(authors["rawBytes"] as? Int)
+        let stored = try #require(authors["storedBytes"] as? Int)
+        #expect(raw > stored && stored > 0)
+        // Every byte of the file belongs to something.
+        let pages = try #require(
+            try Tool.run("pages", store.path, "--json").json() as? [[String: Any]])
+        let counted = trees.compactMap { $0["pages"] as? Int }.reduce(0, +)
+        #expect(counted == pages.count)
+        let text = try Tool.run("stats", store.path).output
+        #expect(text.contains("records/Author"))
+        #expect(text.contains("freeBytes"))
+    }
+
     @Test func `vacuum keeps what a store holds`() throws {
         let store = try SampleStore()
         let before = try Tool.run("dump", store.path, "Book", "--json").output

@@ -18,17 +18,31 @@ extension DataStack {
     /// The file appears when it is whole and durable; what stands at the URL is never replaced.
     /// Takes about as long as reading the storage and writing the copy.
     ///
+    /// An incremental backup brings a file up to date that an earlier backup of this storage made,
+    /// and writes only what has changed since; without such a file it makes one. Whatever happens
+    /// on the way, the file holds the state that it held or the new one. A file that is no backup
+    /// of this storage, that a program has changed, or that was made of another copy of it is
+    /// refused.
+    ///
     /// - Parameters:
     ///   - storage: the storage to copy; nil for the only one.
     ///   - url: where the copy goes.
+    ///   - isIncremental: whether an earlier backup there is brought up to date.
     public func backup(
-        _ storage: (any StorageInterface)? = nil, to url: URL
+        _ storage: (any StorageInterface)? = nil, to url: URL, isIncremental: Bool = false
     ) throws(CoreStoreError) {
         let found = stores.filter { storage == nil || $0.storage === storage }
         guard found.count == 1, let store = found.first else {
             throw .failure(.misuse, "a backup is of one storage that the stack has open")
         }
-        try caring { () throws(StoreError) in try store.database.copy(to: url.path) }
+        let isUpdate = isIncremental && FileManager.default.fileExists(atPath: url.path)
+        try caring { () throws(StoreError) in
+            if isUpdate {
+                try store.database.updateCopy(at: url.path)
+            } else {
+                try store.database.copy(to: url.path)
+            }
+        }
     }
 
     /// Moves data from the end of each file into gaps before it, and gives the end back to the

@@ -98,7 +98,7 @@ extension Snapshot {
             unit: address.unit, unitCount: UInt64(address.unitCount), page: page)
     }
 
-    private func child(
+    func child(
         of node: MapNode, at index: Int, _ address: ExtentAddress
     ) throws(StoreError) -> MapNode? {
         if let child = node.children[index] { return child }

@@ -21,6 +21,9 @@ package enum SuperblockLayout {
     package static let headNumber = 152
     package static let headSalt = 160
     package static let requiredLength = 176
+    package static let lineage = 184
+    package static let originLineage = 192
+    package static let originCommit = 200
     package static let hash = 4088
     package static let size = 4096
 
@@ -76,6 +79,12 @@ package struct Superblock: Hashable, Sendable {
     package var featuresCompatible: UInt64 = 0
     /// Features that only a reader may ignore.
     package var featuresReadOnly: UInt64 = 0
+    /// Random, and another one in each copy: from here on their histories may differ.
+    package var lineage: UInt64 = 0
+    /// Of a copy: the lineage of the store that it is a copy of; else zero.
+    package var originLineage: UInt64 = 0
+    /// Of a copy: the commit of that store that it shows.
+    package var originCommit: UInt64 = 0
 
     /// The catalog's root, nil in a store that has none.
     var root: PageID? { catalogRoot == 0 ? nil : PageID(catalogRoot) }
@@ -108,6 +117,9 @@ package struct Superblock: Hashable, Sendable {
         page.setUInt64(head.salt.low, at: Layout.headSalt)
         page.setUInt64(head.salt.high, at: Layout.headSalt + 8)
         page.setUInt64(requiredLength, at: Layout.requiredLength)
+        page.setUInt64(lineage, at: Layout.lineage)
+        page.setUInt64(originLineage, at: Layout.originLineage)
+        page.setUInt64(originCommit, at: Layout.originCommit)
         let covered = page.view.slice(from: 0, count: Layout.hash)
         page.setUInt64(Checksum.hash(covered, seed: 0), at: Layout.hash)
         let buffer = ByteBuffer(capacity: Layout.size)
@@ -155,7 +167,10 @@ package struct Superblock: Hashable, Sendable {
                     high: bytes.uint64(at: Layout.headSalt + 8))),
             requiredLength: bytes.uint64(at: Layout.requiredLength),
             featuresCompatible: bytes.uint64(at: Layout.featuresCompatible),
-            featuresReadOnly: bytes.uint64(at: Layout.featuresReadOnly))
+            featuresReadOnly: bytes.uint64(at: Layout.featuresReadOnly),
+            lineage: bytes.uint64(at: Layout.lineage),
+            originLineage: bytes.uint64(at: Layout.originLineage),
+            originCommit: bytes.uint64(at: Layout.originCommit))
         try superblock.checkRanges(slot: slot)
         return superblock
     }

@@ -167,6 +167,9 @@ package final class SalvagedPages: PageView {
     /// All pages, in order.
     package var pageIDs: [PageID] { sources.keys.sorted() }
 
+    /// Whether a map or the log says that this is the newest version of a page.
+    package func isNewest(_ id: PageID) -> Bool { sources[id]?.isNamed ?? false }
+
     /// The commit that made a page's version.
     package func commit(of id: PageID) -> UInt64 { sources[id]?.commit ?? 0 }
 

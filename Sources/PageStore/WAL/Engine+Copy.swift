@@ -24,12 +24,7 @@ extension Engine {
     }
 
     private func write(_ snapshot: Snapshot, to path: String) throws(StoreError) {
-        var options = options
-        options.isReadOnly = false
-        options.toleratesDamage = false
-        options.opensPreviousGeneration = false
-        options.checkpointsInBackground = false
-        options.cacheSizeInBytes = 1 << 20
+        let options = copyOptions
         let file = MeteredFile(try files.open(path, .create))
         try OpenStores.register(file.identity, path: path)
         let copy: Engine
@@ -41,16 +36,34 @@ extension Engine {
             file.close()
             throw error
         }
+        copy.note(origin: superblock, snapshot.commitNumber)
         try copy.fill(from: snapshot)
         try copy.close()
+    }
+
+    /// What a copy is written with.
+    var copyOptions: Options {
+        var options = options
+        options.isReadOnly = false
+        options.toleratesDamage = false
+        options.opensPreviousGeneration = false
+        options.checkpointsInBackground = false
+        options.cacheSizeInBytes = 1 << 20
+        return options
+    }
+
+    /// Says in the next superblock which store this is a copy of, and as of when.
+    func note(origin: Superblock, _ commit: UInt64) {
+        lock.withLock { _ in
+            state.superblock.originLineage = origin.lineage
+            state.superblock.originCommit = commit
+        }
     }
 
     /// Takes all pages of a snapshot over under their names. The engine is new and nobody else's.
     private func fill(from snapshot: Snapshot) throws(StoreError) {
         let pages = try snapshot.content().pages
         var output = ExtentWriter(engine: self, isRecent: false)
-        var gaps: [PageNames.Run] = []
-        var next: UInt64 = 1
         for id in pages {
             let image = try snapshot.page(id)
             let address = try output.append(
@@ -59,12 +72,9 @@ extension Engine {
             state.generation.append(
                 PageVersion(commit: snapshot.commitNumber, content: .extent(address)), of: id,
                 keeping: [])
-            gaps.append(PageNames.Run(start: next, count: id.rawValue - next))
-            next = id.rawValue + 1
         }
         try output.flush()
-        writer.nextPageID = next
-        writer.freeNames = PageNames(ascending: gaps)
+        takeNames(of: pages)
         state.commitNumber = snapshot.commitNumber
         state.catalogRoot = snapshot.catalogRoot
         try checkpoint()

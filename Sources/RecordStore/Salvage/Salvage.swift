@@ -236,9 +236,11 @@ package struct Salvage {
         return (entity, bytes)
     }
 
-    /// The last number that a hierarchy is known to have given out.
+    /// The last number that a hierarchy gave out, nil when that is not known for sure: what lies
+    /// behind an old counter may be lost too.
     func lastNumber(_ entity: EntityLayout) -> UInt64? {
-        catalog.counters[Catalog.numberKey(entity.hierarchy)]
+        guard catalog.areCountersNewest else { return nil }
+        return catalog.counters[Catalog.numberKey(entity.hierarchy)] ?? 0
     }
 }
 

@@ -54,7 +54,7 @@ struct SalvageWriter {
         var transaction = try database.beginWrite()
         var batch = RecordBatch()
         var (recordCount, byteCount) = (0, 0)
-        var last = salvage.lastNumber(root) ?? 0
+        var last = salvage.catalog.counters[Catalog.numberKey(root.hierarchy)] ?? 0
         let tags = salvage.tags[root.tag] ?? [:]
         var report = report
         try forEachEntry(salvage.records[root.tag]) { entry throws(StoreError) in

@@ -9,6 +9,8 @@ struct SalvagedCatalog {
     private(set) var roots: [String: PageID] = [:]
     /// Counters by their keys, as far as they can be read.
     private(set) var counters: [String: UInt64] = [:]
+    /// Whether the counters are surely those of the newest commit; else they may be too low.
+    private(set) var areCountersNewest = false
     /// Why the catalog that the newest commit names could not be used.
     private(set) var failure: StoreError?
 
@@ -85,6 +87,7 @@ struct SalvagedCatalog {
     private mutating func readCounters(_ pages: SalvagedPages) {
         var visited: Set<PageID> = []
         let tree = SalvagedTree(root: roots[Catalog.countersKey], pages, visited: &visited)
+        areCountersNewest = tree.isWhole && tree.leaves.allSatisfy { pages.isNewest($0.page) }
         for leaf in tree.leaves {
             guard let page = try? pages.page(leaf.page) else { continue }
             for entry in PageSummary(page).entries {

@@ -190,6 +190,31 @@ import Testing
         }
     }
 
+    /// A counter of before the loss said that there was nothing to lose.
+    @Test func `objects behind an old counter are named`() throws {
+        var random = SeededRandom(for: "SalvageTests counter")
+        let sample = try SalvageSample(&random, endsWithLog: false)
+        var bytes = sample.bytes
+        let files = MemoryFileSystem()
+        let file = try files.open("whole", .create)
+        try bytes.withView { view throws(StoreError) in try file.write(view, at: 0) }
+        let pages = try SalvagedPages.scan(path: "whole", files: files)
+        let catalog = SalvagedCatalog(pages)
+        var visited: Set<PageID> = []
+        let records = SalvagedTree(root: catalog.roots["records/Player"], pages, visited: &visited)
+        let last = try #require(records.parts().last?.page)
+        let counters = try #require(catalog.roots["counters"])
+        for place in try extents(bytes, .page) {
+            for id in [last, counters] {
+                guard case .extent(let address)? = pages.sources[id]?.content,
+                    Int(address.unit) * 64 == place.lowerBound
+                else { continue }
+                zero(&bytes, place)
+            }
+        }
+        compare(try salvage(bytes), sample, "seed \(random.seed)")
+    }
+
     @Test func `most of a store is there when few extents are lost`() throws {
         var random = SeededRandom(for: "SalvageTests few")
         let sample = try SalvageSample(&random, endsWithLog: false)
