@@ -80,7 +80,7 @@ let package = Package(
             name: "GuideTests", dependencies: ["ObjectGraph"], swiftSettings: testSettings),
         // A process that tests kill.
         .executableTarget(
-            name: "KillChild", dependencies: ["ObjectGraph"], path: "Tests/KillChild",
+            name: "KillChild", dependencies: ["ObjectGraph", "PageStore"], path: "Tests/KillChild",
             swiftSettings: testSettings),
         .testTarget(
             name: "TrellisTests",

@@ -6,7 +6,8 @@ import ObjectGraph
 /// `KillChild write PATH` commits batches of objects until it is killed, and writes each batch's
 /// number to standard output once the commit has been acknowledged. `read` prints the batches that
 /// are there, each with the count of its objects and links. `hold` keeps the store open until its
-/// input ends. `fork` uses the store on both sides of a fork. `busy` runs transactions on the main
+/// input ends. `churn` writes with so little memory that it checkpoints all the time; `watch`, `keep`
+/// and `follow` read beside it. `fork` uses the store on both sides of a fork. `busy` runs transactions on the main
 /// thread beside others. `denied` opens stores in a folder that it has no
 /// rights in. `load` makes objects in one transaction: how
 /// many, and with how many MiB of cache, say two more arguments.
@@ -20,15 +21,22 @@ struct KillChild {
         @Field.Relationship("next") var next: Entry?
     }
 
-    static func stack(path: String) throws -> DataStack {
+    static func stack(
+        path: String, viewContext: ViewContext = .main,
+        _ change: (inout EngineOptions) -> Void = { _ in }
+    ) throws -> DataStack {
+        var options = EngineOptions()
+        change(&options)
         let stack = DataStack(
             CoreStoreSchema(
                 modelVersion: "V1",
-                entities: [Entity<Entry>("Entry", indexes: [[\.$batch], [\.$text]])]))
+                entities: [Entity<Entry>("Entry", indexes: [[\.$batch], [\.$text]])]),
+            viewContext: viewContext)
         if path == "memory" {
             try stack.addStorageAndWait(InMemoryStore())
         } else {
-            try stack.addStorageAndWait(LocalStore(fileURL: URL(fileURLWithPath: path)))
+            try stack.addStorageAndWait(
+                LocalStore(fileURL: URL(fileURLWithPath: path), engineOptions: options))
         }
         return stack
     }
@@ -43,7 +51,16 @@ struct KillChild {
         }
         guard arguments.count == 3 else { exit(2) }
         if arguments[1] == "denied" { return DeniedUse(folder: arguments[2]).run() }
-        let stack = try stack(path: arguments[2])
+        let reading = ReadingUse(path: arguments[2])
+        switch arguments[1] {
+        case "watch": return try reading.watch()
+        case "keep": return try reading.keep()
+        case "follow": try reading.follow()
+        default: break
+        }
+        let stack = try stack(path: arguments[2]) { options in
+            if arguments[1] == "churn" { options.cacheSizeInBytes = 2 << 20 }
+        }
         switch arguments[1] {
         case "read": try read(stack)
         case "hold": hold(stack)

@@ -66,6 +66,25 @@ import Testing
         }
     }
 
+    @Test func `a view for reading gives up old space when only a checkpoint came`() throws {
+        let url = Zoo.temporaryURL()
+        defer { try? FileManager.default.removeItem(at: url) }
+        let writer = try stack(url)
+        try add(writer, "a")
+        let reader = try stack(url, isReadOnly: true)
+        #expect(try names(reader) == ["a"])
+        let first = reader.statistics.generation
+        var oldest: UInt64 = first
+        while oldest == first {
+            // Stores the same state again, and asks who holds which.
+            try writer.checkpoint()
+            oldest = writer.statistics.oldestReaderGeneration ?? .max
+            Thread.sleep(forTimeInterval: 0.02)
+        }
+        #expect(try names(reader) == ["a"])
+        #expect(reader.statistics.commitNumber == writer.statistics.commitNumber)
+    }
+
     @Test func `indexes that another process builds end the following`() async throws {
         let url = Zoo.temporaryURL()
         defer { try? FileManager.default.removeItem(at: url) }

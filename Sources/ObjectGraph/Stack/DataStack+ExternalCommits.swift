@@ -69,11 +69,17 @@ extension DataStack {
     /// A storage for reading only shows what another process commits to it.
     func follow(_ store: AttachedStore) {
         let hasEnded = Mutex(false)
+        let last = Mutex(store.database.statistics.commitNumber)
         store.database.follow { [weak self, weak store] news in
             guard let self, let store, !hasEnded.withLock({ $0 }) else { return }
             do throws(StoreError) {
                 let number = try news.get()
-                show(try store.database.snapshot(), of: store)
+                let isNew = last.withLock { last in
+                    defer { last = number }
+                    return number > last
+                }
+                show(try store.database.snapshot(), of: store, isNew: isNew)
+                guard isNew else { return }
                 audience.tell(
                     .success(ExternalCommit(storage: store.storage, commitNumber: number)))
             } catch {
@@ -86,14 +92,19 @@ extension DataStack {
         }
     }
 
-    private func show(_ snapshot: RecordSnapshot, of store: AttachedStore) {
+    private func show(_ snapshot: RecordSnapshot, of store: AttachedStore, isNew: Bool) {
         guard hasReaders else { return }
         announcingTurn.take()
         defer { announcingTurn.give() }
-        // What changed is not known: the view's objects are all read again.
+        // What changed is not known: the view's objects are all read again. Where nothing did, the
+        // view only goes where the same state lies now, so that old space can be used again.
         enqueue(
             CommittedChange(
-                parts: [CommittedChange.Part(store: store, snapshot: snapshot, isUnknown: true)]))
-        viewExecutor.run { [weak self] in _ = self?.currentView() }
+                parts: [CommittedChange.Part(store: store, snapshot: snapshot, isUnknown: isNew)]))
+        guard !isMovePlanned.exchange(true, ordering: .sequentiallyConsistent) else { return }
+        viewExecutor.run { [weak self] in
+            self?.isMovePlanned.store(false, ordering: .sequentiallyConsistent)
+            _ = self?.currentView()
+        }
     }
 }

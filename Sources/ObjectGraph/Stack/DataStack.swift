@@ -23,6 +23,8 @@ public final class DataStack: Equatable, @unchecked Sendable {
     /// The order in which the view learns of transactions: that of their turns.
     let announcingTurn = WriterTurn()
     let audience = ExternalCommitAudience()
+    /// Whether the view will move by itself, so that it is told once.
+    let isMovePlanned = Atomic<Bool>(false)
     let transactionQueue = DispatchQueue(label: "org.trellis.transactions")
     private let attached = Mutex<[AttachedStore]>([])
     /// What the view has not taken over yet: one change however many commits there were, so that

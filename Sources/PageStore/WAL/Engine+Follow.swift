@@ -20,13 +20,20 @@ extension Engine {
     /// written. Snapshots that are held stay what they are. Returns whether there was one.
     @discardableResult
     package func advance() throws(StoreError) -> Bool {
-        guard options.isReadOnly, !options.opensPreviousGeneration else { return false }
+        let before = try moveOn()
+        return before.commit != lock.withLock { _ in state.commitNumber }
+    }
+
+    /// The same; returns what was shown before.
+    func moveOn() throws(StoreError) -> (generation: UInt64, commit: UInt64) {
+        let isFixed = !options.isReadOnly || options.opensPreviousGeneration
+        guard !isFixed else { return lock.withLock { _ in shown } }
         try checkProcess()
         turn.wait()
         defer { turn.signal() }
         let before = try lock.withLock { _ throws(StoreError) in
             try checkOpen()
-            return state.commitNumber
+            return shown
         }
         do throws(StoreError) {
             try checkPlace()
@@ -34,7 +41,12 @@ extension Engine {
         } catch {
             throw error.at(path: path)
         }
-        return lock.withLock { _ in state.commitNumber } != before
+        return before
+    }
+
+    /// Under the lock: the newest generation and commit that snapshots can have.
+    var shown: (generation: UInt64, commit: UInt64) {
+        (state.generation.number, state.commitNumber)
     }
 
     /// Shows the newest commit of the file, pinned by its generation's lock.

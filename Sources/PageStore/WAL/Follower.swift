@@ -23,13 +23,15 @@ final class Follower: Sendable {
 
     private let state = Mutex(State())
     private let queue = DispatchQueue(label: "trellis.follow", qos: .utility)
-    /// The newest commit if there is a new one. Throws `closed` without a store.
+    /// The newest commit if it or where it lies is new. Throws `closed` without a store.
     private let advance: @Sendable () throws(StoreError) -> UInt64?
 
     init(_ engine: Engine) {
         advance = { [weak engine] () throws(StoreError) in
             guard let engine else { throw StoreError(.closed, "the store has been closed") }
-            return try engine.advance() ? engine.statistics.commitNumber : nil
+            let before = try engine.moveOn()
+            let now = engine.lock.withLock { _ in engine.shown }
+            return now == before ? nil : now.commit
         }
     }
 
@@ -108,7 +110,8 @@ final class Follower: Sendable {
 extension Engine {
     /// Has a store that was opened for reading follow the commits of other processes, and calls
     /// back after each step with the number of the newest commit, and once with the reason why it
-    /// cannot be followed any more: `closed` when it was closed. Calls come one after the other.
+    /// cannot be followed any more: `closed` when it was closed. Calls come one after the other; a
+    /// number comes again when a checkpoint has moved the same state to another place.
     ///
     /// Returns what ends the calls; nil for a store that nobody else changes: one that was opened
     /// for writing, or at an earlier generation.
@@ -135,9 +138,15 @@ extension Engine {
     /// the last. Throws a `StoreError` when the store cannot be followed any more.
     package var externalCommits: AsyncThrowingStream<UInt64, any Error> {
         AsyncThrowingStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
+            let last = Mutex(lock.withLock { _ in shown.commit })
             let number = follow { news in
                 switch news {
-                case .success(let commit): continuation.yield(commit)
+                case .success(let commit):
+                    let isNew = last.withLock { last in
+                        defer { last = commit }
+                        return commit > last
+                    }
+                    if isNew { continuation.yield(commit) }
                 case .failure(let error):
                     continuation.finish(throwing: error.code == .closed ? nil : error)
                 }
