@@ -6,11 +6,11 @@ import ObjectGraph
 /// `KillChild write PATH` commits batches of objects until it is killed, and writes each batch's
 /// number to standard output once the commit has been acknowledged. `read` prints the batches that
 /// are there, each with the count of its objects and links. `hold` keeps the store open until its
-/// input ends. `churn` writes with so little memory that it checkpoints all the time; `watch`, `keep`
-/// and `follow` read beside it. `fork` uses the store on both sides of a fork. `busy` runs transactions on the main
-/// thread beside others. `denied` opens stores in a folder that it has no
-/// rights in. `load` makes objects in one transaction: how
-/// many, and with how many MiB of cache, say two more arguments.
+/// input ends. `churn` writes with so little memory that it checkpoints all the time; `watch`,
+/// `keep` and `follow` read beside it. `fork` uses the store on both sides of a fork. `busy` runs
+/// transactions on the main thread beside others. `denied` opens stores in a folder that it has no
+/// rights in. `load` makes objects in one transaction: how many, and with how many MiB of cache,
+/// say two more arguments.
 @main
 struct KillChild {
     final class Entry: CoreStoreObject {
