@@ -16,19 +16,22 @@ import Testing
         return copy
     }
 
-    @Test(arguments: ["Thing", "Box"])
-    func `the sample of the first version reads as it was written`(entity: String) throws {
-        let store = try copy("kinds-v1.trellis")
+    @Test(arguments: ["kinds-v1", "deltas-v1"], ["Thing", "Box"])
+    func `the samples of the first version read as they were written`(
+        sample: String, entity: String
+    ) throws {
+        let store = try copy("\(sample).trellis")
         defer { try? FileManager.default.removeItem(at: store) }
         let outcome = try Tool.run("dump", store.path, entity, "--json")
         #expect(outcome.exitCode == 0, "\(outcome.errors)")
         let expected = try String(
-            contentsOf: Self.samples.appending(path: "kinds-v1.\(entity).json"), encoding: .utf8)
+            contentsOf: Self.samples.appending(path: "\(sample).\(entity).json"), encoding: .utf8)
         #expect(outcome.output == expected)
     }
 
-    @Test func `nothing is wrong with the sample`() throws {
-        let store = try copy("kinds-v1.trellis")
+    @Test(arguments: ["kinds-v1", "deltas-v1"])
+    func `nothing is wrong with the samples`(sample: String) throws {
+        let store = try copy("\(sample).trellis")
         defer { try? FileManager.default.removeItem(at: store) }
         let outcome = try Tool.run("check", store.path)
         #expect(outcome.output == "nothing wrong was found\n")

@@ -73,12 +73,19 @@ import Testing
         row.setValue(.string("early"), try #require(author.field(named: "name")))
         row.setValue(.date(-1e-20), try #require(author.field(named: "born")))
         batch.insert(author, try transaction.allocateNumber(in: author.hierarchy), row: row)
+        // Nor has what is no number digits of its own.
+        row.setValue(.string("never"), try #require(author.field(named: "name")))
+        let nothing = Double(nan: 5, signaling: false)
+        row.setValue(.date(nothing), try #require(author.field(named: "born")))
+        batch.insert(author, try transaction.allocateNumber(in: author.hierarchy), row: row)
         try transaction.apply(batch)
         _ = try transaction.commit()
         try database.close()
         let objects = try #require(
             try Tool.run("dump", store.path, "Author", "--json").json() as? [[String: Any]])
-        #expect(objects.last?["born"] as? String == "2000-12-31T23:59:59.999999Z")
+        #expect(
+            objects.suffix(2).map { $0["born"] as? String }
+                == ["2000-12-31T23:59:59.999999Z", "nan"])
     }
 
     @Test func `dump of an entity that is not there names those that are`() throws {

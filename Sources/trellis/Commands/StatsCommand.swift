@@ -91,7 +91,7 @@ struct StatsCommand: ParsableCommand {
                     (name: "name", value: .string(tree.name)),
                     (name: "entries", value: .integer(size.entryCount)),
                     (name: "height", value: .integer(size.height)),
-                    (name: "fill", value: .double(size.fill)),
+                    (name: "fill", value: .float(size.fill)),
                     (name: "blobs", value: .integer(size.blobCount)),
                 ] + json(size.pages))
         }

@@ -12,9 +12,10 @@ enum JSONText {
 
     static func integer(_ number: some BinaryInteger) -> JSONText { .number("\(number)") }
 
-    /// A finite number; what JSON has no number for appears as a string.
-    static func double(_ number: Double) -> JSONText {
-        number.isFinite ? .number("\(number)") : .string("\(number)")
+    /// A finite number; what JSON has no number for appears as a string, every NaN as `nan`.
+    static func float(_ number: some BinaryFloatingPoint & CustomStringConvertible) -> JSONText {
+        number.isFinite
+            ? .number(number.description) : .string(number.isNaN ? "nan" : number.description)
     }
 
     static func optional(_ number: UInt64?) -> JSONText {

@@ -9,8 +9,8 @@ enum ValueText {
         case .bool(let flag): .bool(flag)
         case .int(let number): .integer(number)
         case .uint(let number): .integer(number)
-        case .float(let number): number.isFinite ? .number("\(number)") : .string("\(number)")
-        case .double(let number): .double(number)
+        case .float(let number): .float(number)
+        case .double(let number): .float(number)
         case .decimal(let number): .string("\(number)")
         case .string(let text), .url(let text): .string(text)
         case .data(let bytes): .string(Data(bytes).base64EncodedString())
@@ -22,6 +22,7 @@ enum ValueText {
 
     /// To the microsecond; a date that no calendar reaches appears as its seconds.
     static func date(_ secondsSince2001: Double) -> String {
+        guard !secondsSince2001.isNaN else { return "nan" }
         guard secondsSince2001.isFinite, abs(secondsSince2001) < 60_000_000_000 else {
             return "\(secondsSince2001)"
         }
