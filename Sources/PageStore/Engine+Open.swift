@@ -236,6 +236,8 @@ extension Engine {
                 .readOnly, "the file uses features that this program can only read", path: path)
         }
         let segments = state.segments
+        // Its creator may have died before it made the file's name durable.
+        if winner.generation <= 2 { try syncFolder() }
         try settleSuperblock(winner)
         var saved = try savedSpace(winner.allocationRoot)
         // First what the saved state lets go, then what the log has taken of it since.
@@ -264,10 +266,21 @@ extension Engine {
         writer.isPrepared = true
     }
 
+    private func syncFolder() throws(StoreError) {
+        do throws(StoreError) {
+            try files.syncDirectory(of: path)
+        } catch {
+            poison(error)
+            throw error
+        }
+    }
+
     /// The winner may have been seen without being durable, so it is written again. The only copy
-    /// is never written over: then its content goes to the other slot, as a generation of its own.
+    /// is never written over: it is synchronised, and its content goes to the other slot, as a
+    /// generation of its own.
     private func settleSuperblock(_ winner: Superblock) throws(StoreError) {
         guard state.isOnlySuperblock else { return try writeSuperblock(winner) }
+        try syncData()
         var twin = winner
         twin.generation += 3
         try writeSuperblock(twin)

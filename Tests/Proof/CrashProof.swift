@@ -130,8 +130,15 @@ package struct CrashProof {
                 report.count("recoveries")
                 guard let found = try check(image, history, range, index, place) else { return }
                 if imageTurn % UInt64(nesting) == 0 {
-                    try cutRecovery(image.disk, history, found, index, place, depth: 2)
+                    try cutRecovery(
+                        Branch(
+                            medium: PowerCut(image.disk, seed: random.next()),
+                            history: history.seen(from: found, to: found), label: place))
                 }
+            }
+            if random.below(nesting) < 4 {
+                let place = "\(label), death in call \(index) (\(effect.name))"
+                try cutAfterDeath(medium, effect, history, range, index, place)
             }
             medium.complete(effect)
             if !budget.isEndless && budget.isSpent { return }
@@ -146,7 +153,7 @@ package struct CrashProof {
     ) throws -> Int? {
         let image = cut.disk
         if image.names["store"] == nil {
-            guard effectCount < history.namedAt, range.lowerBound == 0 else {
+            guard effectCount < history.namedAt && range.lowerBound == 0 else {
                 throw ProofFailure("\(label): the store has lost its name")
             }
         }
@@ -165,7 +172,9 @@ package struct CrashProof {
             try checkBackups(image, history, effectCount)
             if imageTurn % 3 == 0 { try goOn(engine, disk, history, index) }
         } catch {
-            let isUnborn = effectCount < history.namedAt && range == 0...0
+            let isUnborn =
+                effectCount < history.namedAt && range.lowerBound == 0
+                && history.firstCommit == 0
             if isUnborn && cut.name.hasPrefix("garbage") && error is StoreError {
                 report.count("unfinished creations refused")
                 return nil
@@ -221,24 +230,49 @@ package struct CrashProof {
         report.count("continued")
     }
 
-    /// Runs a recovery on a simulated medium and cuts that too: the commit that was found stays.
-    private mutating func cutRecovery(
-        _ image: DiskImage, _ history: ScriptHistory, _ index: Int, _ effectCount: Int,
-        _ label: String, depth: Int
+    /// A place in the tree of what can happen.
+    private struct Branch {
+        var medium: PowerCut
+        var history: ScriptHistory
+        var label: String
+        var depth = 2
+    }
+
+    /// The process dies inside a call, another one recovers, and only then the power fails.
+    private mutating func cutAfterDeath(
+        _ medium: PowerCut, _ effect: DiskEffect, _ history: ScriptHistory,
+        _ range: ClosedRange<Int>, _ index: Int, _ label: String
     ) throws {
-        let disk = SimulatedDisk(image, seed: imageTurn &+ 77, records: true)
-        var player = try ScriptPlayer(
-            disk: disk, options: Self.options,
-            history: ScriptHistory(
-                content: history.contents[index], commit: history.firstCommit + UInt64(index)),
-            seed: imageTurn, effectCount: { disk.effectCount })
-        try player.run(.insert)
+        var medium = medium
+        medium.interrupt(effect)
+        let found = try check((medium.visible, "all"), history, range, index, label)
+        guard let found else { return }
+        report.count("process deaths")
+        try cutRecovery(
+            Branch(
+                medium: medium, history: history.seen(from: range.lowerBound, to: found),
+                label: label))
+    }
+
+    /// Runs a recovery on a simulated medium and cuts that too: what was found stays.
+    private mutating func cutRecovery(_ branch: Branch) throws {
+        var medium = branch.medium
+        let disk = SimulatedDisk(medium.visible, seed: imageTurn &+ 77, records: true)
+        var player: ScriptPlayer
+        do {
+            player = try ScriptPlayer(
+                disk: disk, options: Self.options, history: branch.history, seed: imageTurn,
+                effectCount: { disk.effectCount })
+            try player.run(.insert)
+        } catch {
+            throw ProofFailure("\(branch.label), recovery: \(error)")
+        }
         var inner = player.history
-        inner.backups = []
-        var medium = PowerCut(image, seed: random.next())
+        // Who died may have been its creator: only the first commit makes sure of the name.
+        inner.namedAt = .max
         for (call, effect) in disk.effects.enumerated() {
             let range = inner.range(at: call)
-            var deeper: (DiskImage, Int, String)?
+            var deeper: Branch?
             try medium.forEachImage(running: effect) { nested in
                 // The whole family of a call is for the first depth; here a share of each.
                 guard random.below(4) == 0 else { return }
@@ -246,13 +280,19 @@ package struct CrashProof {
                 report.count("images")
                 report.count("recoveries")
                 report.count("cuts inside recovery")
-                let place = "\(label), recovery call \(call) (\(effect.name)), \(nested.name)"
+                let place =
+                    "\(branch.label), recovery call \(call) (\(effect.name)), \(nested.name)"
                 guard let found = try check(nested, inner, range, call, place) else { return }
-                if depth < 3 && random.below(400) == 0 { deeper = (nested.disk, found, place) }
+                if branch.depth < 3 && random.below(400) == 0 {
+                    deeper = Branch(
+                        medium: PowerCut(nested.disk, seed: random.next()),
+                        history: inner.seen(from: found, to: found), label: place,
+                        depth: branch.depth + 1)
+                }
             }
-            if let (disk, found, place) = deeper {
+            if let deeper {
                 report.count("recoveries of recoveries cut")
-                try cutRecovery(disk, inner, found, call, place, depth: depth + 1)
+                try cutRecovery(deeper)
             }
             medium.complete(effect)
         }

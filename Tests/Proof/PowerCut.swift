@@ -35,6 +35,14 @@ package struct PowerCut {
         open.removeFirst(settled)
     }
 
+    /// The process died inside a call: what it wrote is seen, and may not be durable.
+    package mutating func interrupt(_ running: DiskEffect) {
+        if running.changesMedium { open.append((running, false)) }
+    }
+
+    /// What programs see while the power is on.
+    package var visible: DiskImage { image(open) { _ in true } }
+
     private mutating func settle(_ isSettled: (DiskEffect) -> Bool) {
         for index in open.indices where isSettled(open[index].effect) {
             open[index].isCertain = true

@@ -4,7 +4,7 @@ import TestSupport
 /// One thing that a script does to a store.
 package enum ScriptStep: String, CaseIterable, Sendable {
     case insert, update, delete, blob, relaxed, bulk, grow, spill
-    case checkpoint, rotate, vacuum, backup, reopen
+    case checkpoint, rotate, vacuum, backup, reopen, die
 
     /// Those that change what the store holds.
     static let writing: Set<ScriptStep> = [
@@ -48,6 +48,17 @@ package struct ScriptHistory {
         firstCommit = commit
     }
 
+    /// What a process found that opened a store: the commits up to one of them, of which those
+    /// behind another may not be durable yet.
+    func seen(from least: Int, to found: Int) -> ScriptHistory {
+        var history = ScriptHistory(
+            content: contents[least], commit: firstCommit + UInt64(least))
+        history.contents = Array(contents[least...found])
+        history.begun = Array(repeating: 0, count: history.contents.count)
+        history.durable = [0] + Array(repeating: .max, count: found - least)
+        return history
+    }
+
     package var last: ScriptContent { contents[contents.count - 1] }
 
     /// The commits that a power cut after so many effects may leave, as indices of `contents`.
@@ -62,7 +73,8 @@ package struct ScriptHistory {
 package struct ScriptPlayer {
     package let disk: any FileSystem
     package let options: Engine.Options
-    package private(set) var engine: Engine
+    /// Nil only while it is replaced.
+    private var open: Engine?
     package var history: ScriptHistory
     private var random: SeededRandom
     private let effectCount: () -> Int
@@ -78,8 +90,15 @@ package struct ScriptPlayer {
         self.history = history
         self.effectCount = effectCount
         random = SeededRandom(seed: seed)
-        engine = try Engine.open(path: "store", options: options, files: disk)
+        open = try Engine.open(path: "store", options: options, files: disk)
         self.history.namedAt = effectCount()
+    }
+
+    package var engine: Engine {
+        get throws {
+            guard let open else { throw ProofFailure("the store is closed") }
+            return open
+        }
     }
 
     /// From now on a reader holds what the store is now; it is compared after each step.
@@ -99,10 +118,13 @@ package struct ScriptPlayer {
             noteDurable()
         case .backup: try backUp()
         case .reopen:
+            try close()
+            open = try Engine.open(path: "store", options: options, files: disk)
+        case .die:
+            // The process ends, the system goes on: what was written is there, but not durable.
             letGo()
-            try engine.close()
-            noteDurable()
-            engine = try Engine.open(path: "store", options: options, files: disk)
+            open = nil
+            open = try Engine.open(path: "store", options: options, files: disk)
         case .rotate:
             // More than a segment of log, in commits that stay in it.
             for _ in 0..<2 { try commit(.rotate) }
@@ -116,6 +138,7 @@ package struct ScriptPlayer {
     package mutating func close() throws {
         letGo()
         try engine.close()
+        open = nil
         noteDurable()
     }
 
