@@ -240,6 +240,11 @@ extension Engine {
         if winner.generation <= 2 { try syncFolder() }
         try settleSuperblock(winner)
         var saved = try savedSpace(winner.allocationRoot)
+        if let conflict = saved.pendingConflict {
+            throw StoreError.corrupt(
+                nil, "a place that waits to be used again is free, or waits twice",
+                byteOffset: conflict * UInt64(options.unitSizeInBytes))
+        }
         // First what the saved state lets go, then what the log has taken of it since.
         let held = heldGenerations() + [winner.generation..<winner.generation + 1]
         saved.map.release(previous: state.previousGeneration, held: held)

@@ -103,7 +103,7 @@ package struct PowerCut {
         }
     }
 
-    /// A write of which a part is there: cut at each sector, one byte in, one byte short, with a
+    /// A write of which a part is there: cut at each sector, one byte in, a few in, one short, with a
     /// sector of garbage, with the file grown but nothing in it.
     private mutating func tears(
         _ entries: [(effect: DiskEffect, isCertain: Bool)], _ torn: Int, of effect: DiskEffect,
@@ -131,7 +131,8 @@ package struct PowerCut {
         var cuts = Array(stride(from: 512, to: bytes.count, by: 512))
         let limit = isExhaustive ? 16 : 3
         while cuts.count > limit { cuts.remove(at: random.below(cuts.count)) }
-        for cut in [1, bytes.count - 1] + cuts where cut > 0 && cut < bytes.count {
+        let within = 8 * random.below(64)
+        for cut in [1, within, bytes.count - 1] + cuts where cut > 0 && cut < bytes.count {
             try body(
                 (disk { DiskImage.store(bytes[..<cut], at: start, in: &$0) }, "torn at \(cut)"))
         }

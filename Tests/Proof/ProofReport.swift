@@ -45,4 +45,11 @@ package struct ProofBudget: Sendable {
 
     package var isSpent: Bool { end.map { ContinuousClock.now >= $0 } ?? false }
     package var isEndless: Bool { end == nil }
+
+    /// A part of what is left.
+    package func share(_ fraction: Double) -> ProofBudget {
+        guard let end else { return self }
+        let left = (end - ContinuousClock.now) / .seconds(1)
+        return ProofBudget(seconds: max(0, left * fraction))
+    }
 }

@@ -205,11 +205,12 @@ package struct ScriptPlayer {
         case .blob: try put(next, 1500 + random.below(2500), &random)
         case .grow: for index in 0..<12 { try put(next + UInt64(index), 300, &random) }
         case .spill:
-            for index in 0..<40 { try put(next + UInt64(index % 20), 100, &random) }
+            for index in 0..<40 { try put(next + UInt64(index % 30), 350, &random) }
         case .rotate:
-            for index in 0..<7 {
+            // Two of these do not fit one segment, and none of them goes out of line.
+            for index in 0..<6 {
                 let value = ScriptValue(seed: random.next() & ~1, count: 1100)
-                let key = next + UInt64(index % 2)
+                let key = next + UInt64(index)
                 try transaction.insert(key.key.span, value.bytes.span, into: tree)
                 content[key] = value
             }

@@ -28,7 +28,7 @@ struct Prove {
 
     static func main() {
         guard let proof = Prove(CommandLine.arguments) else {
-            print("usage: Prove crash [--minutes N] [--seed S]")
+            print("usage: Prove crash|damage [--minutes N] [--seed S]")
             exit(2)
         }
         let start = ContinuousClock.now
@@ -57,6 +57,10 @@ struct Prove {
         switch kind {
         case "crash":
             var proof = CrashProof(seed: seed, budget: budget)
+            proof.run()
+            return proof.report
+        case "damage":
+            var proof = DamageProof(seed: seed, budget: budget)
             proof.run()
             return proof.report
         default: return nil

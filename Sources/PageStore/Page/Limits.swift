@@ -14,6 +14,8 @@ package enum Limits {
     package static let frameSizeInBytesMax = (1 << 21) + 64
     package static let walSegmentSizeInBytesMin = 16_384
     package static let pageCountMax: UInt64 = 1 << 48
+    /// Generations, commits and segments are counted up to this.
+    package static let numberMax: UInt64 = 1 << 60
     package static let blockSizeInBytes = 4096
     package static let sectorSizeInBytes = 512
 

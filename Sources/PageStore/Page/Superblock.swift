@@ -206,6 +206,14 @@ package struct Superblock: Hashable, Sendable {
         try require(
             Int(generation & 1) == slot, "generation is in the wrong slot", Layout.generation)
         try require(
+            generation <= Limits.numberMax, "generation is out of range", Layout.generation)
+        try require(
+            commitNumber <= Limits.numberMax, "commit number is out of range",
+            Layout.commitNumber)
+        try require(
+            head.number <= Limits.numberMax, "segment number is out of range",
+            Layout.headNumber)
+        try require(
             mapDepth >= 1 && mapDepth <= Limits.mapDepthMax, "map depth is out of range",
             Layout.mapDepth)
         try require(

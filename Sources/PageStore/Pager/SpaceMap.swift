@@ -171,6 +171,13 @@ struct SpaceMap {
         return word < words.count && words[word] & (1 << (unit % 64)) != 0
     }
 
+    /// Whether all of a run is taken; of no units it is not.
+    func isUsed(_ unit: UInt64, _ count: UInt64) -> Bool {
+        guard count > 0 else { return false }
+        let end = Int(unit + count)
+        return end <= words.count * 64 && firstFree(from: Int(unit), to: end) == nil
+    }
+
     /// First fit from the cursor on, once around.
     private mutating func search(_ count: Int, alignment: Int) -> UInt64? {
         if let found = search(count, alignment, from: cursor, to: Int(unitCount)) {

@@ -150,15 +150,30 @@ extension Engine {
         defer { logTurn.signal() }
         try checkNotPoisoned()
         try writeStaged(isDurable: true)
-        let buffer = ByteBuffer(capacity: 1024)
-        // A group of its own, so that damage to the last commit before it is told from a tail.
+        if lock.withLock({ _ in state.unsyncedLogBytes > 0 }) { try syncLog() }
+        // In a segment without commits an empty group stands before the LINK: losing the LINK then
+        // leaves a log that is not empty, and shows.
+        if logTail.position == 0 {
+            let empty = beginGroup()
+            FrameCodec.appendPad(into: empty)
+            try append(empty, isDurable: true)
+        }
+        // A group of its own, so that damage to the last commit before it is told from a tail; and
+        // behind all that is durable, so that its sector says so.
+        let group = beginGroup()
+        FrameCodec.appendLink(segment, into: group)
+        FrameCodec.appendPad(into: group)
+        try append(group, isDurable: true)
+        start(segment)
+    }
+
+    /// A group without content yet; the caller holds `logTurn`.
+    private func beginGroup() -> ByteBuffer {
+        let group = ByteBuffer(capacity: 1024)
         FrameCodec.appendGroup(
             salt: logTail.segment.salt, number: logTail.groupNumber,
-            durableCommit: lock.withLock { _ in state.durableCommit }, into: buffer)
-        FrameCodec.appendLink(segment, into: buffer)
-        FrameCodec.appendPad(into: buffer)
-        try append(buffer, isDurable: true)
-        start(segment)
+            durableCommit: lock.withLock { _ in state.durableCommit }, into: group)
+        return group
     }
 
     /// The log goes on at the beginning of a segment.

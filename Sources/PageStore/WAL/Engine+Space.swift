@@ -21,6 +21,16 @@ struct LoadedSpace {
     /// Where the state itself lies, its zones aside.
     var blocks: [ExtentAddress]
     var freeNames: [PageNames.Run]
+
+    /// A unit that pends and is free, or pends twice; nil when there is none.
+    var pendingConflict: UInt64? {
+        var waiting = UnitSet()
+        for run in map.pending {
+            if let shared = waiting.insert(run.unit, run.unitCount) { return shared }
+            if !map.isUsed(run.unit, run.unitCount) { return run.unit }
+        }
+        return nil
+    }
 }
 
 /// The allocation state: zone bitmaps, pending space and free page names. Only a checkpoint saves
@@ -49,6 +59,10 @@ extension Engine {
                 saved.zoneAddresses[zone] = try output.append(
                     image.view, id: UInt64(zone), kind: .zone, generation: plan.number,
                     commit: plan.commitNumber, unit: places[zone] ?? 0, unitCount: zoneUnitCount)
+            }
+            // A damaged file may name places that nothing has taken: they are not given back.
+            dying = space.withLock { space in
+                dying.filter { space.isUsed($0.unit, $0.unitCount) }
             }
             saved.pending += dying
             let addresses = try storeBlocks(
@@ -206,6 +220,9 @@ extension Engine {
                 throw damagedSpace("a zone has another size", address)
             }
             space.loadZone(zone, image.view)
+        }
+        guard space.usedEnd <= unitCount else {
+            throw damagedSpace("units behind its end are taken", root)
         }
         let pending = try parsePending(bytes, &position, Int(counts[1]), unitCount, root)
         space.finishLoading(unitCount: unitCount, pending: pending)

@@ -68,6 +68,8 @@ struct LogReader {
     /// What is committed by the frames that were read.
     private(set) var content: LogContent
     private var pending: [(PageID, PageVersion.Content)] = []
+    /// Whether the group that is being read has had a COMMIT.
+    private var hasCommitInGroup = false
     private(set) var frames: [LogFrame] = []
     private let collectsFrames: Bool
 
@@ -143,8 +145,11 @@ struct LogReader {
         }
         pending = []
         content.byteCount = end.linkedByteCount + UInt64(end.position)
-        let isTail = content.commitNumber < commitMax
-        if isTail && !isTailOpen { try searchLaterGroups(segment, bytes.view, start, end.position) }
+        guard content.commitNumber < commitMax, !isTailOpen else { return nil }
+        try searchLaterGroups(segment, bytes.view, start, end.position)
+        if end.position > 0 {
+            try engine.searchUnlinkedSegment(number: segment.number + 1)
+        }
         return nil
     }
 
@@ -200,8 +205,9 @@ struct LogReader {
             }
         case .commit:
             try applyCommit(bytes, byteOffset)
-        case .group, .link, .pad:
-            break
+            hasCommitInGroup = true
+        case .group: hasCommitInGroup = false
+        case .link, .pad: break
         }
     }
 
@@ -310,11 +316,15 @@ struct LogReader {
     }
 
     /// A later group of this segment that knew a commit durable which was not reached means that
-    /// the log is damaged before it: never silently a shorter history.
+    /// the log is damaged before it, and so does the group of a LINK, which is written when all
+    /// before it is durable: never silently a shorter history.
     private func searchLaterGroups(
         _ segment: LogSegment, _ bytes: ByteView, _ loadedFrom: Int, _ position: Int
     ) throws(StoreError) {
         let sector = Limits.sectorSizeInBytes
+        // Whoever knew the last commit durable knew so of its whole group.
+        let isInsideItsGroup = hasCommitInGroup && position % sector != 0
+        let known = isInsideItsGroup ? content.commitNumber : content.commitNumber &+ 1
         // Sectors count from the segment's start, bytes from where it was loaded.
         var start = (position + sector - 1) / sector * sector - loadedFrom
         while start <= bytes.count - FrameLayout.groupSize {
@@ -328,12 +338,20 @@ struct LogReader {
                 count: FrameLayout.groupHash - FrameLayout.length)
             guard
                 Checksum.hash(covered, seed: 0) == bytes.uint64(at: start + FrameLayout.groupHash),
-                bytes.uint64(at: start + FrameLayout.groupDurableCommit) > content.commitNumber
+                bytes.uint64(at: start + FrameLayout.groupDurableCommit) >= known
+                    || isFollowedByLink(bytes, start)
             else { continue }
             throw .corrupt(
                 nil, "the log is damaged before a commit that was durable",
                 byteOffset: segment.byteOffset + UInt64(position))
         }
+    }
+
+    private func isFollowedByLink(_ bytes: ByteView, _ start: Int) -> Bool {
+        let link = start + FrameLayout.groupSize
+        return link <= bytes.count - FrameLayout.linkSize
+            && bytes[link + FrameLayout.type] == FrameType.link.rawValue
+            && Int(bytes.uint32(at: link + FrameLayout.length)) == FrameLayout.linkSize
     }
 
     // MARK: Checks

@@ -1,0 +1,71 @@
+import Foundation
+import PageStore
+import Proof
+import TestSupport
+import Testing
+
+/// A slice of the proof that `scripts/prove damage` runs in full, and what it has shown.
+@Suite struct DamageTests {
+    private static let environment = ProcessInfo.processInfo.environment
+
+    @Test func `damage is found, or lies where nothing is read`() {
+        let seed =
+            Self.environment["TRELLIS_SEED"].flatMap(UInt64.init)
+            ?? UInt64.random(in: 1...UInt64.max)
+        let seconds: Double = Self.environment["TRELLIS_LONG"] == nil ? 4 : 40
+        var proof = DamageProof(seed: seed, budget: ProofBudget(seconds: seconds))
+        proof.run()
+        print(proof.report.summary)
+        #expect(proof.report.failure == nil)
+        #expect(proof.report["found"] > 100)
+    }
+
+    private func store(_ steps: [ScriptStep]) throws -> (bytes: [UInt8], frames: [LogFrame]) {
+        let disk = SimulatedDisk(seed: 1)
+        var player = try ScriptPlayer(
+            disk: disk, options: CrashProof.options, history: ScriptHistory(), seed: 1)
+        for step in steps { try player.run(step) }
+        let frames = try player.engine.logFrames()
+        return (try #require(disk.image.bytes(of: "store")), frames)
+    }
+
+    private func open(_ bytes: [UInt8], isReadOnly: Bool) throws -> Engine {
+        var image = DiskImage()
+        image.apply(.create(path: "store", file: 1))
+        image.apply(.write(file: 1, start: 0, bytes: bytes))
+        var options = CrashProof.options
+        options.isReadOnly = isReadOnly
+        return try Engine.open(
+            path: "store", options: options, files: SimulatedDisk(image, seed: 2))
+    }
+
+    @Test(arguments: [[ScriptStep.rotate, .insert], [.rotate, .rotate]], [true, false])
+    func `a log whose LINK is lost is damaged, not shorter`(
+        _ steps: [ScriptStep], _ isReadOnly: Bool
+    ) throws {
+        let (bytes, frames) = try store([.insert, .checkpoint] + steps)
+        let links = frames.filter { $0.type == .link }
+        #expect(links.count >= 1)
+        for link in links {
+            let sector = Int(link.byteOffset) / 512 * 512
+            var damaged = bytes
+            damaged.replaceSubrange(sector..<(sector + 512), with: repeatElement(0, count: 512))
+            let error = #expect(throws: StoreError.self) {
+                try open(damaged, isReadOnly: isReadOnly)
+            }
+            #expect(error?.code == .corrupt)
+        }
+    }
+
+    @Test func `damage to what fills a group up does not lose the next one`() throws {
+        let (bytes, frames) = try store([.insert, .checkpoint, .insert, .insert, .insert])
+        let pads = frames.filter { $0.type == .pad }
+        #expect(pads.count == 3)
+        for pad in pads.dropLast() {
+            var damaged = bytes
+            damaged[Int(pad.byteOffset) + 20] ^= 1
+            let error = #expect(throws: StoreError.self) { try open(damaged, isReadOnly: true) }
+            #expect(error?.code == .corrupt)
+        }
+    }
+}
