@@ -146,7 +146,8 @@ package struct PowerCut {
         }
         let lost = [UInt8](repeating: 0, count: bytes.count)
         if start + bytes.count > (durable.files[file]?.count ?? 0) {
-            try body((disk { DiskImage.store(lost[...], at: start, in: &$0) }, "size without data"))
+            let grown = disk { DiskImage.store(lost[...], at: start, in: &$0) }
+            try body((grown, "size without data"))
         }
         let scattered = disk { target in
             for sector in stride(from: 0, to: bytes.count, by: 512) where random.below(2) == 0 {
