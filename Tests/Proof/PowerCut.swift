@@ -103,8 +103,8 @@ package struct PowerCut {
         }
     }
 
-    /// A write of which a part is there: cut at each sector, in its first one, one byte short, with a
-    /// sector of garbage, with the file grown but nothing in it.
+    /// A write of which a part is there: cut at each sector, in its first one, one byte short, with
+    /// a sector of garbage, with the file grown but nothing in it.
     private mutating func tears(
         _ entries: [(effect: DiskEffect, isCertain: Bool)], _ torn: Int, of effect: DiskEffect,
         isExhaustive: Bool, _ body: (Image) throws -> Void
