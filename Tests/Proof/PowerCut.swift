@@ -27,6 +27,7 @@ package struct PowerCut {
         case .sync(let file): settle { $0.file == file }
         case .syncFolder: settle { $0.isFolderChange }
         case .durableWrite: open.append((effect, true))
+        case .forget(let file): open.removeAll { !$0.isCertain && $0.effect.file == file }
         default: open.append((effect, false))
         }
         // What nothing uncertain precedes is no question any more.
@@ -171,7 +172,7 @@ package struct PowerCut {
 extension DiskEffect {
     fileprivate var changesMedium: Bool {
         switch self {
-        case .sync, .syncFolder: false
+        case .sync, .forget, .syncFolder: false
         default: true
         }
     }

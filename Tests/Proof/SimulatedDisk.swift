@@ -35,7 +35,7 @@ package struct DiskImage {
             }
         case .link(let path, let file): names[path] = file
         case .unlink(let path): names[path] = nil
-        case .sync, .syncFolder: break
+        case .sync, .forget, .syncFolder: break
         }
     }
 }
@@ -49,6 +49,8 @@ package enum DiskEffect {
     case durableWrite(file: Int, start: Int, bytes: [UInt8])
     case truncate(file: Int, count: Int)
     case sync(file: Int)
+    /// A failed sync after which the system calls pages clean that are not on the medium.
+    case forget(file: Int)
     case link(path: String, file: Int)
     case unlink(path: String)
     case syncFolder
@@ -56,7 +58,7 @@ package enum DiskEffect {
     var file: Int? {
         switch self {
         case .write(let file, _, _), .durableWrite(let file, _, _), .truncate(let file, _),
-            .sync(let file):
+            .sync(let file), .forget(let file):
             file
         case .create, .link, .unlink, .syncFolder: nil
         }
@@ -76,6 +78,7 @@ package enum DiskEffect {
         case .durableWrite(_, let start, let bytes): "durable write of \(bytes.count) at \(start)"
         case .truncate(_, let count): "truncate to \(count)"
         case .sync: "sync"
+        case .forget: "sync that forgets"
         case .link: "link"
         case .unlink: "unlink"
         case .syncFolder: "sync of the folder"
@@ -109,6 +112,9 @@ package final class SimulatedDisk: FileSystem {
     package var image: DiskImage { state.withLock { $0.image } }
     package var effects: [DiskEffect] { state.withLock { $0.effects } }
     package var effectCount: Int { state.withLock { $0.effects.count } }
+
+    /// What was written to a file and not synchronised is never written to its medium.
+    package func forget(_ identity: FileIdentity) { perform(.forget(file: Int(identity.inode))) }
 
     func perform(_ effect: DiskEffect) {
         state.withLock { state in

@@ -1,3 +1,4 @@
+import Foundation
 import PageStore
 import TestSupport
 
@@ -5,11 +6,11 @@ import TestSupport
 package enum ScriptStep: String, CaseIterable, Sendable {
     case insert, update, delete, blob, relaxed, bulk, grow, spill
     case checkpoint, rotate, vacuum, backup, reopen, die
+    /// A reader takes what the store is now, and is compared after each step; all let go.
+    case hold, letGo
 
-    /// Those that change what the store holds.
-    static let writing: Set<ScriptStep> = [
-        .insert, .update, .delete, .blob, .relaxed, .bulk, .grow, .spill, .rotate,
-    ]
+    /// Those that a power cut may meet.
+    static let onMedium = allCases.filter { $0 != .hold && $0 != .letGo }
 }
 
 /// What a store should hold: the seed of each value's bytes by key.
@@ -42,10 +43,17 @@ package struct ScriptHistory {
     package var backups: [(path: String, doneAt: Int, content: ScriptContent)] = []
     /// The effects after which the store's own name is durable.
     package var namedAt = 0
+    /// Whether a commit failed while the log was written: it may be there or not.
+    package var isUnknown = false
 
     package init(content: ScriptContent = [:], commit: UInt64 = 0) {
         contents = [content]
         firstCommit = commit
+    }
+
+    /// What may be there when all is over.
+    package var rangeAtEnd: ClosedRange<Int> {
+        (durable.lastIndex { $0 != .max } ?? 0)...(contents.count - 1)
     }
 
     /// What a process found that opened a store: the commits up to one of them, of which those
@@ -78,19 +86,21 @@ package struct ScriptPlayer {
     package var history: ScriptHistory
     private var random: SeededRandom
     private let effectCount: () -> Int
-    private var held: (snapshot: Snapshot, content: ScriptContent)?
+    private let path: String
+    private var held: [(snapshot: Snapshot, content: ScriptContent)] = []
     private var backupCount = 0
 
     package init(
         disk: any FileSystem, options: Engine.Options, history: ScriptHistory,
-        seed: UInt64, effectCount: @escaping () -> Int = { 0 }
+        seed: UInt64, path: String = "store", effectCount: @escaping () -> Int = { 0 }
     ) throws {
         self.disk = disk
+        self.path = path
         self.options = options
         self.history = history
         self.effectCount = effectCount
         random = SeededRandom(seed: seed)
-        open = try Engine.open(path: "store", options: options, files: disk)
+        open = try Engine.open(path: path, options: options, files: disk)
         self.history.namedAt = effectCount()
     }
 
@@ -103,10 +113,12 @@ package struct ScriptPlayer {
 
     /// From now on a reader holds what the store is now; it is compared after each step.
     package mutating func holdSnapshot() throws {
-        held = (try engine.snapshot(), history.last)
+        held.append((try engine.snapshot(), history.last))
     }
 
-    package mutating func letGo() { held = nil }
+    package mutating func letGo() { held = [] }
+
+    package var isOpen: Bool { open != nil }
 
     package mutating func run(_ step: ScriptStep) throws {
         switch step {
@@ -117,33 +129,49 @@ package struct ScriptPlayer {
             _ = try engine.vacuum(byteBudget: 1 << 16)
             noteDurable()
         case .backup: try backUp()
+        case .hold: try holdSnapshot()
+        case .letGo: letGo()
         case .reopen:
             try close()
-            open = try Engine.open(path: "store", options: options, files: disk)
+            open = try Engine.open(path: path, options: options, files: disk)
         case .die:
             // The process ends, the system goes on: what was written is there, but not durable.
             letGo()
             open = nil
-            open = try Engine.open(path: "store", options: options, files: disk)
+            open = try openWhenLetGo()
         case .rotate:
             // More than a segment of log, in commits that stay in it.
             for _ in 0..<2 { try commit(.rotate) }
         default: try commit(step)
         }
-        if let held {
+        for held in held.suffix(4) {
             try StoreComparison.compare(held.snapshot, held.content, "a snapshot that is held")
         }
     }
 
     package mutating func close() throws {
         letGo()
-        try engine.close()
+        let closing = try engine
         open = nil
+        try closing.close()
         noteDurable()
     }
 
+    /// A checkpoint beside commits keeps its store until it has ended.
+    private func openWhenLetGo() throws(StoreError) -> Engine {
+        for _ in 0..<10_000 {
+            do throws(StoreError) {
+                return try Engine.open(path: path, options: options, files: disk)
+            } catch {
+                guard error.code == .alreadyOpen else { throw error }
+                Thread.sleep(forTimeInterval: 0.001)
+            }
+        }
+        return try Engine.open(path: path, options: options, files: disk)
+    }
+
     private mutating func backUp() throws {
-        let path = "backup\(backupCount)"
+        let path = "\(path).\(backupCount)"
         backupCount += 1
         try engine.copy(to: path)
         history.backups.append((path, effectCount(), history.last))
@@ -158,21 +186,34 @@ package struct ScriptPlayer {
 
     private mutating func commit(_ step: ScriptStep) throws {
         history.begun.append(effectCount())
-        let transaction = try engine.beginWrite()
         var content = history.last
-        try change(transaction, &content, step)
-        history.contents.append(content)
-        history.durable.append(.max)
         let durability: Durability =
             switch step {
             case .relaxed: .relaxed
             case .bulk: .bulk
             default: .durable
             }
-        let number = try transaction.commit(durability)
+        let staged: StagedCommit
+        do {
+            let transaction = try engine.beginWrite()
+            try change(transaction, &content, step)
+            staged = try transaction.stage(durability)
+        } catch {
+            // Nothing of it is in the log.
+            history.begun.removeLast()
+            throw error
+        }
+        history.contents.append(content)
+        history.durable.append(.max)
+        do {
+            try staged.finish()
+        } catch {
+            history.isUnknown = true
+            throw error
+        }
         let expected = history.firstCommit + UInt64(history.contents.count) - 1
-        guard number == expected else {
-            throw ProofFailure("commit \(number) was given, \(expected) was expected")
+        guard staged.number == expected else {
+            throw ProofFailure("commit \(staged.number) was given, \(expected) was expected")
         }
         if durability != .relaxed { noteDurable() }
     }

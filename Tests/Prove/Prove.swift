@@ -28,7 +28,7 @@ struct Prove {
 
     static func main() {
         guard let proof = Prove(CommandLine.arguments) else {
-            print("usage: Prove crash|damage [--minutes N] [--seed S]")
+            print("usage: Prove crash|faults|damage|model [--minutes N] [--seed S]")
             exit(2)
         }
         let start = ContinuousClock.now
@@ -61,6 +61,14 @@ struct Prove {
             return proof.report
         case "damage":
             var proof = DamageProof(seed: seed, budget: budget)
+            proof.run()
+            return proof.report
+        case "faults":
+            var proof = FaultProof(seed: seed, budget: budget)
+            proof.run()
+            return proof.report
+        case "model":
+            var proof = ModelProof(seed: seed, budget: budget)
             proof.run()
             return proof.report
         default: return nil
