@@ -244,6 +244,8 @@ final class EngineState: @unchecked Sendable {
     /// The last commit that is known to be durable.
     var durableCommit: UInt64
     var staged = StagedCommits()
+    /// The last commit of the group that is being written, or was last: the next to be shown.
+    var writtenCommit: UInt64 = 0
     /// Bytes of log that were written without waiting for them.
     var unsyncedLogBytes: UInt64 = 0
     var isSyncPlanned = false

@@ -18,7 +18,8 @@ extension Engine {
 
     /// Under the lock: the commits that the next snapshots may show, besides those to come.
     var shownCommits: [UInt64] {
-        [state.commitNumber] + (state.plannedCommit.map { [$0] } ?? [])
+        [state.commitNumber, state.writtenCommit]
+            + (state.plannedCommit.map { [$0] } ?? [])
     }
 
     /// Takes generation and commit in one step, and keeps the generation for the snapshot.

@@ -31,6 +31,8 @@ extension Engine {
         let (staged, durable) = lock.withLock { _ in
             let staged = state.staged
             state.staged = StagedCommits()
+            // Others stage behind it while it is written.
+            if staged.count > 0 { state.writtenCommit = staged.last }
             return (staged, state.durableCommit)
         }
         guard staged.count > 0 else { return }

@@ -1,0 +1,100 @@
+import Dispatch
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import PageStore
+
+/// What readers see of a commit while others are staged behind it.
+@Suite(.timeLimit(.minutes(1))) struct GroupVersionTests {
+    /// A version that only the group on its way shows was let go when two more commits had staged.
+    @Test func `a group is shown as it was written, whatever was staged meanwhile`() throws {
+        let files = PausingFileSystem()
+        var options = Engine.Options()
+        options.checkpointsInBackground = false
+        let engine = try Engine.open(path: "store", options: options, files: files)
+        let first = try engine.beginWrite()
+        let id = try first.allocatePage(.overflow).id
+        _ = try first.commit()
+        func stage(_ byte: UInt8) throws(StoreError) -> StagedCommit {
+            let transaction = try engine.beginWrite()
+            try transaction.editablePage(id)[100] = byte
+            return try transaction.stage()
+        }
+        let shown = try stage(2)
+        files.pausesNext()
+        let isWritten = DispatchSemaphore(value: 0)
+        DispatchQueue.global().async {
+            try? shown.finish()
+            isWritten.signal()
+        }
+        files.waitForPause()
+        let later = [try stage(3), try stage(4)]
+        files.goOn()
+        isWritten.wait()
+        let snapshot = try engine.snapshot()
+        #expect(snapshot.commitNumber == shown.number)
+        #expect(try snapshot.page(id)[100] == 2)
+        for commit in later { try commit.finish() }
+        #expect(try engine.snapshot().page(id)[100] == 4)
+        #expect(try snapshot.page(id)[100] == 2)
+    }
+}
+
+/// A file in memory one of whose writes can be made to wait.
+private final class PausingFileSystem: FileSystem {
+    private let memory = MemoryFileSystem()
+    let isPausing = Atomic<Bool>(false)
+    let hasPaused = DispatchSemaphore(value: 0)
+    let mayGoOn = DispatchSemaphore(value: 0)
+
+    func pausesNext() { isPausing.store(true, ordering: .sequentiallyConsistent) }
+    func waitForPause() { hasPaused.wait() }
+    func goOn() { mayGoOn.signal() }
+
+    func open(_ path: String, _ mode: FileMode) throws(StoreError) -> any StoreFile {
+        PausingFile(try memory.open(path, mode), self)
+    }
+    func identity(_ path: String) throws(StoreError) -> FileIdentity? {
+        try memory.identity(path)
+    }
+    func rename(_ path: String, to newPath: String) throws(StoreError) {
+        try memory.rename(path, to: newPath)
+    }
+    func unlink(_ path: String) throws(StoreError) { try memory.unlink(path) }
+    func syncDirectory(of path: String) throws(StoreError) {}
+    func now() -> UInt64 { memory.now() }
+    func random() -> UInt64 { memory.random() }
+    func processID() -> Int32 { memory.processID() }
+}
+
+private final class PausingFile: StoreFile {
+    private let file: any StoreFile
+    private let files: PausingFileSystem
+
+    init(_ file: any StoreFile, _ files: PausingFileSystem) {
+        self.file = file
+        self.files = files
+    }
+
+    var identity: FileIdentity { file.identity }
+    func read(into buffer: ReadBuffer, at byteOffset: UInt64) throws(StoreError) -> Int {
+        try file.read(into: buffer, at: byteOffset)
+    }
+    func write(_ bytes: ByteView, at byteOffset: UInt64) throws(StoreError) {
+        try file.write(bytes, at: byteOffset)
+    }
+    func writeDurably(_ bytes: ByteView, at byteOffset: UInt64) throws(StoreError) {
+        if files.isPausing.exchange(false, ordering: .sequentiallyConsistent) {
+            files.hasPaused.signal()
+            files.mayGoOn.wait()
+        }
+        try file.writeDurably(bytes, at: byteOffset)
+    }
+    func sync() throws(StoreError) { try file.sync() }
+    func truncate(to sizeInBytes: UInt64) throws(StoreError) {
+        try file.truncate(to: sizeInBytes)
+    }
+    func size() throws(StoreError) -> UInt64 { try file.size() }
+    func close() { file.close() }
+}
