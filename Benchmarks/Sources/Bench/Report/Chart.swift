@@ -30,9 +30,9 @@ struct Chart {
             width="760" height="\(Int(height))" role="img" \
             aria-label="CPU time per operation at \(stage.persons) persons">
             <style>
-            text { font: 11px system-ui, sans-serif; fill: #495057 }
+            text { font: 11px system-ui, sans-serif; fill: #7d8590 }
             .value { font-size: 9px }
-            @media (prefers-color-scheme: dark) { text { fill: #ced4da } }
+            @media (prefers-color-scheme: dark) { text { fill: #adb5bd } }
             </style>
             \(body)</svg>
 

@@ -58,8 +58,8 @@ struct Report {
         if let load = document.loadAverageMax, load > 3 {
             text +=
                 " **Other programs kept the processors busy meanwhile (load average up to "
-                + "\(Figure.text(load))): ratios of CPU time hold, wall times and the rows made of "
-                + "them (W2, W2b, W12, W13) say little.**"
+                + "\(Figure.text(load))): ratios of CPU time are rough, wall "
+                + "times and the rows made of them (W2, W2b, W12, W13) say little.**"
         }
         return text
     }
