@@ -211,8 +211,13 @@ package class RecordReader {
         of relationship: RelationshipLayout, target: ObjectNumber,
         _ body: (ObjectNumber) throws(StoreError) -> Void
     ) throws(StoreError) {
-        let cursor = Cursor(view, tree: trees.links(relationship))
-        let prefix = RecordKey.bytes(target)
+        let tree = trees.links(relationship)
+        let prefix = RecordKey.inline(target)
+        if let run = try view.numbers(behind: prefix.span, in: tree) {
+            for index in 0..<run.count { try body(ObjectNumber(run[index])) }
+            return
+        }
+        let cursor = Cursor(view, tree: tree)
         _ = try cursor.seek(prefix.span)
         while cursor.isValid {
             let key = cursor.key

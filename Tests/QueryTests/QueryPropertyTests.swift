@@ -206,6 +206,55 @@ import Testing
         #expect(indexed > 100)
     }
 
+    @Test func `a lookup by key gives what the reference meaning gives`() throws {
+        let seed = ProcessInfo.processInfo.environment["TRELLIS_SEED"].flatMap(UInt64.init) ?? 11
+        print("seed", seed)
+        var random = Random(state: seed)
+        var answered = 0
+        for _ in 0..<8 {
+            let database = try Self.database(&random)
+            let snapshot = try database.snapshot()
+            for _ in 0..<100 {
+                let name = random.next(3) == 0 ? "Dog" : "Animal"
+                let entity = try #require(database.schema.entity(named: name))
+                let field = random.pick(entity.fields.filter { $0.type != nil })
+                let value = Self.value(field.type ?? .string, &random)
+                let condition = Condition.comparison(
+                    Comparison(.keyPath([field.name]), .equal, .constant(value)))
+                var request = FetchRequest(entityName: name, condition: condition)
+                if random.next(3) == 0 { request.limit = 1 + random.next(3) }
+                request.offset = random.next(3)
+                guard let lookup = KeyLookup(request, entity, snapshot) else { continue }
+                answered += 1
+                var found: [ObjectNumber] = []
+                try lookup.forEach { number, _ in
+                    found.append(number)
+                    return true
+                }
+                let all = try reference(snapshot, entity, condition).dropFirst(request.offset)
+                #expect(
+                    found == Array(all.prefix(request.limit ?? .max)),
+                    "seed \(seed): \(condition)")
+                let index = try #require(entity.index(on: field.name))
+                let matches = try #require(
+                    try snapshot.matches(
+                        in: index,
+                        equalTo: [value, .string("none")].filter {
+                            $0 == value || field.type == .string
+                        }))
+                let matched = try matches.filter { match in
+                    #expect(match.position == 0)
+                    return try snapshot.withRow(match.number, in: entity.hierarchy) {
+                        entity.tags.contains($0.entityTag)
+                    } == true
+                }
+                #expect(matched.map(\.number) == Array(try reference(snapshot, entity, condition)))
+            }
+            try database.close()
+        }
+        #expect(answered > 50)
+    }
+
     /// Sorted, limited and offset results are a window of the whole sorted list.
     private func checkSorted(
         _ runner: QueryRunner, _ request: FetchRequest, _ expected: [ObjectNumber],

@@ -62,13 +62,13 @@ extension BaseDataTransaction {
             if sources.updateValue(source, forKey: id) == nil { order.append(id) }
         }
         sources = try preProcess(sources)
-        var existing = try existingObjects(order.filter { sources[$0] != nil }, O.self)
+        let wanted = order.compactMap { id in sources[id].map { (id: id, source: $0) } }
+        let existing = try existingObjects(wanted.map(\.id), O.self)
         var objects: [O] = []
-        objects.reserveCapacity(order.count)
-        for id in order {
-            guard let source = sources[id] else { continue }
+        objects.reserveCapacity(wanted.count)
+        for (position, (id, source)) in wanted.enumerated() {
             let object = try importSource(
-                source, id: id, into: into, existing: existing.removeValue(forKey: id))
+                source, id: id, into: into, existing: existing[position])
             if let object { objects.append(object) }
         }
         return objects
@@ -89,19 +89,32 @@ extension BaseDataTransaction {
         return object
     }
 
-    /// The objects of these identities, found through the index a thousand at a time.
+    /// For each identity its object, nil where there is none.
     private func existingObjects<O: CoreStoreObject & ImportableUniqueObject>(
         _ ids: [O.UniqueIDType], _ type: O.Type
-    ) throws -> [O.UniqueIDType: O] {
-        var found: [O.UniqueIDType: O] = [:]
-        var rest = ids[...]
-        while !rest.isEmpty {
-            let part = rest.prefix(1000)
-            rest = rest.dropFirst(1000)
-            let objects = try fetchAll(
-                From<O>(), Where<O>(O.uniqueIDKeyPath, isMemberOf: Array(part)))
-            for object in objects { found[object.uniqueIDValue] = object }
+    ) throws -> [O?] {
+        let runner = FetchRunner(stack: stack, context: context)
+        var found = [O?](repeating: nil, count: ids.count)
+        // A part at a time, so that a long import takes no more memory for its keys.
+        for start in stride(from: 0, to: ids.count, by: 10_000) {
+            let part = Array(ids[start..<min(start + 10_000, ids.count)])
+            let values = part.map { ValueBridge.value($0) }
+            let matches = try runner.objects(type, where: O.uniqueIDKeyPath, isOneOf: values)
+            for (position, object) in try matches ?? scannedObjects(part, type) {
+                found[start + position] = object
+            }
         }
         return found
+    }
+
+    /// The same by a fetch, where no index finds the identities.
+    private func scannedObjects<O: CoreStoreObject & ImportableUniqueObject>(
+        _ ids: [O.UniqueIDType], _ type: O.Type
+    ) throws -> [(position: Int, object: O)] {
+        let objects = try fetchAll(From<O>(), Where<O>(O.uniqueIDKeyPath, isMemberOf: ids))
+        let positions = Dictionary(zip(ids, ids.indices)) { first, _ in first }
+        return objects.compactMap { object in
+            positions[object.uniqueIDValue].map { ($0, object) }
+        }
     }
 }

@@ -4,7 +4,8 @@ import RecordStore
 struct LinkOverlay {
     struct Key: Hashable {
         var relationshipID: Int
-        var storeID: UUID
+        /// Of the store's `AttachedStore`, which the context keeps.
+        var store: ObjectIdentifier
         var owner: ObjectNumber
     }
 
@@ -17,26 +18,56 @@ struct LinkOverlay {
 
     /// What changed for the mirror of a to-one: the pairs themselves are properties of the targets.
     struct Mirror {
-        var added: [ObjectNumber] = []
-        var removed: Set<ObjectNumber> = []
+        private var added: Set<ObjectNumber> = []
+        private var removed: Set<ObjectNumber> = []
+
+        mutating func add(_ target: ObjectNumber) {
+            if removed.remove(target) == nil { added.insert(target) }
+        }
+
+        mutating func remove(_ target: ObjectNumber) {
+            if added.remove(target) == nil { removed.insert(target) }
+        }
+
+        /// The targets, in the order of their numbers, where the store has these.
+        func over(_ stored: [ObjectNumber]) -> [ObjectNumber] {
+            let kept = removed.isEmpty ? stored : stored.filter { !removed.contains($0) }
+            return added.isEmpty ? kept : added.union(kept).sorted()
+        }
+    }
+
+    private struct MirrorChange {
+        var key: Key
+        var target: ObjectNumber
+        var isRemoval: Bool
     }
 
     var lists: [Key: List] = [:]
-    var mirrors: [Key: Mirror] = [:]
+    private var mirrors: [Key: Mirror] = [:]
+    /// Most mirrors are never read before the flush, so what changes is only written down, and
+    /// looked through when one is.
+    private var unreadChanges: [MirrorChange] = []
 
-    var isEmpty: Bool { lists.isEmpty && mirrors.isEmpty }
+    var isEmpty: Bool { lists.isEmpty && mirrors.isEmpty && unreadChanges.isEmpty }
 
     mutating func addMirror(_ key: Key, _ target: ObjectNumber) {
-        if mirrors[key, default: Mirror()].removed.remove(target) != nil { return }
-        if mirrors[key]?.added.contains(target) == true { return }
-        mirrors[key, default: Mirror()].added.append(target)
+        unreadChanges.append(MirrorChange(key: key, target: target, isRemoval: false))
     }
 
     mutating func removeMirror(_ key: Key, _ target: ObjectNumber) {
-        if let index = mirrors[key]?.added.firstIndex(of: target) {
-            mirrors[key]?.added.remove(at: index)
-            return
+        unreadChanges.append(MirrorChange(key: key, target: target, isRemoval: true))
+    }
+
+    /// What changed for an owner; nil when nothing did.
+    mutating func mirror(_ key: Key) -> Mirror? {
+        for change in unreadChanges {
+            if change.isRemoval {
+                mirrors[change.key, default: Mirror()].remove(change.target)
+            } else {
+                mirrors[change.key, default: Mirror()].add(change.target)
+            }
         }
-        mirrors[key, default: Mirror()].removed.insert(target)
+        unreadChanges.removeAll(keepingCapacity: true)
+        return mirrors.isEmpty ? nil : mirrors[key]
     }
 }

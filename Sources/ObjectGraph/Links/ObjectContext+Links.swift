@@ -10,16 +10,25 @@ extension ObjectContext {
         guard let relationship = relationship(relationshipID, raw) else { return [] }
         do throws(StoreError) {
             let target = raw.store.database.schema.knownEntity(tag: relationship.destinationTag)
-            var found: [CoreStoreObject] = []
-            for number in try linkedNumbers(of: object, raw, relationship) {
-                if let object = try self.object(number, in: target.hierarchy, of: raw.store) {
-                    found.append(object)
-                }
-            }
-            return found
+            let numbers = try linkedNumbers(of: object, raw, relationship)
+            return try objects(numbers, in: target.hierarchy, of: raw.kind.store)
         } catch {
             fail(error, "the links of an object could not be read.")
             return []
+        }
+    }
+
+    /// The object that a to-one relationship leads to.
+    func linkedObject(
+        of object: CoreStoreObject, _ raw: RawObject, relationshipID: Int
+    ) -> CoreStoreObject? {
+        guard let relationship = relationship(relationshipID, raw), relationship.kind == .toOne
+        else { return nil }
+        do throws(StoreError) {
+            return try target(of: object, relationship)
+        } catch {
+            fail(error, "a link of an object could not be read.")
+            return nil
         }
     }
 
@@ -32,22 +41,25 @@ extension ObjectContext {
         _ relationship: RelationshipLayout, _ raw: RawObject
     ) -> LinkOverlay.Key {
         LinkOverlay.Key(
-            relationshipID: relationship.id, storeID: raw.store.id, owner: raw.number)
+            relationshipID: relationship.id, store: ObjectIdentifier(raw.store),
+            owner: raw.number)
     }
 
     func linkedNumbers(
         of object: CoreStoreObject, _ raw: RawObject, _ relationship: RelationshipLayout
     ) throws(StoreError) -> [ObjectNumber] {
-        if let field = relationship.field {
+        if let offset = relationship.byteOffset {
             object.loadRow()
-            return object.row.buffer.view.link(at: field.byteOffset).map { [$0] } ?? []
+            return object.row.buffer.view.link(at: offset).map { [$0] } ?? []
         }
-        let key = key(relationship, raw)
-        if let list = links.lists[key] { return list.targets }
-        var numbers = try reader(for: raw.store).linkedNumbers(relationship, of: raw.number)
-        guard let mirror = links.mirrors[key] else { return numbers }
-        numbers.removeAll { mirror.removed.contains($0) }
-        return numbers + mirror.added.filter { !numbers.contains($0) }
+        if relationship.hasEdges, let list = links.lists[key(relationship, raw)] {
+            return list.targets
+        }
+        let numbers = try reader(for: raw.store).linkedNumbers(relationship, of: raw.number)
+        guard relationship.mirrorsToOne, !links.isEmpty,
+            let mirror = links.mirror(key(relationship, raw))
+        else { return numbers }
+        return mirror.over(numbers)
     }
 
     // MARK: Writing
@@ -57,25 +69,11 @@ extension ObjectContext {
         relationshipID: Int
     ) {
         guard let relationship = relationship(relationshipID, raw) else { return }
-        for target in objects where target.raw?.context !== self {
-            Log.assert(
-                false,
-                "\(raw.entity.name).\(relationship.name) was given an object of another context: "
-                    + "edit it in this transaction first")
-            return
-        }
         var seen: Set<ObjectIdentifier> = []
         let targets = objects.filter { seen.insert(ObjectIdentifier($0)).inserted }
-        for target in targets where target.raw?.store !== raw.store {
-            Log.assert(
-                false, "\(raw.entity.name).\(relationship.name) cannot lead to another store")
-            return
-        }
+        for target in targets where !accepts(target, raw, relationship) { return }
         guard object.state != .deleted, !targets.contains(where: { $0.state == .deleted }) else {
-            Log.assert(
-                false,
-                "\(raw.entity.name).\(relationship.name) was given to, or from, an object that "
-                    + "is deleted")
+            refuseDeleted(raw, relationship)
             return
         }
         willChange(object)
@@ -91,14 +89,61 @@ extension ObjectContext {
         }
     }
 
+    /// Makes a to-one relationship lead to an object, or to none.
+    func setLinkedObject(
+        _ target: CoreStoreObject?, of object: CoreStoreObject, _ raw: RawObject,
+        relationshipID: Int
+    ) {
+        guard let relationship = relationship(relationshipID, raw), relationship.kind == .toOne
+        else { return }
+        if let target, !accepts(target, raw, relationship) { return }
+        guard object.state != .deleted, target?.state != .deleted else {
+            refuseDeleted(raw, relationship)
+            return
+        }
+        willChange(object)
+        guard role == .transaction, !hasEnded else { return }
+        do throws(StoreError) {
+            try setTarget(target, of: object, raw, relationship)
+        } catch {
+            fail(error, "a link could not be changed.")
+        }
+    }
+
+    /// Whether an object may be led to: it is of this context, and of the same store.
+    private func accepts(
+        _ target: CoreStoreObject, _ raw: RawObject, _ relationship: RelationshipLayout
+    ) -> Bool {
+        guard let other = target.raw, other.kind.context === self else {
+            Log.assert(
+                false,
+                "\(raw.entity.name).\(relationship.name) was given an object of another context: "
+                    + "edit it in this transaction first")
+            return false
+        }
+        guard other.kind.store === raw.kind.store else {
+            Log.assert(
+                false, "\(raw.entity.name).\(relationship.name) cannot lead to another store")
+            return false
+        }
+        return true
+    }
+
+    private func refuseDeleted(_ raw: RawObject, _ relationship: RelationshipLayout) {
+        Log.assert(
+            false,
+            "\(raw.entity.name).\(relationship.name) was given to, or from, an object that "
+                + "is deleted")
+    }
+
     /// Changes a to-one link and what mirrors it.
     private func setTarget(
         _ target: CoreStoreObject?, of object: CoreStoreObject, _ raw: RawObject,
         _ relationship: RelationshipLayout
     ) throws(StoreError) {
-        guard let field = relationship.field else { return }
+        guard let offset = relationship.byteOffset else { return }
         object.loadRow()
-        let old = object.row.buffer.view.link(at: field.byteOffset)
+        let old = object.row.buffer.view.link(at: offset)
         let new = target?.raw?.number
         guard old != new else { return }
         let schema = raw.store.database.schema
@@ -109,13 +154,13 @@ extension ObjectContext {
         {
             try removeLink(inverse, from: former, to: object)
         }
-        store(new, in: field, of: object)
+        store(new, at: offset, of: object)
         guard let inverse, let target else { return }
         if inverse.kind == .toOne, let partner = try self.target(of: target, inverse),
             partner !== object
         {
             // The former partner of a one-to-one link is displaced.
-            store(nil, in: field, of: partner)
+            store(nil, at: offset, of: partner)
         }
         try addLink(inverse, from: target, to: object)
     }
@@ -123,16 +168,16 @@ extension ObjectContext {
     private func target(
         of object: CoreStoreObject, _ relationship: RelationshipLayout
     ) throws(StoreError) -> CoreStoreObject? {
-        guard let raw = object.raw, let field = relationship.field else { return nil }
+        guard let raw = object.raw, let offset = relationship.byteOffset else { return nil }
         object.loadRow()
-        guard let number = object.row.buffer.view.link(at: field.byteOffset) else { return nil }
+        guard let number = object.row.buffer.view.link(at: offset) else { return nil }
         let entity = raw.store.database.schema.knownEntity(tag: relationship.destinationTag)
         return try self.object(number, in: entity.hierarchy, of: raw.store)
     }
 
-    private func store(_ number: ObjectNumber?, in field: FieldLayout, of object: CoreStoreObject) {
-        object.willWrite(UInt16(field.byteOffset))
-        object.row.buffer.setLink(number, at: field.byteOffset)
+    private func store(_ number: ObjectNumber?, at offset: Int, of object: CoreStoreObject) {
+        object.willWrite(UInt16(offset))
+        object.row.buffer.setLink(number, at: offset)
     }
 
     /// Gives a to-many exactly these targets.
@@ -183,8 +228,8 @@ extension ObjectContext {
         to target: CoreStoreObject
     ) throws(StoreError) {
         guard let raw = object.raw, let number = target.raw?.number else { return }
-        if let field = relationship.field {
-            store(number, in: field, of: object)
+        if let offset = relationship.byteOffset {
+            store(number, at: offset, of: object)
         } else if relationship.mirrorsToOne {
             willChange(object)
             links.addMirror(key(relationship, raw), number)
@@ -201,10 +246,10 @@ extension ObjectContext {
         to target: CoreStoreObject
     ) throws(StoreError) {
         guard let raw = object.raw, let number = target.raw?.number else { return }
-        if let field = relationship.field {
+        if let offset = relationship.byteOffset {
             object.loadRow()
-            guard object.row.buffer.view.link(at: field.byteOffset) == number else { return }
-            store(nil, in: field, of: object)
+            guard object.row.buffer.view.link(at: offset) == number else { return }
+            store(nil, at: offset, of: object)
         } else if relationship.mirrorsToOne {
             willChange(object)
             links.removeMirror(key(relationship, raw), number)
@@ -226,9 +271,11 @@ extension ObjectContext {
             owner: object, relationship: relationship, targets: numbers)
     }
 
-    /// Takes an object out of every relationship, before it is deleted.
+    /// Takes an object out of every relationship, before it is deleted. What is deleted with it
+    /// need not be told: links to what is gone lead nowhere, and go with their records.
     func unlink(_ object: CoreStoreObject, _ raw: RawObject) {
-        for relationship in raw.entity.relationships where relationship.inverseID != nil {
+        for relationship in raw.kind.entity.relationships
+        where relationship.inverseID != nil && relationship.deleteRule != .cascade {
             let targets = linkedObjects(of: object, raw, relationshipID: relationship.id)
             guard !targets.isEmpty else { continue }
             setLinkedObjects([], of: object, raw, relationshipID: relationship.id)

@@ -23,8 +23,10 @@ enum Log {
         fileName: StaticString = #fileID, lineNumber: Int = #line,
         functionName: StaticString = #function
     ) {
+        // What holds, as nearly always, costs no look at the logger.
+        guard !condition() else { return }
         CoreStoreDefaults.logger.assert(
-            condition(), message: message(), fileName: fileName, lineNumber: lineNumber,
+            false, message: message(), fileName: fileName, lineNumber: lineNumber,
             functionName: functionName)
     }
 

@@ -23,11 +23,11 @@ where Wrapped: CoreStoreObject {
     public typealias DestinationObjectType = Wrapped
 
     public static func cs_load(_ object: CoreStoreObject, _ slot: UInt16) -> Wrapped? {
-        object.linkedObjects(slot).first as? Wrapped
+        object.linkedObject(slot) as? Wrapped
     }
 
     public func cs_store(_ object: CoreStoreObject, _ slot: UInt16) {
-        object.setLinkedObjects(self.map { [$0] } ?? [], slot)
+        object.setLinkedObject(self, slot)
     }
 }
 
@@ -51,7 +51,10 @@ where Element: CoreStoreObject {
     public typealias DestinationObjectType = Element
 
     public static func cs_load(_ object: CoreStoreObject, _ slot: UInt16) -> Set<Element> {
-        Set(object.linkedObjects(slot).compactMap { $0 as? Element })
+        let objects = object.linkedObjects(slot)
+        var set = Set<Element>(minimumCapacity: objects.count)
+        for case let object as Element in objects { set.insert(object) }
+        return set
     }
 
     public func cs_store(_ object: CoreStoreObject, _ slot: UInt16) {

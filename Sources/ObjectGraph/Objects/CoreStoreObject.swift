@@ -35,6 +35,9 @@ open class CoreStoreObject: DynamicObject, Hashable {
     static let farBit: UInt64 = 1 << 63
     /// Whether the object waits in its context to be handed to the record transaction.
     final var isPending = false
+    /// Whether the row has values that the record transaction does not have; where it has not,
+    /// only links changed, which are in no record but those of to-one sides.
+    final var isWritten = false
     /// Whether the context lists the object among the changed ones.
     final var isListed = false
     /// Whether the record transaction, or the store, has a record of the object.
@@ -125,6 +128,7 @@ open class CoreStoreObject: DynamicObject, Hashable {
         loadRow()
         raw.context.willChange(self)
         isOpen = isPending
+        isWritten = isPending
     }
 
     /// Where the entity keeps a property; nil when the object's schema has none of that name.
@@ -138,11 +142,24 @@ open class CoreStoreObject: DynamicObject, Hashable {
         return raw.context.linkedObjects(of: self, raw, relationshipID: Int(slot))
     }
 
+    final func linkedObject(_ slot: UInt16) -> CoreStoreObject? {
+        guard let raw, slot < FieldRegistry.declarationBit else { return nil }
+        return raw.context.linkedObject(of: self, raw, relationshipID: Int(slot))
+    }
+
+    final func setLinkedObject(_ target: CoreStoreObject?, _ slot: UInt16) {
+        guard let raw, slot < FieldRegistry.declarationBit else { return refuseLink() }
+        raw.context.makeRoomOrFail()
+        raw.context.setLinkedObject(target, of: self, raw, relationshipID: Int(slot))
+    }
+
     final func setLinkedObjects(_ objects: [CoreStoreObject], _ slot: UInt16) {
-        guard let raw, slot < FieldRegistry.declarationBit else {
-            Log.abort("a relationship of \(Self.self) belongs to no entity of the schema")
-        }
+        guard let raw, slot < FieldRegistry.declarationBit else { return refuseLink() }
         raw.context.makeRoomOrFail()
         raw.context.setLinkedObjects(objects, of: self, raw, relationshipID: Int(slot))
+    }
+
+    private final func refuseLink() {
+        Log.abort("a relationship of \(Self.self) belongs to no entity of the schema")
     }
 }

@@ -11,7 +11,7 @@ extension ObjectContext {
             position += 1
             guard let raw = next.raw, next.state != .deleted else { continue }
             next.loadRow()
-            for relationship in raw.entity.relationships
+            for relationship in raw.kind.entity.relationships
             where relationship.deleteRule != .nullify {
                 let targets = linkedObjects(of: next, raw, relationshipID: relationship.id)
                 guard !targets.isEmpty else { continue }
@@ -23,7 +23,7 @@ extension ObjectContext {
                 }
             }
             unlink(next, raw)
-            if hasSources(raw) { deletedTargets.append(next) }
+            if raw.kind.hasUnmirroredSources { deletedTargets.append(next) }
             mark(next)
         }
     }
@@ -36,13 +36,6 @@ extension ObjectContext {
         object.state = .deleted
         object.isPending = false
         object.isOpen = false
-    }
-
-    /// Whether to-one links may lead to an object that it does not know of.
-    private func hasSources(_ raw: RawObject) -> Bool {
-        raw.store.database.schema.relationships(to: raw.entity).contains {
-            $0.inverseID == nil && $0.kind == .toOne
-        }
     }
 
     /// Clears to-one links to deleted objects that no inverse mirrors, or leads them to what took

@@ -33,26 +33,26 @@ extension ObjectContext {
 
     private func batch(for store: AttachedStore) throws(StoreError) -> RecordBatch {
         var batch = RecordBatch()
-        var updates: [(number: ObjectNumber, object: CoreStoreObject)] = []
+        var updates: [CoreStoreObject] = []
         for object in pending where object.isPending {
             guard let raw = object.raw, raw.kind.store === store else { continue }
+            let isWritten = object.isWritten
             object.isPending = false
             object.isOpen = false
+            object.isWritten = false
             object.isFlushed = true
             if !object.isRecorded {
                 object.isRecorded = true
                 batch.insert(raw.kind.entity, raw.number, row: object.row.buffer)
-            } else if object.isRowLoaded {
-                // Without its row in memory only links were changed, which are not in the record.
-                updates.append((raw.number, object))
+            } else if isWritten {
+                updates.append(object)
             }
         }
-        updates.sort { $0.number < $1.number }
-        for (number, object) in updates {
-            guard let kind = object.raw?.kind else { continue }
-            batch.update(kind.entity, number, row: object.row.buffer)
+        for object in Self.sorted(updates) {
+            guard let raw = object.raw else { continue }
+            batch.update(raw.kind.entity, raw.number, row: object.row.buffer)
         }
-        for object in unflushedDeletions {
+        for object in Self.sorted(unflushedDeletions) {
             guard let raw = object.raw, raw.kind.store === store else { continue }
             batch.delete(
                 raw.number, in: raw.kind.entity.hierarchy,
@@ -66,6 +66,18 @@ extension ObjectContext {
                 list.relationship, owner: raw.number, try remainingTargets(of: list, raw))
         }
         return batch
+    }
+
+    /// Objects in the order in which their records lie. References are costly to move, so their
+    /// numbers are sorted.
+    private static func sorted(_ objects: [CoreStoreObject]) -> [CoreStoreObject] {
+        var places: [(number: UInt64, index: Int)] = []
+        places.reserveCapacity(objects.count)
+        for (index, object) in objects.enumerated() {
+            places.append((object.raw?.number.rawValue ?? 0, index))
+        }
+        places.sort { $0.number < $1.number }
+        return places.map { objects[$0.index] }
     }
 
     /// Without an inverse nothing took the targets that were deleted out of a list.

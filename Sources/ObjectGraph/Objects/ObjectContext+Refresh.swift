@@ -34,6 +34,7 @@ extension ObjectContext {
         } else {
             forgetRow(of: object)
             object.isPending = false
+            object.isWritten = false
         }
         // What the record transaction has is still to be overwritten, but nobody shall take that
         // for a change.

@@ -160,9 +160,10 @@ final class ObjectContext {
 
     /// The object of an ID in this context; nil when its row is gone.
     func existing(_ id: NSManagedObjectID) throws(StoreError) -> CoreStoreObject? {
-        var store = accesses.first { $0.store.id == id.storeID }?.store
-        if store == nil { store = stack?.store(id.storeID) }
-        guard let store else { return nil }
+        for access in accesses where access.store.id == id.storeID {
+            return try object(id.number, in: id.hierarchy, access)
+        }
+        guard let store = stack?.store(id.storeID) else { return nil }
         return try object(id.number, in: id.hierarchy, of: store)
     }
 
@@ -170,7 +171,12 @@ final class ObjectContext {
     func object(
         _ number: ObjectNumber, in hierarchy: HierarchyID, of store: AttachedStore
     ) throws(StoreError) -> CoreStoreObject? {
-        let access = try access(to: store)
+        try object(number, in: hierarchy, try access(to: store))
+    }
+
+    private func object(
+        _ number: ObjectNumber, in hierarchy: HierarchyID, _ access: StoreAccess
+    ) throws(StoreError) -> CoreStoreObject? {
         if let known = access.registered(number, in: hierarchy) {
             if known.state == .deleted { return nil }
             if known.isRowLoaded { return known }
@@ -178,6 +184,34 @@ final class ObjectContext {
         return try access.reader.withRow(number, in: hierarchy) { row throws(StoreError) in
             try self.object(number, row: row, access)
         }
+    }
+
+    /// The objects of these numbers; those whose rows are gone are left out. Rows that lie together
+    /// are found together.
+    func objects(
+        _ numbers: [ObjectNumber], in hierarchy: HierarchyID, of store: AttachedStore
+    ) throws(StoreError) -> [CoreStoreObject] {
+        guard !numbers.isEmpty else { return [] }
+        let access = try access(to: store)
+        var found: [CoreStoreObject] = []
+        found.reserveCapacity(numbers.count)
+        var rows: RowLookup?
+        for number in numbers {
+            if let known = access.registered(number, in: hierarchy) {
+                if known.state == .deleted { continue }
+                if known.isRowLoaded {
+                    found.append(known)
+                    continue
+                }
+            }
+            let lookup = rows ?? access.reader.rowLookup(hierarchy)
+            rows = lookup
+            let object = try lookup.withRow(number) { row throws(StoreError) in
+                try self.object(number, row: row, access)
+            }
+            if let object { found.append(object) }
+        }
+        return found
     }
 
     /// The row of an object that has none in memory. One that is gone, or cannot be read, gives

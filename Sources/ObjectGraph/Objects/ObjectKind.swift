@@ -17,6 +17,8 @@ final class ObjectKind {
     let objects: IdentityMap
     /// What the context changed in the hierarchy and let go of.
     let released: ReleasedChanges
+    /// Whether to-one links may lead to an object that it does not know of.
+    let hasUnmirroredSources: Bool
 
     init(
         context: ObjectContext, store: AttachedStore, entity: EntityLayout,
@@ -31,6 +33,9 @@ final class ObjectKind {
         self.model = model
         self.objects = objects
         self.released = released
+        hasUnmirroredSources = store.database.schema.relationships(to: entity).contains {
+            $0.inverseID == nil && $0.kind == .toOne
+        }
     }
 }
 

@@ -128,7 +128,12 @@ public final class DataStack: Equatable, @unchecked Sendable {
     func stores(
         for type: CoreStoreObject.Type, in configurations: [ModelConfiguration]?
     ) -> [AttachedStore] {
-        stores.filter { store in
+        let all = stores
+        // Most stacks have one.
+        if configurations == nil, all.count == 1, all[0].entities[ObjectIdentifier(type)] != nil {
+            return all
+        }
+        return all.filter { store in
             store.entities[ObjectIdentifier(type)] != nil
                 && (configurations?.contains { $0 == store.configuration } ?? true)
         }

@@ -32,7 +32,7 @@ extension BaseDataTransaction: FetchableSource, QueryableSource {
         _ from: From<O>, _ fetchClauses: [any FetchClause]
     ) throws(CoreStoreError) -> O? {
         try withRunner { runner throws(CoreStoreError) in
-            try runner.fetch(from, fetchClauses, limit: 1).first
+            try runner.fetchOne(from, fetchClauses)
         }
     }
 

@@ -11,15 +11,36 @@ struct FetchRunner {
     func fetch<O: DynamicObject>(
         _ from: From<O>, _ clauses: [any FetchClause], limit: Int = 0
     ) throws(CoreStoreError) -> [O] {
+        var objects: [O] = []
+        try forEachObject(O.self, from.configurations, clauses, limit: limit) { object in
+            if let object = object as? O { objects.append(object) }
+        }
+        return objects
+    }
+
+    func fetchOne<O: DynamicObject>(
+        _ from: From<O>, _ clauses: [any FetchClause]
+    ) throws(CoreStoreError) -> O? {
+        var first: CoreStoreObject?
+        try forEachObject(O.self, from.configurations, clauses, limit: 1) { object in
+            // A tweak may have asked for more.
+            first = first ?? object
+        }
+        return first as? O
+    }
+
+    /// What is not generic of a fetch, and so runs without asking for types.
+    private func forEachObject(
+        _ type: any DynamicObject.Type, _ configurations: [ModelConfiguration]?,
+        _ clauses: [any FetchClause], limit: Int, _ body: (CoreStoreObject) -> Void
+    ) throws(CoreStoreError) {
         try run {
-            let plan = try Plan(self, from, clauses, limit: limit)
-            var objects: [O] = []
+            let plan = try Plan(self, type, configurations, clauses, limit: limit)
             try plan.forEach { store, reader, number, row in
                 let access = try context.access(to: store)
                 let object = try context.object(number, row: row, access)
-                if object.state != .deleted, let object = object as? O { objects.append(object) }
+                if object.state != .deleted { body(object) }
             }
-            return objects
         }
     }
 
@@ -27,7 +48,7 @@ struct FetchRunner {
         _ from: From<O>, _ clauses: [any FetchClause]
     ) throws(CoreStoreError) -> Int {
         try run {
-            let plan = try Plan(self, from, clauses)
+            let plan = try Plan(self, O.self, from.configurations, clauses)
             var total = 0
             for part in plan.parts {
                 var request = part.request
@@ -44,7 +65,8 @@ struct FetchRunner {
     ) throws(CoreStoreError) -> [NSManagedObjectID] {
         try run {
             var ids: [NSManagedObjectID] = []
-            let plan = try Plan(self, from, clauses, limit: limit)
+            let plan = try Plan(
+                self, O.self, from.configurations, clauses, limit: limit)
             try plan.forEach { store, reader, number, row in
                 ids.append(
                     NSManagedObjectID(
@@ -52,6 +74,33 @@ struct FetchRunner {
                         entity: reader.schema.knownEntity(tag: row.entityTag), number: number))
             }
             return ids
+        }
+    }
+
+    /// The objects whose property has one of these values, each with its value's place in the
+    /// list. Nil unless an index of one store finds them all.
+    func objects<O: CoreStoreObject>(
+        _ type: O.Type, where name: KeyPathString, isOneOf values: [Value]
+    ) throws(CoreStoreError) -> [(position: Int, object: O)]? {
+        try run {
+            let stores = stack.stores(for: type, in: nil)
+            guard stores.count == 1, let store = stores.first,
+                let entity = store.entities[ObjectIdentifier(type)],
+                let index = entity.index(on: name)
+            else { return nil }
+            try context.flush()
+            let access = try context.access(to: store)
+            guard let matches = try access.reader.matches(in: index, equalTo: values) else {
+                return nil
+            }
+            let rows = access.reader.rowLookup(entity.hierarchy)
+            return try matches.compactMap { match in
+                let object = try rows.withRow(match.number) { row throws(StoreError) in
+                    try context.object(match.number, row: row, access)
+                }
+                guard let object = object as? O, object.state != .deleted else { return nil }
+                return (match.position, object)
+            }
         }
     }
 
@@ -94,7 +143,8 @@ struct FetchRunner {
     private func rows<O: DynamicObject>(
         _ from: From<O>, _ columns: [Column], _ clauses: [any QueryClause]
     ) throws -> [[Any?]] {
-        let plan = try Plan(self, from, clauses, seesPendingChanges: false)
+        let plan = try Plan(
+            self, O.self, from.configurations, clauses, seesPendingChanges: false)
         guard plan.parts.count == 1, let part = plan.parts.first else {
             throw QueryError(
                 "a query reads one store: name a configuration in From, because several have "
@@ -140,6 +190,7 @@ private struct Plan {
     struct Part {
         var store: AttachedStore
         var reader: RecordReader
+        var entity: EntityLayout
         var request: FetchRequest
     }
 
@@ -150,19 +201,20 @@ private struct Plan {
     let returnsDistinct: Bool
     private let sortKeys: [Query.SortKey]
 
-    init<O: DynamicObject>(
-        _ runner: FetchRunner, _ from: From<O>, _ clauses: [any FetchClause], limit: Int = 0,
+    init(
+        _ runner: FetchRunner, _ object: any DynamicObject.Type,
+        _ configurations: [ModelConfiguration]?, _ clauses: [any FetchClause], limit: Int = 0,
         seesPendingChanges: Bool = true
     ) throws {
-        let request = NSFetchRequest<O>()
+        let request = NSFetchRequest<CoreStoreObject>()
         request.fetchLimit = limit
         for clause in clauses { clause.applyToFetchRequest(request) }
-        guard let type = O.self as? CoreStoreObject.Type else {
-            throw CoreStoreError.persistentStoreNotFound(entity: O.self)
+        guard let type = object as? CoreStoreObject.Type else {
+            throw CoreStoreError.persistentStoreNotFound(entity: object)
         }
-        let stores = runner.stack.stores(for: type, in: from.configurations)
+        let stores = runner.stack.stores(for: type, in: configurations)
         guard !stores.isEmpty else {
-            throw CoreStoreError.persistentStoreNotFound(entity: O.self)
+            throw CoreStoreError.persistentStoreNotFound(entity: object)
         }
         let isPending = seesPendingChanges && request.includesPendingChanges
         if isPending { try runner.context.flush() }
@@ -178,7 +230,7 @@ private struct Plan {
                 ? try runner.context.reader(for: store) : try store.database.snapshot()
             parts.append(
                 Part(
-                    store: store, reader: reader,
+                    store: store, reader: reader, entity: entity,
                     request: try request.request(entityName: entity.name)))
         }
     }
@@ -189,9 +241,14 @@ private struct Plan {
         _ body: (AttachedStore, RecordReader, ObjectNumber, RowView) throws -> Void
     ) throws {
         if parts.count == 1, let part = parts.first {
-            try QueryRunner(part.reader).forEach(part.request) { number, row in
+            func lend(_ number: ObjectNumber, _ row: RowView) throws -> Bool {
                 try body(part.store, part.reader, number, row)
                 return true
+            }
+            if let lookup = KeyLookup(part.request, part.entity, part.reader) {
+                try lookup.forEach(lend)
+            } else {
+                try QueryRunner(part.reader).forEach(part.request, lend)
             }
             return
         }

@@ -67,6 +67,8 @@ final class Generation: @unchecked Sendable {
     /// The newest version at or before a commit.
     func version(of id: PageID, upTo commit: UInt64) -> PageVersion? {
         guard !versions.isEmpty, let list = versions[id] else { return nil }
+        // Nearly always the newest one is wanted.
+        if let last = list.last, last.commit <= commit { return last }
         return list.last { $0.commit <= commit }
     }
 

@@ -12,7 +12,7 @@ struct PageCache {
 
     private var slots: [Slot] = []
     private var freeSlots: [Int] = []
-    private var slotByPlace: [UInt64: Int] = [:]
+    private var slotByPlace = NumberTable<Int>()
     private var hand = 0
     private(set) var sizeInBytes = 0
     let budgetInBytes: Int
@@ -48,7 +48,7 @@ struct PageCache {
     mutating func removeAll() {
         slots = []
         freeSlots = []
-        slotByPlace = [:]
+        slotByPlace = NumberTable()
         hand = 0
         sizeInBytes = 0
     }

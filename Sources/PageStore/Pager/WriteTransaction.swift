@@ -48,6 +48,7 @@ package final class WriteTransaction: PageEditor {
 
     package override func editablePage(_ id: PageID) throws(StoreError) -> PageBuffer {
         if let page = dirty[id] { return page }
+        guard id.rawValue != 0 else { throw .corrupt(id, "the page does not exist") }
         let original = try page(id)
         let copy = PageBuffer(copying: original)
         if let address = written.removeValue(forKey: id) {

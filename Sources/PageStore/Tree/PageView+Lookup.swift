@@ -42,8 +42,18 @@ extension PageView {
         try leaf(for: key, in: tree).search(key).isEqual
     }
 
+    /// The numbers behind a prefix, in the keys that consist of both. Costs what one lookup does;
+    /// nil when the next leaf may have more of them, which a cursor finds.
+    package final func numbers(
+        behind prefix: Span<UInt8>, in tree: TreeID
+    ) throws(StoreError) -> NumberRun? {
+        try prefix.withView { prefix throws(StoreError) in
+            try leaf(for: prefix, in: tree).numbers(behind: prefix)
+        }
+    }
+
     /// The leaf that covers a key.
-    private final func leaf(for key: ByteView, in tree: TreeID) throws(StoreError) -> NodeView {
+    final func leaf(for key: ByteView, in tree: TreeID) throws(StoreError) -> NodeView {
         var node = try rootNode(of: tree)
         while true {
             guard node.begins(key) else { throw NodeView.foreignKey(node.page.id) }
@@ -63,6 +73,47 @@ extension PageView {
                 byteOffset: UInt64(NodeLayout.lowerFenceSize))
         }
         return root
+    }
+}
+
+/// Numbers that follow one prefix in the keys of a leaf, in ascending order.
+package struct NumberRun {
+    private let leaf: NodeView
+    private let first: Int
+    /// How many of a key's bytes behind the node's prefix come before the number.
+    private let restSize: Int
+    package let count: Int
+
+    fileprivate init(_ leaf: NodeView, first: Int, restSize: Int, count: Int) {
+        self.leaf = leaf
+        self.first = first
+        self.restSize = restSize
+        self.count = count
+    }
+
+    package subscript(index: Int) -> UInt64 {
+        precondition(index >= 0 && index < count, "a number is outside its run")
+        return leaf.suffix(first + index).bigEndianUInt64(at: restSize)
+    }
+}
+
+extension NodeView {
+    /// In the leaf that covers the prefix.
+    func numbers(behind prefix: ByteView) throws(StoreError) -> NumberRun? {
+        let rest = prefix.dropFirst(prefixSize)
+        let first = search(prefix).index
+        var end = first
+        while end < slotCount {
+            let suffix = suffix(end)
+            guard suffix.hasPrefix(rest) else { break }
+            guard suffix.count == rest.count + 8 else {
+                throw .corrupt(page.id, "a key does not end with the number of an object")
+            }
+            end += 1
+        }
+        // No key of the next leaf is before the upper fence.
+        guard end < slotCount || !upperFence.hasPrefix(prefix) else { return nil }
+        return NumberRun(self, first: first, restSize: rest.count, count: end - first)
     }
 }
 

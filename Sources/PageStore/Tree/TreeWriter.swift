@@ -34,21 +34,26 @@ package final class TreeWriter {
     /// The same with a key that a view lends.
     package func remove(_ key: ByteView) throws(StoreError) -> Bool {
         forgetSpilledLeaf()
-        if let leaf, covers(key, leaf) {
-            self.leaf = nil
-            let found = try editor.take(key, from: leaf)
-            if editor.isTooEmpty(leaf) {
-                // This may free the leaf's page.
-                try editor.refill(key, level: 0, in: tree)
-            } else {
-                self.leaf = leaf
-            }
-            return found
-        }
+        if let leaf, covers(key, leaf) { return try remove(key, from: leaf) }
         leaf = nil
-        return try key.withSpan { key throws(StoreError) -> Bool in
-            try editor.remove(key, from: tree)
+        // A key that is not there leaves every page as it is.
+        guard key.count <= Limits.keySizeInBytesMax(pageSizeInBytes: editor.pageSizeInBytes),
+            try editor.contains(key, in: tree)
+        else { return false }
+        try editor.makeRoom()
+        return try remove(key, from: try editor.editableLeaf(for: key, in: tree))
+    }
+
+    private func remove(_ key: ByteView, from leaf: NodeView) throws(StoreError) -> Bool {
+        self.leaf = nil
+        let found = try editor.take(key, from: leaf)
+        if editor.isTooEmpty(leaf) {
+            // This may free the leaf's page.
+            try editor.refill(key, level: 0, in: tree)
+        } else {
+            self.leaf = leaf
         }
+        return found
     }
 
     /// The same with a key and a value that views lend.

@@ -5,10 +5,12 @@ struct BatchApplier {
     private let transaction: RecordTransaction
     private let schema: Schema
     private let blobSizeMin: Int
-    /// By the tag of the entity.
-    private var plans: [EntityPlan?]
-    private var trees = BatchTrees()
-    /// By the tag of the hierarchy's root.
+    private let plans: EntityPlans
+    /// Where the records as they are stored are read, by the tag of the hierarchy's root.
+    private var storedRows: [RowLookup?]
+    /// By the tag of the hierarchy's root; only of hierarchies that lists without an inverse lead
+    /// to, whose tags these are.
+    private let listedTags: Set<UInt16>
     private var deleted: [UInt16: [ObjectNumber: ObjectNumber?]] = [:]
     /// Objects of a hierarchy whose new entries in unique indexes may share their columns with
     /// another object's.
@@ -17,43 +19,40 @@ struct BatchApplier {
     init(_ transaction: RecordTransaction) {
         self.transaction = transaction
         schema = transaction.schema
-        plans = Array(repeating: nil, count: schema.entities.count)
+        plans = EntityPlans(transaction)
+        storedRows = Array(repeating: nil, count: schema.entities.count + 1)
+        listedTags = schema.listedHierarchies
         // A larger value leaves its record, which then stays short to scan.
         blobSizeMin = transaction.view.pageSizeInBytes / 4
     }
 
     /// By how many records each entity has grown, by its tag.
     var countChanges: [(tag: UInt16, change: Int)] {
-        plans.compactMap { $0 }.map { ($0.entity.tag, $0.countChange) }
+        plans.known.map { ($0.entity.tag, $0.countChange) }
     }
 
     mutating func apply(_ batch: borrowing RecordBatch) throws(StoreError) {
         for change in batch.changes {
             switch change.kind {
-            case .insertion: try insert(plan(change.tag), change.number, batch.row(change))
-            case .update: try update(plan(change.tag), change.number, batch.row(change))
+            case .insertion: try insert(plans.plan(change.tag), change.number, batch.row(change))
+            case .update: try update(plans.plan(change.tag), change.number, batch.row(change))
             case .deletion:
                 try delete(change.number, HierarchyID(rootTag: change.tag))
-                deleted[change.tag, default: [:]][change.number] = .some(change.replacement)
+                if listedTags.contains(change.tag) {
+                    deleted[change.tag, default: [:]][change.number] = .some(change.replacement)
+                }
             }
         }
         try findSharers()
-        try trees.apply(to: transaction)
+        try plans.trees.apply(to: transaction)
         var linker = LinkApplier(transaction)
         for change in batch.linkChanges { try linker.apply(change) }
         try linker.removeLinks(to: deleted)
     }
 
-    private mutating func plan(_ tag: UInt16) -> EntityPlan {
-        if let known = plans[Int(tag) - 1] { return known }
-        let plan = EntityPlan(schema.knownEntity(tag: tag), transaction, &trees)
-        plans[Int(tag) - 1] = plan
-        return plan
-    }
-
     private mutating func findSharers() throws(StoreError) {
         for index in schema.indexes where index.isUnique {
-            guard let edits = trees.indexes[index.id] else { continue }
+            guard let edits = plans.trees.indexes[index.id] else { continue }
             let tree = transaction.trees.indexes[index.id]
             let found = try edits.shared(in: tree, of: transaction.view)
             guard !found.isEmpty else { continue }
@@ -88,46 +87,48 @@ struct BatchApplier {
     private mutating func update(
         _ plan: EntityPlan, _ number: ObjectNumber, _ bytes: ByteView
     ) throws(StoreError) {
-        guard let stored = try storedRow(number, plan.entity.hierarchy) else {
+        let found: Void? = try storedRows(plan.entity.hierarchy).withRow(number) {
+            before throws(StoreError) in
+            try update(plan, number, before, bytes)
+        }
+        guard found != nil else {
             throw StoreError(
                 .notFound, "object \(number.rawValue) was changed and is not in the store")
         }
+    }
+
+    private func update(
+        _ plan: EntityPlan, _ number: ObjectNumber, _ before: RowView, _ bytes: ByteView
+    ) throws(StoreError) {
         let entity = plan.entity
-        try stored.bytes.withView { old throws(StoreError) in
-            let (before, after) = (RowView(checked: old), RowView(checked: bytes))
-            // While the old blobs can still be read.
-            for index in plan.indexes where index.differs(before, after) {
-                try index.add(before, number, transaction, isRemoval: true)
-                try index.add(after, number, transaction, isRemoval: false)
-            }
-            for link in plan.links {
-                let (old, new) = (
-                    before.link(at: link.byteOffset), after.link(at: link.byteOffset)
-                )
-                guard old != new else { continue }
-                if let old { link.edits.remove(old.rawValue, number.rawValue) }
-                if let new { link.edits.insert(new.rawValue, number.rawValue) }
-            }
-            let hasOld = entity.variableOffsets.contains { before.isBlob(at: $0) }
-            guard hasOld || hasLarge(bytes, entity) else {
-                plan.records.insert(number.rawValue, value: bytes)
-                return
-            }
-            let moved = try movingBlobs(bytes, entity, old: before)
-            moved.withView { plan.records.insert(number.rawValue, value: $0) }
+        let after = RowView(checked: bytes)
+        // While the old blobs can still be read.
+        for index in plan.indexes where index.differs(before, after) {
+            try index.add(before, number, transaction, isRemoval: true)
+            try index.add(after, number, transaction, isRemoval: false)
         }
+        for link in plan.links {
+            let (old, new) = (before.link(at: link.byteOffset), after.link(at: link.byteOffset))
+            guard old != new else { continue }
+            if let old { link.edits.remove(old.rawValue, number.rawValue) }
+            if let new { link.edits.insert(new.rawValue, number.rawValue) }
+        }
+        let hasOld = entity.variableOffsets.contains { before.isBlob(at: $0) }
+        guard hasOld || hasLarge(bytes, entity) else {
+            plan.records.insert(number.rawValue, value: bytes)
+            return
+        }
+        let moved = try movingBlobs(bytes, entity, old: before)
+        moved.withView { plan.records.insert(number.rawValue, value: $0) }
     }
 
     private mutating func delete(
         _ number: ObjectNumber, _ hierarchy: HierarchyID
     ) throws(StoreError) {
-        guard let stored = try storedRow(number, hierarchy) else { return }
-        let plan = plan(stored.entityTag)
-        let entity = plan.entity
         // The ordered side of a to-one keeps pairs of its own, which go with the object.
         var orderedOwners: [(id: Int, target: ObjectNumber)] = []
-        try stored.bytes.withView { old throws(StoreError) in
-            let row = RowView(checked: old)
+        let found = try storedRows(hierarchy).withRow(number) { row throws(StoreError) in
+            let plan = plans.plan(row.entityTag)
             for index in plan.indexes {
                 try index.add(row, number, transaction, isRemoval: true)
             }
@@ -136,26 +137,29 @@ struct BatchApplier {
                 link.edits.remove(target.rawValue, number.rawValue)
                 if let inverse = link.inverseWithEdges { orderedOwners.append((inverse, target)) }
             }
-            for offset in entity.variableOffsets where row.isBlob(at: offset) {
+            for offset in plan.entity.variableOffsets where row.isBlob(at: offset) {
                 try transaction.editor.deleteBlob(
                     try BlobName.read(row.heapBytes(at: offset)))
             }
+            return plan
         }
+        guard let plan = found else { return }
         plan.records.remove(number.rawValue)
         plan.countChange -= 1
         var linker = LinkApplier(transaction)
         for (id, target) in orderedOwners {
             try linker.apply(.remove(schema.relationship(id: id), target, number))
         }
-        for relationship in entity.relationships where relationship.hasEdges {
+        for relationship in plan.entity.relationships where relationship.hasEdges {
             try linker.apply(.set(relationship, number, []))
         }
     }
 
-    private func storedRow(
-        _ number: ObjectNumber, _ hierarchy: HierarchyID
-    ) throws(StoreError) -> (entityTag: UInt16, bytes: [UInt8])? {
-        try transaction.withRow(number, in: hierarchy) { ($0.entityTag, $0.bytes.array()) }
+    private mutating func storedRows(_ hierarchy: HierarchyID) -> RowLookup {
+        if let known = storedRows[Int(hierarchy.rootTag)] { return known }
+        let rows = transaction.rowLookup(hierarchy)
+        storedRows[Int(hierarchy.rootTag)] = rows
+        return rows
     }
 
     // MARK: Blobs

@@ -40,6 +40,29 @@ struct BatchTrees {
     }
 }
 
+/// The plans of the entities that a batch changes, each made when its first record is met.
+final class EntityPlans {
+    private let transaction: RecordTransaction
+    private(set) var trees = BatchTrees()
+    /// By the tag of the entity.
+    private var plans: [EntityPlan?]
+
+    init(_ transaction: RecordTransaction) {
+        self.transaction = transaction
+        plans = Array(repeating: nil, count: transaction.schema.entities.count)
+    }
+
+    var known: [EntityPlan] { plans.compactMap(\.self) }
+
+    func plan(_ tag: UInt16) -> EntityPlan {
+        if let known = plans[Int(tag) - 1] { return known }
+        let plan = EntityPlan(
+            transaction.schema.knownEntity(tag: tag), transaction, &trees)
+        plans[Int(tag) - 1] = plan
+        return plan
+    }
+}
+
 /// What every record of an entity goes through, found once for a batch: loops over records then
 /// look nothing up.
 final class EntityPlan {

@@ -9,6 +9,8 @@ package final class Schema: Sendable {
     /// By the number that the file knows each by.
     package let relationships: [RelationshipLayout]
     package let indexes: [IndexLayout]
+    /// The tags of the hierarchies that lists without an inverse lead to.
+    let listedHierarchies: Set<UInt16>
     private let entityByName: [String: EntityLayout]
     /// Tells this schema from every other that the process has.
     let serial: UInt64
@@ -25,8 +27,11 @@ package final class Schema: Sendable {
         relationships = builder.relationships
         indexes = builder.indexes
         serial = Self.serials.add(1, ordering: .relaxed).newValue
-        entityByName = Dictionary(
-            uniqueKeysWithValues: builder.layouts.map { ($0.name, $0) })
+        let layouts = builder.layouts
+        listedHierarchies = Set(
+            builder.relationships.filter { $0.hasEdges && $0.inverseID == nil }
+                .map { layouts[Int($0.destinationTag) - 1].hierarchy.rootTag })
+        entityByName = Dictionary(uniqueKeysWithValues: layouts.map { ($0.name, $0) })
     }
 
     package func entity(named name: String) -> EntityLayout? { entityByName[name] }
@@ -87,28 +92,56 @@ package struct FieldLayout: Hashable, Sendable {
     }
 }
 
-/// A relationship as its source entity declares it.
-package struct RelationshipLayout: Hashable, Sendable {
+/// A relationship as its source entity declares it. One object for each, so that loops over links
+/// pass it on without copying names.
+package final class RelationshipLayout: Hashable, Sendable {
     package typealias Kind = RelationshipDescription.Kind
 
-    package var id: Int
-    package var name: String
-    package var kind: Kind
-    package var sourceTag: UInt16
-    package var destinationTag: UInt16
-    package var inverseID: Int?
-    package var deleteRule: RelationshipDescription.DeleteRule
-    package var minCount: Int
-    package var maxCount: Int
+    package let id: Int
+    package let name: String
+    package let kind: Kind
+    package let sourceTag: UInt16
+    package let destinationTag: UInt16
+    package let inverseID: Int?
+    package let deleteRule: RelationshipDescription.DeleteRule
+    package let minCount: Int
+    package let maxCount: Int
     /// To-one: the slot that holds the target's number.
-    package var field: FieldLayout?
+    package let field: FieldLayout?
+    /// The byte of that slot, from the record's start.
+    package let byteOffset: Int?
     /// To-many that only mirrors a to-one: its links are the entries of that one's index.
-    package var mirrorsToOne: Bool
+    package let mirrorsToOne: Bool
     /// The name of the tree that holds the links, unique in the file.
-    package var treeName: String
+    package let treeName: String
+
+    init(
+        _ description: RelationshipDescription, id: Int, treeName: String, sourceTag: UInt16,
+        destinationTag: UInt16, field: FieldLayout?, inverseID: Int?, mirrorsToOne: Bool
+    ) {
+        self.id = id
+        name = description.name
+        kind = description.kind
+        self.sourceTag = sourceTag
+        self.destinationTag = destinationTag
+        self.inverseID = inverseID
+        deleteRule = description.deleteRule
+        minCount = description.minCount
+        maxCount = description.maxCount
+        self.field = field
+        byteOffset = field?.byteOffset
+        self.mirrorsToOne = mirrorsToOne
+        self.treeName = treeName
+    }
 
     /// Whether the links have a tree of pairs of their own.
     package var hasEdges: Bool { kind != .toOne && !mirrorsToOne }
+
+    package static func == (left: RelationshipLayout, right: RelationshipLayout) -> Bool {
+        left === right
+    }
+
+    package func hash(into hasher: inout Hasher) { hasher.combine(id) }
 }
 
 /// An index: ordered columns of an entity and its subentities.
@@ -145,6 +178,8 @@ package final class EntityLayout: Sendable, Hashable {
     package let variableOffsets: [Int]
     /// For each index the slot of its first column.
     package let leadingSlots: [Int]
+    /// For each index the name of its column, nil when it has several.
+    private let soleColumnNames: [String?]
     /// A new record with its defaults.
     private let blank: [UInt8]
     private let fieldByName: [String: Int]
@@ -166,6 +201,7 @@ package final class EntityLayout: Sendable, Hashable {
         self.fields = fields
         self.relationships = relationships
         self.indexes = indexes
+        soleColumnNames = indexes.map { $0.columns.count == 1 ? $0.columns[0].name : nil }
         leadingSlots = indexes.map { $0.columns.first?.slot ?? -1 }
         blank = Self.blank(tag, fields)
         uniqueIndexes = indexes.filter(\.isUnique)
@@ -185,6 +221,14 @@ package final class EntityLayout: Sendable, Hashable {
 
     package func relationship(named name: String) -> RelationshipLayout? {
         relationshipByName[name].map { relationships[$0] }
+    }
+
+    /// The index on just this property.
+    package func index(on name: String) -> IndexLayout? {
+        for (position, column) in soleColumnNames.enumerated() where column == name {
+            return indexes[position]
+        }
+        return nil
     }
 
     package func isKind(of tag: UInt16) -> Bool { ancestorTags.contains(tag) }

@@ -2,10 +2,21 @@
 struct SchemaBuilder {
     private let description: SchemaDescription
     private var tagByName: [String: UInt16] = [:]
+    private var declared: [Declared] = []
     private(set) var relationships: [RelationshipLayout] = []
     private(set) var indexes: [IndexLayout] = []
     private(set) var layouts: [EntityLayout] = []
     private var fieldsByTag: [UInt16: [FieldLayout]] = [:]
+
+    /// A relationship before its inverse is known.
+    private struct Declared {
+        var description: RelationshipDescription
+        var entityName: String
+        var sourceTag: UInt16
+        var destinationTag: UInt16
+        var field: FieldLayout?
+        var inverseID: Int?
+    }
 
     init(_ description: SchemaDescription) {
         self.description = description
@@ -36,14 +47,11 @@ struct SchemaBuilder {
     private mutating func declareRelationships() {
         for entity in description.entities {
             for relationship in entity.relationships {
-                relationships.append(
-                    RelationshipLayout(
-                        id: relationships.count, name: relationship.name,
-                        kind: relationship.kind, sourceTag: tag(entity.name),
-                        destinationTag: tag(relationship.destinationEntityName),
-                        deleteRule: relationship.deleteRule, minCount: relationship.minCount,
-                        maxCount: relationship.maxCount, mirrorsToOne: false,
-                        treeName: "links/\(entity.name)/\(relationship.name)"))
+                declared.append(
+                    Declared(
+                        description: relationship, entityName: entity.name,
+                        sourceTag: tag(entity.name),
+                        destinationTag: tag(relationship.destinationEntityName)))
             }
         }
     }
@@ -67,37 +75,43 @@ struct SchemaBuilder {
             field.isCoded = attribute.isCoded
             fields.append(field)
         }
-        for index in relationships.indices
-        where relationships[index].sourceTag == own && relationships[index].kind == .toOne {
-            let field = place(relationships[index].name, .link(relationshipID: index))
-            relationships[index].field = field
+        for index in declared.indices
+        where declared[index].sourceTag == own && declared[index].description.kind == .toOne {
+            let field = place(
+                declared[index].description.name, .link(relationshipID: index))
+            declared[index].field = field
             fields.append(field)
         }
         fieldsByTag[own] = fields
         return fields
     }
 
+    /// Pairs them, and lays them out.
     private mutating func pairInverses() {
         for entity in description.entities {
-            for declared in entity.relationships {
-                guard let inverseName = declared.inverseName,
-                    let own = find(declared.name, declaredBy: tag(entity.name)),
-                    let inverse = find(inverseName, in: tag(declared.destinationEntityName))
+            for relationship in entity.relationships {
+                guard let inverseName = relationship.inverseName,
+                    let own = find(relationship.name, declaredBy: tag(entity.name)),
+                    let inverse = find(inverseName, in: tag(relationship.destinationEntityName))
                 else { continue }
-                relationships[own].inverseID = inverse
-                relationships[inverse].inverseID = own
+                declared[own].inverseID = inverse
+                declared[inverse].inverseID = own
             }
         }
-        for index in relationships.indices {
-            guard let inverse = relationships[index].inverseID else { continue }
-            relationships[index].mirrorsToOne =
-                relationships[index].kind == .toManyUnordered
-                && relationships[inverse].kind == .toOne
+        relationships = declared.enumerated().map { id, one in
+            let name = one.description.name
+            let mirrorsToOne =
+                one.description.kind == .toManyUnordered
+                && one.inverseID.map { declared[$0].description.kind } == .toOne
+            return RelationshipLayout(
+                one.description, id: id, treeName: "links/\(one.entityName)/\(name)",
+                sourceTag: one.sourceTag, destinationTag: one.destinationTag, field: one.field,
+                inverseID: one.inverseID, mirrorsToOne: mirrorsToOne)
         }
     }
 
     private func find(_ name: String, declaredBy tag: UInt16) -> Int? {
-        relationships.firstIndex { $0.sourceTag == tag && $0.name == name }
+        declared.firstIndex { $0.sourceTag == tag && $0.description.name == name }
     }
 
     /// The relationship of that name of an entity or of one above it.

@@ -1,0 +1,115 @@
+import PageStore
+
+/// Finding objects by the whole key of an index, without a cursor.
+extension RecordReader {
+    /// Calls with each object whose columns in an index have a key, in the order of their numbers,
+    /// until the body says to stop.
+    package final func forEachNumber(
+        in index: IndexLayout, equalTo key: KeyEncoder,
+        _ body: (ObjectNumber) throws -> Bool
+    ) throws {
+        let tree = trees.indexes[index.id]
+        if let run = try view.numbers(behind: key.bytes.span, in: tree) {
+            for position in 0..<run.count {
+                guard try body(ObjectNumber(run[position])) else { return }
+            }
+            return
+        }
+        let cursor = indexCursor(index, KeyRange(prefix: key.bytes))
+        while try cursor.next(), try body(cursor.number) {}
+    }
+
+    /// An object that was found by one of several values.
+    package struct Match {
+        /// Which value it was.
+        package var position: Int
+        package var number: ObjectNumber
+    }
+
+    /// The objects whose column, the only one of an index, equals one of these values, in the
+    /// order of their numbers. The values are sought in the order of the index, so that neighbours
+    /// share their descents. Nil when a key does not say all of a value.
+    package final func matches(
+        in index: IndexLayout, equalTo values: [Value]
+    ) throws(StoreError) -> [Match]? {
+        let keys = ByteBuffer(capacity: values.count * 32)
+        var starts: [Int] = []
+        starts.reserveCapacity(values.count + 1)
+        var key = keyEncoder(columnCount: 1)
+        for value in values {
+            key.removeAll()
+            guard key.appendWhole(value, index.columns[0]) else { return nil }
+            starts.append(keys.count)
+            key.bytes.withView { keys.append($0) }
+        }
+        starts.append(keys.count)
+        var order = KeyOrder(keys.view, capacity: values.count)
+        for position in values.indices {
+            let start = starts[position]
+            order.append(start: start, count: starts[position + 1] - start, index: position)
+        }
+        order.sort()
+        var found: [Match] = []
+        var lookup = NearLookup(view, tree: trees.indexes[index.id])
+        for entry in order.entries {
+            let key = keys.view.slice(from: entry.start, count: Int(entry.count))
+            let position = Int(entry.index)
+            if let run = try lookup.numbers(behind: key) {
+                for place in 0..<run.count {
+                    found.append(Match(position: position, number: ObjectNumber(run[place])))
+                }
+                continue
+            }
+            let cursor = indexCursor(index, KeyRange(prefix: key.array()))
+            while try cursor.next() {
+                found.append(Match(position: position, number: cursor.number))
+            }
+        }
+        found.sort { $0.number < $1.number }
+        return found
+    }
+}
+
+extension KeyEncoder {
+    /// Appends a value that a key says all of, and that no other value shares a key with. False
+    /// for any other.
+    package mutating func appendWhole(_ value: Value, _ column: FieldLayout) -> Bool {
+        switch (column.type, value) {
+        case (.string?, .string), (.uuid?, .uuid): break
+        case (let type?, .int) where type.isSigned: break
+        default: return false
+        }
+        return append(value, as: column.content) && !isTruncated
+    }
+}
+
+/// Records of one hierarchy, read one after the other: those that lie near the last one cost no
+/// descent. Nothing may change the records between two calls.
+package final class RowLookup {
+    private let reader: RecordReader
+    private let hierarchy: HierarchyID
+    private var lookup: NearLookup
+
+    fileprivate init(_ reader: RecordReader, _ hierarchy: HierarchyID, _ lookup: NearLookup) {
+        self.reader = reader
+        self.hierarchy = hierarchy
+        self.lookup = lookup
+    }
+
+    /// Lends a record; nil when there is none.
+    package func withRow<Result>(
+        _ number: ObjectNumber, _ body: (RowView) throws(StoreError) -> Result
+    ) throws(StoreError) -> Result? {
+        let key = RecordKey.inline(number)
+        return try lookup.withValue(for: key.span) { bytes throws(StoreError) in
+            try body(try reader.checkedRow(bytes, number, hierarchy))
+        }
+    }
+}
+
+extension RecordReader {
+    /// For records that are read one after the other.
+    package final func rowLookup(_ hierarchy: HierarchyID) -> RowLookup {
+        RowLookup(self, hierarchy, NearLookup(view, tree: trees.records(hierarchy)))
+    }
+}

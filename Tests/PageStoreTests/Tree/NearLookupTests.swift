@@ -1,0 +1,103 @@
+import PageStore
+import TestSupport
+import Testing
+
+/// What finds an entry without a cursor finds what a cursor finds.
+@Suite struct NearLookupTests {
+    private struct Store {
+        var view: Snapshot
+        var tree: TreeID
+        /// By prefix, in ascending order.
+        var numbers: [[UInt8]: [UInt64]]
+        let engine: Engine
+    }
+
+    private static func bytes(_ number: UInt64) -> [UInt8] {
+        (0..<8).map { UInt8(truncatingIfNeeded: number >> UInt64(56 - 8 * $0)) }
+    }
+
+    /// Small pages, so that runs of numbers cross from leaf to leaf.
+    private func store(_ random: inout SeededRandom) throws -> Store {
+        var options = Engine.Options()
+        options.pageSizeInBytes = 512
+        options.unitSizeInBytes = 128
+        let engine = try Engine.inMemory(options: options)
+        let transaction = try engine.beginWrite()
+        let tree = try transaction.createTree()
+        transaction.catalogRoot = tree.root
+        var numbers: [[UInt8]: [UInt64]] = [:]
+        for _ in 0..<400 {
+            // No prefix begins another one, as with the keys of indexes.
+            let prefix = Array("key\(random.below(10_000))".utf8) + [0]
+            let count = random.below(12) == 0 ? random.below(60) : 1
+            let list = Set((0..<count).map { _ in UInt64(random.below(1 << 20)) }).sorted()
+            numbers[prefix, default: []] = list
+        }
+        for (prefix, list) in numbers {
+            for number in list {
+                _ = try transaction.insert(
+                    (prefix + Self.bytes(number)).span, Self.bytes(number).span, into: tree)
+            }
+        }
+        _ = try transaction.commit()
+        return Store(
+            view: try engine.snapshot(), tree: tree, numbers: numbers, engine: engine)
+    }
+
+    @Test func `a run of numbers is all that is behind its prefix`() throws {
+        var random = SeededRandom(for: "NearLookupTests runs")
+        let store = try store(&random)
+        var lookup = NearLookup(store.view, tree: store.tree)
+        let others = (0..<400).map { _ in Array("key\(random.below(20_000))".utf8) + [0] }
+        var unclear = 0
+        for prefix in (store.numbers.keys + others).shuffled(using: &random) {
+            let expected = store.numbers[prefix] ?? []
+            let run = try store.view.numbers(behind: prefix.span, in: store.tree)
+            let near = try prefix.withView { view throws(StoreError) in
+                try lookup.numbers(behind: view)
+            }
+            for run in [run, near] {
+                guard let run else {
+                    unclear += 1
+                    continue
+                }
+                #expect((0..<run.count).map { run[$0] } == expected)
+            }
+        }
+        // Only runs that end a leaf are left to a cursor.
+        #expect(unclear < 300)
+    }
+
+    @Test func `near lookups lend the values that lookups lend`() throws {
+        var random = SeededRandom(for: "NearLookupTests values")
+        let store = try store(&random)
+        var lookup = NearLookup(store.view, tree: store.tree)
+        for prefix in store.numbers.keys {
+            for number in store.numbers[prefix] ?? [] {
+                for candidate in [number, number + 1] {
+                    let key = prefix + Self.bytes(candidate)
+                    let expected = try store.view.withValue(for: key.span, in: store.tree) {
+                        $0.array()
+                    }
+                    #expect(try lookup.withValue(for: key.span) { $0.array() } == expected)
+                }
+            }
+        }
+    }
+
+    @Test func `a key that ends in no number is reported as corrupt`() throws {
+        let engine = try Engine.inMemory(options: Engine.Options())
+        let transaction = try engine.beginWrite()
+        let tree = try transaction.createTree()
+        let key: [UInt8] = [1, 2, 3, 4]
+        _ = try transaction.insert(key.span, [UInt8]().span, into: tree)
+        let prefix: [UInt8] = [1, 2]
+
+        let error = #expect(throws: StoreError.self) {
+            _ = try transaction.numbers(behind: prefix.span, in: tree)
+        }
+
+        #expect(error?.code == .corrupt)
+        transaction.rollback()
+    }
+}
