@@ -22,10 +22,12 @@ extension Optional: FieldRelationshipType, FieldRelationshipToOneType
 where Wrapped: CoreStoreObject {
     public typealias DestinationObjectType = Wrapped
 
+    @inlinable
     public static func cs_load(_ object: CoreStoreObject, _ slot: UInt16) -> Wrapped? {
         object.linkedObject(slot) as? Wrapped
     }
 
+    @inlinable
     public func cs_store(_ object: CoreStoreObject, _ slot: UInt16) {
         object.setLinkedObject(self, slot)
     }
@@ -36,10 +38,12 @@ extension Array: FieldRelationshipType, FieldRelationshipToManyType,
 where Element: CoreStoreObject {
     public typealias DestinationObjectType = Element
 
+    @inlinable
     public static func cs_load(_ object: CoreStoreObject, _ slot: UInt16) -> [Element] {
         object.linkedObjects(slot).compactMap { $0 as? Element }
     }
 
+    @inlinable
     public func cs_store(_ object: CoreStoreObject, _ slot: UInt16) {
         object.setLinkedObjects(self, slot)
     }
@@ -50,6 +54,7 @@ extension Set: FieldRelationshipType, FieldRelationshipToManyType,
 where Element: CoreStoreObject {
     public typealias DestinationObjectType = Element
 
+    @inlinable
     public static func cs_load(_ object: CoreStoreObject, _ slot: UInt16) -> Set<Element> {
         let objects = object.linkedObjects(slot)
         var set = Set<Element>(minimumCapacity: objects.count)
@@ -57,6 +62,7 @@ where Element: CoreStoreObject {
         return set
     }
 
+    @inlinable
     public func cs_store(_ object: CoreStoreObject, _ slot: UInt16) {
         object.setLinkedObjects(Array(self), slot)
     }
@@ -110,8 +116,8 @@ extension FieldContainer {
             _enclosingInstance object: O, wrapped wrapped: ReferenceWritableKeyPath<O, V>,
             storage storage: ReferenceWritableKeyPath<O, Self>
         ) -> V {
-            get { V.cs_load(object, object[keyPath: storage].slot) }
-            set { newValue.cs_store(object, object[keyPath: storage].slot) }
+            @inlinable get { V.cs_load(object, object[keyPath: storage].slot) }
+            @inlinable set { newValue.cs_store(object, object[keyPath: storage].slot) }
         }
 
         @usableFromInline init(slot: UInt16) { self.slot = slot }

@@ -136,23 +136,28 @@ open class CoreStoreObject: DynamicObject, Hashable {
 
     // MARK: Links
 
+    @usableFromInline
     final func linkedObjects(_ slot: UInt16) -> [CoreStoreObject] {
         guard let raw, slot < FieldRegistry.declarationBit else { return [] }
         raw.context.makeRoomOrFail()
         return raw.context.linkedObjects(of: self, raw, relationshipID: Int(slot))
     }
 
+    @usableFromInline
     final func linkedObject(_ slot: UInt16) -> CoreStoreObject? {
         guard let raw, slot < FieldRegistry.declarationBit else { return nil }
+        raw.context.makeRoomOrFail()
         return raw.context.linkedObject(of: self, raw, relationshipID: Int(slot))
     }
 
+    @usableFromInline
     final func setLinkedObject(_ target: CoreStoreObject?, _ slot: UInt16) {
         guard let raw, slot < FieldRegistry.declarationBit else { return refuseLink() }
         raw.context.makeRoomOrFail()
         raw.context.setLinkedObject(target, of: self, raw, relationshipID: Int(slot))
     }
 
+    @usableFromInline
     final func setLinkedObjects(_ objects: [CoreStoreObject], _ slot: UInt16) {
         guard let raw, slot < FieldRegistry.declarationBit else { return refuseLink() }
         raw.context.makeRoomOrFail()
