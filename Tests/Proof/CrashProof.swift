@@ -56,8 +56,8 @@ package struct CrashProof {
         for sequence in sequences {
             guard !budget.isSpent else { return }
             let isShort = sequence.count == 1
-            try run(sequence, from: used, nesting: isShort ? 4 : 96)
-            if isShort { try run(sequence, from: (DiskImage(), ScriptHistory()), nesting: 8) }
+            try run(sequence, from: used, nesting: isShort ? 24 : 96)
+            if isShort { try run(sequence, from: (DiskImage(), ScriptHistory()), nesting: 48) }
             report.count("sequences")
             // Long ones find what needs a past: space that is used again.
             if !budget.isEndless && random.below(8) == 0 { try runRandom() }
