@@ -114,4 +114,30 @@ import Testing
             }
         }
     }
+
+    @Test func `a text is found by its bytes only where folding finds it too`() {
+        var random = SeededRandom(for: "TextMatchTests bytes")
+        let pieces = [
+            "a", "B", "ab", "S", "i", "N", "k", "é", "É", "ß", "ı", "İ", "ŉ", "ſ", "µ", "ÿ", "Ž",
+            "Ÿ",
+            "\u{212A}", "\u{301}", "ﬁ", "ĸ", "\u{A0}", "Σ", "ǰ", "\u{200D}",
+        ]
+        let parts = ["a", "b", "ab", "ss", "i", "n", "k", "s", "fi", "j", "bi"]
+        var told = 0
+        for _ in 0..<20_000 {
+            let text = (0..<random.below(7)).map { _ in pieces[random.below(pieces.count)] }
+                .joined()
+            let part = parts[random.below(parts.count)]
+            let found = FilterProgram.containsASCII(
+                text.utf8.span, part.utf8.span, lowers: true, foldsMarks: false)
+            guard let found else { continue }
+            told += 1
+            let folded = TextMatch.foldedByUnicode(text, .caseInsensitive)
+            #expect(
+                found
+                    == TextMatch.contains(folded.utf8.span, part.utf8.span, wholeCharacters: true),
+                "\(text) and \(part)")
+        }
+        #expect(told > 2000)
+    }
 }

@@ -25,11 +25,13 @@ struct FilterProgram {
     /// An object, so that a test copies a reference and no condition.
     private final class Text: Sendable {
         let bytes: [UInt8]
+        let isASCII: Bool
         let options: TextOptions
         let original: Comparison
 
         init(bytes: [UInt8], options: TextOptions, original: Comparison) {
             self.bytes = bytes
+            isASCII = bytes.allSatisfy { $0 < 0x80 }
             self.options = options
             self.original = original
         }
@@ -338,22 +340,41 @@ struct FilterProgram {
     ) throws -> Bool {
         if row.isBlob(at: offset) { return try general(text.original, row, number, evaluator) }
         let lowers = text.options.contains(.caseInsensitive)
+        let foldsMarks = text.options != .caseInsensitive || !text.isASCII
         let wanted = text.bytes
         let quick = row.withHeap(at: offset) { bytes in
-            Self.containsASCII(bytes, wanted.span, lowers: lowers)
+            Self.containsASCII(bytes, wanted.span, lowers: lowers, foldsMarks: foldsMarks)
         }
         if let quick { return quick }
         let folded = TextMatch.fold(row.string(at: offset), text.options)
         return TextMatch.contains(folded.utf8.span, wanted.span, wholeCharacters: true)
     }
 
-    /// Whether a text of ASCII contains another; nil when it has other characters.
-    private static func containsASCII(
-        _ bytes: Span<UInt8>, _ part: Span<UInt8>, lowers: Bool
+    /// Whether folding makes no letter of ASCII out of another, and joins none to a mark: so it is
+    /// for ASCII, and where marks are not folded for Latin letters up to U+017E, which are whole
+    /// characters. Of these ß, ı, İ and ŉ become ASCII when case is folded.
+    private static func keepsASCII(_ bytes: Span<UInt8>, foldsMarks: Bool) -> Bool {
+        var index = 0
+        while index < bytes.count {
+            let byte = bytes[index]
+            index += 1
+            guard byte >= 0x80 else { continue }
+            guard !foldsMarks, 0xC2...0xC5 ~= byte, index < bytes.count else { return false }
+            switch (byte, bytes[index]) {
+            case (0xC3, 0x9F), (0xC4, 0xB0), (0xC4, 0xB1), (0xC5, 0x89), (0xC5, 0xBF):
+                return false
+            case (_, 0x80...0xBF): index += 1
+            default: return false
+            }
+        }
+        return true
+    }
+
+    /// Whether a text contains another of ASCII; nil when the bytes do not tell.
+    static func containsASCII(
+        _ bytes: Span<UInt8>, _ part: Span<UInt8>, lowers: Bool, foldsMarks: Bool
     ) -> Bool? {
-        var isASCII = true
-        for index in bytes.indices where bytes[index] >= 0x80 { isASCII = false }
-        guard isASCII else { return nil }
+        guard keepsASCII(bytes, foldsMarks: foldsMarks) else { return nil }
         guard part.count > 0 else { return true }
         guard part.count <= bytes.count else { return false }
         func lower(_ byte: UInt8) -> UInt8 {

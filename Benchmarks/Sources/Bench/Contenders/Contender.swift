@@ -81,6 +81,11 @@ struct Entry {
     /// Whether it keeps what it is given, so that commits and opening can be measured.
     var isStore = true
 
+    /// Everybody, and variants that only some questions need.
+    static var known: [Entry] {
+        all + [Entry(name: "trellis-8k", type: TrellisSmallPages.self)]
+    }
+
     static var all: [Entry] {
         [
             Entry(name: "trellis", type: TrellisContender.self),

@@ -35,12 +35,14 @@ final class Dog: CoreStoreObject {
 }
 
 /// Trellis through its public API, as a program uses it.
-final class TrellisContender: Contender {
+class TrellisContender: Contender {
     typealias Handle = NSManagedObjectID
 
     private let stack: DataStack
 
-    init(path: String, cacheSizeInBytes: Int) throws {
+    class var pageSizeInBytes: Int { EngineOptions().pageSizeInBytes }
+
+    required init(path: String, cacheSizeInBytes: Int) throws {
         stack = DataStack(
             CoreStoreSchema(
                 modelVersion: "V1",
@@ -52,6 +54,7 @@ final class TrellisContender: Contender {
                 ]))
         var options = EngineOptions()
         options.cacheSizeInBytes = cacheSizeInBytes
+        options.pageSizeInBytes = Self.pageSizeInBytes
         try stack.addStorageAndWait(
             LocalStore(fileURL: URL(fileURLWithPath: path), engineOptions: options))
     }
@@ -213,4 +216,9 @@ final class TrellisContender: Contender {
             name: person.name, email: person.email, age: person.age, balance: person.balance,
             createdAt: person.createdAt, bio: person.bio)
     }
+}
+
+/// The same with pages of half the usual size.
+final class TrellisSmallPages: TrellisContender {
+    override class var pageSizeInBytes: Int { 8192 }
 }

@@ -30,12 +30,24 @@ struct Bench {
             return try options.updatesCounts ? thresholds.update() : thresholds.check()
         }
         guard let name = options.child else { return try Tournament(options: options).run() }
-        guard let entry = Entry.all.first(where: { $0.name == name }) else {
+        guard let entry = Entry.known.first(where: { $0.name == name }) else {
             throw Options.Failure(message: "no contender is named \(name)")
+        }
+        if let seconds = options.sustained {
+            let points = try sustain(entry.type, entry, options, seconds)
+            FileHandle.standardOutput.write(try JSONEncoder().encode(points))
+            return
         }
         guard let stage = options.stages.first else { return }
         let measurements = try run(entry.type, entry, options, stage)
         FileHandle.standardOutput.write(try JSONEncoder().encode(measurements))
+    }
+
+    private static func sustain<Store: Contender>(
+        _ type: Store.Type, _ entry: Entry, _ options: Options, _ seconds: Int
+    ) throws -> [SustainedPoint] {
+        try SustainedWork<Store>(entry: entry, options: options, stage: options.sustainedStage)
+            .run(seconds: seconds)
     }
 
     private static func run<Store: Contender>(

@@ -23,6 +23,8 @@ struct Options {
     /// The file of counts to compare with, or to write anew.
     var counts: String?
     var updatesCounts = false
+    /// For how many seconds each contender commits, instead of the workloads.
+    var sustained: Int?
     /// The contender whose part of a round this process is.
     var child: String?
 
@@ -50,6 +52,7 @@ struct Options {
             case "--from": from = list
             case "--counts": counts = value
             case "--update-counts": (counts, updatesCounts) = (value, true)
+            case "--sustained": sustained = try Self.number(value, flag)
             case "--child": child = value
             default: throw Failure(message: "unknown option \(flag)")
             }
@@ -69,13 +72,20 @@ struct Options {
         }
     }
 
+    /// A store of about ten times its cache.
+    var sustainedStage: Stage {
+        Stage(
+            persons: sizes?.first ?? 400_000, cacheSizeInMiB: caches?.first ?? 16,
+            contenders: names ?? ["trellis", "trellis-8k", "sqlite-full", "lmdb"])
+    }
+
     /// The same for the process of a contender.
     func arguments(child: String, _ stage: Stage) -> [String] {
         [
             "--child", child, "--persons", "\(stage.persons)", "--cache",
             "\(stage.cacheSizeInMiB)", "--directory", directory, "--workloads",
             workloads.map(\.rawValue).joined(separator: ","),
-        ]
+        ] + (sustained.map { ["--sustained", "\($0)"] } ?? [])
     }
 
     private static func number(_ text: String, _ flag: String) throws -> Int {
@@ -86,7 +96,7 @@ struct Options {
     }
 
     private static func contenders(_ names: [String]) throws -> [String] {
-        for name in names where !Entry.all.contains(where: { $0.name == name }) {
+        for name in names where !Entry.known.contains(where: { $0.name == name }) {
             throw Failure(message: "no contender is named \(name)")
         }
         return names

@@ -6,6 +6,7 @@ struct Tournament {
     var options: Options
 
     func run() throws {
+        if options.sustained != nil { return try sustain() }
         var document = Document(
             machine: Machine.description(), versions: Machine.versions(),
             commit: options.commit, stages: [])
@@ -46,6 +47,18 @@ struct Tournament {
         try encoder.encode(document).write(to: URL(fileURLWithPath: json))
     }
 
+    private func sustain() throws {
+        let stage = options.sustainedStage
+        var report = SustainedReport(points: [], stage: stage)
+        for name in stage.contenders {
+            note("\(stage.persons) persons, sustained: \(name)")
+            report.points.append(
+                try JSONDecoder().decode([SustainedPoint].self, from: output(name, stage)))
+        }
+        print(report.markdown())
+        if let folder = options.results { try report.write(to: folder) }
+    }
+
     private func write(_ document: Document, to folder: String) throws {
         let charts = URL(fileURLWithPath: folder + "/charts")
         try FileManager.default.createDirectory(at: charts, withIntermediateDirectories: true)
@@ -81,6 +94,11 @@ struct Tournament {
     }
 
     private func child(_ name: String, _ stage: Stage) throws -> [Measurement] {
+        try JSONDecoder().decode([Measurement].self, from: output(name, stage))
+    }
+
+    /// What the process of a contender prints.
+    private func output(_ name: String, _ stage: Stage) throws -> Data {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
         process.arguments = options.arguments(child: name, stage)
@@ -92,7 +110,7 @@ struct Tournament {
         guard process.terminationStatus == 0 else {
             throw Options.Failure(message: "\(name) ended with \(process.terminationStatus)")
         }
-        return try JSONDecoder().decode([Measurement].self, from: output)
+        return output
     }
 
     private func compareResults(_ measurements: [Measurement]) throws {
