@@ -17,27 +17,45 @@ struct IndexWalk {
     private let reader: RecordReader
     private let hierarchy: HierarchyID
     private let order: Order
-    private let batchMax: Int
+    private let batches: Bool
     private var numbers: [ObjectNumber] = []
+    // Made when they are needed: a lookup that finds one record needs neither.
+    private var isFirst = true
     private var records: RecordCursor?
-    private let stash = RowStash()
+    private var stash: RowStash?
 
     /// - Parameter batches: false where the first few may be enough.
     init(_ reader: RecordReader, _ hierarchy: HierarchyID, _ order: Order, batches: Bool) {
         self.reader = reader
         self.hierarchy = hierarchy
         self.order = order
-        batchMax = batches ? Self.batchCount : 1
+        self.batches = batches
     }
 
     /// Goes along a range; false when the body says to stop.
     mutating func go(
         along cursor: IndexCursor, _ body: (ObjectNumber, RowView) throws -> Bool
     ) throws -> Bool {
+        guard batches else { return try readEach(cursor, body) }
         while try cursor.next() {
             numbers.append(cursor.number)
-            if numbers.count == batchMax {
+            if numbers.count == Self.batchCount {
                 guard try finish(body) else { return false }
+            }
+        }
+        return true
+    }
+
+    private mutating func readEach(
+        _ cursor: IndexCursor, _ body: (ObjectNumber, RowView) throws -> Bool
+    ) throws -> Bool {
+        while try cursor.next() {
+            let number = cursor.number
+            if isFirst {
+                isFirst = false
+                guard try reader.lend(number, hierarchy, body) else { return false }
+            } else if let row = try find(number) {
+                guard try body(number, row) else { return false }
             }
         }
         return true
@@ -46,6 +64,7 @@ struct IndexWalk {
     /// Reads what is left.
     mutating func finish(_ body: (ObjectNumber, RowView) throws -> Bool) throws -> Bool {
         defer { numbers.removeAll(keepingCapacity: true) }
+        if numbers.count == 1 { return try reader.lend(numbers[0], hierarchy, body) }
         // A descent for a few is cheaper than to sort them.
         guard numbers.count > 16 else { return try read(numbers, body) }
         guard order == .ofEntries else {
@@ -76,6 +95,8 @@ struct IndexWalk {
     private mutating func readByNumber(
         _ body: (ObjectNumber, RowView) throws -> Bool
     ) throws -> Bool {
+        let stash = self.stash ?? RowStash()
+        self.stash = stash
         stash.removeAll()
         let order = numbers.indices.sorted { numbers[$0] < numbers[$1] }
         var places = Array(repeating: -1, count: numbers.count)
@@ -87,5 +108,25 @@ struct IndexWalk {
             guard try body(numbers[position], stash.row(at: place)) else { return false }
         }
         return true
+    }
+}
+
+extension RecordReader {
+    /// False when the body says to stop; a record that is gone is passed over.
+    func lend(
+        _ number: ObjectNumber, _ hierarchy: HierarchyID,
+        _ body: (ObjectNumber, RowView) throws -> Bool
+    ) throws -> Bool {
+        var goesOn = true
+        var failure: (any Error)?
+        _ = try withRow(number, in: hierarchy) { row in
+            do {
+                goesOn = try body(number, row)
+            } catch {
+                failure = error
+            }
+        }
+        if let failure { throw failure }
+        return goesOn
     }
 }

@@ -78,7 +78,7 @@ package struct QueryRunner {
     ) throws {
         guard let order = RowOrder(request.sortKeys, entity, reader.schema) else {
             for (number, _) in try sortedNumbers(request) {
-                guard try lend(number, entity.hierarchy, body) else { return }
+                guard try reader.lend(number, entity.hierarchy, body) else { return }
             }
             return
         }
@@ -95,7 +95,7 @@ package struct QueryRunner {
             if let row = sorted.row(position) {
                 guard try body(number, row) else { return }
             } else {
-                guard try lend(number, entity.hierarchy, body) else { return }
+                guard try reader.lend(number, entity.hierarchy, body) else { return }
             }
         }
     }
@@ -117,24 +117,6 @@ package struct QueryRunner {
         case .scan where request.limit != nil: return .index(index, [.all])
         default: return nil
         }
-    }
-
-    /// False when the body says to stop; a record that is gone is passed over.
-    private func lend(
-        _ number: ObjectNumber, _ hierarchy: HierarchyID,
-        _ body: (ObjectNumber, RowView) throws -> Bool
-    ) throws -> Bool {
-        var goesOn = true
-        var failure: (any Error)?
-        _ = try reader.withRow(number, in: hierarchy) { row in
-            do {
-                goesOn = try body(number, row)
-            } catch {
-                failure = error
-            }
-        }
-        if let failure { throw failure }
-        return goesOn
     }
 
     /// The objects with the values that they are sorted by, so that the results of several stores
@@ -198,22 +180,23 @@ package struct QueryRunner {
         case .index(let index, let ranges):
             let order: IndexWalk.Order =
                 ordered != nil ? .ofEntries : (request.limit == nil ? .any : .ofEntries)
-            var walk = IndexWalk(reader, entity.hierarchy, order, batches: request.limit == nil)
+            let batches = request.limit == nil
+            var walk = IndexWalk(reader, entity.hierarchy, order, batches: batches)
             for range in ranges {
                 guard try walk.go(along: reader.indexCursor(index, range), test) else { return }
             }
-            _ = try walk.finish(test)
+            if batches { _ = try walk.finish(test) }
         case .sources(let relationship, let targets):
             for target in targets {
                 var numbers: [ObjectNumber] = []
                 try reader.forEachSource(of: relationship, target: target) { numbers.append($0) }
                 for number in numbers {
-                    guard try lend(number, entity.hierarchy, test) else { return }
+                    guard try reader.lend(number, entity.hierarchy, test) else { return }
                 }
             }
         case .numbers(let numbers):
             for number in numbers {
-                guard try lend(number, entity.hierarchy, test) else { return }
+                guard try reader.lend(number, entity.hierarchy, test) else { return }
             }
         }
     }
