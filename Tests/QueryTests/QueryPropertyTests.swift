@@ -227,10 +227,11 @@ import Testing
                 guard let lookup = KeyLookup(request, entity, snapshot) else { continue }
                 answered += 1
                 var found: [ObjectNumber] = []
-                try lookup.forEach { number, _ in
+                func add(_ number: ObjectNumber, _ row: RowView) -> Bool {
                     found.append(number)
                     return true
                 }
+                try lookup.forEach(add)
                 let all = try reference(snapshot, entity, condition).dropFirst(request.offset)
                 #expect(
                     found == Array(all.prefix(request.limit ?? .max)),
