@@ -47,6 +47,9 @@ package final class Engine: @unchecked Sendable {
         package var dirtyBytesMax = 48 << 20
         /// A free end of the file of at least this many bytes, and an eighth of it, is cut off.
         package var tailBytesMin: UInt64 = 256 << 10
+        /// An empty tree that gets so many bytes of entries at once is built bottom-up, and its
+        /// pages are written straight to their extents.
+        package var bulkBytesMin = 1 << 20
         /// A transaction with more bytes of pages writes them straight to their extents.
         package var outOfLineBytesMin = 8 << 20
 
@@ -153,6 +156,7 @@ package final class Engine: @unchecked Sendable {
             state.isClosed = true
             state.cache.removeAll()
         }
+        returnMemory(freed: options.cacheSizeInBytes)
         if !options.isReadOnly { OpenStores.unregister(file.identity) }
         file.close()
     }
@@ -255,6 +259,8 @@ final class EngineState: @unchecked Sendable {
     /// The generations that other processes were last seen to hold, and since when they are.
     var heldByOthers: [Range<UInt64>: UInt64] = [:]
     var cache: PageCache
+    /// What the transaction that runs takes in private copies.
+    var dirtyBytes = 0
     var poison: StoreError?
     var damage: [StoreError] = []
     var isClosed = false

@@ -51,6 +51,9 @@ struct LoadUse {
         let same: Item? = try stack.fetchOne(From<Item>().where(\.$key == key(count / 2)))
         say("found", same?.number ?? -1)
         say("count", try stack.fetchCount(From<Item>()))
+        // What was freed goes back to the system a little after the commit.
+        Thread.sleep(forTimeInterval: 1)
+        say("idle", Self.memory("VmRSS"))
         say("last", Self.memory("VmHWM"))
         stack.unsafeRemoveAllPersistentStoresAndWait()
     }

@@ -85,6 +85,8 @@ import Testing
             if parts.count == 2 { figures[String(parts[0])] = Int(parts[1]) }
         }
         #expect(figures["count"] == count && figures["found"] == count / 2, "\(figures)")
+        let (before, idle) = (figures["before"] ?? 0, figures["idle"] ?? .max)
+        #expect(idle < before + (cache + 16) << 10, "KiB when idle: \(figures)")
         let most = figures["most"] ?? .max
         #expect(most > 0 && most < limit, "KiB at most: \(figures)")
     }

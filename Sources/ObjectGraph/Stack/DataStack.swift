@@ -269,6 +269,7 @@ public struct DataStackStatistics: Hashable, Sendable {
         store.pendingBytes += other.pendingBytes
         store.freeBytes += other.freeBytes
         store.cacheBytes += other.cacheBytes
+        store.changedBytes += other.changedBytes
         if let age = other.oldestReaderAge, age >= store.oldestReaderAge ?? .zero {
             store.oldestReaderAge = age
             store.oldestReaderGeneration = other.oldestReaderGeneration

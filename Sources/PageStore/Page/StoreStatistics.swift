@@ -29,6 +29,8 @@ public struct StoreStatistics: Hashable, Sendable {
     public var freeBytes: UInt64 = 0
     /// Bytes of pages that are kept in memory.
     public var cacheBytes: UInt64 = 0
+    /// Bytes of changed pages in memory that no checkpoint has stored yet.
+    public var changedBytes: UInt64 = 0
     /// The size of the file.
     public var fileSizeInBytes: UInt64 = 0
 

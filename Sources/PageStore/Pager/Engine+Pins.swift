@@ -106,6 +106,7 @@ extension Engine {
             figures.generation = state.generation.number
             figures.commitNumber = state.commitNumber
             figures.cacheBytes = UInt64(state.cache.sizeInBytes)
+            figures.changedBytes = UInt64(state.generation.imageBytes + state.dirtyBytes)
             var readers = state.pinned.values.map { ($0.number, $0.pinnedSince) }
             readers += state.heldByOthers.map { ($0.key.lowerBound, $0.value) }
             if let (number, since) = readers.min(by: { $0 < $1 }) {

@@ -15,7 +15,10 @@ struct PageCache {
     private var slotByPlace = NumberTable<Int>()
     private var hand = 0
     private(set) var sizeInBytes = 0
+    /// What all pages in memory may take together.
     let budgetInBytes: Int
+    /// What pages outside of the cache take of the budget; a quarter of it is always the cache's.
+    private(set) var reservedBytes = 0
 
     init(budgetInBytes: Int) {
         self.budgetInBytes = budgetInBytes
@@ -32,8 +35,8 @@ struct PageCache {
     mutating func insert(_ image: PageBuffer, at address: ExtentAddress) {
         if let index = slotByPlace[address.place] { remove(index) }
         // An image as large as the whole budget would push out everything for one use.
-        guard image.count <= budgetInBytes / 2 else { return }
-        while sizeInBytes + image.count > budgetInBytes, evictOne() {}
+        guard image.count <= shareInBytes / 2 else { return }
+        while sizeInBytes + image.count > shareInBytes, evictOne() {}
         let slot = Slot(address: address, image: image, wasUsed: false)
         if let index = freeSlots.popLast() {
             slots[index] = slot
@@ -43,6 +46,14 @@ struct PageCache {
             slots.append(slot)
         }
         sizeInBytes += image.count
+    }
+
+    private var shareInBytes: Int { max(budgetInBytes - reservedBytes, budgetInBytes / 4) }
+
+    /// Gives way to pages elsewhere in memory.
+    mutating func reserve(_ bytes: Int) {
+        reservedBytes = bytes
+        while sizeInBytes > shareInBytes, evictOne() {}
     }
 
     mutating func removeAll() {

@@ -29,6 +29,12 @@ package class PageEditor: PageView {
     /// share of memory writes pages out.
     package func makeRoom() throws(StoreError) {}
 
+    /// From how many bytes of entries on an empty tree is built by ``TreeBuilder``.
+    package var bulkBytesMin: Int { .max }
+
+    /// Writes new pages to their places, once: nobody changes them any more.
+    package func writeOut(_ pages: [PageBuffer]) throws(StoreError) {}
+
     /// Changes when private copies were written out: one that was remembered is not the page any
     /// more.
     package var spillCount: Int { 0 }

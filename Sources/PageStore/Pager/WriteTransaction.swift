@@ -59,6 +59,7 @@ package final class WriteTransaction: PageEditor {
         }
         dirty[id] = copy
         order.append(id)
+        reportMemory()
         return copy
     }
 
@@ -76,6 +77,7 @@ package final class WriteTransaction: PageEditor {
         page[0] = kind.rawValue
         dirty[page.id] = page
         order.append(page.id)
+        reportMemory()
         return page
     }
 
@@ -94,6 +96,36 @@ package final class WriteTransaction: PageEditor {
     /// when this has changed.
     package override var spillCount: Int { spills }
     private var spills = 0
+
+    /// The bytes of private copies that the engine knows of, and the most that there were.
+    private var reportedBytes = 0
+    private var reportedBytesMax = 0
+
+    /// The cache gives way to private copies, a MiB or so at a time.
+    private func reportMemory() {
+        let bytes = dirty.count * pageSizeInBytes
+        guard bytes >= reportedBytes + Self.reportBytesMin else { return }
+        report(bytes)
+    }
+
+    private static let reportBytesMin = 1 << 20
+
+    private func report(_ bytes: Int) {
+        guard bytes != reportedBytes else { return }
+        reportedBytes = bytes
+        reportedBytesMax = max(reportedBytesMax, bytes)
+        engine.noteDirtyBytes(bytes)
+    }
+
+    package override var bulkBytesMin: Int { engine.options.bulkBytesMin }
+
+    package override func writeOut(_ pages: [PageBuffer]) throws(StoreError) {
+        for (id, address) in try engine.writeOutOfLine(pages, commit: baseCommit + 1) {
+            dirty[id] = nil
+            written[id] = address
+        }
+        order.removeAll { dirty[$0] == nil }
+    }
 
     /// Writes the older half of the private copies out when they are more than memory should
     /// hold. They are read back when they are needed.
@@ -117,6 +149,7 @@ package final class WriteTransaction: PageEditor {
         }
         order = rest
         spills += 1
+        report(dirty.count * pageSizeInBytes)
     }
 
     package override func freePage(_ id: PageID) throws(StoreError) {
@@ -197,6 +230,8 @@ package final class WriteTransaction: PageEditor {
         order = []
         freed = []
         allocated = []
+        report(0)
+        engine.returnMemory(freed: reportedBytesMax)
     }
 }
 

@@ -219,7 +219,8 @@ extension Engine {
     }
 
     private func publish(_ plan: CheckpointPlan, _ map: PageMap, _ superblock: Superblock) {
-        lock.withLock { _ in
+        let freedBytes = lock.withLock { _ in
+            let imageBytes = state.generation.imageBytes
             state.generation = Generation(
                 number: plan.number, checkpointCommit: plan.commitNumber, map: map,
                 after: state.generation)
@@ -231,7 +232,10 @@ extension Engine {
             state.segments.removeAll { $0.number < plan.head.number }
             state.checkpoints += 1
             state.durableCommit = max(state.durableCommit, plan.commitNumber)
+            reserveMemory()
+            return imageBytes - state.generation.imageBytes
         }
+        returnMemory(freed: freedBytes)
     }
 
     /// The new generation is durable: what died with it pends, what nobody needs is free, and the

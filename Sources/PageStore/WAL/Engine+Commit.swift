@@ -22,6 +22,7 @@ extension Engine {
         }
         lock.withLock { _ in
             note(content, number: number)
+            reserveMemory()
             state.staged.frames.append(frames.view)
             state.staged.last = number
             state.staged.count += 1
