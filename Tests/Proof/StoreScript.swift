@@ -4,7 +4,7 @@ import TestSupport
 
 /// One thing that a script does to a store.
 package enum ScriptStep: String, CaseIterable, Sendable {
-    case insert, update, delete, blob, relaxed, bulk, grow, spill
+    case insert, update, delete, blob, relaxed, bulk, grow, spill, build
     case checkpoint, rotate, vacuum, backup, reopen, die
     /// A reader takes what the store is now, and is compared after each step; all let go.
     case hold, letGo
@@ -247,6 +247,12 @@ package struct ScriptPlayer {
         case .grow: for index in 0..<12 { try put(next + UInt64(index), 300, &random) }
         case .spill:
             for index in 0..<40 { try put(next + UInt64(index % 30), 350, &random) }
+        case .build:
+            for index in 0..<30 {
+                content[next + UInt64(index)] = ScriptValue(
+                    seed: random.next(), count: random.below(index % 10 == 0 ? 700 : 90))
+            }
+            try rebuild(tree, of: transaction, content)
         case .rotate:
             // Two of these do not fit one segment, and none of them goes out of line.
             for index in 0..<6 {
@@ -258,6 +264,22 @@ package struct ScriptPlayer {
         case .bulk: for index in 0..<3 { try put(next + UInt64(index), 90, &random) }
         default: try put(next, 10 + random.below(60), &random)
         }
+    }
+
+    /// Replaces the tree by one that is built from the same entries and new ones.
+    private func rebuild(
+        _ tree: TreeID, of transaction: WriteTransaction, _ content: ScriptContent
+    ) throws {
+        let new = try transaction.createTree()
+        let builder = try TreeBuilder(transaction, tree: new)
+        for (key, value) in content.sorted(by: { $0.key < $1.key }) {
+            try key.key.withView { key in
+                try value.bytes.withView { try builder.append(key, $0) }
+            }
+        }
+        try builder.finish()
+        try transaction.deleteTree(tree)
+        transaction.catalogRoot = new.root
     }
 }
 

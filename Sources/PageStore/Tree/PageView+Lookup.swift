@@ -52,6 +52,12 @@ extension PageView {
         }
     }
 
+    /// Whether the tree has no entry.
+    package final func isEmpty(_ tree: TreeID) throws(StoreError) -> Bool {
+        let root = try rootNode(of: tree)
+        return root.isLeaf && root.slotCount == 0
+    }
+
     /// The leaf that covers a key.
     final func leaf(for key: ByteView, in tree: TreeID) throws(StoreError) -> NodeView {
         var node = try rootNode(of: tree)

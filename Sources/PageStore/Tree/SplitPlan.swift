@@ -72,11 +72,14 @@ struct SplitPlan {
         let right = entries[index].key()
         guard level == 0 else { return right }
         let left = entries[index - 1].key()
-        var shared = 0
-        while shared < left.count && shared < right.count && left[shared] == right[shared] {
-            shared += 1
+        return left.withView { left in
+            right.withView { Self.shortestSeparator(between: left, and: $0) }
         }
-        return Array(right.prefix(shared + 1))
+    }
+
+    static func shortestSeparator(between left: ByteView, and right: ByteView) -> [UInt8] {
+        let shared = left.sharedPrefixCount(with: right)
+        return right.slice(from: 0, count: min(shared + 1, right.count)).array()
     }
 
     private func fits(_ entries: [NodeEntry], at index: Int, _ separator: [UInt8]) -> Bool {

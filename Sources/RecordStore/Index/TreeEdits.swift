@@ -103,6 +103,13 @@ final class TreeEdits {
     func apply(to tree: TreeID, of editor: PageEditor) throws(StoreError) {
         guard !edits.isEmpty else { return }
         sort()
+        defer {
+            edits = []
+            arena.removeAll()
+        }
+        if arena.count >= editor.bulkBytesMin, try editor.isEmpty(tree) {
+            return try build(tree, of: editor)
+        }
         let writer = TreeWriter(editor, tree: tree)
         let view = arena.view
         for edit in edits {
@@ -115,7 +122,19 @@ final class TreeEdits {
                 _ = try writer.insert(key, value)
             }
         }
-        edits = []
-        arena.removeAll()
+    }
+
+    /// The same for an empty tree: each page is filled and written once.
+    private func build(_ tree: TreeID, of editor: PageEditor) throws(StoreError) {
+        let builder = try TreeBuilder(editor, tree: tree)
+        for (index, edit) in edits.enumerated() {
+            // Of one key the last edit counts, and what an empty tree loses it never had.
+            let isLast = index + 1 == edits.count || !(key(edits[index + 1]) == key(edit))
+            guard isLast, edit.valueCount >= 0 else { continue }
+            let value = arena.view.slice(
+                from: edit.keyStart + Int(edit.keyCount), count: Int(edit.valueCount))
+            try builder.append(key(edit), value)
+        }
+        try builder.finish()
     }
 }

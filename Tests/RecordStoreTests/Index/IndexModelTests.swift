@@ -120,10 +120,15 @@ import Testing
         return (row, values)
     }
 
-    @Test func `indexes links and counters agree with a full scan after random batches`() throws {
+    /// How trees are made from their first entries: one entry after the other, or bottom-up.
+    @Test(arguments: [false, true])
+    func `indexes links and counters agree with a full scan after random batches`(
+        isBuilt: Bool
+    ) throws {
         var random = SeededRandom(for: "IndexModelTests")
-        let database = try RecordDatabase.open(
-            .memory, schema: Self.schema, options: Self.options)
+        var options = Self.options
+        if isBuilt { options.bulkBytesMin = 1 }
+        let database = try RecordDatabase.open(.memory, schema: Self.schema, options: options)
         var model: [ObjectNumber: Known] = [:]
         for round in 0..<12 {
             let transaction = try database.beginWrite()
@@ -192,7 +197,10 @@ import Testing
         #expect(try other(rows[2]) == ObjectNumber(1))
     }
 
-    @Test func `an index declared later is built when the file opens`() throws {
+    @Test(arguments: [false, true])
+    func `an index declared later is built when the file opens`(isBottomUp: Bool) throws {
+        var options = Engine.Options()
+        if isBottomUp { options.bulkBytesMin = 1 }
         let path = FileManager.default.temporaryDirectory
             .appending(path: "index-\(UUID().uuidString).trellis").path
         defer { try? FileManager.default.removeItem(atPath: path) }
@@ -212,12 +220,14 @@ import Testing
             _ = try transaction.commit()
             try database.close()
         }
-        let database = try RecordDatabase.open(.file(path), schema: Self.schema)
+        let database = try RecordDatabase.open(
+            .file(path), schema: Self.schema, options: options)
         let snapshot = try database.snapshot()
         for index in database.schema.indexes where index.entityTag == 1 {
             let cursor = snapshot.indexCursor(index)
             #expect(try cursor.next(), "\(index.treeName)")
         }
+        #expect(snapshot.check() == [])
         try database.close()
         let readOnly = try RecordDatabase.openReadOnly(path: path)
         #expect(readOnly.schema.description == Self.schema)

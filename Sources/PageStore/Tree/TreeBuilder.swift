@@ -1,0 +1,222 @@
+/// Builds the content of an empty tree from entries in ascending order of their keys.
+///
+/// Each node is filled but for a little room, finished, written to its place in the file and not
+/// touched again: a large tree is written once. The root alone stays in memory, for its name is
+/// the tree's. Between the first entry and ``finish()`` nothing else may use the tree.
+package final class TreeBuilder {
+    /// The node of one level that is being filled.
+    private struct Level {
+        struct Entry {
+            var start: Int
+            var keyCount: Int
+            var valueCount: Int
+            var isElsewhere: Bool
+        }
+
+        /// Keys and values, one after the other.
+        var arena = ByteBuffer(capacity: 16_384)
+        var entries: [Entry] = []
+        /// What the entries take with whole keys.
+        var sizeInBytes = 0
+        var lower: [UInt8] = []
+        var firstChild: PageID?
+        /// The last count of entries that a node can end behind, and its upper fence then.
+        var cutCount = 0
+        var cutFence: [UInt8] = []
+    }
+
+    /// Finished nodes are written in one run.
+    private static let runPageCount = 64
+
+    private let editor: PageEditor
+    private let tree: TreeID
+    private let fillMax: Int
+    private var levels = [Level()]
+    private var finished: [PageBuffer] = []
+
+    /// The tree must be empty.
+    package init(_ editor: PageEditor, tree: TreeID) throws(StoreError) {
+        self.editor = editor
+        self.tree = tree
+        // A change that comes later must not split a node at once.
+        fillMax = editor.pageSizeInBytes / 16 * 15
+        guard try editor.isEmpty(tree) else {
+            throw StoreError(.invalidArgument, "only an empty tree is built in one go")
+        }
+    }
+
+    /// Adds an entry behind all others.
+    package func append(_ key: ByteView, _ value: ByteView) throws(StoreError) {
+        try editor.checkKeySize(key)
+        guard
+            value.count > Limits.inlineValueSizeInBytesMax(pageSizeInBytes: editor.pageSizeInBytes)
+        else { return try add(key, value, isElsewhere: false, level: 0) }
+        let reference = try editor.createBlob(value).encoded()
+        try reference.withView { reference throws(StoreError) in
+            try add(key, reference, isElsewhere: true, level: 0)
+        }
+    }
+
+    /// Finishes every level; the tree can be used then.
+    package func finish() throws(StoreError) {
+        var level = 0
+        while level < levels.count {
+            let isTop = level == levels.count - 1
+            // Without an upper fence there is no prefix to leave out.
+            let count = levels[level].entries.count
+            let start = firstEntryOfLastNode(level)
+            if start > 0 {
+                try close(level, count: start, upper: separator(level, at: start))
+            } else if isTop {
+                let root = try editor.editablePage(tree.root)
+                build(root, level, count: count, upper: [])
+                levels.removeAll()
+                break
+            } else {
+                try close(level, count: count, upper: [])
+                level += 1
+            }
+        }
+        try writeFinished()
+    }
+
+    // MARK: Filling
+
+    private func add(
+        _ key: ByteView, _ value: ByteView, isElsewhere: Bool, level: Int
+    ) throws(StoreError) {
+        if let last = levels[level].entries.last {
+            let fence =
+                level == 0
+                ? SplitPlan.shortestSeparator(between: self.key(last, level), and: key)
+                : key.array()
+            if builtSize(level, from: 0, upper: fence) > fillMax, levels[level].cutCount > 0 {
+                try close(level, count: levels[level].cutCount, upper: levels[level].cutFence)
+            }
+            levels[level].cutCount = levels[level].entries.count
+            levels[level].cutFence = fence
+        }
+        let start = levels[level].arena.count
+        levels[level].arena.append(key)
+        levels[level].arena.append(value)
+        levels[level].entries.append(
+            Level.Entry(
+                start: start, keyCount: key.count, valueCount: value.count,
+                isElsewhere: isElsewhere))
+        levels[level].sizeInBytes += NodeLayout.entrySize(
+            keySize: key.count, valueSize: value.count)
+    }
+
+    private func key(_ entry: Level.Entry, _ level: Int) -> ByteView {
+        levels[level].arena.view.slice(from: entry.start, count: entry.keyCount)
+    }
+
+    private func value(_ entry: Level.Entry, _ level: Int) -> ByteView {
+        levels[level].arena.view.slice(
+            from: entry.start + entry.keyCount, count: entry.valueCount)
+    }
+
+    private func entrySize(_ entry: Level.Entry) -> Int {
+        NodeLayout.entrySize(keySize: entry.keyCount, valueSize: entry.valueCount)
+    }
+
+    /// The size of a node of the entries from one on.
+    private func builtSize(_ level: Int, from start: Int, upper: [UInt8]) -> Int {
+        let node = levels[level]
+        let lower = start == 0 ? node.lower : separator(level, at: start)
+        let skipped = node.entries[..<start].reduce(0) { $0 + entrySize($1) }
+        let shared = lower.withView { lower in
+            upper.withView { lower.sharedPrefixCount(with: $0) }
+        }
+        return NodeLayout.slotsStart(fencesSize: lower.count + upper.count) + node.sizeInBytes
+            - skipped - shared * (node.entries.count - start)
+    }
+
+    /// Where the last node of a level begins, whose entries have no upper fence; 0 when all of
+    /// them fit.
+    private func firstEntryOfLastNode(_ level: Int) -> Int {
+        var start = 0
+        while builtSize(level, from: start, upper: []) > editor.pageSizeInBytes { start += 1 }
+        return start
+    }
+
+    /// The fence between an entry and the one before it.
+    private func separator(_ level: Int, at index: Int) -> [UInt8] {
+        let entries = levels[level].entries
+        let key = key(entries[index], level)
+        guard level == 0 else { return key.array() }
+        return SplitPlan.shortestSeparator(between: self.key(entries[index - 1], level), and: key)
+    }
+
+    // MARK: Finishing
+
+    /// Finishes a node of the first entries of a level; the rest begins the next one.
+    private func close(_ level: Int, count: Int, upper: [UInt8]) throws(StoreError) {
+        let page = try editor.allocatePage(level == 0 ? .treeLeaf : .treeBranch)
+        build(page, level, count: count, upper: upper)
+        finished.append(page)
+        let lower = levels[level].lower
+        restart(level, behind: count, lower: upper)
+        if level + 1 == levels.count {
+            guard levels.count < Limits.treeDepthMax else {
+                throw StoreError(.tooLarge, "a tree has more than \(Limits.treeDepthMax) levels")
+            }
+            var above = Level()
+            above.firstChild = page.id
+            levels.append(above)
+        } else {
+            let child = page.id.encoded()
+            try lower.withView { lower throws(StoreError) in
+                try child.withView { child throws(StoreError) in
+                    try add(lower, child, isElsewhere: false, level: level + 1)
+                }
+            }
+        }
+        if finished.count >= Self.runPageCount { try writeFinished() }
+    }
+
+    private func build(_ page: PageBuffer, _ level: Int, count: Int, upper: [UInt8]) {
+        let node = levels[level]
+        let nothing = node.arena.view.slice(from: 0, count: 0)
+        let entries = node.entries.prefix(count).map { entry in
+            NodeEntry(
+                prefix: nothing, suffix: key(entry, level), value: value(entry, level),
+                isElsewhere: entry.isElsewhere)
+        }
+        node.lower.withView { lower in
+            upper.withView { upper in
+                NodeView.build(
+                    page, level: level, lower: lower, upper: upper, firstChild: node.firstChild,
+                    entries[...])
+            }
+        }
+    }
+
+    /// Begins a level's next node with the entries that the last one did not take.
+    private func restart(_ level: Int, behind count: Int, lower: [UInt8]) {
+        let old = levels[level]
+        var new = Level()
+        new.lower = lower
+        var rest = old.entries[count...]
+        if level > 0, let first = rest.popFirst() {
+            // A branch sends this entry's key up and keeps its child.
+            new.firstChild = PageID(value(first, level).uint64(at: 0))
+        }
+        for entry in rest {
+            let start = new.arena.count
+            new.arena.append(key(entry, level))
+            new.arena.append(value(entry, level))
+            var moved = entry
+            moved.start = start
+            new.entries.append(moved)
+            new.sizeInBytes += entrySize(entry)
+        }
+        levels[level] = new
+    }
+
+    private func writeFinished() throws(StoreError) {
+        if !finished.isEmpty { try editor.writeOut(finished) }
+        finished = []
+        try editor.makeRoom()
+    }
+}
