@@ -58,19 +58,24 @@ final class KnotStack {
                 engineOptions: options))
     }
 
-    private static func name(_ id: NSManagedObjectID?) -> String {
-        id?.uriRepresentation().pathComponents.suffix(2).joined() ?? "-"
+    /// Which object of the script it is. Its number says less: the numbers of a transaction that
+    /// left nothing are given out again, and whether it did is no matter of what it means.
+    private func name(_ id: NSManagedObjectID?) -> String {
+        guard let id else { return "-" }
+        if let index = ids.lastIndex(of: id) { return "knot \(index)" }
+        if let index = beadIDs.lastIndex(of: id) { return "bead \(index)" }
+        return "unknown"
     }
 
-    private static func names(_ objects: some Sequence<CoreStoreObject>) -> String {
+    private func names(_ objects: some Sequence<CoreStoreObject>) -> String {
         objects.map { name($0.objectID()) }.joined(separator: ",")
     }
 
-    private static func sortedNames(_ ids: some Sequence<NSManagedObjectID>) -> String {
+    private func sortedNames(_ ids: some Sequence<NSManagedObjectID>) -> String {
         ids.map { name($0) }.sorted().joined(separator: ",")
     }
 
-    static func text(_ knot: Knot) -> String {
+    private func text(_ knot: Knot) -> String {
         let sets = [
             knot.friends.map { $0.objectID() }, knot.friendOf.map { $0.objectID() },
             knot.pair.map { $0.objectID() }, knot.beads.map { $0.objectID() },
@@ -101,10 +106,10 @@ final class KnotStack {
     /// All that the store has.
     func dump() throws -> [String] {
         try queue.sync {
-            let knots = try stack.fetchAll(From<Knot>()).map(Self.text)
+            let knots = try stack.fetchAll(From<Knot>()).map(text)
             let beads = try stack.fetchAll(From<Bead>()).map { bead in
-                "\(Self.name(bead.objectID())) \(bead.label) "
-                    + "\(Self.name(bead.owner?.objectID())) \(Self.name(bead.guarded?.objectID()))"
+                "\(name(bead.objectID())) \(bead.label) "
+                    + "\(name(bead.owner?.objectID())) \(name(bead.guarded?.objectID()))"
             }
             return knots.sorted() + beads.sorted()
         }
@@ -129,11 +134,11 @@ final class KnotStack {
         case .delete: transaction.delete(knot(step.a, transaction))
         case .deleteBead: transaction.delete(bead(step.a, transaction))
         case .refresh: knot(step.a, transaction)?.refreshAsFault()
-        case .read: notes.append(knot(step.a, transaction).map(Self.text) ?? "-")
+        case .read: notes.append(knot(step.a, transaction).map(text) ?? "-")
         case .fetch:
             let found = try transaction.fetchAll(
                 From<Knot>().where(\.$weight > step.a % 20).orderBy(.ascending(\.$weight)))
-            notes.append(found.map(Self.text).joined(separator: "\n"))
+            notes.append(found.map(text).joined(separator: "\n"))
         case .list:
             // Links to deleted objects are cleared when changes are handed on, as by a fetch.
             _ = try transaction.fetchCount(From<Bead>())
@@ -206,10 +211,10 @@ final class KnotStack {
     private func list(_ transaction: BaseDataTransaction) {
         notes.append(
             """
-            inserted \(Self.sortedNames(transaction.insertedObjectIDs(Knot.self)))
-            and \(Self.sortedNames(transaction.insertedObjects(Bead.self).map { $0.objectID() }))
-            updated \(Self.sortedNames(transaction.updatedObjectIDs()))
-            deleted \(Self.sortedNames(transaction.deletedObjectIDs())) \(transaction.hasChanges)
+            inserted \(sortedNames(transaction.insertedObjectIDs(Knot.self)))
+            and \(sortedNames(transaction.insertedObjects(Bead.self).map { $0.objectID() }))
+            updated \(sortedNames(transaction.updatedObjectIDs()))
+            deleted \(sortedNames(transaction.deletedObjectIDs())) \(transaction.hasChanges)
             """)
     }
 }

@@ -57,6 +57,10 @@ extension ObjectContext {
             let now = try linkedNumbers(of: object, raw, relationship)
             let before = try committed.linkedNumbers(relationship, of: raw.number)
             // Without an order of its own, a list has that of its changes until it is flushed.
+            // What was deleted leaves a link without an inverse when changes are handed on.
+            if relationship.inverseID == nil, try hasDeleted(before, relationship, raw) {
+                isWhole = false
+            }
             let isSame =
                 relationship.kind == .toManyOrdered ? now == before : Set(now) == Set(before)
             guard !isSame else { continue }
@@ -72,5 +76,20 @@ extension ObjectContext {
             setLinkedObjects(targets, of: object, raw, relationshipID: relationship.id)
         }
         return (haveChanged, isWhole)
+    }
+
+    private func hasDeleted(
+        _ targets: [ObjectNumber], _ relationship: RelationshipLayout, _ raw: RawObject
+    ) throws(StoreError) -> Bool {
+        let reader = try reader(for: raw.store)
+        let entity = reader.schema.knownEntity(tag: relationship.destinationTag)
+        for number in targets {
+            if let known = registered(number, in: entity.hierarchy, of: raw.store) {
+                if known.state == .deleted { return true }
+            } else if try !reader.contains(number, in: entity.hierarchy) {
+                return true
+            }
+        }
+        return false
     }
 }

@@ -37,6 +37,14 @@ extension DiskFile {
         _ = try lock(F_UNLCK, Self.readerBytes + generation)
     }
 
+    /// Gives all locks back, also where a child process holds a copy of the descriptor.
+    func unlockAll() {
+        var request = Self.request(F_UNLCK, 0..<0)
+        // Safety: the call reads the request and keeps no pointer to it. A length of zero is
+        // without end.
+        _ = unsafe fcntl(data, Self.lockCommand, &request)
+    }
+
     func heldGenerations(before end: UInt64) throws(StoreError) -> [Range<UInt64>] {
         var found: [Range<UInt64>] = []
         var open = [Self.readerBytes..<Self.readerBytes + min(end, Self.readerBytes)]

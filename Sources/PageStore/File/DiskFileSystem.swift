@@ -74,6 +74,7 @@ final class DiskFile: StoreFile, @unchecked Sendable {
     let data: Int32
     private let log: Int32
     private let isWritable: Bool
+    private let processID = getpid()
 
     init(path: String, mode: FileMode) throws(StoreError) {
         let flags: Int32 =
@@ -119,6 +120,9 @@ final class DiskFile: StoreFile, @unchecked Sendable {
     func close() {
         guard !isClosed else { return }
         isClosed = true
+        // A process that is just being started shares the open file until it runs its program. One
+        // that was forked gives nothing back: the locks are its parent's.
+        if getpid() == processID { unlockAll() }
         if log != data { _ = Glibc.close(log) }
         _ = Glibc.close(data)
     }
