@@ -184,10 +184,10 @@ struct SalvageWriter {
         return members
     }
 
-    /// Lists of a to-one's other side that are lost as a whole, from the records.
+    /// Owners of whose lists no entry is left, from the records: nothing else may tell of the loss.
     private func completeList(_ relationship: RelationshipLayout) throws(StoreError) {
         guard let inverse = relationship.inverseID.map({ database.schema.relationship(id: $0) }),
-            inverse.kind == .toOne, salvage.edges[relationship.id]?.isWhole == false
+            inverse.kind == .toOne
         else { return }
         let transaction = try database.beginWrite()
         let source = salvage.schema.knownEntity(tag: relationship.sourceTag)

@@ -24,7 +24,8 @@ import Testing
         let database = try RecordDatabase.open(
             .file("new"), schema: SalvageSample.schema, options: SalvageSample.options,
             files: files)
-        #expect(try database.snapshot().check() == [])
+        let findings = try database.snapshot().check()
+        #expect(findings == [], "\(findings)")
         return Outcome(report: report, content: try SalvageSample.content(database))
     }
 
