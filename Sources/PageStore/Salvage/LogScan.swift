@@ -122,12 +122,14 @@ struct LogScan {
         case .extent(let id, let address):
             // The scan has met it, and perhaps one of the same commit that was given up.
             guard pages.commit(of: id) <= commit else { return }
-            pages.sources[id] = .init(content: .extent(address), commit: commit, isNamed: true)
+            pages.setNewest(.extent(address), of: id, commit)
         case .image(let id, let type, let bytes):
-            guard pages.commit(of: id) < commit,
-                let image = bytes.withView({ image(id, type, $0) })
-            else { return }
-            pages.sources[id] = .init(content: .image(image), commit: commit, isNamed: true)
+            guard pages.commit(of: id) < commit else { return }
+            if let image = bytes.withView({ image(id, type, $0) }) {
+                pages.setNewest(.image(image), of: id, commit)
+            } else {
+                pages.noteReplaced(id)
+            }
         }
     }
 

@@ -32,6 +32,7 @@ package final class SalvagedPages: PageView {
     package var unreadableBytes: UInt64 { window.unreadableBytes }
     var sources: [PageID: Source] = [:]
     var root: PageID?
+    private var hasSuperblock = false
     private let file: any StoreFile
     private let window: FileWindow
     /// Of pages whose newest version is known and not met yet: the newest that was met.
@@ -91,6 +92,7 @@ package final class SalvagedPages: PageView {
     private func collect(_ snapshot: Snapshot?) {
         var unknown: [Range<UInt64>] = [0..<Limits.pageCountMax]
         if let snapshot {
+            hasSuperblock = true
             root = snapshot.catalogRoot
             commitNumber = snapshot.commitNumber
             damage = snapshot.engine.damage
@@ -160,6 +162,22 @@ package final class SalvagedPages: PageView {
         }
     }
 
+    // MARK: What the log adds
+
+    /// Takes a version over that the log gives a page. Without a superblock nobody knows whether
+    /// it is a log of long ago.
+    func setNewest(_ content: Source.Content, of id: PageID, _ commit: UInt64) {
+        sources[id] = Source(content: content, commit: commit, isNamed: hasSuperblock)
+        stalePages.remove(id)
+    }
+
+    /// The log has a newer version of a page, and what it takes to read that is lost.
+    func noteReplaced(_ id: PageID) {
+        guard sources[id] != nil else { return }
+        sources[id]?.isNamed = false
+        stalePages.insert(id)
+    }
+
     // MARK: Reading
 
     package override var catalogRoot: PageID? { root }
@@ -174,6 +192,15 @@ package final class SalvagedPages: PageView {
     package func commit(of id: PageID) -> UInt64 { sources[id]?.commit ?? 0 }
 
     package override func page(_ id: PageID) throws(StoreError) -> PageBuffer {
+        let image = try anyPage(id)
+        // A page of a blob is written once: an older version of it is of another blob.
+        guard !stalePages.contains(id) || NodeView.isNode(image) else {
+            throw .corrupt(id, "the page is lost")
+        }
+        return image
+    }
+
+    private func anyPage(_ id: PageID) throws(StoreError) -> PageBuffer {
         guard let source = sources[id] else { throw .corrupt(id, "the page is lost") }
         switch source.content {
         case .image(let image): return image

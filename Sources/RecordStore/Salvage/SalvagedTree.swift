@@ -8,6 +8,13 @@ struct SalvagedTree {
         /// Empty when there is none.
         var upper: [UInt8]
         var commit: UInt64
+        /// Whether it surely is the newest version of a page. Two such leaves share no key.
+        var isNewest: Bool
+
+        func isOlder(than other: Leaf) -> Bool {
+            guard isNewest == other.isNewest else { return other.isNewest }
+            return (commit, page) < (other.commit, other.page)
+        }
     }
 
     /// A range of keys and the leaf that says what is in it; nil when that leaf is lost.
@@ -22,32 +29,40 @@ struct SalvagedTree {
     private(set) var isWhole = true
     private(set) var failures: [StoreError] = []
 
+    /// What a page must be, as the branch above it says: one that is older may name a page that has
+    /// been another tree's since.
+    private struct Expectation {
+        var page: PageID
+        /// Nil for a root, which may have any level and has no bounds.
+        var level: UInt64?
+        var lower: [UInt8] = []
+        var upper: [UInt8] = []
+
+        func accepts(_ node: PageSummary) -> Bool {
+            guard let found = node.level else { return false }
+            return (level ?? found) == found && node.lowerFence == lower && node.upperFence == upper
+        }
+    }
+
     /// Walks down from a root, past what cannot be read. Notes every page that it enters.
     init(root: PageID?, _ pages: SalvagedPages, visited: inout Set<PageID>) {
         guard let root else {
             isWhole = false
             return
         }
-        var open: [(id: PageID, level: UInt64?)] = [(root, nil)]
-        while let (id, level) = open.popLast() {
-            guard visited.insert(id).inserted else {
-                isWhole = false
-                continue
-            }
+        var open = [Expectation(page: root)]
+        while let expected = open.popLast() {
+            let id = expected.page
             do throws(StoreError) {
                 let node = PageSummary(try pages.page(id))
-                guard let found = node.level, level == nil || found == level else {
+                guard expected.accepts(node), visited.insert(id).inserted else {
                     throw .corrupt(id, "the page is not the node that its parent names")
                 }
                 if pages.stalePages.contains(id) { isWhole = false }
                 if node.kind == .treeLeaf {
                     add(node, id, pages)
                 } else {
-                    for entry in node.entries.reversed() {
-                        if case .child(let child) = entry.content {
-                            open.append((child, found - 1))
-                        }
-                    }
+                    open += Self.children(of: node).reversed()
                 }
             } catch {
                 isWhole = false
@@ -56,11 +71,23 @@ struct SalvagedTree {
         }
     }
 
+    private static func children(of branch: PageSummary) -> [Expectation] {
+        guard let level = branch.level, level > 0 else { return [] }
+        var bounds = branch.entries.map(\.key) + [branch.upperFence]
+        // A branch's first child has no key of its own.
+        bounds[0] = branch.lowerFence
+        return branch.entries.enumerated().compactMap { index, entry in
+            guard case .child(let child) = entry.content else { return nil }
+            return Expectation(
+                page: child, level: level - 1, lower: bounds[index], upper: bounds[index + 1])
+        }
+    }
+
     mutating func add(_ node: PageSummary, _ id: PageID, _ pages: SalvagedPages) {
         leaves.append(
             Leaf(
                 page: id, lower: node.lowerFence, upper: node.upperFence,
-                commit: pages.commit(of: id)))
+                commit: pages.commit(of: id), isNewest: pages.isNewest(id)))
     }
 
     /// The key space in order, each part with the newest leaf that covers it: an older one is a
@@ -80,7 +107,7 @@ struct SalvagedTree {
                 next += 1
             }
             active.removeAll { !$0.upper.isEmpty && !start.lexicographicallyPrecedes($0.upper) }
-            let page = active.max { ($0.commit, $0.page) < ($1.commit, $1.page) }?.page
+            let page = active.max { $0.isOlder(than: $1) }?.page
             let end = index + 1 < starts.count ? starts[index + 1] : []
             if let last = parts.last, last.page == page {
                 parts[parts.count - 1].upper = end
