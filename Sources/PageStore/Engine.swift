@@ -1,4 +1,3 @@
-import Dispatch
 import Synchronization
 
 /// The front door of a store's file: snapshots for readers, one transaction at a time for the
@@ -52,6 +51,8 @@ package final class Engine: @unchecked Sendable {
         package var bulkBytesMin = 1 << 20
         /// A transaction with more bytes of pages writes them straight to their extents.
         package var outOfLineBytesMin = 8 << 20
+        /// For tests: who goes on where threads meet. Nil leaves that to the system.
+        package var schedule: (any Schedule)?
 
         package init() {}
     }
@@ -63,19 +64,17 @@ package final class Engine: @unchecked Sendable {
     let files: any FileSystem
     private let processID: Int32
     /// Guards `state`; held for short, seldom over a read of a map node.
-    let lock = Mutex(())
+    let lock: Guarded<Void>
     let state: EngineState
     /// Which parts of the file are taken.
-    let space: Mutex<SpaceMap>
-    /// Entered while a checkpoint runs.
-    let runningCheckpoint = DispatchGroup()
-    static let checkpointQueue = DispatchQueue(
-        label: "trellis.checkpoint", qos: .utility, attributes: .concurrent)
+    let space: Guarded<SpaceMap>
+    /// Closed while a checkpoint runs.
+    let checkpointGate: Gate
     /// Guards `writer`: one transaction at a time, ended on whatever thread.
-    let turn = DispatchSemaphore(value: 1)
+    let turn: Gate
     let writer: WriterState
     /// Guards `logTail`: one write of the log at a time. Taken after the turn, never before it.
-    let logTurn = DispatchSemaphore(value: 1)
+    let logTurn: Gate
     let logTail: LogTail
     /// For a reader that follows another process.
     let follower = Mutex<Follower?>(nil)
@@ -99,7 +98,13 @@ package final class Engine: @unchecked Sendable {
         self.state = state
         self.writer = writer
         self.logTail = logTail
-        self.space = Mutex(SpaceMap(pageSizeInBytes: options.pageSizeInBytes))
+        let schedule = options.schedule
+        lock = Guarded((), at: .state, schedule)
+        space = Guarded(
+            SpaceMap(pageSizeInBytes: options.pageSizeInBytes), at: .space, schedule)
+        checkpointGate = Gate(isOpen: true, schedule)
+        turn = Gate(isOpen: true, schedule)
+        logTurn = Gate(isOpen: true, schedule)
     }
 
     deinit {
@@ -118,18 +123,18 @@ package final class Engine: @unchecked Sendable {
         }
         try checkProcess()
         waitAtHardLimit()
-        turn.wait()
+        turn.pass()
         do throws(StoreError) {
             try checkUsable()
             try prepareWriting()
             return WriteTransaction(engine: self, base: try stagedSnapshot())
         } catch {
-            turn.signal()
+            turn.open()
             throw error.at(path: path)
         }
     }
 
-    func endWrite() { turn.signal() }
+    func endWrite() { turn.open() }
 
     /// Stores what the log holds and gives the file back. Snapshots that are still held must not
     /// be read any more.
@@ -140,8 +145,8 @@ package final class Engine: @unchecked Sendable {
             release()
             return
         }
-        turn.wait()
-        defer { turn.signal() }
+        turn.pass()
+        defer { turn.open() }
         awaitCheckpoint()
         guard !state.isClosed else { return }
         defer { release() }
@@ -176,8 +181,8 @@ package final class Engine: @unchecked Sendable {
         var begun: CheckpointPlan?
         while begun == nil {
             awaitCheckpoint()
-            turn.wait()
-            defer { turn.signal() }
+            turn.pass()
+            defer { turn.open() }
             try checkUsable()
             try prepareWriting()
             begun = try beginCheckpoint()
@@ -253,7 +258,7 @@ final class EngineState: @unchecked Sendable {
     /// Bytes of log that were written without waiting for them.
     var unsyncedLogBytes: UInt64 = 0
     var isSyncPlanned = false
-    var waitingForCompany: [DispatchSemaphore] = []
+    var waitingForCompany: [Gate] = []
     /// The generations that readers hold.
     var pinned: [UInt64: Generation] = [:]
     /// The generations that other processes were last seen to hold, and since when they are.

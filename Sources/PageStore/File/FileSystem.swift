@@ -19,7 +19,8 @@ package struct FileIdentity: Hashable, Sendable {
     }
 }
 
-/// Everything by which the engine touches the world outside: the one seam that tests replace.
+/// Everything by which the engine touches the world outside. Tests replace it, and ``Schedule``,
+/// and nothing else.
 package protocol FileSystem: Sendable {
     /// Opens a file. Throws `notFound`, `permissionDenied` or `io`.
     func open(_ path: String, _ mode: FileMode) throws(StoreError) -> any StoreFile

@@ -39,7 +39,7 @@ extension Engine {
 
     /// Takes down what the store is now. The log goes on in the segment that was started last.
     func plan(_ number: UInt64) -> CheckpointPlan {
-        runningCheckpoint.enter()
+        checkpointGate.pass()
         space.withLock { $0.settle() }
         return lock.withLock { _ in
             state.isCheckpointing = true
@@ -87,7 +87,7 @@ extension Engine {
             state.plannedCommit = nil
             state.isCheckpointAwaited = false
         }
-        runningCheckpoint.leave()
+        checkpointGate.open()
     }
 
     /// Stores each page that changed since the last checkpoint and the map above them. Returns

@@ -27,6 +27,7 @@ extension Engine {
             state.staged.last = number
             state.staged.count += 1
             state.staged.catalogRoot = content.catalogRoot
+            if content.durability != .relaxed { state.staged.isDurable = true }
         }
         writer.stagedCommit = number
         writer.stagedRoot = content.catalogRoot
@@ -46,9 +47,9 @@ extension Engine {
             syncLogSoon()
         }
         // Where another transaction has the turn, its own commit will look.
-        guard turn.wait(timeout: .now()) == .success else { return }
+        guard turn.passIfOpen() else { return }
         checkpointWhenDue()
-        turn.signal()
+        turn.open()
     }
 
     /// A large transaction writes its pages where they stay, so that they are written once.

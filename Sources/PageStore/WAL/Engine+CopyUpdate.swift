@@ -53,8 +53,8 @@ extension Engine {
 
     /// Makes the pages of a snapshot of the origin this copy's own.
     private func take(_ snapshot: Snapshot, of origin: Superblock) throws(StoreError) -> Int {
-        turn.wait()
-        defer { turn.signal() }
+        turn.pass()
+        defer { turn.open() }
         try prepareWriting()
         let shown = lock.withLock { _ in state.commitNumber }
         guard shown < snapshot.commitNumber else { return 0 }

@@ -29,8 +29,8 @@ extension Engine {
         let isFixed = !options.isReadOnly || options.opensPreviousGeneration
         guard !isFixed else { return lock.withLock { _ in shown } }
         try checkProcess()
-        turn.wait()
-        defer { turn.signal() }
+        turn.pass()
+        defer { turn.open() }
         let before = try lock.withLock { _ throws(StoreError) in
             try checkOpen()
             return shown

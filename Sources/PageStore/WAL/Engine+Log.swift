@@ -7,6 +7,8 @@ struct StagedCommits {
     var last: UInt64 = 0
     var count: UInt64 = 0
     var catalogRoot: PageID?
+    /// Whether one of them is to be durable: then readers see them when they are.
+    var isDurable = false
 }
 
 /// Writing the log. One write is in flight at a time: who writes holds `logTurn`.
@@ -14,8 +16,8 @@ extension Engine {
     /// Makes the log hold a commit, durably or not, and shows it to readers. The thread that comes
     /// first writes for all that are staged by then.
     func writeLog(upTo number: UInt64, isDurable: Bool) throws(StoreError) {
-        logTurn.wait()
-        defer { logTurn.signal() }
+        logTurn.pass()
+        defer { logTurn.open() }
         let (published, durable) = lock.withLock { _ in (state.commitNumber, state.durableCommit) }
         if isDurable ? durable >= number : published >= number { return }
         try checkNotPoisoned()
@@ -26,7 +28,8 @@ extension Engine {
         }
     }
 
-    /// Writes all that is staged as one group and publishes it; the caller holds `logTurn`.
+    /// Writes all that is staged as one group and publishes it, durably too when that is wanted of
+    /// one of them; the caller holds `logTurn`.
     private func writeStaged(isDurable: Bool) throws(StoreError) {
         let (staged, durable) = lock.withLock { _ in
             let staged = state.staged
@@ -36,6 +39,7 @@ extension Engine {
             return (staged, state.durableCommit)
         }
         guard staged.count > 0 else { return }
+        let isDurable = isDurable || staged.isDurable
         let group = ByteBuffer(capacity: staged.frames.count + 2 * Limits.sectorSizeInBytes)
         FrameCodec.appendGroup(
             salt: logTail.segment.salt, number: logTail.groupNumber, durableCommit: durable,
@@ -51,7 +55,7 @@ extension Engine {
             defer { state.waitingForCompany = [] }
             return isDurable ? state.waitingForCompany : []
         }
-        for waiter in waiting { waiter.signal() }
+        for waiter in waiting { waiter.open() }
     }
 
     /// Writes a whole group at the log's end and chains what comes next to it.
@@ -91,7 +95,7 @@ extension Engine {
             defer { state.waitingForCompany = [] }
             return state.waitingForCompany
         }
-        for waiter in waiting { waiter.signal() }
+        for waiter in waiting { waiter.open() }
     }
 
     /// A relaxed commit becomes durable within the interval, or when many bytes are not.
@@ -103,7 +107,7 @@ extension Engine {
         if isLarge { syncRelaxed() }
         guard isFirst else { return }
         let delay = DispatchTimeInterval.milliseconds(options.relaxedIntervalInMilliseconds)
-        Self.checkpointQueue.asyncAfter(deadline: .now() + delay) { [weak self] in
+        begin(after: delay) { [weak self] in
             guard let self else { return }
             lock.withLock { _ in state.isSyncPlanned = false }
             syncRelaxed()
@@ -120,7 +124,7 @@ extension Engine {
 
     /// Waits until another commit's write has taken this one along, at most for a while.
     func waitForCompany(_ number: UInt64, _ delay: Duration) {
-        let waiter = DispatchSemaphore(value: 0)
+        let waiter = Gate(isOpen: false, options.schedule)
         let isDone = lock.withLock { _ in
             state.waitingForCompany.append(waiter)
             return state.durableCommit >= number
@@ -128,7 +132,7 @@ extension Engine {
         guard !isDone else { return }
         let (seconds, attoseconds) = delay.components
         let nanoseconds = min(seconds, 3600) * 1_000_000_000 + attoseconds / 1_000_000_000
-        _ = waiter.wait(timeout: .now() + .nanoseconds(Int(nanoseconds)))
+        waiter.pass(within: .nanoseconds(Int(nanoseconds)))
     }
 
     // MARK: Segments
@@ -148,8 +152,8 @@ extension Engine {
     /// Ends the segment behind all that is staged and goes on in another; the caller holds the
     /// turn.
     func rotate(to segment: LogSegment) throws(StoreError) {
-        logTurn.wait()
-        defer { logTurn.signal() }
+        logTurn.pass()
+        defer { logTurn.open() }
         try checkNotPoisoned()
         try writeStaged(isDurable: true)
         if lock.withLock({ _ in state.unsyncedLogBytes > 0 }) { try syncLog() }

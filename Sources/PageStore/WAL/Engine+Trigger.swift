@@ -36,8 +36,9 @@ extension Engine {
         do throws(StoreError) {
             guard var plan = try beginCheckpoint() else { return }
             if options.checkpointsInBackground {
-                plan.rests = true
-                Self.checkpointQueue.async { [plan] in self.finish(plan) }
+                // To rest is a matter of time, which a schedule does not have.
+                plan.rests = options.schedule == nil
+                begin { [plan] in self.finish(plan) }
             } else {
                 finish(plan)
             }
@@ -74,7 +75,8 @@ extension Engine {
     /// Waits for the checkpoint that runs, if one does, which goes on without a rest.
     func awaitCheckpoint() {
         lock.withLock { _ in state.isCheckpointAwaited = state.isCheckpointing }
-        runningCheckpoint.wait()
+        checkpointGate.pass()
+        checkpointGate.open()
     }
 
     /// Rests after some work for as long as the work took: commits that go on beside it find the
@@ -88,12 +90,30 @@ extension Engine {
         if !isUrgent { pace.rest(for: worked) }
     }
 
+    // MARK: Work beside
+
+    private static let queue = DispatchQueue(
+        label: "trellis.checkpoint", qos: .utility, attributes: .concurrent)
+
+    /// Begins work on another thread, at once or after a while.
+    func begin(
+        after delay: DispatchTimeInterval? = nil, _ work: @escaping @Sendable () -> Void
+    ) {
+        if let schedule = options.schedule {
+            schedule.begin(isTimed: delay != nil, work)
+        } else if let delay {
+            Self.queue.asyncAfter(deadline: .now() + delay, execute: work)
+        } else {
+            Self.queue.async(execute: work)
+        }
+    }
+
     // MARK: Idle
 
     private func planIdleLook() {
         let commits = lock.withLock { _ in state.commits }
         let delay = DispatchTimeInterval.milliseconds(options.idleIntervalInMilliseconds)
-        Self.checkpointQueue.asyncAfter(deadline: .now() + delay) { [weak self] in
+        begin(after: delay) { [weak self] in
             self?.lookWhetherIdle(since: commits)
         }
     }
@@ -106,8 +126,8 @@ extension Engine {
             )
         }
         guard !isOver else { return }
-        if isIdle, turn.wait(timeout: .now()) == .success {
-            defer { turn.signal() }
+        if isIdle, turn.passIfOpen() {
+            defer { turn.open() }
             guard isWorthCheckpoint else {
                 lock.withLock { _ in state.isIdleLookPlanned = false }
                 return
