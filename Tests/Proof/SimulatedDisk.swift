@@ -100,10 +100,15 @@ package final class SimulatedDisk: FileSystem {
     private static let nextDevice = Atomic<UInt64>(1 << 61)
 
     let state: Mutex<State>
+    /// Calls are meetings of its strands.
+    private let weave: Weave?
     private let device = nextDevice.wrappingAdd(1, ordering: .relaxed).oldValue
 
     /// - Parameter seed: what salts and identities are made from, so that a run can be repeated.
-    package init(_ image: DiskImage = DiskImage(), seed: UInt64, records: Bool = false) {
+    package init(
+        _ image: DiskImage = DiskImage(), seed: UInt64, records: Bool = false, weave: Weave? = nil
+    ) {
+        self.weave = weave
         let nextFile = (image.files.keys.max() ?? 0) + 1
         state = Mutex(
             State(image: image, nextFile: nextFile, random: seed, records: records))
@@ -116,7 +121,10 @@ package final class SimulatedDisk: FileSystem {
     /// What was written to a file and not synchronised is never written to its medium.
     package func forget(_ identity: FileIdentity) { perform(.forget(file: Int(identity.inode))) }
 
+    func meetBeforeReading() { weave?.meet(.file) }
+
     func perform(_ effect: DiskEffect) {
+        weave?.meetAtChange()
         state.withLock { state in
             state.image.apply(effect)
             if state.records { state.effects.append(effect) }
@@ -180,7 +188,8 @@ private final class SimulatedDiskFile: StoreFile {
     }
 
     func read(into buffer: ReadBuffer, at byteOffset: UInt64) throws(StoreError) -> Int {
-        disk.state.withLock { state in
+        disk.meetBeforeReading()
+        return disk.state.withLock { state in
             guard let bytes = state.image.files[file], byteOffset < UInt64(bytes.count) else {
                 return 0
             }

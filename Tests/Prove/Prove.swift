@@ -28,7 +28,7 @@ struct Prove {
 
     static func main() {
         guard let proof = Prove(CommandLine.arguments) else {
-            print("usage: Prove crash|faults|damage|model [--minutes N] [--seed S]")
+            print("usage: Prove crash|faults|damage|model|interleave [--minutes N] [--seed S]")
             exit(2)
         }
         let start = ContinuousClock.now
@@ -69,6 +69,10 @@ struct Prove {
             return proof.report
         case "model":
             var proof = ModelProof(seed: seed, budget: budget)
+            proof.run()
+            return proof.report
+        case "interleave":
+            var proof = InterleavingProof(seed: seed, budget: budget)
             proof.run()
             return proof.report
         default: return nil

@@ -39,6 +39,24 @@ import Testing
         #expect(try engine.snapshot().page(id)[100] == 4)
         #expect(try snapshot.page(id)[100] == 2)
     }
+
+    /// A relaxed commit that wrote for a durable one showed it before it was on the medium.
+    @Test func `a durable commit in a relaxed one's group is durable when it is seen`() throws {
+        let engine = try Engine.inMemory()
+        func stage(_ durability: Durability) throws(StoreError) -> StagedCommit {
+            let transaction = try engine.beginWrite()
+            transaction.catalogRoot = try transaction.allocatePage(.overflow).id
+            return try transaction.stage(durability)
+        }
+        let durable = try stage(.durable)
+        let relaxed = try stage(.relaxed)
+        try relaxed.finish()
+        #expect(try engine.snapshot().commitNumber == relaxed.number)
+        #expect(engine.state.durableCommit == relaxed.number)
+        try durable.finish()
+        try stage(.relaxed).finish()
+        #expect(engine.state.durableCommit == relaxed.number)
+    }
 }
 
 /// A file in memory one of whose writes can be made to wait.
