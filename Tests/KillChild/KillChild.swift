@@ -6,7 +6,7 @@ import ObjectGraph
 /// `KillChild write PATH` commits batches of objects until it is killed, and writes each batch's
 /// number to standard output once the commit has been acknowledged. `read` prints the batches that
 /// are there, each with the count of its objects and links. `hold` keeps the store open until its
-/// input ends. `churn` writes with so little memory that it checkpoints all the time; `watch`,
+/// input ends. `churn` writes with little memory and checkpoints all the time; `watch`,
 /// `keep` and `follow` read beside it. `fork` uses the store on both sides of a fork. `busy` runs
 /// transactions on the main thread beside others. `denied` opens stores in a folder that it has no
 /// rights in. `load` makes objects in one transaction: how many, and with how many MiB of cache,
@@ -66,7 +66,7 @@ struct KillChild {
         case "hold": hold(stack)
         case "fork": try ForkedUse(stack: stack).run()
         case "busy": try MainThreadUse(stack: stack).run()
-        default: try write(stack)
+        default: try write(stack, checkpoints: arguments[1] == "churn")
         }
     }
 
@@ -80,7 +80,7 @@ struct KillChild {
         stack.unsafeRemoveAllPersistentStoresAndWait()
     }
 
-    private static func write(_ stack: DataStack) throws {
+    private static func write(_ stack: DataStack, checkpoints: Bool) throws {
         var batch = (try stack.queryValue(From<Entry>().select(Int.self, .maximum(\.$batch)))) ?? 0
         while true {
             batch += 1
@@ -100,6 +100,7 @@ struct KillChild {
                     try transaction.deleteAll(From<Entry>().where(\.$batch == number - 60))
                 }
             })
+            if checkpoints && number % 8 == 0 { try stack.checkpoint() }
             say("\(number)")
         }
     }

@@ -68,11 +68,14 @@ package final class ByteBuffer {
         count += source.count
     }
 
-    package func appendZeros(_ byteCount: Int) {
+    package func appendZeros(_ byteCount: Int) { append(0, count: byteCount) }
+
+    /// Appends a byte many times.
+    package func append(_ byte: UInt8, count byteCount: Int) {
         guard byteCount > 0 else { return }
         reserve(byteCount)
         // Safety: `reserve` made room.
-        unsafe memset(base + count, 0, byteCount)
+        unsafe memset(base + count, Int32(byte), byteCount)
         count += byteCount
     }
 

@@ -131,6 +131,11 @@ package struct ByteView {
     package func sharedPrefixCount(with other: ByteView) -> Int {
         let limit = Swift.min(count, other.count)
         var shared = 0
+        while shared &+ 8 <= limit {
+            let difference = uint64(at: shared) ^ other.uint64(at: shared)
+            if difference != 0 { return shared &+ difference.trailingZeroBitCount / 8 }
+            shared &+= 8
+        }
         while shared < limit && self[shared] == other[shared] { shared &+= 1 }
         return shared
     }

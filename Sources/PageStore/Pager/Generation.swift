@@ -91,6 +91,25 @@ final class Generation: @unchecked Sendable {
             noteReplaced(old, commit: last.commit)
         }
         // The last one is what snapshots show until the new commit is published.
+        letGo(of: &list, keeping: commits)
+        count(version)
+        list.append(version)
+        versions[id] = list
+    }
+
+    /// Lets go of the versions of all pages that nobody can see any more: of each page that was
+    /// not written again, one may be left.
+    func trim(keeping commits: [UInt64]) {
+        var index = versions.startIndex
+        while index != versions.endIndex {
+            if versions.values[index].count > 1 {
+                letGo(of: &versions.values[index], keeping: commits)
+            }
+            versions.formIndex(after: &index)
+        }
+    }
+
+    private func letGo(of list: inout [PageVersion], keeping commits: [UInt64]) {
         for index in (0..<(list.count - 1)).reversed() {
             let shown = list[index].commit..<list[index + 1].commit
             guard !commits.contains(where: shown.contains),
@@ -99,9 +118,6 @@ final class Generation: @unchecked Sendable {
             if case .image(let image) = list[index].content { imageBytes -= image.count }
             list.remove(at: index)
         }
-        count(version)
-        list.append(version)
-        versions[id] = list
     }
 
     private func count(_ version: PageVersion) {

@@ -198,7 +198,9 @@ extension Engine {
         let wanted = byteCount + FrameCodec.linkReserve + block
         let usual = UInt64(
             max(options.logSegmentSizeInBytes, Limits.walSegmentSizeInBytesMin))
-        let size = (max(usual, wanted) + block - 1) / block * block
+        // Each segment costs three waits for the disk: large commits share one too.
+        let shared = min(byteCount * 8, options.logBytesMax / 8)
+        let size = (max(usual, wanted, shared) + block - 1) / block * block
         let unitSize = UInt64(options.unitSizeInBytes)
         let alignment = max(1, Limits.blockSizeInBytes / options.unitSizeInBytes)
         let unit = space.withLock {

@@ -108,9 +108,11 @@ package enum FrameCodec {
     ) -> Int? {
         guard sizeMax > 0, base.count == image.count else { return nil }
         let start = begin(.delta, bodySize: FrameLayout.payload - FrameLayout.size, into: buffer)
-        let isCompressed = Compression.appendCompressed(
-            image.view, against: base.view, to: buffer,
-            sizeMax: min(sizeMax, image.count - image.count / 8))
+        let sizeMax = min(sizeMax, image.count - image.count / 8)
+        let isCompressed =
+            PageDelta.append(image.view, against: base.view, to: buffer, sizeMax: sizeMax)
+            || Compression.appendCompressed(
+                image.view, against: base.view, to: buffer, sizeMax: sizeMax)
         guard isCompressed else {
             buffer.truncate(to: start)
             return nil

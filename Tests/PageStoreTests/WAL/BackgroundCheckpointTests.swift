@@ -162,6 +162,27 @@ import Testing
         }
     }
 
+    /// Each page kept its version before until it was written again: twice the memory, so that a
+    /// checkpoint of all of it followed.
+    @Test func `versions that nobody can see make no checkpoint due`() throws {
+        var options = Self.options
+        options.versionBytesMax = 12 * options.pageSizeInBytes
+        options.logBytesMax = 8 << 20
+        options.checkpointsInBackground = false
+        let engine = try Engine.inMemory(options: options)
+        var random = SeededRandom(for: "BackgroundCheckpointTests due")
+        let transaction = try engine.beginWrite()
+        let ids = try (0..<8).map { _ in try transaction.allocatePage(.overflow).id }
+        _ = try transaction.commit()
+        let first = engine.statistics.checkpoints
+        for _ in 0..<50 { try refill(ids, engine, &random) }
+        #expect(engine.statistics.checkpoints == first)
+        let more = try engine.beginWrite()
+        for _ in 0..<4 { _ = try more.allocatePage(.overflow) }
+        _ = try more.commit()
+        #expect(engine.statistics.checkpoints == first + 1)
+    }
+
     @Test func `pages replaced out of line do not make the file grow`() throws {
         var options = Self.options
         options.outOfLineBytesMax = 65_536

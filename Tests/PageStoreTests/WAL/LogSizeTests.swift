@@ -9,14 +9,14 @@ import Testing
         try engine.logFrames().map(\.type).filter { $0 == .full || $0 == .delta }
     }
 
-    @Test func `a small change is logged as a delta, and every ninth as a whole page`() throws {
+    @Test func `small changes are logged as deltas, and now and then as a whole page`() throws {
         let files = FaultyFileSystem()
         let engine = try Engine.open(path: "store", files: files)
         let first = try engine.beginWrite()
         let id = try first.allocatePage(.overflow).id
         _ = try first.commit()
         try engine.checkpointNow()
-        for byte in 1...20 as ClosedRange<UInt8> {
+        for byte in 1...140 as ClosedRange<UInt8> {
             let before = engine.statistics.bytesWritten
             let transaction = try engine.beginWrite()
             try transaction.editablePage(id)[100] = byte
@@ -24,12 +24,12 @@ import Testing
             #expect(engine.statistics.bytesWritten - before == 512)
         }
         let whole = try types(engine).enumerated().filter { $0.element == .full }.map(\.offset)
-        #expect(whole == [8, 17])
+        #expect(whole == [64, 129])
         for survivor in [files.processDeath(), files.powerCut()] {
             let again = try Engine.open(path: "store", files: survivor)
-            #expect(try again.snapshot().page(id)[100] == 20)
+            #expect(try again.snapshot().page(id)[100] == 140)
             try again.checkpointNow()
-            #expect(try again.snapshot().page(id)[100] == 20)
+            #expect(try again.snapshot().page(id)[100] == 140)
         }
     }
 
@@ -47,6 +47,22 @@ import Testing
             _ = try transaction.commit()
         }
         #expect(try types(engine) == [.delta, .delta, .full, .delta])
+    }
+
+    /// Each commit took a segment, with a wait for its zeros and another for the LINK.
+    @Test func `large commits share a segment`() throws {
+        let engine = try Engine.inMemory()
+        var random = SeededRandom(for: "LogSizeTests segments")
+        for _ in 0..<16 {
+            let transaction = try engine.beginWrite()
+            for _ in 0..<6 {
+                let page = try transaction.allocatePage(.overflow)
+                random.bytes(16_000).withView { page.copy($0, to: 100) }
+            }
+            _ = try transaction.commit()
+        }
+        let links = try engine.logFrames().filter { $0.type == .link }.count
+        #expect(links <= 3)
     }
 
     @Test func `a page whose name is used again begins with a whole image`() throws {

@@ -1,0 +1,139 @@
+/// Deltas of pages whose bytes stay where they were, or move by whole slots: what insertions,
+/// removals and changes in place leave of a node.
+///
+/// The result is an LZ4 block like any other (decisions/005), but it is found by comparing the two
+/// images where edits leave them equal, without hashing either, in a fraction of the time.
+struct PageDelta {
+    /// Past so many new bytes the block is left to LZ4, which also finds what new bytes share.
+    private static let literalsMax = 256
+    /// Rules of LZ4 blocks: the last bytes are literals, and no match begins near the end.
+    private static let lastLiterals = 5
+    private static let matchMargin = 12
+    private static let matchSizeMin = 8
+    /// A match of so many bytes is taken without a look at what else there is.
+    private static let matchSizeFine = 64
+    private static let distanceMax = 65_535
+
+    private let image: ByteView
+    private let base: ByteView
+    /// How much farther on the bytes of the last match stood in the version before.
+    private var shift = 0
+
+    /// Appends an image as a block whose dictionary is the version before. Appends nothing and
+    /// returns false where that takes many new bytes, or more than the given size.
+    static func append(
+        _ image: ByteView, against base: ByteView, to buffer: ByteBuffer, sizeMax: Int
+    ) -> Bool {
+        guard image.count == base.count, image.count > matchMargin else { return false }
+        let start = buffer.count
+        var delta = PageDelta(image: image, base: base)
+        guard delta.append(to: buffer), buffer.count - start <= sizeMax else {
+            buffer.truncate(to: start)
+            return false
+        }
+        return true
+    }
+
+    private init(image: ByteView, base: ByteView) {
+        self.image = image
+        self.base = base
+    }
+
+    /// Returns false, and stops, where there are too many new bytes.
+    private mutating func append(to buffer: ByteBuffer) -> Bool {
+        var position = 0
+        // Where the bytes begin that no match has covered yet.
+        var anchor = 0
+        var literalCount = 0
+        while position <= image.count - Self.matchMargin {
+            guard var match = match(at: position), match.distance <= Self.distanceMax else {
+                position += 1
+                if literalCount + position - anchor > Self.literalsMax { return false }
+                continue
+            }
+            while position > anchor, let previous = byte(before: position, match.distance),
+                previous == image[position - 1]
+            {
+                position -= 1
+                match.count += 1
+            }
+            literalCount += position - anchor
+            let literals = image.slice(from: anchor, count: position - anchor)
+            Self.append(literals, match, to: buffer)
+            position += match.count
+            anchor = position
+        }
+        Self.append(image.dropFirst(anchor), nil, to: buffer)
+        return true
+    }
+
+    // MARK: Matches
+
+    /// Bytes that stand so far before as well. The decoder sees the version before and the image
+    /// as one run of bytes.
+    private struct Match {
+        var count: Int
+        let distance: Int
+    }
+
+    /// The byte that a distance leads to from the one before a position.
+    private func byte(before position: Int, _ distance: Int) -> UInt8? {
+        let source = base.count + position - 1 - distance
+        guard source >= 0 else { return nil }
+        return source < base.count ? base[source] : image[source - base.count]
+    }
+
+    /// The longest of the matches that edits of a node leave, nil where there is none.
+    private mutating func match(at position: Int) -> Match? {
+        let slot = NodeLayout.slotSize
+        let last = shift
+        var best = 0
+        // As before, behind a slot more, behind a slot less, and where nothing moves.
+        for step in 0..<4 {
+            let candidate = step == 3 ? 0 : last + (step == 1 ? -slot : step == 2 ? slot : 0)
+            let count = equalCount(at: position, shift: candidate)
+            guard count > best else { continue }
+            (best, shift) = (count, candidate)
+            if best >= Self.matchSizeFine { break }
+        }
+        if best >= Self.matchSizeMin {
+            return Match(count: best, distance: base.count - shift)
+        }
+        shift = last
+        // Of what was removed nothing but zeros is left.
+        guard position >= slot else { return nil }
+        let count = image.dropFirst(position - slot).sharedPrefixCount(with: rest(from: position))
+        return count >= Self.matchSizeMin ? Match(count: count, distance: slot) : nil
+    }
+
+    private func equalCount(at position: Int, shift: Int) -> Int {
+        let source = position + shift
+        guard source >= 0, source < base.count else { return 0 }
+        return base.dropFirst(source).sharedPrefixCount(with: rest(from: position))
+    }
+
+    /// What a match may cover.
+    private func rest(from position: Int) -> ByteView {
+        image.slice(from: position, count: image.count - Self.lastLiterals - position)
+    }
+
+    // MARK: Sequences
+
+    /// One sequence of the block: literals, then a match, which the last one has not.
+    private static func append(_ literals: ByteView, _ match: Match?, to buffer: ByteBuffer) {
+        let matchField = (match?.count ?? 4) - 4
+        buffer.appendUInt8(UInt8(min(literals.count, 15) << 4 | min(matchField, 15)))
+        appendRest(of: literals.count, to: buffer)
+        buffer.append(literals)
+        guard let match else { return }
+        buffer.appendUInt16(UInt16(match.distance))
+        appendRest(of: matchField, to: buffer)
+    }
+
+    /// What of a length does not fit the four bits of its token.
+    private static func appendRest(of length: Int, to buffer: ByteBuffer) {
+        guard length >= 15 else { return }
+        buffer.append(.max, count: (length - 15) / 255)
+        buffer.appendUInt8(UInt8((length - 15) % 255))
+    }
+}
