@@ -246,7 +246,7 @@ struct LoggedImage {
 
 /// How many deltas lead from the last whole image of a page to a version of it.
 struct DeltaChain {
-    /// Not many more, so that a page is rebuilt soon; most chains end at half a page (decisions/015).
+    /// Most chains end at half a page before (decisions/015).
     static let countMax = 64
 
     var count = 0
