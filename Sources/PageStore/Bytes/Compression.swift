@@ -32,15 +32,19 @@ package enum Compression {
         guard sizeMax > 0, source.count <= Limits.compressedBytesMax else { return false }
         var used: Int32 = 0
         unsafe buffer.appendUpTo(sizeMax) { room in
-            var stream = unsafe LZ4_stream_t()
-            // Safety: LZ4 reads both views within their counts and writes at most `sizeMax` bytes.
-            unsafe LZ4_initStream(&stream, MemoryLayout<LZ4_stream_t>.size)
-            unsafe LZ4_loadDict(
-                &stream, dictionary.base.assumingMemoryBound(to: CChar.self),
-                Int32(dictionary.count))
-            used = unsafe LZ4_compress_fast_continue(
-                &stream, source.base.assumingMemoryBound(to: CChar.self),
-                room.assumingMemoryBound(to: CChar.self), Int32(source.count), Int32(sizeMax), 1)
+            // Not made of zeros: loading a dictionary resets all of it.
+            unsafe withUnsafeTemporaryAllocation(of: LZ4_stream_t.self, capacity: 1) { streams in
+                // Safety: there is room for one stream. LZ4 reads both views within their counts
+                // and writes at most `sizeMax` bytes.
+                let stream = streams.baseAddress
+                unsafe LZ4_loadDict(
+                    stream, dictionary.base.assumingMemoryBound(to: CChar.self),
+                    Int32(dictionary.count))
+                used = unsafe LZ4_compress_fast_continue(
+                    stream, source.base.assumingMemoryBound(to: CChar.self),
+                    room.assumingMemoryBound(to: CChar.self), Int32(source.count),
+                    Int32(sizeMax), 1)
+            }
             return Int(max(used, 0))
         }
         return used > 0

@@ -24,7 +24,9 @@ struct PageDelta {
     static func append(
         _ image: ByteView, against base: ByteView, to buffer: ByteBuffer, sizeMax: Int
     ) -> Bool {
-        guard image.count == base.count, image.count > matchMargin else { return false }
+        guard image.count == base.count, image.count > NodeLayout.fences + matchMargin,
+            heapGrowth(image, base) <= literalsMax
+        else { return false }
         let start = buffer.count
         var delta = PageDelta(image: image, base: base)
         guard delta.append(to: buffer), buffer.count - start <= sizeMax else {
@@ -37,6 +39,11 @@ struct PageDelta {
     private init(image: ByteView, base: ByteView) {
         self.image = image
         self.base = base
+    }
+
+    /// The bytes of new cells, if these are nodes: with many there is no need to look.
+    private static func heapGrowth(_ image: ByteView, _ base: ByteView) -> Int {
+        Int(image.uint16(at: NodeLayout.heapSize)) - Int(base.uint16(at: NodeLayout.heapSize))
     }
 
     /// Returns false, and stops, where there are too many new bytes.
@@ -86,35 +93,48 @@ struct PageDelta {
     /// The longest of the matches that edits of a node leave, nil where there is none.
     private mutating func match(at position: Int) -> Match? {
         let slot = NodeLayout.slotSize
+        let word = image.uint64(at: position)
         let last = shift
         var best = 0
         // As before, behind a slot more, behind a slot less, and where nothing moves.
         for step in 0..<4 {
             let candidate = step == 3 ? 0 : last + (step == 1 ? -slot : step == 2 ? slot : 0)
-            let count = equalCount(at: position, shift: candidate)
+            let source = position + candidate
+            guard source >= 0, source <= base.count - Self.matchSizeMin,
+                base.uint64(at: source) == word
+            else { continue }
+            let count = Self.equalCount(image, position, base, source)
             guard count > best else { continue }
             (best, shift) = (count, candidate)
             if best >= Self.matchSizeFine { break }
         }
-        if best >= Self.matchSizeMin {
-            return Match(count: best, distance: base.count - shift)
-        }
-        shift = last
+        if best > 0 { return Match(count: best, distance: base.count - shift) }
         // Of what was removed nothing but zeros is left.
-        guard position >= slot else { return nil }
-        let count = image.dropFirst(position - slot).sharedPrefixCount(with: rest(from: position))
-        return count >= Self.matchSizeMin ? Match(count: count, distance: slot) : nil
+        guard position >= slot, image.uint64(at: position - slot) == word else { return nil }
+        let count = Self.equalCount(image, position, image, position - slot)
+        return Match(count: count, distance: slot)
     }
 
-    private func equalCount(at position: Int, shift: Int) -> Int {
-        let source = position + shift
-        guard source >= 0, source < base.count else { return 0 }
-        return base.dropFirst(source).sharedPrefixCount(with: rest(from: position))
-    }
-
-    /// What a match may cover.
-    private func rest(from position: Int) -> ByteView {
-        image.slice(from: position, count: image.count - Self.lastLiterals - position)
+    /// How many bytes from a position of the image on are those of a source, as far as a match may
+    /// go.
+    private static func equalCount(
+        _ image: ByteView, _ position: Int, _ other: ByteView, _ source: Int
+    ) -> Int {
+        let limit = min(image.count - lastLiterals - position, other.count - source)
+        precondition(position >= 0 && source >= 0, "a match lies in its pages")
+        var count = 0
+        while count &+ 8 <= limit {
+            // Safety: both views hold eight bytes from here on: the limit is within each.
+            let left = unsafe (image.base + position).loadUnaligned(
+                fromByteOffset: count, as: UInt64.self)
+            let right = unsafe (other.base + source).loadUnaligned(
+                fromByteOffset: count, as: UInt64.self)
+            let difference = UInt64(littleEndian: left ^ right)
+            if difference != 0 { return count &+ difference.trailingZeroBitCount / 8 }
+            count &+= 8
+        }
+        while count < limit && image[position + count] == other[source + count] { count &+= 1 }
+        return count
     }
 
     // MARK: Sequences
