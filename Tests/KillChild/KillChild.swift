@@ -6,8 +6,8 @@ import ObjectGraph
 /// `KillChild write PATH` commits batches of objects until it is killed, and writes each batch's
 /// number to standard output once the commit has been acknowledged. `read` prints the batches that
 /// are there, each with the count of its objects and links. `hold` keeps the store open until its
-/// input ends. `churn` writes with little memory and checkpoints all the time; `watch`,
-/// `keep` and `follow` read beside it. `fork` uses the store on both sides of a fork. `busy` runs
+/// input ends. `churn` writes while another thread checkpoints all the time; `watch`, `keep` and
+/// `follow` read beside it. `fork` uses the store on both sides of a fork. `busy` runs
 /// transactions on the main thread beside others. `denied` opens stores in a folder that it has no
 /// rights in. `load` makes objects in one transaction: how many, and with how many MiB of cache,
 /// say two more arguments.
@@ -58,15 +58,28 @@ struct KillChild {
         case "follow": try reading.follow()
         default: break
         }
-        let stack = try stack(path: arguments[2]) { options in
-            if arguments[1] == "churn" { options.cacheSizeInBytes = 2 << 20 }
-        }
+        let stack = try stack(path: arguments[2])
         switch arguments[1] {
         case "read": try read(stack)
         case "hold": hold(stack)
         case "fork": try ForkedUse(stack: stack).run()
         case "busy": try MainThreadUse(stack: stack).run()
-        default: try write(stack, checkpoints: arguments[1] == "churn")
+        case "churn":
+            Thread.detachNewThread { checkpoint(stack) }
+            try write(stack)
+        default: try write(stack)
+        }
+    }
+
+    private static func checkpoint(_ stack: DataStack) {
+        while true {
+            do {
+                try stack.checkpoint()
+            } catch {
+                say("a checkpoint failed: \(error)")
+                exit(3)
+            }
+            usleep(5000)
         }
     }
 
@@ -80,7 +93,7 @@ struct KillChild {
         stack.unsafeRemoveAllPersistentStoresAndWait()
     }
 
-    private static func write(_ stack: DataStack, checkpoints: Bool) throws {
+    private static func write(_ stack: DataStack) throws {
         var batch = (try stack.queryValue(From<Entry>().select(Int.self, .maximum(\.$batch)))) ?? 0
         while true {
             batch += 1
@@ -100,7 +113,6 @@ struct KillChild {
                     try transaction.deleteAll(From<Entry>().where(\.$batch == number - 60))
                 }
             })
-            if checkpoints && number % 8 == 0 { try stack.checkpoint() }
             say("\(number)")
         }
     }

@@ -1,17 +1,24 @@
 import Foundation
 import RecordStore
 
+/// What is added up of one group's values.
+private protocol RunningTotal {
+    init()
+    mutating func add(_ row: RowView, at byteOffset: Int)
+}
+
 /// Count, sum, least and greatest value of a column of numbers, for each group of records:
 /// everything that the aggregates ask, from loads at a fixed offset.
 struct ColumnTotals {
-    private struct Whole {
+    private struct Whole: RunningTotal {
         var count = 0
         var sum: Int128 = 0
         var least = Int64.max
         var greatest = Int64.min
 
         @inline(__always)
-        mutating func add(_ number: Int64) {
+        mutating func add(_ row: RowView, at byteOffset: Int) {
+            let number = row.int(at: byteOffset)
             count &+= 1
             sum &+= Int128(number)
             least = min(least, number)
@@ -19,7 +26,7 @@ struct ColumnTotals {
         }
     }
 
-    private struct Floating {
+    private struct Floating: RunningTotal {
         var count = 0
         var nanCount = 0
         var sum = 0.0
@@ -28,7 +35,8 @@ struct ColumnTotals {
         var greatest = -Double.infinity
 
         @inline(__always)
-        mutating func add(_ number: Double) {
+        mutating func add(_ row: RowView, at byteOffset: Int) {
+            let number = row.double(at: byteOffset)
             count &+= 1
             sum += number
             if number < least { least = number }
@@ -55,56 +63,32 @@ struct ColumnTotals {
         _ scan: RecordScan, _ selection: LeafSelection, _ groups: [Int32], groupCount: Int
     ) {
         if type == .double {
-            grow(&floating, Floating(), groupCount)
-            addFloating(scan, selection, groups)
+            Self.add(scan, selection, groups, groupCount, byteOffset, to: &floating)
         } else {
-            grow(&whole, Whole(), groupCount)
-            addWhole(scan, selection, groups)
+            Self.add(scan, selection, groups, groupCount, byteOffset, to: &whole)
         }
     }
 
-    private func grow<Element>(_ list: inout [Element], _ blank: Element, _ count: Int) {
-        while list.count < count { list.append(blank) }
-    }
-
-    private mutating func addFloating(
-        _ scan: RecordScan, _ selection: LeafSelection, _ groups: [Int32]
+    private static func add<Total: RunningTotal>(
+        _ scan: RecordScan, _ selection: LeafSelection, _ groups: [Int32], _ groupCount: Int,
+        _ offset: Int, to totals: inout [Total]
     ) {
-        let offset = byteOffset
+        while totals.count < groupCount { totals.append(Total()) }
         guard groups.isEmpty else {
             for position in 0..<selection.count {
                 let row = scan.row(selection[position])
                 guard !row.isNull(at: offset) else { continue }
-                floating[Int(groups[position])].add(row.double(at: offset))
+                totals[Int(groups[position])].add(row, at: offset)
             }
             return
         }
-        var total = floating[0]
+        // One total stays in registers.
+        var total = totals[0]
         for position in 0..<selection.count {
             let row = scan.row(selection[position])
-            if !row.isNull(at: offset) { total.add(row.double(at: offset)) }
+            if !row.isNull(at: offset) { total.add(row, at: offset) }
         }
-        floating[0] = total
-    }
-
-    private mutating func addWhole(
-        _ scan: RecordScan, _ selection: LeafSelection, _ groups: [Int32]
-    ) {
-        let offset = byteOffset
-        guard groups.isEmpty else {
-            for position in 0..<selection.count {
-                let row = scan.row(selection[position])
-                guard !row.isNull(at: offset) else { continue }
-                whole[Int(groups[position])].add(row.int(at: offset))
-            }
-            return
-        }
-        var total = whole[0]
-        for position in 0..<selection.count {
-            let row = scan.row(selection[position])
-            if !row.isNull(at: offset) { total.add(row.int(at: offset)) }
-        }
-        whole[0] = total
+        totals[0] = total
     }
 
     // MARK: Results

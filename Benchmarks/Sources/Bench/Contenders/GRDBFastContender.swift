@@ -20,23 +20,11 @@ final class GRDBFastContender: Contender {
     // MARK: Writing
 
     func insert(persons: PersonSupply) throws {
-        try store(
-            persons,
-            """
-            INSERT INTO person (name, email, age, balance, createdAt, bio)
-            VALUES (?, ?, ?, ?, ?, ?)
-            """)
+        try store(persons, PeopleStatements.insertPerson)
     }
 
     func importUnique(persons: PersonSupply) throws {
-        try store(
-            persons,
-            """
-            INSERT INTO person (name, email, age, balance, createdAt, bio)
-            VALUES (?, ?, ?, ?, ?, ?)
-            ON CONFLICT (email) DO UPDATE SET name = excluded.name, age = excluded.age,
-                balance = excluded.balance, createdAt = excluded.createdAt, bio = excluded.bio
-            """)
+        try store(persons, PeopleStatements.importPerson)
     }
 
     private func store(_ persons: PersonSupply, _ text: String) throws {
@@ -78,8 +66,6 @@ final class GRDBFastContender: Contender {
 
     // MARK: Reading
 
-    private static let select = "SELECT name, email, age, balance, createdAt, bio FROM person"
-
     func read(emails: [String], into checksum: inout Checksum) throws {
         try pool.read { database in
             for email in emails { try read(email, database, into: &checksum) }
@@ -93,14 +79,16 @@ final class GRDBFastContender: Contender {
     private func read(
         _ email: String, _ database: Database, into checksum: inout Checksum
     ) throws {
-        let statement = try database.cachedStatement(sql: Self.select + " WHERE email = ?")
+        let statement = try database.cachedStatement(
+            sql: PeopleStatements.selectPersons + " WHERE email = ?")
         let rows = try Row.fetchCursor(statement, arguments: [email])
         while let row = try rows.next() { add(row, to: &checksum) }
     }
 
     func read(persons: [Int64], into checksum: inout Checksum) throws {
         try pool.read { database in
-            let statement = try database.cachedStatement(sql: Self.select + " WHERE id = ?")
+            let statement = try database.cachedStatement(
+                sql: PeopleStatements.selectPersons + " WHERE id = ?")
             for id in persons {
                 let rows = try Row.fetchCursor(statement, arguments: [id])
                 while let row = try rows.next() { add(row, to: &checksum) }
@@ -111,7 +99,7 @@ final class GRDBFastContender: Contender {
     func readSorted(ages: ClosedRange<Int>, into checksum: inout Checksum) throws {
         try pool.read { database in
             let statement = try database.cachedStatement(
-                sql: Self.select + " WHERE age BETWEEN ? AND ? ORDER BY name")
+                sql: PeopleStatements.selectPersons + " WHERE age BETWEEN ? AND ? ORDER BY name")
             let rows = try Row.fetchCursor(
                 statement, arguments: [ages.lowerBound, ages.upperBound])
             var order = Checksum()

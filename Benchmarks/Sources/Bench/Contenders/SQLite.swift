@@ -61,23 +61,11 @@ class SQLiteContender {
     // MARK: Writing
 
     func insert(persons: PersonSupply) throws {
-        try store(
-            persons,
-            """
-            INSERT INTO person (name, email, age, balance, createdAt, bio)
-            VALUES (?, ?, ?, ?, ?, ?)
-            """)
+        try store(persons, PeopleStatements.insertPerson)
     }
 
     func importUnique(persons: PersonSupply) throws {
-        try store(
-            persons,
-            """
-            INSERT INTO person (name, email, age, balance, createdAt, bio)
-            VALUES (?, ?, ?, ?, ?, ?)
-            ON CONFLICT (email) DO UPDATE SET name = excluded.name, age = excluded.age,
-                balance = excluded.balance, createdAt = excluded.createdAt, bio = excluded.bio
-            """)
+        try store(persons, PeopleStatements.importPerson)
     }
 
     private func store(_ persons: PersonSupply, _ text: String) throws {
@@ -131,20 +119,18 @@ class SQLiteContender {
 
     // MARK: Reading
 
-    private static let select = "SELECT name, email, age, balance, createdAt, bio FROM person"
-
     func read(emails: [String], into checksum: inout Checksum) throws {
         try transaction { for email in emails { try read(email: email, into: &checksum) } }
     }
 
     func read(email: String, into checksum: inout Checksum) throws {
-        let statement = try prepare(Self.select + " WHERE email = ?")
+        let statement = try prepare(PeopleStatements.selectPersons + " WHERE email = ?")
         bind(statement, 1, email)
         try rows(statement) { addPerson($0, to: &checksum) }
     }
 
     func read(persons: [Int64], into checksum: inout Checksum) throws {
-        let statement = try prepare(Self.select + " WHERE id = ?")
+        let statement = try prepare(PeopleStatements.selectPersons + " WHERE id = ?")
         try transaction {
             for person in persons {
                 sqlite3_bind_int64(statement, 1, person)
@@ -154,7 +140,8 @@ class SQLiteContender {
     }
 
     func readSorted(ages: ClosedRange<Int>, into checksum: inout Checksum) throws {
-        let statement = try prepare(Self.select + " WHERE age BETWEEN ? AND ? ORDER BY name")
+        let statement = try prepare(
+            PeopleStatements.selectPersons + " WHERE age BETWEEN ? AND ? ORDER BY name")
         sqlite3_bind_int64(statement, 1, Int64(ages.lowerBound))
         sqlite3_bind_int64(statement, 2, Int64(ages.upperBound))
         var order = Checksum()
