@@ -39,8 +39,7 @@ extension NodeView {
         let newHeapSize = heapSize + size
         let cell = page.count - newHeapSize
         page.setUInt16(UInt16(newHeapSize), at: Layout.heapSize)
-        let field = UInt16(value.count) | (isElsewhere ? Layout.valueFlag : 0)
-        page.setUInt16(field, at: cell + Layout.cellValueSize)
+        page.setUInt16(field(value, isElsewhere), at: cell + Layout.cellValueSize)
         page.copy(suffix, to: cell + Layout.cellKey)
         page.copy(value, to: cell + Layout.cellKey + suffix.count)
         let word =
@@ -65,28 +64,39 @@ extension NodeView {
         page.setUInt16(UInt16(slotCount - 1), at: Layout.slotCount)
     }
 
-    /// Overwrites a value with one of its own size. False when the sizes differ.
+    /// Overwrites a value with one that is no longer; what is left over becomes zero. False when
+    /// the new one is longer.
     func replaceInPlace(_ value: ByteView, isElsewhere: Bool, at index: Int) -> Bool {
-        let stored = storedValue(index)
-        guard stored.count == value.count, isValueElsewhere(index) == isElsewhere else {
-            return false
-        }
-        page.copy(value, to: cellOffset(index) + Layout.cellKey + suffix(index).count)
+        let rest = storedValue(index).count - value.count
+        guard rest >= 0 else { return false }
+        let cell = cellOffset(index)
+        let start = cell + Layout.cellKey + suffix(index).count
+        page.setUInt16(field(value, isElsewhere), at: cell + Layout.cellValueSize)
+        page.copy(value, to: start)
+        page.fill(0, from: start + value.count, count: rest)
+        page.setUInt16(UInt16(garbageSize + rest), at: Layout.garbageSize)
         return true
+    }
+
+    private func field(_ value: ByteView, _ isElsewhere: Bool) -> UInt16 {
+        UInt16(value.count) | (isElsewhere ? Layout.valueFlag : 0)
     }
 
     /// Moves the cells together, so that all free bytes lie between slots and cells.
     private func compact() {
         let old = NodeView(validated: PageBuffer(copying: page))
-        page.fill(0, from: page.count - heapSize, count: heapSize)
-        page.setUInt16(0, at: Layout.heapSize)
-        page.setUInt16(0, at: Layout.garbageSize)
+        var start = page.count
         for index in 0..<slotCount {
-            writeCell(
-                old.suffix(index), old.storedValue(index),
-                isElsewhere: old.isValueElsewhere(index),
-                slot: slotsStart + index * Layout.slotSize)
+            let size = old.cellSize(index)
+            start -= size
+            page.copy(old.page.view.slice(from: old.cellOffset(index), count: size), to: start)
+            let slot = slotsStart + index * Layout.slotSize
+            page.setUInt16(UInt16(start), at: slot + Layout.slotCell)
         }
+        let oldStart = page.count - heapSize
+        page.fill(0, from: oldStart, count: start - oldStart)
+        page.setUInt16(UInt16(page.count - start), at: Layout.heapSize)
+        page.setUInt16(0, at: Layout.garbageSize)
     }
 
     /// Makes the page an empty node that covers every key.
