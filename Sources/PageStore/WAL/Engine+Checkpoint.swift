@@ -9,7 +9,8 @@ struct CheckpointPlan {
     let catalogRoot: PageID?
     let pageCount: UInt64
     let freeNames: [PageNames.Run]
-    /// The newest version of each page that changed since the last checkpoint.
+    /// The newest version of each page that changed since the last checkpoint, in the order in
+    /// which they are stored.
     var versions: [(id: PageID, version: PageVersion)]
     let replacedExtents: [ExtentAddress]
     /// Where the log goes on.
@@ -113,6 +114,8 @@ extension Engine {
                 changes.append((id: id, address: .none))
             }
         }
+        // Vacuum stores pages in an order of its own.
+        changes.sort { $0.id < $1.id }
         var dropped = plan.replacedExtents
         let map = try lock.withLock { _ throws(StoreError) in
             try plan.base.map.replacing(changes, load: loadMapNode, dropped: &dropped)

@@ -1,5 +1,8 @@
 /// Copies of a store: a backup beside running transactions, and a file without gaps.
 extension Engine {
+    /// How many pages vacuum tries in vain before it says that nothing fits.
+    private static let misfitCountMax = 100
+
     /// Writes the newest commit into a new file, page behind page, as a store of its own with the
     /// same identity. Transactions go on meanwhile; the copy is of the moment when it began.
     ///
@@ -85,6 +88,8 @@ extension Engine {
     /// and gives the end back to the system as far as no reader needs it. Returns the bytes moved:
     /// zero when there is nothing to gain.
     package func vacuum(byteBudget: Int) throws(StoreError) -> Int {
+        // The gaps are what is free when the generation before is gone.
+        for _ in 0..<2 { try checkpointNow() }
         var moved = 0
         try checkpointNow { engine, plan throws(StoreError) in
             moved = try engine.addMoves(to: &plan, byteBudget: byteBudget)
@@ -103,18 +108,27 @@ extension Engine {
         // Later commits go on beside this and are no part of what the checkpoint stores.
         let snapshot = try snapshot(of: plan)
         let places = try snapshot.content().places
-        // Where the file would end without gaps.
-        let end = places.reduce(UInt64(0)) { $0 + $1.unitCount }
+        // Where each comes to lie. The highest go first, and none goes up.
+        var trial = space.withLock { $0 }
+        trial.searchFromStart()
         var moved = 0
+        var moves: [(id: PageID, version: PageVersion)] = []
+        var misfitCount = 0
         for place in places.sorted(by: { $0.unit > $1.unit }) {
-            guard place.unit > end, moved < byteBudget else { break }
+            guard moved < byteBudget, misfitCount < Self.misfitCountMax else { break }
             guard let id = place.page, !known.contains(id) else { continue }
+            let unit = trial.allocate(Int(place.unitCount), isRecent: false)
+            guard unit < place.unit else {
+                trial.free(unit, place.unitCount)
+                misfitCount += 1
+                continue
+            }
             let version = PageVersion(
                 commit: plan.commitNumber, content: .image(try snapshot.page(id)))
-            plan.versions.append((id: id, version: version))
+            moves.append((id: id, version: version))
             moved += Int(place.unitCount) * options.unitSizeInBytes
         }
-        plan.versions.sort { $0.id < $1.id }
+        plan.versions = moves + plan.versions
         space.withLock { $0.searchFromStart() }
         return moved
     }

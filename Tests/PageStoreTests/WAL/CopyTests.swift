@@ -119,6 +119,30 @@ import Testing
         }
     }
 
+    /// The gaps still pended when the pages were to move into them, which made the file longer.
+    @Test func `vacuum right behind a change leaves few gaps`() throws {
+        let files = MemoryFileSystem()
+        var random = SeededRandom(for: "CopyTests vacuum behind a change")
+        let engine = try Engine.open(path: "store", files: files)
+        let tree = try makeTree(engine)
+        var model: [[UInt8]: [UInt8]] = [:]
+        for _ in 0..<8 {
+            model.merge(try fill(engine, tree, &random, count: 3000)) { $1 }
+            try engine.checkpointNow()
+        }
+        let before = engine.statistics.fileSizeInBytes
+        var rounds = 0
+        while try engine.vacuum(byteBudget: 500_000) > 0, rounds < 40 {
+            rounds += 1
+            #expect(engine.statistics.fileSizeInBytes <= before)
+        }
+        try engine.copy(to: "copy")
+        let least = try files.open("copy", .readOnly).size()
+        let after = engine.statistics.fileSizeInBytes
+        #expect(after < least * 5 / 4, "\(before) before, \(after) after, \(least) in a copy")
+        try compare(engine, tree, model)
+    }
+
     @Test func `a copy on a disk is there whole or not at all`() throws {
         let folder = FileManager.default.temporaryDirectory
             .appendingPathComponent("trellis-copy-\(UUID().uuidString)")
