@@ -14,7 +14,7 @@ extension DataStack: FetchableSource, QueryableSource {
     }
 
     public func fetchExisting<O: DynamicObject>(_ objectID: NSManagedObjectID) -> O? {
-        withRunner { $0.existing(objectID, as: O.self) }
+        withRunner { $0.existing(objectID) } as? O
     }
 
     public func fetchExisting<O: DynamicObject, S: Sequence>(
@@ -33,8 +33,8 @@ extension DataStack: FetchableSource, QueryableSource {
         _ from: From<O>, _ fetchClauses: [any FetchClause]
     ) throws(CoreStoreError) -> O? {
         try withRunner { runner throws(CoreStoreError) in
-            try runner.fetchOne(from, fetchClauses)
-        }
+            try runner.first(O.self, from.configurations, fetchClauses)
+        } as? O
     }
 
     public func fetchAll<O>(

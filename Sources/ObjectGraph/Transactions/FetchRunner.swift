@@ -18,15 +18,17 @@ struct FetchRunner {
         return objects
     }
 
-    func fetchOne<O: DynamicObject>(
-        _ from: From<O>, _ clauses: [any FetchClause]
-    ) throws(CoreStoreError) -> O? {
+    /// The first object that a fetch of a class finds.
+    func first(
+        _ type: any DynamicObject.Type, _ configurations: [ModelConfiguration]?,
+        _ clauses: [any FetchClause]
+    ) throws(CoreStoreError) -> CoreStoreObject? {
         var first: CoreStoreObject?
-        try forEachObject(O.self, from.configurations, clauses, limit: 1) { object in
+        try forEachObject(type, configurations, clauses, limit: 1) { object in
             // A tweak may have asked for more.
             first = first ?? object
         }
-        return first as? O
+        return first
     }
 
     /// What is not generic of a fetch, and so runs without asking for types.
@@ -104,10 +106,10 @@ struct FetchRunner {
         }
     }
 
-    func existing<O: DynamicObject>(_ id: NSManagedObjectID, as type: O.Type) -> O? {
+    func existing(_ id: NSManagedObjectID) -> CoreStoreObject? {
         do throws(StoreError) {
             try context.makeRoom()
-            return try context.existing(id) as? O
+            return try context.existing(id)
         } catch {
             Log.error(CoreStoreError(error), "an object could not be fetched.")
             return nil
