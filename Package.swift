@@ -95,8 +95,18 @@ let package = Package(
         .testTarget(name: "TidyTests", swiftSettings: testSettings),
         .testTarget(
             name: "FuzzTests",
-            dependencies: ["PageStore", "RecordStore", "Query", "ObjectGraph", "TestSupport"],
+            dependencies: [
+                "PageStore", "RecordStore", "Query", "ObjectGraph", "Proof", "TestSupport",
+            ],
             path: "FuzzTests", swiftSettings: testSettings),
     ],
     cLanguageStandard: .c11
 )
+
+// It needs the fuzzer's library, so that only `scripts/fuzz` builds it.
+if Context.environment["TRELLIS_FUZZER"] != nil {
+    package.targets.append(
+        .executableTarget(
+            name: "EngineFuzzer", dependencies: ["Proof"], path: "Tests/EngineFuzzer",
+            exclude: ["Corpus"], swiftSettings: testSettings))
+}

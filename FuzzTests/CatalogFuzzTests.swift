@@ -105,7 +105,7 @@ import Testing
         }
         try fill(original)
         var errorCount = 0
-        for _ in 0..<150 {
+        for _ in FuzzRounds(150) {
             try? FileManager.default.removeItem(atPath: path)
             try FileManager.default.copyItem(atPath: original, toPath: path)
             try damage(path, &random)

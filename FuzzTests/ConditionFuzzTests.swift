@@ -149,7 +149,7 @@ import Testing
         let runner = QueryRunner(snapshot)
         let clock = ContinuousClock()
         var (readCount, answeredCount) = (0, 0)
-        for _ in 0..<(isLong ? 500_000 : 6000) {
+        for _ in FuzzRounds(isLong ? 500_000 : 6000) {
             let format = Self.format(&random)
             let arguments = Self.arguments(for: format, &random)
             let start = clock.now

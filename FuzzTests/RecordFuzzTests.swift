@@ -32,7 +32,7 @@ import Testing
         let original = row.compacted(
             variableOffsets: entity.variableOffsets, fixedSize: entity.fixedSize)
         var acceptedCount = 0
-        for _ in 0..<20_000 {
+        for _ in FuzzRounds(20_000) {
             var bytes = original
             for _ in 0...random.below(3) {
                 bytes[random.below(bytes.count)] = UInt8(truncatingIfNeeded: random.next())

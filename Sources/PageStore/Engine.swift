@@ -1,5 +1,3 @@
-import Synchronization
-
 /// The front door of a store's file: snapshots for readers, one transaction at a time for the
 /// writer.
 package final class Engine: @unchecked Sendable {
@@ -77,7 +75,7 @@ package final class Engine: @unchecked Sendable {
     let logTurn: Gate
     let logTail: LogTail
     /// For a reader that follows another process.
-    let follower = Mutex<Follower?>(nil)
+    let follower = Guarded<Follower?>(nil)
     /// What opening passed over because the options ask for it.
     package internal(set) var damage: [StoreError] {
         get { state.damage }

@@ -45,7 +45,7 @@ package struct DamageProof {
         do {
             var round: UInt64 = 0
             repeat {
-                let samples = try samples(seed &+ round)
+                let samples = try Self.samples(seed &+ round)
                 for (index, sample) in samples.enumerated() {
                     report.count("stores")
                     try damage(sample, budget.share(1 / Double(samples.count - index)))
@@ -73,7 +73,7 @@ package struct DamageProof {
     // MARK: Stores
 
     /// Stores with a log of one segment, of several, with a long first transaction, and none.
-    private func samples(_ seed: UInt64) throws -> [Sample] {
+    static func samples(_ seed: UInt64) throws -> [Sample] {
         let scripts: [(String, [ScriptStep])] = [
             ("short log", [.insert, .blob, .checkpoint, .insert, .update, .insert, .delete]),
             ("long log", [.grow, .checkpoint, .insert, .rotate, .rotate, .insert, .bulk, .update]),
@@ -84,7 +84,7 @@ package struct DamageProof {
         return try scripts.map { name, steps in
             let disk = SimulatedDisk(seed: seed)
             var player = try ScriptPlayer(
-                disk: disk, options: Self.options, history: ScriptHistory(), seed: seed)
+                disk: disk, options: options, history: ScriptHistory(), seed: seed)
             for step in steps { try player.run(step) }
             let frames = try player.engine.logFrames()
             var groups: [(commit: Int, place: Range<Int>)] = []
@@ -247,6 +247,40 @@ enum DamageVerdict {
                 throw ProofFailure("the error names no place or is of another kind: \(error)")
             }
             return .found
+        }
+    }
+
+    /// Reads, checks, and whatever that finds, writes. Whether something was found.
+    static func use(_ bytes: [UInt8]) throws -> Bool {
+        let start = ContinuousClock.now
+        defer { precondition(ContinuousClock.now - start < .seconds(20), "it takes too long") }
+        let verdict = try of(bytes, seed: 1)
+        try write(bytes)
+        if case .found = verdict { return true }
+        return false
+    }
+
+    /// A writer that does not check first.
+    private static func write(_ bytes: [UInt8]) throws {
+        var image = DiskImage()
+        image.files[1] = bytes
+        image.names["store"] = 1
+        let disk = SimulatedDisk(image, seed: 2)
+        do throws(StoreError) {
+            let engine = try Engine.open(
+                path: "store", options: DamageProof.options, files: disk)
+            let transaction = try engine.beginWrite()
+            let key = UInt64(7).key
+            if let root = transaction.catalogRoot {
+                try transaction.insert(key.span, key.span, into: TreeID(root: root))
+            }
+            _ = try transaction.commit()
+            try engine.close()
+        } catch {
+            let known: Set<StoreError.Code> = [
+                .corrupt, .truncated, .notAStore, .newerFormat, .readOnly, .tooLarge,
+            ]
+            guard known.contains(error.code) else { throw error }
         }
     }
 }

@@ -21,6 +21,8 @@ package struct InterleavingProof {
     /// Each with something that has gone wrong in a store before, in ours or in others.
     package static let scripts: [WeaveScript] = [
         WeaveScript([[.look], [.look], [.commit], [.checkpoint]]),
+        // The relaxed one writes the log for both.
+        WeaveScript([[.commit], [.relaxed], [.look]]),
         // A checkpoint ends, another one begins, and between its look at the log's head and its
         // publication the writer commits and takes a new segment: SQLite's WAL-reset race.
         WeaveScript([[.look], [.look], [.commit, .large], [.checkpoint, .checkpoint]]),
@@ -118,6 +120,13 @@ package struct InterleavingProof {
             let count = run.disk.effectCount
             report.count(
                 "power cuts", try run.cutPower(after: count, share: 16, random: &random))
+            // What somebody has seen or been told must be there from that moment on.
+            let moments = run.ledger.effectCounts.filter { $0 >= first }
+            if !moments.isEmpty {
+                let cut = moments[random.below(moments.count)]
+                report.count(
+                    "power cuts", try run.cutPower(after: cut, share: 64, random: &random))
+            }
             if report["runs"] % 4 == 0 {
                 let cut = first + random.below(count - first + 1)
                 report.count(

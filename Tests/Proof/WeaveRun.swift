@@ -8,7 +8,7 @@ struct WeaveRun {
     let weave: Weave
     let disk: SimulatedDisk
     private let start: DiskImage
-    private let ledger: WeaveLedger
+    let ledger: WeaveLedger
     private let engine: Engine
 
     /// A store that has lived for a while.
@@ -109,7 +109,8 @@ struct WeaveRun {
 
     func close() throws { try engine.close() }
 
-    /// Opens what a power cut after so many calls leaves. Returns how many images that were.
+    /// Opens what a power cut after so many calls leaves: what is certain, and a share of what
+    /// else there may be. Returns how many images that were.
     func cutPower(after effectCount: Int, share: Int, random: inout SeededRandom) throws -> Int {
         let effects = disk.effects
         var medium = PowerCut(start, seed: random.next())

@@ -98,6 +98,9 @@ final class WeaveLedger: Sendable {
         }
     }
 
+    /// The counts of effects after which a cut must leave more than before it.
+    var effectCounts: [Int] { state.withLock { $0.safe.map(\.effectCount) } }
+
     /// What a power cut after so many effects must leave at least.
     func least(at effectCount: Int) -> UInt64 {
         state.withLock { state in

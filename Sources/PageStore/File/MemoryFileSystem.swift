@@ -9,7 +9,7 @@ package final class MemoryFileSystem: FileSystem {
 
     private static let nextDevice = Atomic<UInt64>(1 << 63)
 
-    private let state = Mutex(State())
+    private let state = Guarded(State())
     private let device: UInt64
 
     package init() {
@@ -67,7 +67,7 @@ package final class MemoryFile: StoreFile {
     private static let blockSizeInBytes = 65_536
 
     package let identity: FileIdentity
-    private let content = Mutex(Content())
+    private let content = Guarded(Content())
 
     package init(identity: FileIdentity) {
         self.identity = identity

@@ -1,9 +1,7 @@
-import Synchronization
-
 /// The stores that this process has open, by what names their files for the system, so that a
 /// second opening is refused whatever path it takes.
 enum OpenStores {
-    private static let pathByIdentity = Mutex<[FileIdentity: String]>([:])
+    private static let pathByIdentity = Guarded<[FileIdentity: String]>([:])
 
     static func register(_ identity: FileIdentity, path: String) throws(StoreError) {
         let holder: String? = pathByIdentity.withLock { open in

@@ -21,8 +21,11 @@ extension Engine {
     /// writer's generation is another one.
     private func explained(_ error: StoreError, _ generation: Generation) -> StoreError {
         guard options.isReadOnly, [.corrupt, .truncated].contains(error.code),
-            let newest = try? SuperblockChoice.read(file, sizeInBytes: .max).newest.generation,
-            newest > generation.newestWhenRead
+            let newest = try? SuperblockChoice.read(file, sizeInBytes: .max).newest,
+            newest.generation > generation.newestWhenRead,
+            // One that needs more than there is was refused before, and is no writer's. The size
+            // is asked last: it may have grown.
+            let size = try? file.size(), newest.requiredLength <= size
         else { return error }
         return StoreError(
             .snapshotTooOld, "a reader's state has been given up: \(error.message)",

@@ -1,5 +1,4 @@
 import Dispatch
-import Synchronization
 
 /// Moves a store that was opened for reading on when another process has committed, and tells
 /// whoever asked.
@@ -21,7 +20,7 @@ final class Follower: Sendable {
     private static let pause = DispatchTimeInterval.milliseconds(2)
     private static let pollingInterval = DispatchTimeInterval.milliseconds(100)
 
-    private let state = Mutex(State())
+    private let state = Guarded(State())
     private let queue = DispatchQueue(label: "trellis.follow", qos: .utility)
     /// The newest commit if it or where it lies is new. Throws `closed` without a store.
     private let advance: @Sendable () throws(StoreError) -> UInt64?
@@ -138,7 +137,7 @@ extension Engine {
     /// the last. Throws a `StoreError` when the store cannot be followed any more.
     package var externalCommits: AsyncThrowingStream<UInt64, any Error> {
         AsyncThrowingStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
-            let last = Mutex(lock.withLock { _ in shown.commit })
+            let last = Guarded(lock.withLock { _ in shown.commit })
             let number = follow { news in
                 switch news {
                 case .success(let commit):

@@ -1,0 +1,20 @@
+import TestSupport
+import Testing
+
+@Suite struct FuzzRoundsTests {
+    @Test func `a fuzz goes on for the seconds that it is given`() {
+        let start = ContinuousClock.now
+        var count = 0
+        for round in FuzzRounds(3, seconds: 0.05) {
+            #expect(round == count)
+            count += 1
+        }
+        let duration = ContinuousClock.now - start
+        #expect(duration >= .seconds(0.05))
+        #expect(count > 3)
+    }
+
+    @Test func `a fuzz has its rounds when its seconds are over`() {
+        #expect(Array(FuzzRounds(3, seconds: 0)) == [0, 1, 2])
+    }
+}

@@ -1,0 +1,38 @@
+import PageStore
+
+/// What the bytes of a fuzzer mean: a file, or changes of a store.
+///
+/// The first byte chooses. 0: the rest is a file. Else its low half is the number of a store of
+/// ``DamageProof``, and the rest are changes of it, each a place of three bytes and the byte that
+/// comes there; then the hashes are made right again, but not when the highest bit is set.
+package struct FuzzedStore {
+    private let samples: [(bytes: [UInt8], seal: StoreSeal)]
+
+    package init() throws {
+        samples = try DamageProof.samples(1).map { ($0.bytes, StoreSeal($0.bytes)) }
+    }
+
+    package var sampleCount: Int { samples.count }
+
+    /// Opens what an input means, checks it, reads all of it and writes to it. Whether something
+    /// was found to be wrong. Throws what no file may lead to.
+    @discardableResult
+    package func run(_ input: [UInt8]) throws -> Bool { try DamageVerdict.use(file(of: input)) }
+
+    func file(of input: [UInt8]) -> [UInt8] {
+        guard let kind = input.first, kind != 0 else { return Array(input.dropFirst()) }
+        let sample = samples[Int(kind & 0x0F) % samples.count]
+        var bytes = sample.bytes
+        var changed: [Range<Int>] = []
+        for start in stride(from: 1, to: input.count - 3, by: 4) {
+            let place =
+                (Int(input[start]) | Int(input[start + 1]) << 8 | Int(input[start + 2]) << 16)
+                % bytes.count
+            bytes[place] = input[start + 3]
+            let extent = sample.seal.extents.first { $0.contains(place) }
+            if let extent, !changed.contains(extent) { changed.append(extent) }
+        }
+        if kind & 0x80 == 0 { sample.seal.seal(changed, of: &bytes) }
+        return bytes
+    }
+}

@@ -1,0 +1,27 @@
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// The rounds of a fuzz: a number that takes a moment, or with `TRELLIS_FUZZ_SECONDS` in the
+/// environment as many more as that time holds.
+public struct FuzzRounds: Sequence, IteratorProtocol {
+    private let countMin: Int
+    private let end: ContinuousClock.Instant?
+    private var round = 0
+
+    /// - Parameter seconds: instead of what the environment says.
+    public init(_ countMin: Int, seconds: Double? = nil) {
+        self.countMin = countMin
+        let given =
+            seconds ?? getenv("TRELLIS_FUZZ_SECONDS").flatMap { Double(String(cString: $0)) }
+        end = given.map { ContinuousClock.now + .seconds($0) }
+    }
+
+    public mutating func next() -> Int? {
+        guard round < countMin || end.map({ ContinuousClock.now < $0 }) ?? false else { return nil }
+        defer { round += 1 }
+        return round
+    }
+}
