@@ -83,7 +83,10 @@ struct Entry {
 
     /// Everybody, and variants that only some questions need.
     static var known: [Entry] {
-        all + [Entry(name: "trellis-8k", type: TrellisSmallPages.self)]
+        all + [
+            Entry(name: "trellis-8k", type: TrellisSmallPages.self),
+            Entry(name: "trellis-checkpointing", type: TrellisCheckpointing.self),
+        ]
     }
 
     static var all: [Entry] {

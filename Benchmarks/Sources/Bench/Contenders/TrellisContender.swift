@@ -1,4 +1,5 @@
 import ObjectGraph
+import Synchronization
 
 final class Person: CoreStoreObject, ImportableUniqueObject {
     @Field.Stored("name") var name: String = ""
@@ -38,7 +39,7 @@ final class Dog: CoreStoreObject {
 class TrellisContender: Contender {
     typealias Handle = NSManagedObjectID
 
-    private let stack: DataStack
+    fileprivate let stack: DataStack
 
     class var pageSizeInBytes: Int { EngineOptions().pageSizeInBytes }
 
@@ -221,4 +222,29 @@ class TrellisContender: Contender {
 /// The same with pages of half the usual size.
 final class TrellisSmallPages: TrellisContender {
     override class var pageSizeInBytes: Int { 8192 }
+}
+
+/// The same with a thread that makes one checkpoint behind the other, from the first one on.
+final class TrellisCheckpointing: TrellisContender, @unchecked Sendable {
+    private let isClosed = Atomic(false)
+    private let done = DispatchSemaphore(value: 0)
+    private var hasThread = false
+
+    override func settle() throws {
+        try super.settle()
+        guard !hasThread else { return }
+        hasThread = true
+        Thread.detachNewThread { [self] in
+            defer { done.signal() }
+            while !isClosed.load(ordering: .relaxed) {
+                do { try stack.checkpoint() } catch { fatalError("\(error)") }
+            }
+        }
+    }
+
+    override func close() throws {
+        isClosed.store(true, ordering: .relaxed)
+        if hasThread { done.wait() }
+        try super.close()
+    }
 }

@@ -76,7 +76,8 @@ struct Options {
     var sustainedStage: Stage {
         Stage(
             persons: sizes?.first ?? 400_000, cacheSizeInMiB: caches?.first ?? 16,
-            contenders: names ?? ["trellis", "trellis-8k", "sqlite-full", "lmdb"])
+            contenders: names
+                ?? ["trellis", "trellis-8k", "trellis-checkpointing", "sqlite-full", "lmdb"])
     }
 
     /// The same for the process of a contender.

@@ -26,7 +26,9 @@ struct SustainedReport {
             \(stage.cacheSizeInMiB) MiB, commits of \
             \(SustainedWork<TrellisContender>.updateCount) random updates of an indexed attribute, \
             one after the other, each durable. First and last are the first and the last quarter \
-            of the run: where they are alike, the curve has levelled off.
+            of the run: where they are alike, the curve has levelled off. In \
+            `trellis-checkpointing` one explicit checkpoint follows the other on a thread of its \
+            own, so that all commits meet one.
 
             \(Machine.description())
 
