@@ -119,7 +119,9 @@ package struct CrashProof {
         var medium = PowerCut(start, seed: random.next())
         var seen: Set<UInt64> = []
         var lastRange = 0...0
-        for (index, effect) in effects.enumerated() {
+        // The last cut comes when all calls have returned.
+        for (index, effect) in (effects.map(Optional.some) + [nil]).enumerated() {
+            let name = effect?.name ?? "none"
             let range = history.range(at: index)
             if range != lastRange { seen = [] }
             lastRange = range
@@ -128,7 +130,7 @@ package struct CrashProof {
                 report.count("images")
                 guard seen.insert(image.disk.fingerprint).inserted else { return }
                 imageTurn += 1
-                let place = "\(label), call \(index) (\(effect.name)), \(image.name)"
+                let place = "\(label), call \(index) (\(name)), \(image.name)"
                 report.count("recoveries")
                 guard let found = try check(image, history, range, index, place) else { return }
                 if imageTurn % UInt64(nesting) == 0 {
@@ -138,8 +140,9 @@ package struct CrashProof {
                             history: history.seen(from: found, to: found), label: place))
                 }
             }
+            guard let effect else { return }
             if random.below(nesting) < 4 {
-                let place = "\(label), death in call \(index) (\(effect.name))"
+                let place = "\(label), death in call \(index) (\(name))"
                 try cutAfterDeath(medium, effect, history, range, index, place)
             }
             medium.complete(effect)
