@@ -60,6 +60,7 @@ package struct DamageProof {
 
     private mutating func damage(_ sample: Sample, _ budget: ProofBudget) throws {
         try superblocks(sample)
+        try lostWrites(sample)
         // Whatever the budget is, the same seed tells the same lies.
         var lies = RehashedLies(sample: sample, seed: seed)
         try lies.run(budget: budget.share(0.2))
@@ -134,6 +135,22 @@ package struct DamageProof {
                 let more = sample.bytes + Array(repeating: fill, count: extra)
                 let end = sample.bytes.count
                 try expect(more, sample, end..<end, "\(extra) bytes more")
+            }
+        }
+    }
+
+    /// Each extent as a lost write leaves its place: what lies there is sound, and not what the map
+    /// names.
+    private mutating func lostWrites(_ sample: Sample) throws {
+        let seal = StoreSeal(sample.bytes)
+        for place in seal.extents {
+            for _ in 0..<8 {
+                var bytes = sample.bytes
+                let offset = place.lowerBound + 48 + random.below(place.count - 48)
+                bytes[offset] ^= 1 << UInt8(random.below(8))
+                seal.sealAlone(place, of: &bytes)
+                report.count("lost writes")
+                try expect(bytes, sample, place, "a lost write at \(place.lowerBound)")
             }
         }
     }

@@ -33,15 +33,24 @@ struct StoreSeal {
         return bytes.withView { Checksum.hash($0, seed: 0) }
     }
 
+    /// The hash that an extent has of itself, and nobody's that names it.
+    func sealAlone(_ place: Range<Int>, of bytes: inout [UInt8]) {
+        bytes.set(hash(of: place, bytes), at: place.lowerBound)
+    }
+
+    private func hash(of place: Range<Int>, _ bytes: [UInt8]) -> UInt64 {
+        let unit = place.lowerBound / DamageProof.options.unitSizeInBytes
+        return Array(bytes[(place.lowerBound + 8)..<place.upperBound])
+            .withView { Checksum.hash($0, seed: seed(UInt64(unit))) }
+    }
+
     /// Extents that were changed, whoever names them, up to the superblocks, and the log.
     func seal(_ changed: [Range<Int>], of bytes: inout [UInt8]) {
         var open = changed
         var steps = 0
         while let place = open.popLast(), steps < 64 {
             steps += 1
-            let unit = DamageProof.options.unitSizeInBytes
-            let hash = Array(bytes[(place.lowerBound + 8)..<place.upperBound])
-                .withView { Checksum.hash($0, seed: seed(UInt64(place.lowerBound / unit))) }
+            let hash = hash(of: place, bytes)
             let old = bytes.number(at: place.lowerBound)
             guard hash != old else { continue }
             bytes.set(hash, at: place.lowerBound)
