@@ -69,7 +69,8 @@ package struct InterleavingProof {
                 var prefix: [Int]? = []
                 while let current = prefix, !part.isSpent {
                     let weave = Weave(threads, prefix: current, grain: grain)
-                    try run(script, from: start, weave, "at most \(name)")
+                    var cuts = SeededRandom(seed: random.next())
+                    try run(script, from: start, weave, "at most \(name)", &cuts)
                     prefix = Weave.prefix(after: weave.choices, interruptionsMax: interruptionsMax)
                 }
                 if prefix == nil { report.count("scripts in every order with at most \(name)") }
@@ -97,7 +98,7 @@ package struct InterleavingProof {
                 ? .restless([2, 4, 16, 64][random.below(4)])
                 : .interrupted(Set((0...random.below(5)).map { _ in 1 + random.below(400) }))
             let weave = Weave(threads, manner: manner, seed: random.next())
-            try run(script, from: start, weave, "at random, seed \(seed)")
+            try run(script, from: start, weave, "at random, seed \(seed)", &random)
             report.count("random runs")
         }
     }
@@ -105,7 +106,8 @@ package struct InterleavingProof {
     // MARK: One run
 
     private mutating func run(
-        _ script: WeaveScript, from start: DiskImage, _ weave: Weave, _ label: String
+        _ script: WeaveScript, from start: DiskImage, _ weave: Weave, _ label: String,
+        _ random: inout SeededRandom
     ) throws {
         let run = try WeaveRun(script, from: start, weave)
         let first = run.disk.effectCount
@@ -127,7 +129,7 @@ package struct InterleavingProof {
                 report.count(
                     "power cuts", try run.cutPower(after: cut, share: 64, random: &random))
             }
-            if report["runs"] % 4 == 0 {
+            if random.below(4) == 0 {
                 let cut = first + random.below(count - first + 1)
                 report.count(
                     "power cuts", try run.cutPower(after: cut, share: 8, random: &random))
