@@ -6,6 +6,7 @@
 struct PageDelta {
     /// Past so many new bytes the block is left to LZ4, which also finds what new bytes share.
     private static let literalsMax = 256
+    private static let editsMax = 16
     /// Rules of LZ4 blocks: the last bytes are literals, and no match begins near the end.
     private static let lastLiterals = 5
     private static let matchMargin = 12
@@ -25,7 +26,7 @@ struct PageDelta {
         _ image: ByteView, against base: ByteView, to buffer: ByteBuffer, sizeMax: Int
     ) -> Bool {
         guard image.count == base.count, image.count > NodeLayout.fences + matchMargin,
-            heapGrowth(image, base) <= literalsMax
+            isLikely(image, base)
         else { return false }
         let start = buffer.count
         var delta = PageDelta(image: image, base: base)
@@ -41,9 +42,13 @@ struct PageDelta {
         self.base = base
     }
 
-    /// The bytes of new cells, if these are nodes: with many there is no need to look.
-    private static func heapGrowth(_ image: ByteView, _ base: ByteView) -> Int {
-        Int(image.uint16(at: NodeLayout.heapSize)) - Int(base.uint16(at: NodeLayout.heapSize))
+    /// Whether few entries came or went, if these are nodes: with many there is no need to look.
+    private static func isLikely(_ image: ByteView, _ base: ByteView) -> Bool {
+        func growth(_ field: Int) -> Int {
+            Int(image.uint16(at: field)) - Int(base.uint16(at: field))
+        }
+        return growth(NodeLayout.heapSize) <= literalsMax
+            && abs(growth(NodeLayout.slotCount)) <= editsMax
     }
 
     /// Returns false, and stops, where there are too many new bytes.

@@ -198,8 +198,10 @@ extension Engine {
         let wanted = byteCount + FrameCodec.linkReserve + block
         let usual = UInt64(
             max(options.logSegmentSizeInBytes, Limits.walSegmentSizeInBytesMin))
-        // Each segment costs three waits for the disk: large commits share one too.
-        let shared = min(byteCount * 8, options.logBytesMax / 8)
+        // Each segment costs three waits for the disk, so the log doubles while commits fill it;
+        // the zeros of what they leave are no more than what they wrote.
+        let logBytes = lock.withLock { _ in state.logBytes }
+        let shared = byteCount > 0 ? min(logBytes, options.logBytesMax / 8) : 0
         let size = (max(usual, wanted, shared) + block - 1) / block * block
         let unitSize = UInt64(options.unitSizeInBytes)
         let alignment = max(1, Limits.blockSizeInBytes / options.unitSizeInBytes)

@@ -49,20 +49,31 @@ import Testing
         #expect(try types(engine) == [.delta, .delta, .full, .delta])
     }
 
+    private func insert(_ pageCount: Int, _ engine: Engine, _ random: inout SeededRandom) throws {
+        let transaction = try engine.beginWrite()
+        for _ in 0..<pageCount {
+            let page = try transaction.allocatePage(.overflow)
+            random.bytes(16_000).withView { page.copy($0, to: 100) }
+        }
+        _ = try transaction.commit()
+    }
+
     /// Each commit took a segment, with a wait for its zeros and another for the LINK.
     @Test func `large commits share a segment`() throws {
         let engine = try Engine.inMemory()
         var random = SeededRandom(for: "LogSizeTests segments")
-        for _ in 0..<16 {
-            let transaction = try engine.beginWrite()
-            for _ in 0..<6 {
-                let page = try transaction.allocatePage(.overflow)
-                random.bytes(16_000).withView { page.copy($0, to: 100) }
-            }
-            _ = try transaction.commit()
-        }
+        for _ in 0..<16 { try insert(6, engine, &random) }
         let links = try engine.logFrames().filter { $0.type == .link }.count
-        #expect(links <= 3)
+        #expect(links <= 7)
+    }
+
+    /// Room for more like it cost eight times its bytes in zeros.
+    @Test func `one large commit takes the room that it needs`() throws {
+        let engine = try Engine.inMemory()
+        var random = SeededRandom(for: "LogSizeTests room")
+        let before = engine.statistics.bytesWritten
+        try insert(40, engine, &random)
+        #expect(engine.statistics.bytesWritten - before < 3 * 40 * 16_384)
     }
 
     @Test func `a page whose name is used again begins with a whole image`() throws {
