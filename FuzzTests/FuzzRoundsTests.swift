@@ -5,12 +5,12 @@ import Testing
     @Test func `a fuzz goes on for the seconds that it is given`() {
         let start = ContinuousClock.now
         var count = 0
-        for round in FuzzRounds(3, seconds: 0.05) {
+        for round in FuzzRounds(3, seconds: 0.5) {
             #expect(round == count)
             count += 1
         }
         let duration = ContinuousClock.now - start
-        #expect(duration >= .seconds(0.05))
+        #expect(duration >= .seconds(0.5))
         #expect(count > 3)
     }
 

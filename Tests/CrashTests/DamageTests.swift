@@ -6,18 +6,12 @@ import Testing
 
 /// A slice of the proof that `scripts/prove damage` runs in full, and what it has shown.
 @Suite struct DamageTests {
-    private static let environment = ProcessInfo.processInfo.environment
-
     @Test func `damage is found, or lies where nothing is read`() {
-        let seed =
-            Self.environment["TRELLIS_SEED"].flatMap(UInt64.init)
-            ?? UInt64.random(in: 1...UInt64.max)
-        let seconds: Double = Self.environment["TRELLIS_LONG"] == nil ? 4 : 40
-        var proof = DamageProof(seed: seed, budget: ProofBudget(seconds: seconds))
-        proof.run()
-        print(proof.report.summary)
-        #expect(proof.report.failure == nil)
-        #expect(proof.report["found"] > 100)
+        ProofSlice.run("found", above: 100, seconds: (4, 40)) { seed, budget in
+            var proof = DamageProof(seed: seed, budget: budget)
+            proof.run()
+            return proof.report
+        }
     }
 
     private func store(_ steps: [ScriptStep]) throws -> (bytes: [UInt8], frames: [LogFrame]) {

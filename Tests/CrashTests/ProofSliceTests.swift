@@ -6,38 +6,28 @@ import Testing
 
 /// Slices of the proofs that `scripts/prove faults`, `model` and `interleave` run in full.
 @Suite struct ProofSliceTests {
-    private static let environment = ProcessInfo.processInfo.environment
-
-    private static var seed: UInt64 {
-        environment["TRELLIS_SEED"].flatMap(UInt64.init) ?? UInt64.random(in: 1...UInt64.max)
-    }
-
-    private static var budget: ProofBudget {
-        ProofBudget(seconds: environment["TRELLIS_LONG"] == nil ? 3 : 40)
-    }
-
     @Test func `a call that fails in any way loses nothing that was acknowledged`() {
-        var proof = FaultProof(seed: Self.seed, budget: Self.budget)
-        proof.run()
-        print(proof.report.summary)
-        #expect(proof.report.failure == nil)
-        #expect(proof.report["errors"] > 20)
+        ProofSlice.run("errors", above: 20, seconds: (3, 40)) { seed, budget in
+            var proof = FaultProof(seed: seed, budget: budget)
+            proof.run()
+            return proof.report
+        }
     }
 
     @Test func `stores of every shape hold what a dictionary holds`() {
-        var proof = ModelProof(seed: Self.seed, budget: Self.budget)
-        proof.run()
-        print(proof.report.summary)
-        #expect(proof.report.failure == nil)
-        #expect(proof.report["steps"] > 50)
+        ProofSlice.run("steps", above: 50, seconds: (3, 40)) { seed, budget in
+            var proof = ModelProof(seed: seed, budget: budget)
+            proof.run()
+            return proof.report
+        }
     }
 
     @Test func `readers see whole commits in whatever order threads go on`() {
-        var proof = InterleavingProof(seed: Self.seed, budget: Self.budget)
-        proof.run()
-        print(proof.report.summary)
-        #expect(proof.report.failure == nil)
-        #expect(proof.report["runs"] > 5)
+        ProofSlice.run("runs", above: 5, seconds: (3, 40)) { seed, budget in
+            var proof = InterleavingProof(seed: seed, budget: budget)
+            proof.run()
+            return proof.report
+        }
     }
 
     /// All wait for each other: what a weave is to find must not hang it.

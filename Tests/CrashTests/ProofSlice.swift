@@ -1,0 +1,27 @@
+import Foundation
+import Proof
+import Testing
+
+/// Runs a proof for a while, with a seed of its own or that of the environment.
+enum ProofSlice {
+    /// - Parameters:
+    ///   - count: what the proof counts, of which a slice must have more than `least`: a busy
+    ///     machine that got nowhere has more time.
+    ///   - seconds: how long a slice takes in plain runs and in long ones.
+    static func run(
+        _ count: String, above least: Int, seconds: (plain: Double, long: Double),
+        _ proof: (UInt64, ProofBudget) -> ProofReport
+    ) {
+        let environment = ProcessInfo.processInfo.environment
+        let seed =
+            environment["TRELLIS_SEED"].flatMap(UInt64.init) ?? UInt64.random(in: 1...UInt64.max)
+        let first = environment["TRELLIS_LONG"] == nil ? seconds.plain : seconds.long
+        for seconds in [first, 60, 120] {
+            let report = proof(seed, ProofBudget(seconds: seconds))
+            print(report.summary)
+            #expect(report.failure == nil)
+            if report.failure != nil || report[count] > least { return }
+        }
+        Issue.record("no more than \(least) \(count) in minutes")
+    }
+}
