@@ -20,11 +20,12 @@ package final class Engine: @unchecked Sendable {
         /// Whether checkpoints run beside commits, on a thread of their own. Without, the commit
         /// that makes one due waits for it.
         package var checkpointsInBackground = true
-        /// The usual length of a log segment.
+        /// The length of a log segment where commits do not ask for more.
         package var logSegmentSizeInBytes = 128 << 10
         /// A checkpoint follows the commit that takes the log past this many bytes.
         package var logBytesMax: UInt64 = 16 << 20
-        /// A checkpoint follows the commit that takes the images in memory past this many bytes.
+        /// A checkpoint follows the commit that takes the images in memory past this many bytes,
+        /// when three quarters of it are left without those that no snapshot shows.
         package var versionBytesMax = 32 << 20
         /// A checkpoint follows the commit that takes the bytes written out of line past this many
         /// and an eighth of the file: what they replaced cannot be used again before.

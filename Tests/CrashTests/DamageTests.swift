@@ -62,4 +62,23 @@ import Testing
             #expect(error?.code == .corrupt)
         }
     }
+
+    /// The rest of an older group in the same place made a torn write look like damage.
+    @Test func `a LINK that an older log left behind a torn group is none`() throws {
+        let (bytes, frames) = try store([.insert, .relaxed, .relaxed])
+        let groups = frames.filter { $0.type == .group }.map { Int($0.byteOffset) }
+        #expect(groups.count == 3)
+        var torn = bytes
+        // Of the first relaxed commit nothing was written, of the second one the GROUP.
+        torn.replaceSubrange(
+            groups[1]..<groups[2], with: repeatElement(0, count: groups[2] - groups[1]))
+        var link = [UInt8](repeating: 7, count: FrameLayout.linkSize)
+        link.replaceSubrange(
+            FrameLayout.length..<FrameLayout.length + 4,
+            with: [UInt8(FrameLayout.linkSize), 0, 0, 0])
+        link[FrameLayout.type] = FrameType.link.rawValue
+        let end = groups[2] + FrameLayout.groupSize
+        torn.replaceSubrange(end..<end + link.count, with: link)
+        #expect(try open(torn, isReadOnly: true).snapshot().commitNumber == 1)
+    }
 }

@@ -14,9 +14,10 @@ struct ExtentWriter {
         self.isRecent = isRecent
     }
 
-    /// Encodes an image, takes space for it and queues it.
+    /// Encodes an image, takes space for it, before a limit where there is some, and queues it.
     mutating func append(
-        _ image: ByteView, id: UInt64, kind: ExtentKind, generation: UInt64, commit: UInt64
+        _ image: ByteView, id: UInt64, kind: ExtentKind, generation: UInt64, commit: UInt64,
+        below limit: UInt64? = nil
     ) throws(StoreError) -> ExtentAddress {
         scratch.removeAll()
         ExtentCodec.encode(
@@ -24,7 +25,7 @@ struct ExtentWriter {
             compresses: engine.options.isCompressed, into: scratch)
         let unitSize = engine.options.unitSizeInBytes
         let unitCount = (scratch.count + unitSize - 1) / unitSize
-        return try queue(take(unitCount), unitCount)
+        return try queue(take(unitCount, below: limit), unitCount)
     }
 
     /// Queues an extent that is not compressed at a place that was taken before.
@@ -40,8 +41,11 @@ struct ExtentWriter {
     }
 
     /// Takes space for an extent whose content depends on what else is taken.
-    mutating func take(_ unitCount: Int) -> UInt64 {
-        let unit = engine.space.withLock { $0.allocate(unitCount, isRecent: isRecent) }
+    mutating func take(_ unitCount: Int, below limit: UInt64? = nil) -> UInt64 {
+        let unit = engine.space.withLock { space in
+            limit.flatMap { space.allocate(unitCount, below: $0) }
+                ?? space.allocate(unitCount, isRecent: isRecent)
+        }
         taken.append((unit, unitCount))
         return unit
     }

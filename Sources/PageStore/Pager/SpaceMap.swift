@@ -55,6 +55,18 @@ struct SpaceMap {
         return unit
     }
 
+    /// Takes a run of free units that ends at or before a limit; nil where there is none.
+    mutating func allocate(_ count: Int, below limit: UInt64) -> UInt64? {
+        let end = Int(min(limit, unitCount))
+        let found =
+            search(count, 1, from: min(cursor, end), to: end)
+            ?? search(count, 1, from: 0, to: min(cursor + count, end))
+        guard let found else { return nil }
+        cursor = found + count
+        set(UInt64(found), UInt64(count), used: true)
+        return UInt64(found)
+    }
+
     private mutating func place(_ count: Int, _ alignment: Int) -> UInt64 {
         if freeUnitsBelowEnd >= UInt64(count), let unit = search(count, alignment: alignment) {
             return unit

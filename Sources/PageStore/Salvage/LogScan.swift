@@ -122,7 +122,11 @@ struct LogScan {
         case .extent(let id, let address):
             // The scan has met it, and perhaps one of the same commit that was given up.
             guard pages.commit(of: id) <= commit else { return }
-            pages.setNewest(.extent(address), of: id, commit)
+            if pages.isReadable(address, of: id) {
+                pages.setNewest(.extent(address), of: id, commit)
+            } else {
+                pages.noteReplaced(id)
+            }
         case .image(let id, let type, let bytes):
             guard pages.commit(of: id) < commit else { return }
             if let image = bytes.withView({ image(id, type, $0) }) {

@@ -215,6 +215,10 @@ package final class SalvagedPages: PageView {
         }
     }
 
+    func isReadable(_ address: ExtentAddress, of id: PageID) -> Bool {
+        (try? PageCheck.validate(read(address, id))) != nil
+    }
+
     private func read(_ address: ExtentAddress, _ id: PageID) throws(StoreError) -> PageBuffer {
         let byteOffset = address.unit * UInt64(identity.unitSizeInBytes)
         let bytes = window.view(

@@ -18,6 +18,8 @@ struct CheckpointPlan {
     /// The log that the checkpoint makes needless.
     let oldSegments: [LogSegment]
     let oldLogBytes: UInt64
+    /// Pages that are stored once more because they lie high, and where each lies now.
+    var moves: [PageID: UInt64] = [:]
     /// Whether it leaves the disk and the processor to commits in between.
     var rests = false
 }
@@ -104,7 +106,7 @@ extension Engine {
             case .image(let image):
                 let address = try output.append(
                     image.view, id: id.rawValue, kind: .page, generation: plan.number,
-                    commit: version.commit)
+                    commit: version.commit, below: plan.moves[id])
                 changes.append((id: id, address: address))
                 // Whoever reads the page next finds it, though the log's image is let go.
                 lock.withLock { _ in state.cache.insert(image, at: address) }

@@ -108,7 +108,7 @@ extension Engine {
         // Later commits go on beside this and are no part of what the checkpoint stores.
         let snapshot = try snapshot(of: plan)
         let places = try snapshot.content().places
-        // Where each comes to lie. The highest go first, and none goes up.
+        // The highest go first, and each lower than it lies.
         var trial = space.withLock { $0 }
         trial.searchFromStart()
         var moved = 0
@@ -117,15 +117,14 @@ extension Engine {
         for place in places.sorted(by: { $0.unit > $1.unit }) {
             guard moved < byteBudget, misfitCount < Self.misfitCountMax else { break }
             guard let id = place.page, !known.contains(id) else { continue }
-            let unit = trial.allocate(Int(place.unitCount), isRecent: false)
-            guard unit < place.unit else {
-                trial.free(unit, place.unitCount)
+            guard trial.allocate(Int(place.unitCount), below: place.unit) != nil else {
                 misfitCount += 1
                 continue
             }
             let version = PageVersion(
                 commit: plan.commitNumber, content: .image(try snapshot.page(id)))
             moves.append((id: id, version: version))
+            plan.moves[id] = place.unit
             moved += Int(place.unitCount) * options.unitSizeInBytes
         }
         plan.versions = moves + plan.versions

@@ -202,7 +202,24 @@ extension Engine {
         // the zeros of what they leave are no more than what they wrote.
         let logBytes = lock.withLock { _ in state.logBytes }
         let shared = byteCount > 0 ? min(logBytes, options.logBytesMax / 8) : 0
-        let size = (max(usual, wanted, shared) + block - 1) / block * block
+        func rounded(_ size: UInt64) -> UInt64 { (size + block - 1) / block * block }
+        let least = rounded(max(usual, wanted))
+        do throws(StoreError) {
+            return try segment(max(least, rounded(shared)))
+        } catch {
+            // A disk that is nearly full may have room for the commit itself.
+            guard error.code == .diskFull, shared > least else {
+                throw failedBeforeCommit(error)
+            }
+            do throws(StoreError) {
+                return try segment(least)
+            } catch {
+                throw failedBeforeCommit(error)
+            }
+        }
+    }
+
+    private func segment(_ size: UInt64) throws(StoreError) -> LogSegment {
         let unitSize = UInt64(options.unitSizeInBytes)
         let alignment = max(1, Limits.blockSizeInBytes / options.unitSizeInBytes)
         let unit = space.withLock {
@@ -212,7 +229,7 @@ extension Engine {
             try zeroFill(unit, size / unitSize)
         } catch {
             space.withLock { $0.free(unit, size / unitSize) }
-            throw failedBeforeCommit(error)
+            throw error
         }
         return LogSegment(
             byteOffset: unit * unitSize, sizeInBytes: size,

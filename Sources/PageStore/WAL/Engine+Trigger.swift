@@ -12,17 +12,17 @@ extension Engine {
         let generation = state.generation
         let outOfLineBytes = generation.extentUnits * UInt64(options.unitSizeInBytes)
         return state.logBytes >= options.logBytesMax * factor
-            || (UInt64(generation.imageBytes) >= UInt64(options.versionBytesMax) * factor
-                && isMemoryFull)
+            || isMemoryFull(UInt64(options.versionBytesMax) * factor)
             || outOfLineBytes
                 >= max(options.outOfLineBytesMax, state.superblock.requiredLength / 8) * factor
     }
 
     /// Whether images are many still without those that nobody can see any more; under the lock.
-    private var isMemoryFull: Bool {
+    private func isMemoryFull(_ limit: UInt64) -> Bool {
+        guard UInt64(state.generation.imageBytes) >= limit else { return false }
         state.generation.trim(keeping: shownCommits)
         // With a little room: what goes at once comes back at once.
-        return state.generation.imageBytes >= options.versionBytesMax / 4 * 3
+        return UInt64(state.generation.imageBytes) >= limit / 4 * 3
     }
 
     /// After a commit, by the thread that made it, which still holds the turn.

@@ -347,11 +347,12 @@ struct LogReader {
         }
     }
 
+    /// Whether a LINK chains from the group: an older log may have left one where this group's
+    /// frames were never written.
     private func isFollowedByLink(_ bytes: ByteView, _ start: Int) -> Bool {
-        let link = start + FrameLayout.groupSize
-        return link <= bytes.count - FrameLayout.linkSize
-            && bytes[link + FrameLayout.type] == FrameType.link.rawValue
-            && Int(bytes.uint32(at: link + FrameLayout.length)) == FrameLayout.linkSize
+        let group = bytes.uint64(at: start + FrameLayout.hash)
+        let frame = Self.frame(bytes, at: start + FrameLayout.groupSize, chain: group)
+        return frame?.type == .link
     }
 
     // MARK: Checks
