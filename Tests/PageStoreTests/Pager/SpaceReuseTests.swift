@@ -111,4 +111,21 @@ import Testing
             _ = try engine.readExtent(block, id: UInt64(number), kind: .allocation)
         }
     }
+
+    /// A page that fitted nowhere kept those behind it from the gaps below.
+    @Test func `a wish that nothing below a limit grants leaves the search where it was`() {
+        var space = SpaceMap(pageSizeInBytes: 1024)
+        _ = space.allocate(100, isRecent: false)
+        for gap in [10..<11, 20..<24, 90..<98] as [Range<UInt64>] {
+            space.free(gap.lowerBound, UInt64(gap.count))
+        }
+        space.searchFromStart()
+        #expect(space.allocate(8, below: 90) == nil)
+        #expect(space.allocate(4, below: 90) == 20)
+        #expect(space.allocate(4, below: 90) == nil)
+        #expect(space.allocate(1, below: 90) == 10)
+        #expect(space.allocate(8, below: 97) == nil)
+        #expect(space.allocate(8, below: 98) == 90)
+        #expect(space.unitCount == 100)
+    }
 }

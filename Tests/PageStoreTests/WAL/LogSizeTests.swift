@@ -94,4 +94,19 @@ import Testing
         let again = try Engine.open(path: "store", files: files.processDeath())
         #expect(try again.snapshot().page(id)[9] == 9)
     }
+
+    /// A long log asked for a long segment, and a small commit failed for lack of its space.
+    @Test func `a disk with no room for a long segment has room for a short one`() throws {
+        let files = FaultyFileSystem()
+        let engine = try Engine.open(path: "store", files: files)
+        var random = SeededRandom(for: "LogSizeTests full disk")
+        for _ in 0..<4 { try insert(20, engine, &random) }
+        let before = engine.statistics
+        #expect(before.logBytes > 1 << 20)
+        files.fault = .init(calls: [.write], code: .diskFull)
+        for _ in 0..<100 { try insert(1, engine, &random) }
+        // The fault has struck: the log goes on in a segment that it made since.
+        #expect(engine.statistics.fileSizeInBytes > before.fileSizeInBytes)
+        #expect(engine.statistics.checkpoints == before.checkpoints)
+    }
 }
