@@ -191,4 +191,18 @@ import Testing
                 "SUBQUERY(kids, $x, $x.age > $MIN).@count > 0", ["MIN": .int(3), "x": .int(0)])
                 == ["Ada", "Cat"])
     }
+
+    /// Its text read again was another condition.
+    @Test(arguments: [
+        Value.int(5), .int(.min), .uint(1 << 63), .uint(.max), .double(0.5), .double(.nan),
+        .decimal(2.5), .string("a"), .null,
+    ])
+    func `a variable behind a minus is the negative of its value`(value: Value) throws {
+        let template = try ConditionParser.parse("age == -$x AND age > - -$x")
+        let condition = try template.substituting(["x": .value(value)])
+        let written = try ConditionParser.parse(
+            "age == -%@ AND age > - -%@", [.value(value), .value(value)])
+        #expect(condition == written)
+        #expect(try ConditionParser.parse(ConditionText.text(condition)) == condition)
+    }
 }

@@ -47,7 +47,7 @@ private struct Substitution {
         case .list(let inner): return .list(try operands(inner))
         case .arithmetic(let operation, let left, let right):
             return .arithmetic(operation, try self.operand(left), try self.operand(right))
-        case .negated(let inner): return .negated(try self.operand(inner))
+        case .negated(let inner): return try self.operand(inner).negation
         case .function(let name, let arguments): return .function(name, try operands(arguments))
         case .element(let inner, let index): return .element(try self.operand(inner), index)
         case .cast(let inner, let type): return .cast(try self.operand(inner), type)

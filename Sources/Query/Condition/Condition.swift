@@ -106,6 +106,21 @@ package indirect enum Operand: Hashable, Sendable {
     case cast(Operand, String)
 }
 
+extension Operand {
+    /// The operand with a minus before it: of a constant the negative constant.
+    var negation: Operand {
+        guard case .constant(let value) = self else { return .negated(self) }
+        switch value {
+        case .int(let number): return .constant(.int(0 &- number))
+        // The one whole number that has a sign in 64 bits and no positive peer.
+        case .uint(1 << 63): return .constant(.int(.min))
+        case .uint(let number): return .constant(.double(-Double(number)))
+        case .double(let number): return .constant(.double(-number))
+        default: return .negated(self)
+        }
+    }
+}
+
 /// What is wrong with a condition or a query: a sentence for the person who wrote it.
 package struct QueryError: Error, Hashable, Sendable, CustomStringConvertible {
     package var message: String

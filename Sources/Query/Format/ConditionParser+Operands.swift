@@ -55,22 +55,7 @@ extension ConditionParser {
         try advance()
         let parsed = try nested { parser throws(QueryError) in try parser.unary() }
         let inner = try operand(parsed)
-        guard isMinus else { return .operand(.function("onescomplement", [inner])) }
-        guard case .constant(let value) = inner, let negative = Self.negative(value) else {
-            return .operand(.negated(inner))
-        }
-        return .operand(.constant(negative))
-    }
-
-    private static func negative(_ value: Value) -> Value? {
-        switch value {
-        case .int(let number): .int(0 &- number)
-        // The one whole number that has a sign in 64 bits and no positive peer.
-        case .uint(1 << 63): .int(.min)
-        case .uint(let number): .double(-Double(number))
-        case .double(let number): .double(-number)
-        default: nil
-        }
+        return .operand(isMinus ? inner.negation : .function("onescomplement", [inner]))
     }
 
     // MARK: Elements
