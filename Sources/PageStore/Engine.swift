@@ -149,7 +149,12 @@ package final class Engine: @unchecked Sendable {
         awaitCheckpoint()
         guard !state.isClosed else { return }
         defer { release() }
-        guard !options.isReadOnly, writer.isPrepared, state.poison == nil else { return }
+        guard !options.isReadOnly, state.poison == nil else { return }
+        guard writer.isPrepared else {
+            // What a process that died had written without waiting was shown: it must not go.
+            if state.commitNumber > state.generation.checkpointCommit { try syncData() }
+            return
+        }
         // Also a commit that changed no page, such as one of the catalog's root alone.
         if writer.stagedCommit > state.generation.checkpointCommit { try checkpoint() }
     }

@@ -81,4 +81,19 @@ import Testing
         torn.replaceSubrange(end..<end + link.count, with: link)
         #expect(try open(torn, isReadOnly: true).snapshot().commitNumber == 1)
     }
+
+    /// Nothing was written since, and so nothing synchronised.
+    @Test func `what a store showed is durable when it is closed, whoever wrote it`() throws {
+        let disk = SimulatedDisk(seed: 1, records: true)
+        var player = try ScriptPlayer(
+            disk: disk, options: CrashProof.options, history: ScriptHistory(), seed: 1)
+        for step: ScriptStep in [.insert, .relaxed, .die] { try player.run(step) }
+        try player.close()
+        var medium = PowerCut(DiskImage(), seed: 1)
+        for effect in disk.effects { medium.complete(effect) }
+        try medium.forEachImage(running: nil) { image in
+            let bytes = try #require(image.disk.bytes(of: "store"))
+            #expect(try open(bytes, isReadOnly: true).snapshot().commitNumber == 2)
+        }
+    }
 }
