@@ -9,3 +9,9 @@ package typealias EngineOptions = PageStore.Engine.Options
 // The seam that tests replace, up to the top.
 package typealias FileSystem = PageStore.FileSystem
 package typealias DiskFileSystem = PageStore.DiskFileSystem
+
+#if TRELLIS_THREAD_CHECK
+    // Each room has the name of its own: that of an import would meet Synchronization's.
+    package typealias CheckedMutex = PageStore.CheckedMutex
+    typealias Mutex = CheckedMutex
+#endif

@@ -7,11 +7,7 @@ import Testing
 /// A slice of the proof that `scripts/prove damage` runs in full, and what it has shown.
 @Suite struct DamageTests {
     @Test func `damage is found, or lies where nothing is read`() {
-        ProofSlice.run("found", above: 100, seconds: (4, 40)) { seed, budget in
-            var proof = DamageProof(seed: seed, budget: budget)
-            proof.run()
-            return proof.report
-        }
+        ProofSlice.run(DamageProof.self, "found", above: 100, seconds: (4, 40))
     }
 
     private func store(_ steps: [ScriptStep]) throws -> (bytes: [UInt8], frames: [LogFrame]) {

@@ -9,15 +9,17 @@ enum ProofSlice {
     ///     machine that got nowhere has more time.
     ///   - seconds: how long a slice takes in plain runs and in long ones.
     static func run(
-        _ count: String, above least: Int, seconds: (plain: Double, long: Double),
-        _ proof: (UInt64, ProofBudget) -> ProofReport
+        _ proof: (some StoreProof).Type, _ count: String, above least: Int,
+        seconds: (plain: Double, long: Double)
     ) {
         let environment = ProcessInfo.processInfo.environment
         let seed =
             environment["TRELLIS_SEED"].flatMap(UInt64.init) ?? UInt64.random(in: 1...UInt64.max)
         let first = environment["TRELLIS_LONG"] == nil ? seconds.plain : seconds.long
         for seconds in [first, 60, 120] {
-            let report = proof(seed, ProofBudget(seconds: seconds))
+            var proof = proof.init(seed: seed, budget: ProofBudget(seconds: seconds))
+            proof.run()
+            let report = proof.report
             print(report.summary)
             #expect(report.failure == nil)
             if report.failure != nil || report[count] > least { return }

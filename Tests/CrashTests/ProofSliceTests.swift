@@ -7,27 +7,15 @@ import Testing
 /// Slices of the proofs that `scripts/prove faults`, `model` and `interleave` run in full.
 @Suite struct ProofSliceTests {
     @Test func `a call that fails in any way loses nothing that was acknowledged`() {
-        ProofSlice.run("errors", above: 20, seconds: (3, 40)) { seed, budget in
-            var proof = FaultProof(seed: seed, budget: budget)
-            proof.run()
-            return proof.report
-        }
+        ProofSlice.run(FaultProof.self, "errors", above: 20, seconds: (3, 40))
     }
 
     @Test func `stores of every shape hold what a dictionary holds`() {
-        ProofSlice.run("steps", above: 50, seconds: (3, 40)) { seed, budget in
-            var proof = ModelProof(seed: seed, budget: budget)
-            proof.run()
-            return proof.report
-        }
+        ProofSlice.run(ModelProof.self, "steps", above: 50, seconds: (3, 40))
     }
 
     @Test func `readers see whole commits in whatever order threads go on`() {
-        ProofSlice.run("runs", above: 5, seconds: (3, 40)) { seed, budget in
-            var proof = InterleavingProof(seed: seed, budget: budget)
-            proof.run()
-            return proof.report
-        }
+        ProofSlice.run(InterleavingProof.self, "runs", above: 5, seconds: (3, 40))
     }
 
     /// All wait for each other: what a weave is to find must not hang it.

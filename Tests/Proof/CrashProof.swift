@@ -4,7 +4,7 @@ import TestSupport
 /// Cuts the power at every call of a script and within it, and again inside the recovery: the
 /// store opens as one of the commits that were attempted, whole, none that was acknowledged is
 /// lost, and it goes on from there.
-package struct CrashProof {
+package struct CrashProof: StoreProof {
     package private(set) var report = ProofReport()
     private let seed: UInt64
     private let budget: ProofBudget

@@ -1,5 +1,6 @@
 import PageStore
 import Synchronization
+import TestSupport
 
 /// What a call does instead of what it should.
 package enum FaultKind: String, CaseIterable, Sendable {
@@ -25,7 +26,7 @@ package enum FaultKind: String, CaseIterable, Sendable {
 }
 
 /// A file system over another one, of which one call fails, or one and all behind it.
-package final class FaultInjector: FileSystem {
+package final class FaultInjector: ForwardingFileSystem {
     package struct Fault: Sendable {
         /// Counted from 1 over the calls that the kind concerns.
         package var call: Int
@@ -45,7 +46,7 @@ package final class FaultInjector: FileSystem {
         var readCount = 0
     }
 
-    private let base: any FileSystem
+    package let base: any FileSystem
     private let state: Mutex<State>
 
     package init(_ base: any FileSystem, _ fault: Fault?) {
@@ -84,10 +85,6 @@ package final class FaultInjector: FileSystem {
         FaultyStoreFile(try base.open(path, mode), self)
     }
 
-    package func identity(_ path: String) throws(StoreError) -> FileIdentity? {
-        try base.identity(path)
-    }
-
     package func rename(_ path: String, to newPath: String) throws(StoreError) {
         try whole { () throws(StoreError) in try base.rename(path, to: newPath) }
     }
@@ -99,10 +96,6 @@ package final class FaultInjector: FileSystem {
     package func syncDirectory(of path: String) throws(StoreError) {
         try whole { () throws(StoreError) in try base.syncDirectory(of: path) }
     }
-
-    package func now() -> UInt64 { base.now() }
-    package func random() -> UInt64 { base.random() }
-    package func processID() -> Int32 { base.processID() }
 
     fileprivate func write(
         _ bytes: ByteView, _ call: (ByteView) throws(StoreError) -> Void
@@ -135,16 +128,14 @@ package final class FaultInjector: FileSystem {
     }
 }
 
-private final class FaultyStoreFile: StoreFile {
-    private let file: any StoreFile
+private final class FaultyStoreFile: ForwardingFile {
+    let file: any StoreFile
     private let faults: FaultInjector
 
     init(_ file: any StoreFile, _ faults: FaultInjector) {
         self.file = file
         self.faults = faults
     }
-
-    var identity: FileIdentity { file.identity }
 
     func read(into buffer: ReadBuffer, at byteOffset: UInt64) throws(StoreError) -> Int {
         if let kind = faults.next(isRead: true) { throw faults.failure(kind) }
@@ -167,7 +158,6 @@ private final class FaultyStoreFile: StoreFile {
         try faults.truncate(file, to: sizeInBytes)
     }
 
-    func size() throws(StoreError) -> UInt64 { try file.size() }
     func nameCount() throws(StoreError) -> UInt64 { try file.nameCount() }
     func lockWriter() throws(StoreError) -> Bool { try file.lockWriter() }
     func isLockedByWriter() throws(StoreError) -> Bool { try file.isLockedByWriter() }
@@ -183,6 +173,4 @@ private final class FaultyStoreFile: StoreFile {
     func heldGenerations(before end: UInt64) throws(StoreError) -> [Range<UInt64>] {
         try file.heldGenerations(before: end)
     }
-
-    func close() { file.close() }
 }

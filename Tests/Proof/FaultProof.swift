@@ -5,7 +5,7 @@ import TestSupport
 /// Lets every call of scripts fail in every way, alone and with all behind it: nobody traps, what
 /// was acknowledged is there afterwards, also when the power is cut then, and after a failed write
 /// or sync nothing more is acknowledged.
-package struct FaultProof {
+package struct FaultProof: StoreProof {
     package private(set) var report = ProofReport()
     private let seed: UInt64
     private let budget: ProofBudget

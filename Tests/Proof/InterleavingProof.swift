@@ -5,7 +5,7 @@ import TestSupport
 /// interruptions and then in random ones. Every reader sees one commit, whole, none older than
 /// those that had returned; what was acknowledged or seen outlives a power cut; nobody waits for
 /// ever.
-package struct InterleavingProof {
+package struct InterleavingProof: StoreProof {
     package private(set) var report = ProofReport()
     private let seed: UInt64
     private let budget: ProofBudget

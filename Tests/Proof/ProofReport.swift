@@ -28,6 +28,16 @@ package struct ProofReport {
     }
 }
 
+/// Something that is tried in many ways, for as long as the budget lasts.
+package protocol StoreProof: SendableMetatype {
+    /// What was tried so far, and what failed first.
+    var report: ProofReport { get }
+
+    /// - Parameter seed: what repeats the same tries.
+    init(seed: UInt64, budget: ProofBudget)
+    mutating func run()
+}
+
 /// A rule that did not hold.
 package struct ProofFailure: Error, CustomStringConvertible {
     package var description: String

@@ -4,6 +4,11 @@ import Proof
 /// Runs one proof for as long as it is told and prints what it tried: `scripts/prove`.
 @main
 struct Prove {
+    private static let proofs: [String: any StoreProof.Type] = [
+        "crash": CrashProof.self, "damage": DamageProof.self, "faults": FaultProof.self,
+        "model": ModelProof.self, "interleave": InterleavingProof.self,
+    ]
+
     private var kind = ""
     private var minutes: Double?
     private var seed = UInt64.random(in: 1...UInt64.max)
@@ -53,29 +58,9 @@ struct Prove {
     }
 
     private func run() -> ProofReport? {
-        let budget = ProofBudget(seconds: minutes.map { $0 * 60 })
-        switch kind {
-        case "crash":
-            var proof = CrashProof(seed: seed, budget: budget)
-            proof.run()
-            return proof.report
-        case "damage":
-            var proof = DamageProof(seed: seed, budget: budget)
-            proof.run()
-            return proof.report
-        case "faults":
-            var proof = FaultProof(seed: seed, budget: budget)
-            proof.run()
-            return proof.report
-        case "model":
-            var proof = ModelProof(seed: seed, budget: budget)
-            proof.run()
-            return proof.report
-        case "interleave":
-            var proof = InterleavingProof(seed: seed, budget: budget)
-            proof.run()
-            return proof.report
-        default: return nil
-        }
+        guard let type = Self.proofs[kind] else { return nil }
+        var proof = type.init(seed: seed, budget: ProofBudget(seconds: minutes.map { $0 * 60 }))
+        proof.run()
+        return proof.report
     }
 }

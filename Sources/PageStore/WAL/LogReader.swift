@@ -73,6 +73,15 @@ struct LogReader {
     private(set) var frames: [LogFrame] = []
     private let collectsFrames: Bool
 
+    /// Bytes of a segment, from a position in it on.
+    private struct Window {
+        var start: Int
+        var bytes: ReadBuffer
+    }
+
+    /// How much a follower reads at a time: most commits are far smaller than a segment.
+    private static let pieceSizeInBytes = 1 << 17
+
     init(
         engine: Engine, generation: Generation, content: LogContent, isTailOpen: Bool = false,
         commitMax: UInt64 = .max, collectsFrames: Bool = false
@@ -102,14 +111,15 @@ struct LogReader {
         return content
     }
 
+    /// - Parameter sizeInBytes: how much is asked for, where the segment has so much.
     private mutating func load(
-        _ segment: LogSegment, from position: Int
-    ) throws(StoreError) -> ReadBuffer {
+        _ segment: LogSegment, from position: Int, _ sizeInBytes: Int
+    ) throws(StoreError) -> Window {
         if try isInFile(segment.byteOffset, segment.sizeInBytes) {
             let start = segment.byteOffset + UInt64(position)
-            let buffer = ReadBuffer(count: Int(segment.sizeInBytes) - position)
+            let buffer = ReadBuffer(count: min(sizeInBytes, Int(segment.sizeInBytes) - position))
             let count = try engine.file.read(into: buffer, at: start)
-            if count == buffer.count { return buffer }
+            if count == buffer.count { return Window(start: position, bytes: buffer) }
         }
         throw StoreError(
             .truncated, "the file ends inside its log", byteOffset: fileSizeInBytes)
@@ -128,9 +138,11 @@ struct LogReader {
     /// Follows the chain through the last segment; returns the segment that it links to.
     private mutating func scan(_ end: inout LogEnd) throws(StoreError) -> LogSegment? {
         guard let segment = content.segments.last else { return nil }
-        let start = end.position
-        let bytes = try load(segment, from: start)
-        while let frame = LogReader.frame(bytes.view, at: end.position - start, chain: end.chain) {
+        // Where later groups are looked for, all of the segment is needed anyway.
+        var window = try load(
+            segment, from: end.position,
+            isTailOpen ? Self.pieceSizeInBytes : Int(segment.sizeInBytes))
+        while let frame = try frame(segment, end, &window) {
             end.chain = frame.bytes.uint64(at: FrameLayout.hash)
             let byteOffset = segment.byteOffset + UInt64(end.position)
             note(frame, byteOffset, segment)
@@ -146,11 +158,31 @@ struct LogReader {
         pending = []
         content.byteCount = end.linkedByteCount + UInt64(end.position)
         guard content.commitNumber < commitMax, !isTailOpen else { return nil }
-        try searchLaterGroups(segment, bytes.view, start, end.position)
+        try searchLaterGroups(segment, window.bytes.view, window.start, end.position)
         if end.position > 0 {
             try engine.searchUnlinkedSegment(number: segment.number + 1)
         }
         return nil
+    }
+
+    /// The frame at the end of what was read, nil when the chain ends there. The window moves on
+    /// where it ends before the frame does.
+    private mutating func frame(
+        _ segment: LogSegment, _ end: LogEnd, _ window: inout Window
+    ) throws(StoreError) -> (type: FrameType, bytes: ByteView)? {
+        let position = end.position - window.start
+        if let frame = Self.frame(window.bytes.view, at: position, chain: end.chain) {
+            return frame
+        }
+        let left = window.bytes.count - position
+        guard end.position + left < Int(segment.sizeInBytes) else { return nil }
+        var length = FrameLayout.size
+        if left >= length {
+            length = Int(window.bytes.view.uint32(at: position + FrameLayout.length))
+        }
+        guard length > left, length <= Limits.frameSizeInBytesMax else { return nil }
+        window = try load(segment, from: end.position, max(length, Self.pieceSizeInBytes))
+        return Self.frame(window.bytes.view, at: 0, chain: end.chain)
     }
 
     /// The frame at a position, nil when no frame of this chain is there.

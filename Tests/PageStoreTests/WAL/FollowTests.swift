@@ -242,6 +242,39 @@ import Testing
         #expect(error?.message.contains("durable") == true)
     }
 
+    @Test func `a follower does not read a whole segment for a small commit`() throws {
+        let shared = try Shared { $0.logSegmentSizeInBytes = 4 << 20 }
+        let reader = try shared.reader { $0.cacheSizeInBytes = 16 << 20 }
+        for _ in 0..<5 {
+            _ = try shared.number(reader.snapshot())
+            try shared.commit()
+            let before = reader.statistics.bytesRead
+            #expect(try reader.advance())
+            #expect(reader.statistics.bytesRead - before < 200_000)
+            #expect(try shared.number(reader.snapshot()) == shared.writer.snapshot().commitNumber)
+        }
+    }
+
+    @Test func `a follower reads frames wherever its pieces end`() throws {
+        let shared = try Shared { $0.logSegmentSizeInBytes = 4 << 20 }
+        let reader = try shared.reader()
+        var random = SeededRandom(for: "FollowTests")
+        for _ in 0..<20 {
+            for _ in 0..<1 + random.below(4) {
+                let transaction = try shared.writer.beginWrite()
+                let number = try shared.writer.snapshot().commitNumber + 1
+                for id in shared.ids {
+                    let page = try transaction.editablePage(id)
+                    random.bytes(1 + random.below(16_000)).withView { page.copy($0, to: 300) }
+                    page.setUInt64(number, at: 100)
+                }
+                _ = try transaction.commit()
+            }
+            #expect(try reader.advance())
+            #expect(try shared.number(reader.snapshot()) == shared.writer.snapshot().commitNumber)
+        }
+    }
+
     @Test func `tools list the log beside a writer`() throws {
         let shared = try Shared()
         try shared.commit(3)
@@ -255,42 +288,16 @@ import Testing
 }
 
 /// The machine's file system as one without locks.
-struct LocklessFileSystem: FileSystem {
-    private var disk: DiskFileSystem { .shared }
+struct LocklessFileSystem: ForwardingFileSystem {
+    let base: any FileSystem = DiskFileSystem.shared
 
     func open(_ path: String, _ mode: FileMode) throws(StoreError) -> any StoreFile {
-        LocklessFile(try disk.open(path, mode))
+        LocklessFile(try base.open(path, mode))
     }
-    func identity(_ path: String) throws(StoreError) -> FileIdentity? { try disk.identity(path) }
-    func rename(_ path: String, to newPath: String) throws(StoreError) {
-        try disk.rename(path, to: newPath)
-    }
-    func unlink(_ path: String) throws(StoreError) { try disk.unlink(path) }
-    func syncDirectory(of path: String) throws(StoreError) { try disk.syncDirectory(of: path) }
-    func now() -> UInt64 { disk.now() }
-    func random() -> UInt64 { disk.random() }
-    func processID() -> Int32 { disk.processID() }
 }
 
-private final class LocklessFile: StoreFile {
-    private let file: any StoreFile
+private final class LocklessFile: ForwardingFile {
+    let file: any StoreFile
 
     init(_ file: any StoreFile) { self.file = file }
-
-    var identity: FileIdentity { file.identity }
-    func read(into buffer: ReadBuffer, at byteOffset: UInt64) throws(StoreError) -> Int {
-        try file.read(into: buffer, at: byteOffset)
-    }
-    func write(_ bytes: ByteView, at byteOffset: UInt64) throws(StoreError) {
-        try file.write(bytes, at: byteOffset)
-    }
-    func writeDurably(_ bytes: ByteView, at byteOffset: UInt64) throws(StoreError) {
-        try file.writeDurably(bytes, at: byteOffset)
-    }
-    func sync() throws(StoreError) { try file.sync() }
-    func truncate(to sizeInBytes: UInt64) throws(StoreError) {
-        try file.truncate(to: sizeInBytes)
-    }
-    func size() throws(StoreError) -> UInt64 { try file.size() }
-    func close() { file.close() }
 }

@@ -60,8 +60,8 @@ import Testing
 }
 
 /// A file in memory one of whose writes can be made to wait.
-private final class PausingFileSystem: FileSystem {
-    private let memory = MemoryFileSystem()
+private final class PausingFileSystem: ForwardingFileSystem {
+    let base: any FileSystem = MemoryFileSystem()
     let isPausing = Atomic<Bool>(false)
     let hasPaused = DispatchSemaphore(value: 0)
     let mayGoOn = DispatchSemaphore(value: 0)
@@ -71,23 +71,12 @@ private final class PausingFileSystem: FileSystem {
     func goOn() { mayGoOn.signal() }
 
     func open(_ path: String, _ mode: FileMode) throws(StoreError) -> any StoreFile {
-        PausingFile(try memory.open(path, mode), self)
+        PausingFile(try base.open(path, mode), self)
     }
-    func identity(_ path: String) throws(StoreError) -> FileIdentity? {
-        try memory.identity(path)
-    }
-    func rename(_ path: String, to newPath: String) throws(StoreError) {
-        try memory.rename(path, to: newPath)
-    }
-    func unlink(_ path: String) throws(StoreError) { try memory.unlink(path) }
-    func syncDirectory(of path: String) throws(StoreError) {}
-    func now() -> UInt64 { memory.now() }
-    func random() -> UInt64 { memory.random() }
-    func processID() -> Int32 { memory.processID() }
 }
 
-private final class PausingFile: StoreFile {
-    private let file: any StoreFile
+private final class PausingFile: ForwardingFile {
+    let file: any StoreFile
     private let files: PausingFileSystem
 
     init(_ file: any StoreFile, _ files: PausingFileSystem) {
@@ -95,13 +84,6 @@ private final class PausingFile: StoreFile {
         self.files = files
     }
 
-    var identity: FileIdentity { file.identity }
-    func read(into buffer: ReadBuffer, at byteOffset: UInt64) throws(StoreError) -> Int {
-        try file.read(into: buffer, at: byteOffset)
-    }
-    func write(_ bytes: ByteView, at byteOffset: UInt64) throws(StoreError) {
-        try file.write(bytes, at: byteOffset)
-    }
     func writeDurably(_ bytes: ByteView, at byteOffset: UInt64) throws(StoreError) {
         if files.isPausing.exchange(false, ordering: .sequentiallyConsistent) {
             files.hasPaused.signal()
@@ -109,10 +91,4 @@ private final class PausingFile: StoreFile {
         }
         try file.writeDurably(bytes, at: byteOffset)
     }
-    func sync() throws(StoreError) { try file.sync() }
-    func truncate(to sizeInBytes: UInt64) throws(StoreError) {
-        try file.truncate(to: sizeInBytes)
-    }
-    func size() throws(StoreError) -> UInt64 { try file.size() }
-    func close() { file.close() }
 }

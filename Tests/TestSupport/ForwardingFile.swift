@@ -1,0 +1,57 @@
+import PageStore
+
+/// A file over another one, for tests that change what a few of its calls do. Locks are not handed
+/// on: without calls of its own it is a file that no other process can reach.
+package protocol ForwardingFile: StoreFile {
+    var file: any StoreFile { get }
+}
+
+extension ForwardingFile {
+    package var identity: FileIdentity { file.identity }
+
+    package func read(into buffer: ReadBuffer, at byteOffset: UInt64) throws(StoreError) -> Int {
+        try file.read(into: buffer, at: byteOffset)
+    }
+
+    package func write(_ bytes: ByteView, at byteOffset: UInt64) throws(StoreError) {
+        try file.write(bytes, at: byteOffset)
+    }
+
+    package func writeDurably(_ bytes: ByteView, at byteOffset: UInt64) throws(StoreError) {
+        try file.writeDurably(bytes, at: byteOffset)
+    }
+
+    package func sync() throws(StoreError) { try file.sync() }
+
+    package func truncate(to sizeInBytes: UInt64) throws(StoreError) {
+        try file.truncate(to: sizeInBytes)
+    }
+
+    package func size() throws(StoreError) -> UInt64 { try file.size() }
+    package func close() { file.close() }
+}
+
+/// A file system over another one; what opens files says what they are.
+package protocol ForwardingFileSystem: FileSystem {
+    var base: any FileSystem { get }
+}
+
+extension ForwardingFileSystem {
+    package func identity(_ path: String) throws(StoreError) -> FileIdentity? {
+        try base.identity(path)
+    }
+
+    package func rename(_ path: String, to newPath: String) throws(StoreError) {
+        try base.rename(path, to: newPath)
+    }
+
+    package func unlink(_ path: String) throws(StoreError) { try base.unlink(path) }
+
+    package func syncDirectory(of path: String) throws(StoreError) {
+        try base.syncDirectory(of: path)
+    }
+
+    package func now() -> UInt64 { base.now() }
+    package func random() -> UInt64 { base.random() }
+    package func processID() -> Int32 { base.processID() }
+}
