@@ -14,9 +14,10 @@ package struct RecordBatch: ~Copyable {
         /// Of the record's entity; of a deletion that of its hierarchy's root.
         var tag: UInt16
         var number: ObjectNumber
-        /// Where the new record lies in `rows`.
+        /// Where the new record lies in `rows`, unless it is lent.
         var start: Int
         var count: Int
+        var lent: RowView?
         /// What lists have in the place of a deleted object.
         var replacement: ObjectNumber?
     }
@@ -35,16 +36,19 @@ package struct RecordBatch: ~Copyable {
 
     package var isEmpty: Bool { changes.isEmpty && linkChanges.isEmpty }
 
+    /// - Parameter isLent: the row stays as it is until the batch is applied, so that it need not
+    ///   be copied when it is in the stored form already.
     package mutating func insert(
-        _ entity: EntityLayout, _ number: ObjectNumber, row: RowBuffer
+        _ entity: EntityLayout, _ number: ObjectNumber, row: RowBuffer, isLent: Bool = false
     ) {
-        append(.insertion, entity, number, row)
+        append(.insertion, entity, number, row, isLent: isLent)
     }
 
+    /// - Parameter isLent: as of an insertion.
     package mutating func update(
-        _ entity: EntityLayout, _ number: ObjectNumber, row: RowBuffer
+        _ entity: EntityLayout, _ number: ObjectNumber, row: RowBuffer, isLent: Bool = false
     ) {
-        append(.update, entity, number, row)
+        append(.update, entity, number, row, isLent: isLent)
     }
 
     /// Deletes a record and its links. Lists that no inverse leads back to forget the object, or
@@ -78,8 +82,18 @@ package struct RecordBatch: ~Copyable {
     }
 
     private mutating func append(
-        _ kind: Change.Kind, _ entity: EntityLayout, _ number: ObjectNumber, _ row: RowBuffer
+        _ kind: Change.Kind, _ entity: EntityLayout, _ number: ObjectNumber, _ row: RowBuffer,
+        isLent: Bool
     ) {
+        if isLent,
+            row.isCompact(variableOffsets: entity.variableOffsets, fixedSize: entity.fixedSize)
+        {
+            changes.append(
+                Change(
+                    kind: kind, tag: entity.tag, number: number, start: 0, count: 0,
+                    lent: row.view))
+            return
+        }
         let start = rows.count
         row.compact(
             into: rows, variableOffsets: entity.variableOffsets, fixedSize: entity.fixedSize)
@@ -89,8 +103,8 @@ package struct RecordBatch: ~Copyable {
                 count: rows.count - start))
     }
 
-    /// The new record of a change.
+    /// The new record of a change; valid as long as the batch is.
     func row(_ change: Change) -> ByteView {
-        rows.view.slice(from: change.start, count: change.count)
+        change.lent?.bytes ?? rows.view.slice(from: change.start, count: change.count)
     }
 }

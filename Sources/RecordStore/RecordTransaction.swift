@@ -17,11 +17,16 @@ package final class RecordTransaction: RecordReader {
     /// root; nil until the first is asked for.
     private var numbers: [(last: UInt64, stored: UInt64)?]
     private var countChanges: [UInt16: Int] = [:]
+    /// By how much the counts of entities are other than they were at the beginning, by tag.
+    private var savedChanges: [UInt16: Int] = [:]
+    /// What ``wasThere(_:of:)`` found, by tag: the last of the numbers of which none is missing.
+    private var lastOfAll: [UInt64?]
     private var sharers: [HierarchyID: Set<ObjectNumber>] = [:]
 
     init(schema: Schema, editor: WriteTransaction, catalog: Catalog, trees: TreeTable) {
         self.editor = editor
         numbers = Array(repeating: nil, count: schema.entities.count + 1)
+        lastOfAll = Array(repeating: nil, count: schema.entities.count + 1)
         super.init(schema: schema, view: editor, catalog: catalog, trees: trees)
     }
 
@@ -74,8 +79,27 @@ package final class RecordTransaction: RecordReader {
                 throw .corrupt(nil, "the counter of an entity does not fit its records")
             }
             try catalog.setCounter(key, UInt64(count), in: editor)
+            savedChanges[tag, default: 0] += change
         }
         countChanges = [:]
+    }
+
+    /// Whether the store had an entity's object for certain when the transaction began. No record
+    /// is looked for: as many records as numbers were given out leave no number without one. False
+    /// for every object of a hierarchy with several entities, or one that lost an object ever.
+    package func wasThere(
+        _ number: ObjectNumber, of entity: EntityLayout
+    ) throws(StoreError) -> Bool {
+        let tag = Int(entity.tag)
+        if let last = lastOfAll[tag] { return number.rawValue > 0 && number.rawValue <= last }
+        var last: UInt64 = 0
+        if entity.tags.count == 1, entity.hierarchy.rootTag == entity.tag {
+            let count = try recordCount(of: entity) - savedChanges[entity.tag, default: 0]
+            let given = try catalog.counter(Catalog.numberKey(entity.hierarchy), of: view)
+            if given == count { last = given }
+        }
+        lastOfAll[tag] = last
+        return try wasThere(number, of: entity)
     }
 
     /// The objects, by hierarchy and in order, that were applied since the last call and may share

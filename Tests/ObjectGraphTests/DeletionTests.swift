@@ -56,6 +56,18 @@ private final class Picture: CoreStoreObject {
         #expect(try queue.sync { try stack.fetchCount(From<Car>()) } == 0)
     }
 
+    @Test(arguments: [false, true])
+    func `what a cascade takes first is counted too`(reversed: Bool) throws {
+        let (stack, _) = try stack()
+        try stack.perform(synchronous: { transaction in
+            let cars = (0..<5).map { _ in transaction.create(Into<Car>()) }
+            for (car, next) in zip(cars, cars.dropFirst()) { car.next = next }
+            let doomed = reversed ? Array(cars.reversed()) : cars
+            #expect(transaction.delete(doomed + doomed) == 5)
+            #expect(transaction.delete(doomed) == 0)
+        })
+    }
+
     /// Deletes from the last to the first: a search for each would walk over all before it.
     private func timeOfDeleting(_ count: Int) throws -> Double {
         let (stack, _) = try stack()

@@ -55,23 +55,47 @@ extension BaseDataTransaction {
         preProcess: (_ mapping: [O.UniqueIDType: O.ImportSource]) throws -> [O.UniqueIDType: O
             .ImportSource] = { $0 }
     ) throws -> [O] where S.Element == O.ImportSource {
-        var order: [O.UniqueIDType] = []
-        var sources: [O.UniqueIDType: O.ImportSource] = [:]
+        var named: [(id: O.UniqueIDType, source: O.ImportSource)] = []
+        named.reserveCapacity(sourceArray.underestimatedCount)
         for source in sourceArray {
             guard let id = try O.uniqueID(from: source, in: self) else { continue }
-            if sources.updateValue(source, forKey: id) == nil { order.append(id) }
+            named.append((id, source))
         }
-        sources = try preProcess(sources)
-        let wanted = order.compactMap { id in sources[id].map { (id: id, source: $0) } }
-        let existing = try existingObjects(wanted.map(\.id), O.self)
+        let (ids, sources) = try mapped(named, preProcess)
+        let existing = try existingObjects(ids, O.self)
         var objects: [O] = []
-        objects.reserveCapacity(wanted.count)
-        for (position, (id, source)) in wanted.enumerated() {
+        objects.reserveCapacity(ids.count)
+        for (position, id) in ids.enumerated() {
             let object = try importSource(
-                source, id: id, into: into, existing: existing[position])
+                sources[position], id: id, into: into, existing: existing[position])
             if let object { objects.append(object) }
         }
         return objects
+    }
+
+    /// The identities in the order in which they first occur, each with the source that it has
+    /// after the program's changes.
+    private func mapped<ID: Hashable, Source>(
+        _ named: [(id: ID, source: Source)],
+        _ preProcess: (_ mapping: [ID: Source]) throws -> [ID: Source]
+    ) throws -> (ids: [ID], sources: [Source]) {
+        // A dictionary that grows hashes its keys again each time.
+        var mapping: [ID: Source] = Dictionary(minimumCapacity: named.count)
+        var order: [ID] = []
+        order.reserveCapacity(named.count)
+        for (id, source) in named where mapping.updateValue(source, forKey: id) == nil {
+            order.append(id)
+        }
+        mapping = try preProcess(mapping)
+        var (ids, sources): ([ID], [Source]) = ([], [])
+        ids.reserveCapacity(order.count)
+        sources.reserveCapacity(order.count)
+        for id in order {
+            guard let source = mapping[id] else { continue }
+            ids.append(id)
+            sources.append(source)
+        }
+        return (ids, sources)
     }
 
     private func importSource<O: CoreStoreObject & ImportableUniqueObject>(

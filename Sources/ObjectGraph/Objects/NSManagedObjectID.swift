@@ -4,7 +4,7 @@ import RecordStore
 public final class NSManagedObjectID: Hashable, Sendable, CustomStringConvertible {
     let storeID: UUID
     let number: ObjectNumber
-    private let entity: EntityLayout
+    let entity: EntityLayout
 
     init(storeID: UUID, entity: EntityLayout, number: ObjectNumber) {
         self.storeID = storeID

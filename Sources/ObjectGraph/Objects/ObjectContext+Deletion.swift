@@ -3,13 +3,18 @@ import RecordStore
 extension ObjectContext {
     /// Deletes an object by the rules of its relationships. Cascades are a list and no recursion:
     /// a chain may be as long as the store.
-    func delete(_ object: CoreStoreObject) throws(StoreError) {
+    ///
+    /// - Parameter cascaded: is told what else goes.
+    func delete(
+        _ object: CoreStoreObject, cascaded: (RawObject) -> Void = { _ in }
+    ) throws(StoreError) {
         var open = [object]
         var position = 0
         while position < open.count {
             let next = open[position]
             position += 1
             guard let raw = next.raw, next.state != .deleted else { continue }
+            if next !== object { cascaded(raw) }
             next.loadRow()
             for relationship in raw.kind.entity.relationships
             where relationship.deleteRule != .nullify {

@@ -31,6 +31,8 @@ extension ObjectContext {
         }
     }
 
+    /// The rows are lent: `pending` keeps their objects, and nothing touches them, until the
+    /// batch has been applied.
     private func batch(for store: AttachedStore) throws(StoreError) -> RecordBatch {
         var batch = RecordBatch()
         var updates: [CoreStoreObject] = []
@@ -43,14 +45,15 @@ extension ObjectContext {
             object.isFlushed = true
             if !object.isRecorded {
                 object.isRecorded = true
-                batch.insert(raw.kind.entity, raw.number, row: object.row.buffer)
+                batch.insert(
+                    raw.kind.entity, raw.number, row: object.row.buffer, isLent: true)
             } else if isWritten {
                 updates.append(object)
             }
         }
         for object in Self.sorted(updates) {
             guard let raw = object.raw else { continue }
-            batch.update(raw.kind.entity, raw.number, row: object.row.buffer)
+            batch.update(raw.kind.entity, raw.number, row: object.row.buffer, isLent: true)
         }
         for object in Self.sorted(unflushedDeletions) {
             guard let raw = object.raw, raw.kind.store === store else { continue }
@@ -125,6 +128,10 @@ extension ObjectContext {
 
     /// Others' changes may have shortened the lists of objects that were let go.
     private func validateReleasedCounts() throws(CoreStoreError) {
+        let hasBounds = openStores.contains { store in
+            store.database.schema.entities.contains(where: \.hasLinkBounds)
+        }
+        guard hasBounds else { return }
         for state in [CoreStoreObject.State.inserted, .updated] {
             try forEachChanged(state) { name throws(CoreStoreError) in
                 let entity = name.access.store.database.schema.knownEntity(tag: name.tag)

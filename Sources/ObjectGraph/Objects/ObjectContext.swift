@@ -161,10 +161,29 @@ final class ObjectContext {
     /// The object of an ID in this context; nil when its row is gone.
     func existing(_ id: NSManagedObjectID) throws(StoreError) -> CoreStoreObject? {
         for access in accesses where access.store.id == id.storeID {
-            return try object(id.number, in: id.hierarchy, access)
+            return try existing(id, access)
         }
         guard let store = stack?.store(id.storeID) else { return nil }
-        return try object(id.number, in: id.hierarchy, of: store)
+        return try existing(id, try access(to: store))
+    }
+
+    /// In a transaction, an object that is there for certain reads its row when that is first
+    /// needed: what is only linked to never needs it.
+    private func existing(
+        _ id: NSManagedObjectID, _ access: StoreAccess
+    ) throws(StoreError) -> CoreStoreObject? {
+        guard role == .transaction, let transaction = access.reader as? RecordTransaction else {
+            return try object(id.number, in: id.hierarchy, access)
+        }
+        // What the transaction itself deleted is kept, and so it is registered.
+        if let known = access.registered(id.number, in: id.hierarchy) {
+            return known.state == .deleted ? nil : known
+        }
+        // The ID may be one of another schema.
+        guard access.store.database.schema.entity(tag: id.entity.tag) === id.entity,
+            try transaction.wasThere(id.number, of: id.entity)
+        else { return try object(id.number, in: id.hierarchy, access) }
+        return make(id.number, access.kind(id.entity.tag, in: self))
     }
 
     /// The object of a number in a hierarchy; nil when its row is gone.
@@ -218,7 +237,9 @@ final class ObjectContext {
     /// the defaults: the fault is logged, and reading never ends the program.
     func loadedRow(of object: CoreStoreObject, _ raw: RawObject) -> RowBuffer {
         do throws(StoreError) {
-            let reader = try reader(for: raw.store)
+            // An object that outlives its transaction may never have needed its row before.
+            let reader =
+                hasEnded ? try raw.store.database.snapshot() : try reader(for: raw.store)
             if let row = try reader.row(raw.number, in: raw.entity.hierarchy) { return row }
         } catch {
             // Values made up from defaults must not be saved over the stored ones.

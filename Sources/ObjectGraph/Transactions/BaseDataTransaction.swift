@@ -113,14 +113,27 @@ public class BaseDataTransaction {
         _ = deleteExisting(objectIDs)
     }
 
+    /// Deletes objects in the order of their numbers, in which their records and links lie near
+    /// each other. Returns how many of them were there, by whatever rule they went.
     private func deleteExisting(_ ids: some Sequence<NSManagedObjectID>) -> Int {
         checkOpen()
+        let ids = Array(ids)
+        let hierarchies = Set(ids.map(\.hierarchy))
+        let places = ids.enumerated().map { (number: $1.number.rawValue, index: $0) }
+            .sorted { $0.number < $1.number }
+        var cascaded: Set<NSManagedObjectID> = []
         var count = 0
-        for id in ids {
+        for (_, index) in places {
             do throws(StoreError) {
                 try context.makeRoom()
-                guard let object = try context.existing(id) else { continue }
-                try context.delete(object)
+                guard let object = try context.existing(ids[index]) else {
+                    if cascaded.remove(ids[index]) != nil { count += 1 }
+                    continue
+                }
+                try context.delete(object) { other in
+                    guard hierarchies.contains(other.entity.hierarchy) else { return }
+                    cascaded.insert(other.id)
+                }
                 count += 1
             } catch {
                 context.fail(error, "an object could not be deleted.")
@@ -178,6 +191,7 @@ public class BaseDataTransaction {
             let stored = try? snapshot.row(raw.number, in: raw.entity.hierarchy)
         else { return object.state == .inserted ? ["*"] : [] }
         defer { stored.deallocate() }
+        object.loadRow()
         let fields = raw.entity.fields.filter {
             object.row.buffer.view.value($0) != stored.view.value($0)
         }

@@ -30,11 +30,17 @@ package final class ByteBuffer {
         let capacity = max(capacity, 64)
         // Safety: nobody else has the object yet.
         unsafe storedCapacity = capacity
-        unsafe base = UnsafeMutableRawPointer.allocate(byteCount: capacity, alignment: 16)
+        unsafe base = Self.block(malloc(capacity))
     }
 
     deinit {
-        unsafe base.deallocate()
+        unsafe free(base)
+    }
+
+    /// A block of the allocator; without memory a process ends, as it does in Swift's own.
+    private static func block(_ pointer: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer {
+        guard let pointer = unsafe pointer else { preconditionFailure("there is no memory left") }
+        return unsafe pointer
     }
 
     /// What has been written; valid until the next append.
@@ -52,11 +58,9 @@ package final class ByteBuffer {
         let needed = count + additional
         guard needed > capacity else { return }
         let larger = max(needed, capacity * 2)
-        let block = UnsafeMutableRawPointer.allocate(byteCount: larger, alignment: 16)
-        // Safety: the new block holds more than `count` bytes.
-        unsafe memcpy(block, base, count)
-        unsafe base.deallocate()
-        unsafe base = block
+        // Safety: the block is `malloc`'s, and nobody has its old address: a view is valid until
+        // the next append. Large blocks move by their page table, without a copy.
+        unsafe base = Self.block(realloc(base, larger))
         capacity = larger
     }
 

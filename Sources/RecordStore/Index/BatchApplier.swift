@@ -77,7 +77,7 @@ struct BatchApplier {
         }
         plan.countChange += 1
         guard hasLarge(bytes, plan.entity) else {
-            plan.records.insert(number.rawValue, value: bytes)
+            plan.records.insert(number.rawValue, lending: bytes)
             return
         }
         let moved = try movingBlobs(bytes, plan.entity, old: nil)
@@ -115,7 +115,7 @@ struct BatchApplier {
         }
         let hasOld = entity.variableOffsets.contains { before.isBlob(at: $0) }
         guard hasOld || hasLarge(bytes, entity) else {
-            plan.records.insert(number.rawValue, value: bytes)
+            plan.records.insert(number.rawValue, lending: bytes)
             return
         }
         let moved = try movingBlobs(bytes, entity, old: before)

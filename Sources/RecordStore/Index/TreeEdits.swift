@@ -8,9 +8,14 @@ final class TreeEdits {
         var keyCount: Int32
         /// Negative for a removal.
         var valueCount: Int32
+        /// The place in `lent`; negative for a value that lies behind its key.
+        var lentIndex: Int32 = -1
     }
 
     private let arena = ByteBuffer(capacity: 4096)
+    /// Values that are read where they are, and not copied twice on their way to a page.
+    private var lent: [ByteView] = []
+    private var lentByteCount = 0
     private var edits: [Edit] = []
     private var isSorted = true
 
@@ -34,6 +39,18 @@ final class TreeEdits {
         add(start, appendKey(first, second), value: value)
     }
 
+    /// The same with a value that stays where it is until the edits are applied.
+    func insert(_ number: UInt64, lending value: ByteView) {
+        let start = arena.count
+        let keyCount = appendKey(number, nil)
+        add(
+            Edit(
+                keyStart: start, keyCount: Int32(keyCount), valueCount: Int32(value.count),
+                lentIndex: Int32(lent.count)))
+        lent.append(value)
+        lentByteCount += value.count
+    }
+
     func remove(_ first: UInt64, _ second: UInt64? = nil) {
         let start = arena.count
         add(start, appendKey(first, second), isRemoval: true)
@@ -50,9 +67,13 @@ final class TreeEdits {
         _ start: Int, _ keyCount: Int, value: ByteView? = nil, isRemoval: Bool = false
     ) {
         if let value { arena.append(value) }
-        let edit = Edit(
-            keyStart: start, keyCount: Int32(keyCount),
-            valueCount: isRemoval ? -1 : Int32(value?.count ?? 0))
+        add(
+            Edit(
+                keyStart: start, keyCount: Int32(keyCount),
+                valueCount: isRemoval ? -1 : Int32(value?.count ?? 0)))
+    }
+
+    private func add(_ edit: Edit) {
         if isSorted, let last = edits.last {
             isSorted = key(last).compare(key(edit)) <= 0
         }
@@ -61,6 +82,12 @@ final class TreeEdits {
 
     private func key(_ edit: Edit) -> ByteView {
         arena.view.slice(from: edit.keyStart, count: Int(edit.keyCount))
+    }
+
+    private func value(_ edit: Edit) -> ByteView {
+        guard edit.lentIndex < 0 else { return lent[Int(edit.lentIndex)] }
+        return arena.view.slice(
+            from: edit.keyStart + Int(edit.keyCount), count: Int(edit.valueCount))
     }
 
     /// By key; edits of one key keep their order.
@@ -105,21 +132,19 @@ final class TreeEdits {
         sort()
         defer {
             edits = []
+            lent = []
+            lentByteCount = 0
             arena.removeAll()
         }
-        if arena.count >= editor.bulkBytesMin, try editor.isEmpty(tree) {
+        if arena.count + lentByteCount >= editor.bulkBytesMin, try editor.isEmpty(tree) {
             return try build(tree, of: editor)
         }
         let writer = TreeWriter(editor, tree: tree)
-        let view = arena.view
         for edit in edits {
-            let key = view.slice(from: edit.keyStart, count: Int(edit.keyCount))
             if edit.valueCount < 0 {
-                _ = try writer.remove(key)
+                _ = try writer.remove(key(edit))
             } else {
-                let value = view.slice(
-                    from: edit.keyStart + Int(edit.keyCount), count: Int(edit.valueCount))
-                _ = try writer.insert(key, value)
+                _ = try writer.insert(key(edit), value(edit))
             }
         }
     }
@@ -131,9 +156,7 @@ final class TreeEdits {
             // Of one key the last edit counts, and what an empty tree loses it never had.
             let isLast = index + 1 == edits.count || !(key(edits[index + 1]) == key(edit))
             guard isLast, edit.valueCount >= 0 else { continue }
-            let value = arena.view.slice(
-                from: edit.keyStart + Int(edit.keyCount), count: Int(edit.valueCount))
-            try builder.append(key(edit), value)
+            try builder.append(key(edit), value(edit))
         }
         try builder.finish()
     }

@@ -17,6 +17,22 @@ extension RowBuffer {
         }
     }
 
+    /// Whether the record has that form already.
+    package func isCompact(variableOffsets: [Int], fixedSize: Int) -> Bool {
+        let row = view
+        var end = fixedSize
+        for offset in variableOffsets {
+            guard !row.isNull(at: offset) else {
+                guard row.uint(at: offset) == 0 else { return false }
+                continue
+            }
+            let (start, count) = row.heap(at: offset)
+            guard start == end else { return false }
+            end += count
+        }
+        return end == row.bytes.count
+    }
+
     /// The same as bytes of their own.
     package func compacted(variableOffsets: [Int], fixedSize: Int) -> [UInt8] {
         let buffer = ByteBuffer(capacity: Int(size))

@@ -1,0 +1,121 @@
+import ObjectGraph
+import PageStore
+import TestSupport
+import Testing
+
+/// Objects of a transaction that read their rows when they are first needed.
+@Suite struct LateRowTests {
+    private let stack: DataStack
+    private let ids: [NSManagedObjectID]
+
+    init() throws {
+        stack = DataStack(Zoo.schema(), viewContext: .queue(DispatchQueue(label: "view")))
+        var options = EngineOptions()
+        options.changedBytesMax = 1
+        try stack.addStorageAndWait(
+            LocalStore(
+                fileURL: URL(fileURLWithPath: "/late"), files: MemoryFileSystem(),
+                engineOptions: options))
+        ids = try stack.perform(synchronous: { transaction in
+            (0..<500).map { index in
+                let person = transaction.create(Into<Person>())
+                person.name = "person \(index)"
+                person.email = "\(index)@example.org"
+                return person.objectID()
+            }
+        })
+    }
+
+    @Test func `what is only linked to costs no look at a page`() throws {
+        try stack.perform(synchronous: { transaction in
+            var people = [transaction.edit(Into<Person>(), ids[0])]
+            let before = stack.statistics.pageLookups
+            for id in ids { people.append(transaction.edit(Into<Person>(), id)) }
+            #expect(people.allSatisfy { $0 != nil })
+            #expect(stack.statistics.pageLookups == before)
+        })
+    }
+
+    @Test func `links to unread objects are stored and their values stay`() throws {
+        try stack.perform(synchronous: { transaction in
+            for id in ids {
+                let toy = transaction.create(Into<Toy>())
+                toy.owner = transaction.edit(Into<Person>(), id)
+            }
+        })
+        try stack.perform(synchronous: { transaction in
+            for (index, id) in ids.enumerated() {
+                let person = try #require(transaction.edit(Into<Person>(), id))
+                #expect(person.toys.count == 1)
+                #expect(person.name == "person \(index)")
+                #expect(person.email == "\(index)@example.org")
+            }
+        })
+    }
+
+    @Test func `an object that only got links has changed and can be asked for how`() throws {
+        try stack.perform(synchronous: { transaction in
+            let person = try #require(transaction.edit(Into<Person>(), ids[3]))
+            let toy = transaction.create(Into<Toy>())
+            person.toys = [toy]
+            #expect(transaction.objectHasPersistentChangedValues(person))
+            #expect(transaction.updatedObjectIDs() == [ids[3]])
+        })
+    }
+
+    @Test func `an object that was never read is read when its transaction has ended`() throws {
+        let person = try stack.perform(synchronous: { transaction in
+            try #require(transaction.edit(Into<Person>(), ids[7]))
+        })
+        #expect(person.name == "person 7")
+    }
+
+    @Test func `what the transaction deleted is not there to edit`() throws {
+        try stack.perform(synchronous: { transaction in
+            transaction.delete(objectIDs: [ids[10]])
+            for _ in 0..<3 { _ = transaction.create(Into<Toy>()) }
+            #expect(transaction.edit(Into<Person>(), ids[10]) == nil)
+            #expect(transaction.edit(Into<Person>(), ids[11])?.name == "person 11")
+        })
+    }
+
+    @Test func `what an earlier transaction deleted is not there to edit`() throws {
+        try stack.perform(synchronous: { transaction in
+            transaction.delete(objectIDs: [ids[20]])
+        })
+        try stack.perform(synchronous: { transaction in
+            #expect(transaction.edit(Into<Person>(), ids[20]) == nil)
+            #expect(transaction.edit(Into<Person>(), ids[21])?.name == "person 21")
+        })
+    }
+
+    @Test func `an object that came and went in one transaction leaves a gap`() throws {
+        let gone = try stack.perform(synchronous: { transaction in
+            let person = transaction.create(Into<Person>())
+            person.email = "gone"
+            let id = person.objectID()
+            transaction.delete(person)
+            let last = transaction.create(Into<Person>())
+            last.email = "last"
+            return id
+        })
+        try stack.perform(synchronous: { transaction in
+            #expect(transaction.edit(Into<Person>(), gone) == nil)
+            #expect(transaction.edit(Into<Person>(), ids[0]) != nil)
+        })
+    }
+
+    @Test func `objects that a transaction adds and takes leave the rest there to edit`() throws {
+        try stack.perform(synchronous: { transaction in
+            // Applied at once, so that the counts have changed before the first is edited.
+            for index in 0..<5 {
+                let person = transaction.create(Into<Person>())
+                person.email = "new \(index)"
+            }
+            transaction.delete(objectIDs: ids[0..<5])
+            _ = try transaction.fetchCount(From<Person>())
+            for id in ids[0..<5] { #expect(transaction.edit(Into<Person>(), id) == nil) }
+            for id in ids[5...] { #expect(transaction.edit(Into<Person>(), id) != nil) }
+        })
+    }
+}
