@@ -1,3 +1,11 @@
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
 /// Deltas of pages whose bytes stay where they were, or move by whole slots: what insertions,
 /// removals and changes in place leave of a node.
 ///
@@ -14,6 +22,7 @@ struct PageDelta {
     /// A match of so many bytes is taken without a look at what else there is.
     private static let matchSizeFine = 64
     private static let distanceMax = 65_535
+    private static let strideSize = 256
 
     private let image: ByteView
     private let base: ByteView
@@ -128,6 +137,14 @@ struct PageDelta {
         let limit = min(image.count - lastLiterals - position, other.count - source)
         precondition(position >= 0 && source >= 0, "a match lies in its pages")
         var count = 0
+        // Nearly all of a page is as it was: the library compares it by whole lines.
+        while count &+ strideSize <= limit {
+            // Safety: both views hold a stride from here on: the limit is within each.
+            let order = unsafe memcmp(
+                image.base + position + count, other.base + source + count, strideSize)
+            guard order == 0 else { break }
+            count &+= strideSize
+        }
         while count &+ 8 <= limit {
             // Safety: both views hold eight bytes from here on: the limit is within each.
             let left = unsafe (image.base + position).loadUnaligned(
