@@ -174,31 +174,68 @@ package struct NodeView {
         let head = NodeView.head(of: rest)
         let start = slotsStart
         let end = slotCount
+        if rest.count <= 4, end > 0,
+            let index = gaplessSlot(head, size: rest.count, start: start, end: end)
+        {
+            return (index, true)
+        }
         var index = lowerBound(head, start: start, from: 0, to: end)
         guard index < end, headAt(index, start: start) == head else {
             return (index, false)
         }
-        var order = compare(slot(index, start: start), rest)
+        let order = compare(slot(index, start: start), rest)
         if order >= 0 { return (index, order == 0) }
         index &+= 1
-        // Other keys with this head follow: bisect those in full.
-        guard index < end, headAt(index, start: start) == head else {
-            return (index, false)
+        // Others with this head follow: texts that begin alike. A step too far does no harm.
+        var upper = index
+        var step = 8
+        while upper < end, headAt(upper, start: start) == head {
+            upper &+= step
+            step &*= 2
         }
-        var upper =
-            head == .max ? end : lowerBound(head &+ 1, start: start, from: index, to: end)
-        var found = false
-        while index < upper {
-            let middle = (index &+ upper) >> 1
-            order = compare(slot(middle, start: start), rest)
+        return searchInFull(rest, start: start, from: index, to: min(upper, end))
+    }
+
+    /// The same among some slots, by whole keys. Each of them waits for memory, but three wait
+    /// hardly longer than one: so the range is cut in four.
+    private func searchInFull(
+        _ rest: ByteView, start: Int, from first: Int, to end: Int
+    ) -> (index: Int, isEqual: Bool) {
+        var low = first
+        var high = end
+        while low < high {
+            let middle = (low &+ high) >> 1
+            let quarter = (high &- low) >> 2
+            let left = low &+ quarter
+            let right = middle &+ quarter
+            let leftOrder = compare(slot(left, start: start), rest)
+            let order = compare(slot(middle, start: start), rest)
+            let rightOrder = compare(slot(right, start: start), rest)
+            if order == 0 { return (middle, true) }
             if order < 0 {
-                index = middle &+ 1
+                if rightOrder == 0 { return (right, true) }
+                low = rightOrder < 0 ? right &+ 1 : middle &+ 1
+                high = rightOrder < 0 ? high : right
             } else {
-                found = found || order == 0
-                upper = middle
+                if leftOrder == 0 { return (left, true) }
+                low = leftOrder < 0 ? left &+ 1 : low
+                high = leftOrder < 0 ? middle : left
             }
         }
-        return (index, found)
+        return (low, false)
+    }
+
+    /// The slot of a key that is all in its head, if it stands as far behind the first slot as it
+    /// is above the first key. So do the numbers of records, which have few gaps: looking there
+    /// first waits for one line of slots, and a bisection for several.
+    @inline(__always)
+    private func gaplessSlot(_ head: UInt32, size: Int, start: Int, end: Int) -> Int? {
+        let distance = Int(head &- headAt(0, start: start)) >> (32 &- 8 &* size)
+        guard distance < end else { return nil }
+        let slot = slot(distance, start: start)
+        // The head repeats the whole of a key that is no longer than it is.
+        let isFound = UInt32(truncatingIfNeeded: slot) == head && Int(slot >> 48) == size
+        return isFound ? distance : nil
     }
 
     /// The slot of the child that covers a key, -1 for the first child.

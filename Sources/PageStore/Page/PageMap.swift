@@ -11,6 +11,8 @@ final class MapNode: @unchecked Sendable {
     var address: ExtentAddress
     var entries: [ExtentAddress]
     var children: [MapNode?]
+    /// In a leaf: for each page where the cache had it last.
+    var cacheHints: [CacheHint]
 
     init(level: Int, firstID: UInt64, fanout: Int) {
         self.level = level
@@ -18,6 +20,7 @@ final class MapNode: @unchecked Sendable {
         address = .none
         entries = Array(repeating: .none, count: fanout)
         children = level == 0 ? [] : Array(repeating: nil, count: fanout)
+        cacheHints = level == 0 ? Array(repeating: .none, count: fanout) : []
     }
 
     init(copying other: MapNode) {
@@ -26,6 +29,7 @@ final class MapNode: @unchecked Sendable {
         address = .none
         entries = other.entries
         children = other.children
+        cacheHints = other.cacheHints
     }
 
     /// What the node's extent is stored under: level and first id.
@@ -63,23 +67,24 @@ struct PageMap: Sendable {
         return span
     }
 
-    /// The address of a page, `.none` when the map has no such page. `load` reads a node that is
-    /// not in memory yet.
-    func address(
+    /// The leaf that has the address of a page, and which of its entries that is; nil when the map
+    /// has no such page. `load` reads a node that is not in memory yet.
+    func entry(
         of id: PageID,
         load: (ExtentAddress, _ level: Int, _ firstID: UInt64) throws(StoreError) -> MapNode
-    ) throws(StoreError) -> ExtentAddress {
+    ) throws(StoreError) -> (leaf: MapNode, index: Int)? {
         var node = root
-        if Self.span(level: depth, fanout: fanout) <= id.rawValue { return .none }
+        if Self.span(level: depth, fanout: fanout) <= id.rawValue { return nil }
         while true {
+            // Most lookups end here, and need no division.
+            if node.level == 0 { return (node, Int(id.rawValue - node.firstID)) }
             let span = Self.span(level: node.level, fanout: fanout)
             let index = Int((id.rawValue - node.firstID) / span)
-            if node.level == 0 { return node.entries[index] }
             if let child = node.children[index] {
                 node = child
                 continue
             }
-            guard !node.entries[index].isNone else { return .none }
+            guard !node.entries[index].isNone else { return nil }
             let firstID = node.firstID + UInt64(index) * span
             let child = try load(node.entries[index], node.level - 1, firstID)
             node.children[index] = child

@@ -45,9 +45,14 @@ extension Engine {
                 case .freed: return .nothing
                 }
             }
-            let address = try generation.map.address(of: id, load: loadMapNode)
+            guard let (leaf, index) = try generation.map.entry(of: id, load: loadMapNode) else {
+                return .nothing
+            }
+            let address = leaf.entries[index]
             if address.isNone { return .nothing }
-            if let image = state.cache.image(at: address), image.id == id { return .image(image) }
+            if let image = state.cache.image(at: address, &leaf.cacheHints[index]), image.id == id {
+                return .image(image)
+            }
             return .address(address)
         }
         switch found {

@@ -3,6 +3,9 @@
 /// Keyed by the whole map entry, never by place alone. The clock gives each image a second chance,
 /// so that a scan does not push out what is used again and again. All access is under the engine's
 /// lock.
+///
+/// Who looks a page up again and again keeps a ``CacheHint`` of it: that finds the image with one
+/// look at memory, where the table by place takes three.
 struct PageCache {
     private struct Slot {
         var address: ExtentAddress
@@ -30,6 +33,21 @@ struct PageCache {
         }
         slots[index].wasUsed = true
         return slots[index].image
+    }
+
+    /// The same, sought first where the hint says, which is brought up to date.
+    mutating func image(at address: ExtentAddress, _ hint: inout CacheHint) -> PageBuffer? {
+        let hinted = Int(hint.slot)
+        // The address says whether the slot is still that page's, and no more is needed.
+        if hinted < slots.count, slots[hinted].address == address, let image = slots[hinted].image {
+            slots[hinted].wasUsed = true
+            return image
+        }
+        guard let index = slotByPlace[address.place], let image = image(at: address) else {
+            return nil
+        }
+        hint.slot = UInt32(truncatingIfNeeded: index)
+        return image
     }
 
     mutating func insert(_ image: PageBuffer, at address: ExtentAddress) {
@@ -87,4 +105,11 @@ struct PageCache {
         slots[index].image = nil
         freeSlots.append(index)
     }
+}
+
+/// Which slot of a ``PageCache`` held a page when it was last asked for. It may be out of date.
+struct CacheHint {
+    fileprivate var slot: UInt32
+
+    static let none = CacheHint(slot: .max)
 }

@@ -2,7 +2,8 @@ import PageStore
 
 /// The trees of a resolved schema: every loop finds its tree by a number.
 struct TreeTable: Sendable {
-    private(set) var records: [UInt16: TreeID] = [:]
+    /// By the tag of an entity; nil for those that are no root of a hierarchy.
+    private(set) var records: [TreeID?] = []
     private(set) var indexes: [TreeID] = []
     /// By relationship id; nil for a to-many that mirrors a to-one.
     private(set) var links: [TreeID?] = []
@@ -14,7 +15,8 @@ struct TreeTable: Sendable {
     static func recordsName(_ entity: String) -> String { "records/\(entity)" }
 
     func records(_ hierarchy: HierarchyID) -> TreeID {
-        guard let tree = records[hierarchy.rootTag] else {
+        let tag = Int(hierarchy.rootTag)
+        guard tag < records.count, let tree = records[tag] else {
             preconditionFailure("a hierarchy belongs to the schema that it is used with")
         }
         return tree
@@ -38,8 +40,10 @@ struct TreeTable: Sendable {
             missing.append(name)
             return TreeID(root: PageID(0))
         }
+        // Tags count from 1.
+        table.records = Array(repeating: nil, count: schema.entities.count + 1)
         for entity in schema.entities where entity.superentityTag == nil {
-            table.records[entity.tag] = try find(recordsName(entity.name))
+            table.records[Int(entity.tag)] = try find(recordsName(entity.name))
         }
         for index in schema.indexes { table.indexes.append(try find(index.treeName)) }
         for relationship in schema.relationships {
