@@ -1,85 +1,171 @@
-/// The entries of one leaf whose keys are numbers, found once: a scan then steps through them
-/// without a call for each.
+/// The entries of one leaf whose keys are numbers of eight bytes, read where they lie: a scan
+/// steps through them without a call for each.
 ///
-/// What it lends is valid until it is filled anew.
-@safe
-package final class LeafEntries {
-    @safe @frozen @usableFromInline
-    struct Entry {
-        @usableFromInline let number: UInt64
-        @usableFromInline let base: UnsafeRawPointer
-        @usableFromInline let size: Int
+/// What it lends is valid as long as it is, and as the leaf does not change.
+@safe @usableFromInline
+package struct LeafEntries {
+    /// The leaf, so that it lives as long as its bytes are lent.
+    package let page: PageBuffer
+    @usableFromInline let base: UnsafeRawPointer
+    /// Where the slot of the first entry lies.
+    @usableFromInline let slotsStart: Int
+    @usableFromInline package let count: Int
+    /// From a cell to its value.
+    @usableFromInline let valueOffset: Int
+    /// What the keys share, as the upper bytes of their numbers.
+    @usableFromInline let prefix: UInt64
+    /// By entry the values that lie in pages of their own; empty when there are none.
+    private let large: [ByteBuffer?]
 
-        init(number: UInt64, value: ByteView) {
-            self.number = number
-            unsafe self.base = value.base
-            self.size = value.count
-        }
+    /// Whether what is read may be kept with the page.
+    private let isKept: Bool
+
+    /// The entries from a slot on; nil when a key has not eight bytes. Of a leaf that `isProved`
+    /// it is known that all have, and that no value lies elsewhere; one that `isPublished` does
+    /// not change any more.
+    init?(
+        _ node: NodeView, from first: Int, of view: PageView, isProved: Bool, isPublished: Bool
+    ) throws(StoreError) {
+        let shared = node.prefix
+        let end = node.slotCount
+        guard node.isLeaf, shared.count <= 8, first >= 0, first <= end else { return nil }
+        let suffixSize = 8 - shared.count
+        var prefix: UInt64 = 0
+        for index in 0..<shared.count { prefix = prefix << 8 | UInt64(shared[index]) }
+        self.prefix = suffixSize == 8 ? 0 : prefix << UInt64(8 * suffixSize)
+        page = node.page
+        unsafe base = UnsafeRawPointer(node.page.base)
+        slotsStart = node.slotsStart + first * NodeLayout.slotSize
+        count = end - first
+        valueOffset = NodeLayout.cellKey + suffixSize
+        isKept = isPublished && first == 0
+        large = isProved ? [] : try LeafEntries.largeValues(node, from: first, of: view)
+        if isProved { return }
+        for index in 0..<count where Int(slot(index) >> 48) != suffixSize { return nil }
     }
 
-    // Read once an entry by loops that change nothing else: a check of exclusivity for each of
-    // them would cost more than the read.
-    @exclusivity(unchecked) @usableFromInline var entries: ContiguousArray<Entry> = []
-    /// The leaf, so that it lives as long as its bytes are lent.
-    package fileprivate(set) var page: PageBuffer?
-    /// Values that lie in pages of their own.
-    fileprivate var large: [ByteBuffer] = []
-
-    package init() {}
+    /// The values that lie elsewhere. Asks all cells together whether there are any, so that the
+    /// processor waits for many of them at once.
+    private static func largeValues(
+        _ node: NodeView, from first: Int, of view: PageView
+    ) throws(StoreError) -> [ByteBuffer?] {
+        var largeCount = 0
+        for index in first..<node.slotCount {
+            largeCount &+= node.isValueElsewhere(index) ? 1 : 0
+        }
+        guard largeCount > 0 else { return [] }
+        var large: [ByteBuffer?] = []
+        for index in first..<node.slotCount {
+            guard node.isValueElsewhere(index) else {
+                large.append(nil)
+                continue
+            }
+            let buffer = ByteBuffer(capacity: 64)
+            try view.readBlob(BlobID(node.storedValue(index)), into: buffer)
+            large.append(buffer)
+        }
+        return large
+    }
 
     @inlinable @inline(__always)
-    package var count: Int {
-        // Safety: whoever fills the entries does it between two loops over them.
-        unsafe entries.count
+    func slot(_ index: Int) -> UInt64 {
+        precondition(index >= 0 && index < count, "an entry is outside its leaf")
+        // Safety: `NodeCheck` proved that the leaf holds its slots, and the line above that this
+        // is one of them.
+        return unsafe UInt64(
+            littleEndian: base.loadUnaligned(
+                fromByteOffset: slotsStart &+ index &* 8, as: UInt64.self))
+    }
+
+    @inlinable @inline(__always)
+    func cell(_ index: Int) -> Int { Int(UInt16(truncatingIfNeeded: slot(index) >> 32)) }
+
+    /// A value's size, and in the top bit whether it lies elsewhere.
+    @inlinable @inline(__always)
+    func valueField(_ cell: Int) -> UInt16 {
+        // Safety: `NodeCheck` proved that the cell lies in the leaf.
+        unsafe UInt16(littleEndian: base.loadUnaligned(fromByteOffset: cell, as: UInt16.self))
     }
 
     /// The key of an entry.
     @inlinable @inline(__always)
-    package func number(_ index: Int) -> UInt64 { unsafe entries[index].number }
+    package func number(_ index: Int) -> UInt64 {
+        let slot = slot(index)
+        let size = valueOffset &- 2
+        // The slot repeats the first four bytes.
+        if size <= 4 {
+            return prefix | UInt64(UInt32(truncatingIfNeeded: slot)) >> UInt64(32 &- 8 &* size)
+        }
+        let cell = Int(UInt16(truncatingIfNeeded: slot >> 32))
+        var number: UInt64 = 0
+        for position in 2..<valueOffset {
+            // Safety: `NodeCheck` proved that the cell and its key lie in the leaf.
+            let byte = unsafe base.load(fromByteOffset: cell &+ position, as: UInt8.self)
+            number = number << 8 | UInt64(byte)
+        }
+        return prefix | number
+    }
 
     /// The value of an entry.
     @inlinable @inline(__always)
     package func value(_ index: Int) -> ByteView {
-        // Safety: the page or the buffer that holds the bytes lives until the next filling.
-        unsafe ByteView(unsafeBase: entries[index].base, count: entries[index].size)
+        let cell = cell(index)
+        let field = valueField(cell)
+        guard field & 0x8000 == 0 else { return largeValue(index) }
+        // Safety: `NodeCheck` proved that the leaf holds the cell with its key, whose size is that
+        // of all others, and with its value.
+        return unsafe ByteView(unsafeBase: base + cell + valueOffset, count: Int(field))
+    }
+
+    /// Eight bytes of each value from one offset on, and those from another, as little-endian
+    /// numbers. For a value that ends before them a number means nothing.
+    package func lanes(at first: Int, _ second: Int) -> LanePair {
+        precondition(first >= 0 && second >= 0, "an offset is before its value")
+        let laneCountMax = KeptLanes.countMax(entryCount: count, pageSizeInBytes: page.count)
+        if isKept && large.isEmpty && laneCountMax > 0 {
+            let pair = page.lanes.withLock { kept in
+                kept.lanes(at: first, second, entryCount: count, laneCountMax: laneCountMax, read)
+            }
+            if let pair { return pair }
+        }
+        var words: [UInt64] = []
+        words.reserveCapacity(2 * count)
+        read(at: first, appendingTo: &words)
+        read(at: second, appendingTo: &words)
+        return LanePair(words: words, first: 0, second: count)
+    }
+
+    private func read(at byteOffset: Int, appendingTo words: inout [UInt64]) {
+        guard large.isEmpty else {
+            for index in 0..<count {
+                let value = value(index)
+                words.append(byteOffset <= value.count - 8 ? value.uint64(at: byteOffset) : 0)
+            }
+            return
+        }
+        // So short a loop that the processor waits for many values at once.
+        let start = words.count
+        words.append(contentsOf: repeatElement(0, count: count))
+        var target = words.mutableSpan
+        let end = page.count - valueOffset - byteOffset - 8
+        for index in 0..<count {
+            let cell = cell(index)
+            guard cell <= end else { continue }
+            // Safety: the line above proves that the eight bytes lie in the leaf.
+            target[start &+ index] = unsafe UInt64(
+                littleEndian: base.loadUnaligned(
+                    fromByteOffset: cell &+ valueOffset &+ byteOffset, as: UInt64.self))
+        }
+    }
+
+    @usableFromInline @inline(never)
+    func largeValue(_ index: Int) -> ByteView {
+        guard index < large.count, let buffer = large[index] else {
+            preconditionFailure("a value that lies elsewhere was read before")
+        }
+        return buffer.view
     }
 
     /// Whether some values lie outside the page.
     package var hasLargeValues: Bool { !large.isEmpty }
-}
-
-extension LeafEntries {
-    /// Takes over the entries of a leaf from a slot on. False when a key has not eight bytes.
-    func fill(from node: NodeView, at first: Int, _ view: PageView) throws(StoreError) -> Bool {
-        // Out of the object while it grows, so that nothing is asked about it at each step.
-        var list = unsafe entries
-        unsafe entries = []
-        list.removeAll(keepingCapacity: true)
-        defer { unsafe entries = list }
-        large = []
-        page = node.page
-        let end = node.slotCount
-        list.reserveCapacity(end - first)
-        let prefix = node.prefix
-        guard prefix.count <= 8 else { return false }
-        var high: UInt64 = 0
-        for index in 0..<prefix.count { high = high << 8 | UInt64(prefix[index]) }
-        for index in first..<end {
-            let (low, size) = node.suffixNumber(index)
-            guard prefix.count + size == 8 else { return false }
-            let number = high << UInt64(8 * size) | low
-            let value =
-                node.isValueElsewhere(index)
-                ? try largeValue(node.storedValue(index), view) : node.storedValue(index)
-            list.append(Entry(number: number, value: value))
-        }
-        return true
-    }
-
-    private func largeValue(_ stored: ByteView, _ view: PageView) throws(StoreError) -> ByteView {
-        let buffer = ByteBuffer(capacity: 64)
-        try view.readBlob(BlobID(stored), into: buffer)
-        large.append(buffer)
-        return buffer.view
-    }
 }

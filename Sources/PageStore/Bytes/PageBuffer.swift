@@ -20,6 +20,8 @@ package final class PageBuffer: @unchecked Sendable {
     /// What a room above has proved of this image, so that it is proved once: a number of its
     /// choice, zero at first. Only of images that are published, because those do not change.
     package let proof = Atomic<UInt64>(0)
+    /// What scans have read of this image. Only of images that are published.
+    let lanes = Guarded(KeptLanes())
 
     /// A page of zeros.
     package init(id: PageID, count: Int) {

@@ -56,14 +56,19 @@ package final class Cursor {
     }
 
     /// Takes over the entries from here to the end of the leaf, and moves to the last of them.
-    /// False when a key is not a number of eight bytes.
-    package func takeLeaf(into entries: LeafEntries) throws(StoreError) -> Bool {
+    /// Nil when a key is not a number of eight bytes.
+    ///
+    /// A page is marked with `proof` by who found that all its keys are, and that none of its
+    /// values lies elsewhere; nil for pages that change.
+    package func takeLeaf(provedBy proof: UInt64?) throws(StoreError) -> LeafEntries? {
         guard let leaf, isValid else {
             preconditionFailure("a cursor that is at no entry has no leaf")
         }
-        guard try entries.fill(from: leaf, at: index, view) else { return false }
-        index = leaf.slotCount - 1
-        return true
+        let isProved = proof.map { leaf.page.proof.load(ordering: .relaxed) == $0 } ?? false
+        let entries = try LeafEntries(
+            leaf, from: index, of: view, isProved: isProved, isPublished: proof != nil)
+        if entries != nil { index = leaf.slotCount - 1 }
+        return entries
     }
 
     // MARK: Moving

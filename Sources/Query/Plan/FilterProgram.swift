@@ -9,10 +9,8 @@ struct FilterProgram {
 
     enum Test {
         case isNull(offset: Int)
-        case int(offset: Int, Comparison.Operation, Int64)
-        case uint(offset: Int, Comparison.Operation, UInt64)
-        case double(offset: Int, Comparison.Operation, Double)
-        case float(offset: Int, Comparison.Operation, Double)
+        /// Index into `columnTests`.
+        case column(offset: Int, test: Int)
         /// Index into `texts`.
         case text(offset: Int, Comparison.Operation, text: Int)
         case foldedContains(offset: Int, text: Int)
@@ -26,12 +24,14 @@ struct FilterProgram {
     private final class Text: Sendable {
         let bytes: [UInt8]
         let isASCII: Bool
+        let search: LetterSearch?
         let options: TextOptions
         let original: Comparison
 
         init(bytes: [UInt8], options: TextOptions, original: Comparison) {
             self.bytes = bytes
             isASCII = bytes.allSatisfy { $0 < 0x80 }
+            search = LetterSearch(bytes, lowers: options.contains(.caseInsensitive))
             self.options = options
             self.original = original
         }
@@ -45,6 +45,11 @@ struct FilterProgram {
 
     private var steps: [Step] = []
     private var start = accept
+    /// Where to go on with a record that has passed `leads`.
+    private var startWhenLed = accept
+    /// Tests of columns that every record must pass, which cost the least.
+    private(set) var leads: [ColumnTest] = []
+    private var columnTests: [ColumnTest] = []
     private var texts: [Text] = []
     private var generals: [Comparison] = []
     private var members: [(field: FieldLayout, values: Set<Value>)] = []
@@ -56,12 +61,45 @@ struct FilterProgram {
         self.entity = entity
         resolver = PathResolver(schema: schema)
         try ConditionCheck(entity, schema).check(condition)
-        start = try compile(condition, Self.accept, Self.reject)
+        var costly: [Condition] = []
+        for part in Self.conjuncts(of: condition) {
+            if let lead = try lead(part) { leads.append(lead) } else { costly.append(part) }
+        }
+        startWhenLed = try compile(.and(costly), Self.accept, Self.reject)
+        start = startWhenLed
+        guard start != Self.reject else { return }
+        for test in leads.reversed() {
+            start = append(column(test), start, Self.reject)
+            start = append(.isNull(offset: test.field.byteOffset), Self.reject, start)
+        }
+    }
+
+    private mutating func column(_ test: ColumnTest) -> Test {
+        columnTests.append(test)
+        return .column(offset: test.field.byteOffset, test: columnTests.count - 1)
+    }
+
+    /// What must hold together, whatever it is nested in.
+    private static func conjuncts(of condition: Condition) -> [Condition] {
+        guard case .and(let parts) = condition else { return [condition] }
+        return parts.flatMap { conjuncts(of: $0) }
+    }
+
+    /// The test of a condition that is one of a column that no nil passes.
+    private func lead(_ condition: Condition) throws -> ColumnTest? {
+        guard case .comparison(let comparison) = condition, comparison.quantifier == .none,
+            comparison.operation != .notEqual, case .keyPath(let path) = comparison.left,
+            case .constant(let value) = comparison.right, !value.isNull,
+            let field = try resolver.resolve(path, from: entity).ownField
+        else { return nil }
+        return columnTest(field, comparison.operation, value)
     }
 
     /// Whether every record passes.
     var acceptsAll: Bool { start == Self.accept }
     var acceptsNone: Bool { start == Self.reject }
+    /// Whether every record passes that has passed `leads`.
+    var acceptsLed: Bool { startWhenLed == Self.accept }
 
     // MARK: Compiling, last test first
 
@@ -159,29 +197,37 @@ struct FilterProgram {
         _ field: FieldLayout, _ operation: Comparison.Operation, _ comparison: Comparison,
         _ value: Value
     ) -> Test? {
-        let offset = field.byteOffset
-        let isOrder = [.equal, .less, .lessOrEqual, .greater, .greaterOrEqual].contains(operation)
         switch (field.type, value) {
         case (.string?, .string(let text)), (.url?, .url(let text)), (.string?, .url(let text)),
             (.url?, .string(let text)):
-            return textTest(offset, operation, comparison, text)
-        case (.date?, .date(let seconds)) where isOrder && !seconds.isNaN:
-            return .double(offset: offset, operation, seconds)
-        case (.double?, _) where isOrder:
+            return textTest(field.byteOffset, operation, comparison, text)
+        default: return columnTest(field, operation, value).map { column($0) }
+        }
+    }
+
+    private func columnTest(
+        _ field: FieldLayout, _ operation: Comparison.Operation, _ value: Value
+    ) -> ColumnTest? {
+        guard [.equal, .less, .lessOrEqual, .greater, .greaterOrEqual].contains(operation),
+            let constant = field.type.flatMap({ Self.constant($0, value) })
+        else { return nil }
+        return ColumnTest(field: field, operation: operation, constant: constant)
+    }
+
+    /// A value in the form that a column of a type is compared in; nil where it has none that
+    /// means exactly the same.
+    private static func constant(_ type: AttributeType, _ value: Value) -> ColumnTest.Constant? {
+        switch (type, value) {
+        case (.date, .date(let seconds)) where !seconds.isNaN: return .double(seconds)
+        case (.double, _), (.float, _):
             guard let number = value.approximation, !number.isNaN,
                 Value.compare(.double(number), value) == 0
             else { return nil }
-            return .double(offset: offset, operation, number)
-        case (.float?, _) where isOrder:
-            guard let number = value.approximation, !number.isNaN,
-                Value.compare(.double(number), value) == 0
-            else { return nil }
-            return .float(offset: offset, operation, number)
-        case (let type?, _) where isOrder && (type.isSigned || type == .bool):
-            return Self.whole(value).map { .int(offset: offset, operation, $0) }
-        case (let type?, _) where isOrder && type.isUnsigned:
-            guard let number = Self.whole(value), number >= 0 else { return nil }
-            return .uint(offset: offset, operation, UInt64(number))
+            return type == .double ? .double(number) : .float(number)
+        case (_, _) where type.isSigned || type == .bool: return whole(value).map { .int($0) }
+        case (_, _) where type.isUnsigned:
+            guard let number = whole(value), number >= 0 else { return nil }
+            return .uint(UInt64(number))
         default: return nil
         }
     }
@@ -238,19 +284,27 @@ struct FilterProgram {
     func accepts(
         _ row: RowView, _ number: ObjectNumber, _ evaluator: ReferenceEvaluator
     ) throws -> Bool {
+        try run(from: start, row, number, evaluator)
+    }
+
+    /// Whether a record passes that has passed `leads`.
+    func acceptsLed(
+        _ row: RowView, _ number: ObjectNumber, _ evaluator: ReferenceEvaluator
+    ) throws -> Bool {
+        try run(from: startWhenLed, row, number, evaluator)
+    }
+
+    @inline(__always)
+    private func run(
+        from start: Int, _ row: RowView, _ number: ObjectNumber, _ evaluator: ReferenceEvaluator
+    ) throws -> Bool {
         var position = start
         while position >= 0 {
             let isTrue: Bool
             switch steps[position].test {
             case .isNull(let offset): isTrue = row.isNull(at: offset)
-            case .int(let offset, let operation, let value):
-                isTrue = Self.holds(operation, row.int(at: offset), value)
-            case .uint(let offset, let operation, let value):
-                isTrue = Self.holds(operation, row.uint(at: offset), value)
-            case .double(let offset, let operation, let value):
-                isTrue = Self.holds(operation, ordered: row.double(at: offset), value)
-            case .float(let offset, let operation, let value):
-                isTrue = Self.holds(operation, ordered: Double(row.float(at: offset)), value)
+            case .column(let offset, let index):
+                isTrue = columnTests[index].holds(row.uint(at: offset))
             case .link(let offset, let value): isTrue = row.uint(at: offset) == value
             case .text(let offset, let operation, let index):
                 isTrue = try text(row, offset, operation, texts[index], number, evaluator)
@@ -266,28 +320,6 @@ struct FilterProgram {
             position = isTrue ? steps[position].onTrue : steps[position].onFalse
         }
         return position == Self.accept
-    }
-
-    @inline(__always)
-    private static func holds<Number: Comparable>(
-        _ operation: Comparison.Operation, _ left: Number, _ right: Number
-    ) -> Bool {
-        switch operation {
-        case .equal: left == right
-        case .less: left < right
-        case .lessOrEqual: left <= right
-        case .greater: left > right
-        default: left >= right
-        }
-    }
-
-    /// NaN stands before every other number; the value compared with is none.
-    @inline(__always)
-    private static func holds(
-        _ operation: Comparison.Operation, ordered left: Double, _ right: Double
-    ) -> Bool {
-        if left.isNaN { return operation == .less || operation == .lessOrEqual }
-        return holds(operation, left, right)
     }
 
     private func general(
@@ -315,7 +347,7 @@ struct FilterProgram {
                 return bytes.count >= part.count
                     && Self.isEqual(bytes, part, from: bytes.count - part.count)
             case .equal: return bytes.count == part.count && Self.isEqual(bytes, part, from: 0)
-            default: return Self.holds(operation, Self.order(bytes, part), 0)
+            default: return ColumnTest.holds(operation, Self.order(bytes, part), 0)
             }
         }
     }
@@ -339,6 +371,9 @@ struct FilterProgram {
         _ evaluator: ReferenceEvaluator
     ) throws -> Bool {
         if row.isBlob(at: offset) { return try general(text.original, row, number, evaluator) }
+        if let search = text.search, let isFound = row.isFound(search, at: offset) {
+            return isFound
+        }
         let lowers = text.options.contains(.caseInsensitive)
         let foldsMarks = text.options != .caseInsensitive || !text.isASCII
         let wanted = text.bytes

@@ -4,7 +4,7 @@ import RecordStore
 /// What is added up of one group's values.
 private protocol RunningTotal {
     init()
-    mutating func add(_ row: RowView, at byteOffset: Int)
+    mutating func add(_ word: UInt64)
 }
 
 /// Count, sum, least and greatest value of a column of numbers, for each group of records:
@@ -17,8 +17,8 @@ struct ColumnTotals {
         var greatest = Int64.min
 
         @inline(__always)
-        mutating func add(_ row: RowView, at byteOffset: Int) {
-            let number = row.int(at: byteOffset)
+        mutating func add(_ word: UInt64) {
+            let number = Int64(bitPattern: word)
             count &+= 1
             sum &+= Int128(number)
             least = min(least, number)
@@ -35,8 +35,8 @@ struct ColumnTotals {
         var greatest = -Double.infinity
 
         @inline(__always)
-        mutating func add(_ row: RowView, at byteOffset: Int) {
-            let number = row.double(at: byteOffset)
+        mutating func add(_ word: UInt64) {
+            let number = Double(bitPattern: word)
             count &+= 1
             sum += number
             if number < least { least = number }
@@ -45,7 +45,7 @@ struct ColumnTotals {
         }
     }
 
-    private let byteOffset: Int
+    private var column: LeafColumn
     private let type: AttributeType
     private var whole: [Whole] = []
     private var floating: [Floating] = []
@@ -54,39 +54,46 @@ struct ColumnTotals {
     init?(_ field: FieldLayout) {
         guard let type = field.type, type.isSigned || type == .double else { return nil }
         self.type = type
-        byteOffset = field.byteOffset
+        column = LeafColumn(field)
     }
 
     /// Adds the records of a leaf, or some of them; `groups` says where each belongs, and is empty
     /// when all are of one group.
     mutating func add(
-        _ scan: RecordScan, _ selection: LeafSelection, _ groups: [Int32], groupCount: Int
+        _ leaf: LeafRows, _ selection: LeafSelection, _ groups: [Int32], groupCount: Int
     ) {
+        // Before the first record passes, a query with groups has none.
+        guard selection.count > 0 else { return }
+        column.read(leaf)
         if type == .double {
-            Self.add(scan, selection, groups, groupCount, byteOffset, to: &floating)
+            Self.add(column, selection, groups, groupCount, to: &floating)
         } else {
-            Self.add(scan, selection, groups, groupCount, byteOffset, to: &whole)
+            Self.add(column, selection, groups, groupCount, to: &whole)
         }
     }
 
     private static func add<Total: RunningTotal>(
-        _ scan: RecordScan, _ selection: LeafSelection, _ groups: [Int32], _ groupCount: Int,
-        _ offset: Int, to totals: inout [Total]
+        _ column: LeafColumn, _ selection: LeafSelection, _ groups: [Int32], _ groupCount: Int,
+        to totals: inout [Total]
     ) {
         while totals.count < groupCount { totals.append(Total()) }
+        var totals = totals.mutableSpan
         guard groups.isEmpty else {
             for position in 0..<selection.count {
-                let row = scan.row(selection[position])
-                guard !row.isNull(at: offset) else { continue }
-                totals[Int(groups[position])].add(row, at: offset)
+                let index = selection[position]
+                if !column.isNull(index) { totals[Int(groups[position])].add(column[index]) }
             }
             return
         }
         // One total stays in registers.
         var total = totals[0]
-        for position in 0..<selection.count {
-            let row = scan.row(selection[position])
-            if !row.isNull(at: offset) { total.add(row, at: offset) }
+        if selection.isAll && !column.hasNull {
+            for index in 0..<selection.count { total.add(column[index]) }
+        } else {
+            for position in 0..<selection.count {
+                let index = selection[position]
+                if !column.isNull(index) { total.add(column[index]) }
+            }
         }
         totals[0] = total
     }
@@ -131,24 +138,4 @@ struct ColumnTotals {
         let high = Decimal(Int64(truncatingIfNeeded: sum >> 32))
         return high * 4_294_967_296 + Decimal(UInt64(UInt32(truncatingIfNeeded: sum)))
     }
-}
-
-/// Which records of a leaf take part.
-struct LeafSelection {
-    /// Nil for all of them.
-    private let positions: [Int32]?
-    let count: Int
-
-    init(all count: Int) {
-        positions = nil
-        self.count = count
-    }
-
-    init(_ positions: [Int32]) {
-        self.positions = positions
-        count = positions.count
-    }
-
-    @inline(__always)
-    subscript(index: Int) -> Int { positions.map { Int($0[index]) } ?? index }
 }

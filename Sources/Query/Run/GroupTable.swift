@@ -1,14 +1,16 @@
 import RecordStore
 
-/// Finds the group of a record by one column of fixed width: an open-addressing table of the
-/// column's bits.
+/// Finds the group of a record by one column of fixed width: small numbers where they stand in a
+/// list, others in an open-addressing table of the column's bits.
 struct GroupTable {
-    private let byteOffset: Int
+    private var column: LeafColumn
     private let isFloating: Bool
     private var keys: [UInt64]
     /// The group of a key, negative for a free place.
     private var groups: [Int32]
     private var nullGroup: Int32 = -1
+    /// The groups of the keys from 0 on, negative for none.
+    private var smallGroups: [Int32]
     /// How many groups there are.
     private(set) var count = 0
     private var mask: Int
@@ -16,34 +18,46 @@ struct GroupTable {
     /// Nil for a column whose equal values may have different bits.
     init?(_ field: FieldLayout) {
         guard let type = field.type, !type.isVariable, type != .float else { return nil }
-        byteOffset = field.byteOffset
+        column = LeafColumn(field)
         isFloating = type == .double || type == .date
         keys = Array(repeating: 0, count: 64)
         groups = Array(repeating: -1, count: 64)
         mask = 63
+        smallGroups = Array(repeating: -1, count: 256)
     }
 
     /// The groups of a leaf's records, in the order of the selection. Calls back for the first
     /// record of each new one.
     mutating func assign(
-        _ scan: RecordScan, _ selection: LeafSelection, into assigned: inout [Int32],
+        _ leaf: LeafRows, _ selection: LeafSelection, into assigned: inout [Int32],
         _ isNew: (RowView) throws -> Void
     ) rethrows {
         assigned.removeAll(keepingCapacity: true)
+        column.read(leaf)
         for position in 0..<selection.count {
-            let row = scan.row(selection[position])
+            let index = selection[position]
             let before = count
-            assigned.append(group(of: row))
-            if count > before { try isNew(row) }
+            assigned.append(column.isNull(index) ? groupOfNull() : group(column[index]))
+            if count > before { try isNew(leaf.row(index)) }
         }
     }
 
-    private mutating func group(of row: RowView) -> Int32 {
-        guard !row.isNull(at: byteOffset) else {
-            if nullGroup < 0 { nullGroup = add() }
-            return nullGroup
-        }
-        let key = isFloating ? bits(row.double(at: byteOffset)) : row.uint(at: byteOffset)
+    private mutating func groupOfNull() -> Int32 {
+        if nullGroup < 0 { nullGroup = add() }
+        return nullGroup
+    }
+
+    @inline(__always)
+    private mutating func group(_ word: UInt64) -> Int32 {
+        let key = isFloating ? bits(Double(bitPattern: word)) : word
+        guard key < 256 else { return searchedGroup(key) }
+        let place = Int(truncatingIfNeeded: key)
+        if smallGroups[place] < 0 { smallGroups[place] = add() }
+        return smallGroups[place]
+    }
+
+    @inline(never)
+    private mutating func searchedGroup(_ key: UInt64) -> Int32 {
         var place = home(key)
         while groups[place] >= 0 {
             if keys[place] == key { return groups[place] }

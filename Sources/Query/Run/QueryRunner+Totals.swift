@@ -11,14 +11,15 @@ extension QueryRunner {
         guard var plan = TotalsPlan(columns, paths),
             case .scan = Planner(entity, reader).plan(request.condition)
         else { return nil }
-        let filter = try RecordFilter(request, entity, evaluator)
+        var filter = try RecordFilter(request, entity, evaluator)
         var keys: [[Value]] = paths.isEmpty ? [[]] : []
         var firsts: [[Value]] = paths.isEmpty ? [columns.map { _ in .null }] : []
         var assigned: [Int32] = []
+        var selection = LeafSelection()
         let scan = reader.recordScan(entity.hierarchy)
-        while try !filter.acceptsNone && scan.next() {
-            let selection = try filter.select(from: scan)
-            try plan.table?.assign(scan, selection, into: &assigned) { row in
+        while !filter.acceptsNone, let leaf = try scan.next() {
+            try filter.select(from: leaf, into: &selection)
+            try plan.table?.assign(leaf, selection, into: &assigned) { row in
                 keys.append(try paths.compactMap(\.ownField).map { try reader.value($0, of: row) })
                 firsts.append(
                     try columns.map { column in
@@ -29,7 +30,7 @@ extension QueryRunner {
                     })
             }
             for index in plan.totals.indices {
-                plan.totals[index].add(scan, selection, assigned, groupCount: keys.count)
+                plan.totals[index].add(leaf, selection, assigned, groupCount: keys.count)
             }
         }
         return keys.indices.map { group in

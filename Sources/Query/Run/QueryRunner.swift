@@ -34,6 +34,8 @@ package struct QueryRunner {
         if program.acceptsAll {
             total = try reader.recordCount(
                 of: entity, includesSubentities: request.includesSubentities)
+        } else if case .scan = Planner(entity, reader).plan(request.condition) {
+            total = try scannedCount(request, entity)
         } else {
             try forEachMatch(request) { _, _ in
                 total += 1
@@ -42,6 +44,20 @@ package struct QueryRunner {
         }
         let rest = max(0, total - request.offset)
         return min(rest, request.limit ?? rest)
+    }
+
+    /// How many records of all pass, without looking at those that do again.
+    private func scannedCount(_ request: FetchRequest, _ entity: EntityLayout) throws -> Int {
+        var filter = try RecordFilter(request, entity, ReferenceEvaluator(reader))
+        guard !filter.acceptsNone else { return 0 }
+        var total = 0
+        var selection = LeafSelection()
+        let scan = reader.recordScan(entity.hierarchy)
+        while let leaf = try scan.next() {
+            try filter.select(from: leaf, into: &selection)
+            total += selection.count
+        }
+        return total
     }
 
     /// Lends each record that fulfils a request, in its order, until the body says to stop.
@@ -163,7 +179,7 @@ package struct QueryRunner {
         _ body: (ObjectNumber, RowView) throws -> Bool
     ) throws {
         let entity = try entity(request)
-        let filter = try RecordFilter(request, entity, ReferenceEvaluator(reader))
+        var filter = try RecordFilter(request, entity, ReferenceEvaluator(reader))
         guard !filter.acceptsNone else { return }
         func test(_ number: ObjectNumber, _ row: RowView) throws -> Bool {
             guard try filter.accepts(row, number) else { return true }
@@ -172,9 +188,12 @@ package struct QueryRunner {
         switch ordered ?? Planner(entity, reader).plan(request.condition) {
         case .scan:
             let scan = reader.recordScan(entity.hierarchy)
-            while try scan.next() {
-                for index in 0..<scan.count {
-                    guard try test(scan.number(index), scan.row(index)) else { return }
+            var selection = LeafSelection()
+            while let leaf = try scan.next() {
+                try filter.select(from: leaf, into: &selection)
+                for position in 0..<selection.count {
+                    let index = selection[position]
+                    guard try body(leaf.number(index), leaf.row(index)) else { return }
                 }
             }
         case .index(let index, let ranges):

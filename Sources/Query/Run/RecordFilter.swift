@@ -7,6 +7,8 @@ struct RecordFilter {
     /// Whether every record of the hierarchy is of a wanted entity.
     private let isWhole: Bool
     private let evaluator: ReferenceEvaluator
+    /// What the program's leads ask of a leaf.
+    private var leadColumns: [LeafColumn]
 
     init(
         _ request: FetchRequest, _ entity: EntityLayout, _ evaluator: ReferenceEvaluator
@@ -16,6 +18,7 @@ struct RecordFilter {
         tags = request.includesSubentities ? entity.tags : [entity.tag]
         isWhole = tags.count == schema.knownEntity(tag: entity.hierarchy.rootTag).tags.count
         self.evaluator = evaluator
+        leadColumns = program.leads.map { LeafColumn($0.field) }
     }
 
     var acceptsNone: Bool { program.acceptsNone }
@@ -27,12 +30,16 @@ struct RecordFilter {
     }
 
     /// The records of a leaf that pass.
-    func select(from scan: RecordScan) throws -> LeafSelection {
-        if isWhole && program.acceptsAll { return LeafSelection(all: scan.count) }
-        var positions: [Int32] = []
-        for index in 0..<scan.count where try accepts(scan.row(index), scan.number(index)) {
-            positions.append(Int32(index))
+    mutating func select(from leaf: LeafRows, into selection: inout LeafSelection) throws {
+        selection.takeAll(leaf.count)
+        if !isWhole { selection.keep { tags.contains(leaf.row($0).entityTag) } }
+        for index in leadColumns.indices {
+            leadColumns[index].read(leaf)
+            program.leads[index].narrow(&selection, leadColumns[index])
         }
-        return LeafSelection(positions)
+        if program.acceptsLed { return }
+        try selection.keep { index throws in
+            try program.acceptsLed(leaf.row(index), leaf.number(index), evaluator)
+        }
     }
 }

@@ -1,61 +1,59 @@
 import PageStore
 
-/// The records of a hierarchy in the order of their numbers, a leaf at a time. One thread; what it
-/// lends is valid until it goes on.
+/// The records of a hierarchy in the order of their numbers, a leaf at a time. One thread.
 package final class RecordScan {
     private let reader: RecordReader
     private let cursor: Cursor
     private let hierarchy: HierarchyID
     private var hasStarted = false
-    @usableFromInline let entries = LeafEntries()
-    /// What a page's image is marked with once its records were checked against the layouts.
-    private let proof: UInt64
+    /// What a page's image is marked with once its records were checked against the layouts. Pages
+    /// of a transaction change, so that nothing stays proved of them.
+    private let proof: UInt64?
 
     init(_ reader: RecordReader, _ cursor: Cursor, _ hierarchy: HierarchyID) {
         self.reader = reader
         self.cursor = cursor
         self.hierarchy = hierarchy
-        proof = reader.schema.serial << 16 | UInt64(hierarchy.rootTag)
+        proof =
+            reader.view is PageEditor
+            ? nil : reader.schema.serial << 16 | UInt64(hierarchy.rootTag)
     }
 
-    /// How many records the leaf lends.
-    @inlinable @inline(__always)
-    package var count: Int { entries.count }
-
-    @inlinable @inline(__always)
-    package func number(_ index: Int) -> ObjectNumber { ObjectNumber(entries.number(index)) }
-
-    @inlinable @inline(__always)
-    package func row(_ index: Int) -> RowView {
-        let bytes = entries.value(index)
-        // Safety: `next` has checked every record that it lends.
-        return unsafe RowView(unsafeBase: bytes.base, size: bytes.count)
-    }
-
-    /// Goes to the next leaf that has records, the first time to the first. False at the end.
-    package func next() throws(StoreError) -> Bool {
+    /// Goes to the next leaf that has records, the first time to the first. Nil at the end.
+    package func next() throws(StoreError) -> LeafRows? {
         if hasStarted {
             _ = try cursor.next()
         } else {
             hasStarted = true
             _ = try cursor.seekFirst()
         }
-        guard cursor.isValid else { return false }
-        guard try cursor.takeLeaf(into: entries) else {
+        guard cursor.isValid else { return nil }
+        guard let entries = try cursor.takeLeaf(provedBy: proof) else {
             throw .corrupt(nil, "a record's key is not a number")
         }
-        try checkRows()
-        return true
+        if let proof, entries.page.proof.load(ordering: .relaxed) == proof {
+            return LeafRows(checked: entries)
+        }
+        try check(entries)
+        // The scan meets each leaf at its first entry, so that all of the page is proved.
+        if let proof, !entries.hasLargeValues {
+            entries.page.proof.store(proof, ordering: .relaxed)
+        }
+        return LeafRows(checked: entries)
     }
 
-    private func checkRows() throws(StoreError) {
-        // Pages of a transaction change, so that nothing stays proved of them.
-        let page = reader.view is PageEditor || entries.hasLargeValues ? nil : entries.page
-        if let page, page.proof.load(ordering: .relaxed) == proof { return }
+    private func check(_ entries: LeafEntries) throws(StoreError) {
+        var entity: EntityLayout?
         for index in 0..<entries.count {
-            _ = try reader.checkedRow(
-                entries.value(index), ObjectNumber(entries.number(index)), hierarchy)
+            let bytes = entries.value(index)
+            // Neighbours are mostly of one entity, which is looked up once.
+            if let entity, bytes.count >= RowLayout.headerSize,
+                bytes.uint16(at: RowLayout.entityTag) == entity.tag, entity.check(bytes)
+            {
+                continue
+            }
+            let row = try reader.checkedRow(bytes, ObjectNumber(entries.number(index)), hierarchy)
+            entity = reader.schema.entity(tag: row.entityTag)
         }
-        page?.proof.store(proof, ordering: .relaxed)
     }
 }

@@ -23,6 +23,13 @@ package enum RowLayout {
         (2 + slot + slot / slotsPerGroup) * wordSize
     }
 
+    /// Where it says whether the property at a slot's byte is nil: the bitmap's byte, and the bit.
+    static func nullBit(byteOffset: Int) -> (wordOffset: Int, bit: UInt64) {
+        let place = byteOffset / wordSize - 1
+        let group = place / wordsPerGroup
+        return ((1 + group * wordsPerGroup) * wordSize, UInt64(place % wordsPerGroup - 1))
+    }
+
     /// The bytes of header, bitmaps and slots.
     package static func fixedSize(slotCount: Int) -> Int {
         let groups = (slotCount + slotsPerGroup - 1) / slotsPerGroup

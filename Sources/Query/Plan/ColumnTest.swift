@@ -1,0 +1,58 @@
+import RecordStore
+
+/// A comparison of a record's own number with a constant; no nil passes. A scan asks it of a whole
+/// leaf before it asks anything else.
+struct ColumnTest {
+    enum Constant {
+        case int(Int64)
+        case uint(UInt64)
+        case double(Double)
+        /// Compared as Double, with a column of Floats.
+        case float(Double)
+    }
+
+    let field: FieldLayout
+    let operation: Comparison.Operation
+    let constant: Constant
+
+    /// Whether the bits of a value pass.
+    @inline(__always)
+    func holds(_ word: UInt64) -> Bool {
+        switch constant {
+        case .int(let value): Self.holds(operation, Int64(bitPattern: word), value)
+        case .uint(let value): Self.holds(operation, word, value)
+        case .double(let value): Self.holds(operation, ordered: Double(bitPattern: word), value)
+        case .float(let value):
+            Self.holds(
+                operation,
+                ordered: Double(Float(bitPattern: UInt32(truncatingIfNeeded: word))), value)
+        }
+    }
+
+    /// Keeps the records of a leaf that pass.
+    func narrow(_ selection: inout LeafSelection, _ column: LeafColumn) {
+        selection.keep { !column.isNull($0) && holds(column[$0]) }
+    }
+
+    @inline(__always)
+    static func holds<Number: Comparable>(
+        _ operation: Comparison.Operation, _ left: Number, _ right: Number
+    ) -> Bool {
+        switch operation {
+        case .equal: left == right
+        case .less: left < right
+        case .lessOrEqual: left <= right
+        case .greater: left > right
+        default: left >= right
+        }
+    }
+
+    /// NaN stands before every other number; the value compared with is none.
+    @inline(__always)
+    private static func holds(
+        _ operation: Comparison.Operation, ordered left: Double, _ right: Double
+    ) -> Bool {
+        if left.isNaN { return operation == .less || operation == .lessOrEqual }
+        return holds(operation, left, right)
+    }
+}

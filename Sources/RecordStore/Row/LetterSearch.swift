@@ -1,0 +1,80 @@
+import PageStore
+
+/// Letters of ASCII that are looked for in texts, at eight places at a time.
+package struct LetterSearch: Sendable {
+    private static let ones: UInt64 = 0x0101_0101_0101_0101
+    private static let tops: UInt64 = 0x8080_8080_8080_8080
+
+    private let letters: [UInt8]
+    private let lowers: Bool
+    /// The first two letters, in every byte of a word.
+    private let first: UInt64
+    private let second: UInt64
+
+    /// `lowers` makes small letters of a text's capitals; what is looked for has small ones then.
+    /// Nil for less than two letters, and for what is not ASCII.
+    package init?(_ letters: [UInt8], lowers: Bool) {
+        guard letters.count >= 2, letters.allSatisfy({ $0 < 0x80 }) else { return nil }
+        self.letters = letters
+        self.lowers = lowers
+        first = Self.ones &* UInt64(letters[0])
+        second = Self.ones &* UInt64(letters[1])
+    }
+
+    /// Whether a text has the letters; nil for one that is not ASCII or has less than nine bytes.
+    package func isFound(in text: ByteView) -> Bool? {
+        let last = text.count &- 9
+        guard last >= 0 else { return nil }
+        var isFound = false
+        var all: UInt64 = 0
+        var position = 0
+        while true {
+            let word = text.uint64(at: position)
+            let next = text.uint64(at: position &+ 1)
+            all |= word | next
+            var places =
+                Self.zeros(lowered(word) ^ first) & Self.zeros(lowered(next) ^ second)
+            while places != 0 && !isFound {
+                let place = position &+ places.trailingZeroBitCount / 8
+                isFound = letters.count == 2 || hasRest(text, at: place)
+                places &= places &- 1
+            }
+            guard position < last else { break }
+            // The last step begins so that it ends with the text, and meets some places again.
+            position = min(position &+ 8, last)
+        }
+        // Beyond ASCII the words above mean nothing, and a mark may follow what was found.
+        return all & Self.tops == 0 ? isFound : nil
+    }
+
+    /// Of ASCII, with small letters for capitals when those are meant too.
+    @inline(__always)
+    private func lowered(_ word: UInt64) -> UInt64 {
+        guard lowers else { return word }
+        let fromA = word &+ Self.ones &* (0x80 - 0x41)
+        let behindZ = word &+ Self.ones &* (0x80 - 0x5B)
+        return word | (fromA & ~behindZ & Self.tops) >> 2
+    }
+
+    /// The top bit of each byte that is zero; of bytes below 0x80.
+    @inline(__always)
+    private static func zeros(_ word: UInt64) -> UInt64 { ~(word &+ ones &* 0x7F) & tops }
+
+    private func hasRest(_ text: ByteView, at place: Int) -> Bool {
+        guard place <= text.count - letters.count else { return false }
+        for index in 2..<letters.count {
+            let byte = text[place + index]
+            let isCapital = lowers && byte &- 0x41 < 26
+            if (isCapital ? byte | 0x20 : byte) != letters[index] { return false }
+        }
+        return true
+    }
+}
+
+extension RowView {
+    /// Whether the text of a heap slot, which is no blob, has these letters; nil when it has others
+    /// than ASCII or is short.
+    package func isFound(_ search: LetterSearch, at byteOffset: Int) -> Bool? {
+        search.isFound(in: heapBytes(at: byteOffset))
+    }
+}

@@ -1,0 +1,129 @@
+import TestSupport
+import Testing
+
+@testable import PageStore
+
+/// What a scan takes over from a leaf is what a cursor finds there.
+@Suite struct LeafEntriesTests {
+    private struct Store {
+        let engine: Engine
+        let tree: TreeID
+        var values: [UInt64: [UInt8]]
+
+        func key(_ number: UInt64) -> [UInt8] {
+            (0..<8).map { UInt8(truncatingIfNeeded: number >> UInt64(56 - 8 * $0)) }
+        }
+    }
+
+    private static func store(_ values: [UInt64: [UInt8]]) throws -> Store {
+        var options = Engine.Options()
+        options.pageSizeInBytes = 2048
+        options.unitSizeInBytes = 128
+        let engine = try Engine.inMemory(options: options)
+        let transaction = try engine.beginWrite()
+        let tree = try transaction.createTree()
+        transaction.catalogRoot = tree.root
+        let store = Store(engine: engine, tree: tree, values: values)
+        for (number, value) in values {
+            _ = try transaction.insert(store.key(number).span, value.span, into: tree)
+        }
+        _ = try transaction.commit()
+        return store
+    }
+
+    /// All leaves of a tree, a second time from what the first scan has proved and kept.
+    private static func expectAll(
+        of store: Store, _ view: PageView, provedBy proof: UInt64?,
+        at offsets: [Int] = [0, 3, 8, 16, 24, 40, 32, 0]
+    ) throws {
+        for _ in 0..<2 {
+            let cursor = Cursor(view, tree: store.tree)
+            var found: [UInt64: [UInt8]] = [:]
+            var isAtEntry = try cursor.seekFirst()
+            while isAtEntry {
+                let entries = try #require(try cursor.takeLeaf(provedBy: proof))
+                for (first, second) in zip(offsets, offsets.dropFirst()) {
+                    let lanes = entries.lanes(at: first, second)
+                    for index in 0..<entries.count {
+                        let value = entries.value(index)
+                        for (offset, start) in [(first, lanes.first), (second, lanes.second)]
+                        where value.count >= offset + 8 {
+                            #expect(lanes.words[start + index] == value.uint64(at: offset))
+                        }
+                    }
+                }
+                for index in 0..<entries.count {
+                    found[entries.number(index)] = entries.value(index).array()
+                }
+                if let proof, !entries.hasLargeValues {
+                    entries.page.proof.store(proof, ordering: .relaxed)
+                }
+                isAtEntry = try cursor.next()
+            }
+            #expect(found == store.values)
+        }
+    }
+
+    @Test(arguments: [1, 256, 1 << 20, 1 << 40, 1 << 60])
+    func `every entry of every leaf is lent, whatever the keys share`(step: UInt64) throws {
+        var random = SeededRandom(for: "LeafEntriesTests \(step)")
+        var values: [UInt64: [UInt8]] = [:]
+        for index in 0..<UInt64(15) + (step < 1 << 50 ? 300 : 0) {
+            values[index * step + UInt64(random.below(Int(min(step, 1 << 30))))] =
+                random.bytes(random.below(400))
+        }
+        let store = try Self.store(values)
+        try Self.expectAll(of: store, store.engine.snapshot(), provedBy: 7)
+        try Self.expectAll(of: store, store.engine.snapshot(), provedBy: nil)
+    }
+
+    @Test func `values in pages of their own are lent among the others`() throws {
+        var random = SeededRandom(for: "LeafEntriesTests large")
+        var values: [UInt64: [UInt8]] = [:]
+        for number in 0..<UInt64(200) {
+            values[number] = random.bytes(number % 9 == 4 ? 3000 : random.below(40))
+        }
+        let store = try Self.store(values)
+        try Self.expectAll(of: store, store.engine.snapshot(), provedBy: 7)
+    }
+
+    @Test func `a key that is not eight bytes is not taken for a number`() throws {
+        for key in [[1], Array(repeating: 0, count: 9), Array(repeating: 7, count: 16)]
+            as [[UInt8]]
+        {
+            let engine = try Engine.inMemory()
+            let transaction = try engine.beginWrite()
+            let tree = try transaction.createTree()
+            transaction.catalogRoot = tree.root
+            _ = try transaction.insert(key.span, [1, 2].span, into: tree)
+            _ = try transaction.insert(Array(repeating: 9, count: 8).span, [3].span, into: tree)
+            _ = try transaction.commit()
+            let cursor = Cursor(try engine.snapshot(), tree: tree)
+            #expect(try cursor.seekFirst())
+            #expect(try cursor.takeLeaf(provedBy: 7) == nil)
+        }
+    }
+
+    @Test func `what a scan has kept of a page is not shown after the page changed`() throws {
+        var values: [UInt64: [UInt8]] = [:]
+        for number in 0..<UInt64(100) { values[number] = Array(repeating: 1, count: 200) }
+        var store = try Self.store(values)
+        let before = try store.engine.snapshot()
+        try Self.expectAll(of: store, before, provedBy: 7)
+        // As small as these leaves are, they keep lanes.
+        #expect(KeptLanes.countMax(entryCount: 2048 / 200, pageSizeInBytes: 2048) >= 2)
+        let old = store
+        let transaction = try store.engine.beginWrite()
+        for number in stride(from: UInt64(0), to: 100, by: 3) {
+            store.values[number] = Array(repeating: 2, count: 200)
+            _ = try transaction.insert(
+                store.key(number).span, Array(repeating: UInt8(2), count: 200).span,
+                into: store.tree)
+            // The transaction sees its own pages as they are now.
+            if number % 30 == 0 { try Self.expectAll(of: store, transaction, provedBy: nil) }
+        }
+        _ = try transaction.commit()
+        try Self.expectAll(of: store, store.engine.snapshot(), provedBy: 7)
+        try Self.expectAll(of: old, before, provedBy: 7)
+    }
+}

@@ -1,0 +1,206 @@
+import RecordStore
+import TestSupport
+import Testing
+
+@testable import Query
+
+/// A scan of many leaves gives what asking record by record gives: the first time, from what was
+/// kept with the pages, inside a transaction, and after it.
+@Suite struct ScanTests {
+    private static func attribute(_ name: String, _ type: AttributeType) -> AttributeDescription {
+        AttributeDescription(name: name, type: type, isOptional: true)
+    }
+
+    /// Without an index, so that everything is a scan.
+    private static let schema = SchemaDescription(
+        modelVersion: "V1",
+        entities: [
+            EntityDescription(
+                name: "Stone", className: "Stone",
+                attributes: [
+                    attribute("label", .string), attribute("weight", .double),
+                    attribute("age", .int32), attribute("level", .uint8),
+                    attribute("share", .float), attribute("found", .date),
+                    attribute("polished", .bool),
+                ]),
+            EntityDescription(
+                name: "Gem", className: "Gem", superentityName: "Stone",
+                attributes: [attribute("carat", .double)]),
+        ])
+
+    private static func value(_ type: AttributeType, _ random: inout SeededRandom) -> Value {
+        if random.below(6) == 0 { return .null }
+        switch type {
+        case .string:
+            // Some in a page of their own, and a tenth beyond ASCII. Together so long that pages
+            // keep what is read of their columns.
+            let size = random.below(60) == 0 ? 9000 : random.below(random.below(3) == 0 ? 20 : 250)
+            let letters = random.below(10) == 0 ? ["a", "B", "é"] : ["a", "b", "A", "B", "x", " "]
+            return .string((0..<size).map { _ in letters[random.below(letters.count)] }.joined())
+        case .double: return .double([-1.5, 0, -0.0, 2.5, .nan, .infinity][random.below(6)])
+        case .float: return .float([-1.5, 0, 2.5, .nan][random.below(4)])
+        case .date: return .date(Double(random.below(4)))
+        case .bool: return .bool(random.below(2) == 0)
+        case .uint8: return .uint(UInt64(random.below(4)))
+        // Around where groups are found another way.
+        default: return .int([-1, 0, 1, 7, 255, 256, 300][random.below(7)])
+        }
+    }
+
+    private static func change(
+        _ transaction: RecordTransaction, _ numbers: inout [ObjectNumber],
+        _ random: inout SeededRandom, count: Int
+    ) throws {
+        var batch = RecordBatch()
+        for _ in 0..<count {
+            let name = random.below(3) == 0 ? "Gem" : "Stone"
+            let entity = try #require(transaction.schema.entity(named: name))
+            let number = try transaction.allocateNumber(in: entity.hierarchy)
+            var row = entity.emptyRow()
+            defer { row.deallocate() }
+            for field in entity.fields {
+                row.setValue(value(field.type ?? .int32, &random), field)
+            }
+            batch.insert(entity, number, row: row)
+            numbers.append(number)
+        }
+        try transaction.apply(batch)
+    }
+
+    private static func comparison(
+        _ entity: EntityLayout, _ random: inout SeededRandom
+    ) -> Condition {
+        if random.below(3) == 0 {
+            let part = ["ab", "a", "bab", "x a", "é", "A"][random.below(6)]
+            let options: [TextOptions] = [
+                .caseInsensitive, [.caseInsensitive, .diacriticInsensitive], .diacriticInsensitive,
+                [],
+            ]
+            return .comparison(
+                Comparison(
+                    .keyPath(["label"]), .contains, .constant(.string(part)),
+                    options: options[random.below(4)]))
+        }
+        let fields = entity.fields.filter { $0.type != .string }
+        let field = fields[random.below(fields.count)]
+        let operations: [Comparison.Operation] = [
+            .equal, .notEqual, .less, .lessOrEqual, .greater, .greaterOrEqual,
+        ]
+        return .comparison(
+            Comparison(
+                .keyPath([field.name]), operations[random.below(6)],
+                .constant(value(field.type ?? .int32, &random))))
+    }
+
+    private func check(_ reader: RecordReader, _ random: inout SeededRandom) throws {
+        let runner = QueryRunner(reader)
+        for _ in 0..<8 {
+            let name = random.below(3) == 0 ? "Gem" : "Stone"
+            let entity = try #require(reader.schema.entity(named: name))
+            let parts = (0..<(1 + random.below(3))).map { _ in Self.comparison(entity, &random) }
+            let condition = random.below(5) == 0 ? Condition.constant(true) : .and(parts)
+            let request = FetchRequest(entityName: name, condition: condition)
+            let found = try reference(reader, entity, condition)
+            #expect(try runner.numbers(request) == found.map(\.number), "\(condition)")
+            #expect(try runner.count(request) == found.count, "\(condition)")
+            try checkTotals(runner, request, found)
+        }
+    }
+
+    private typealias Found = (number: ObjectNumber, age: Value, weight: Value)
+
+    private func reference(
+        _ reader: RecordReader, _ entity: EntityLayout, _ condition: Condition
+    ) throws -> [Found] {
+        let evaluator = ReferenceEvaluator(reader)
+        let age = try #require(entity.field(named: "age"))
+        let weight = try #require(entity.field(named: "weight"))
+        var found: [Found] = []
+        let cursor = reader.recordCursor(entity.hierarchy)
+        while try cursor.next() {
+            let row = try cursor.row()
+            guard entity.tags.contains(row.entityTag) else { continue }
+            let candidate = Candidate(number: cursor.number, row: row, entity: entity)
+            guard try evaluator.isTrue(condition, of: candidate) else { continue }
+            found.append((cursor.number, row.value(age), row.value(weight)))
+        }
+        return found
+    }
+
+    private func checkTotals(
+        _ runner: QueryRunner, _ request: FetchRequest, _ found: [Found]
+    ) throws {
+        let functions: [SelectTerm.Function] = [.count, .sum, .average, .minimum, .maximum]
+        let terms = functions.map { SelectTerm.aggregate($0, ["weight"]) }
+        func expected(_ records: [Found]) -> [Value] {
+            functions.map { function in
+                Aggregate.value(function, of: records.map(\.weight), isCollection: false)
+            }
+        }
+        let all = try runner.rows(ValueRequest(request, terms: terms, groupPaths: []))
+        #expect(all.map(\.description) == [expected(found).description])
+        let groups = try runner.rows(
+            ValueRequest(
+                request, terms: [.attribute(["age"])] + terms, groupPaths: [["age"]]))
+        let ages = Dictionary(grouping: found, by: \.age)
+        #expect(groups.count == ages.count)
+        for group in groups {
+            #expect(
+                Array(group.dropFirst()).description
+                    == expected(try #require(ages[group[0]])).description)
+        }
+    }
+
+    @Test func `a scan finds and adds up what is there, however often it is asked`() throws {
+        var random = SeededRandom(for: "ScanTests")
+        let database = try RecordDatabase.open(.memory, schema: Self.schema)
+        var numbers: [ObjectNumber] = []
+        for _ in 0..<3 {
+            let transaction = try database.beginWrite()
+            try Self.change(transaction, &numbers, &random, count: 250)
+            try check(transaction, &random)
+            var deletions = RecordBatch()
+            let stone = try #require(database.schema.entity(named: "Stone"))
+            for _ in 0..<20 {
+                deletions.delete(
+                    numbers.remove(at: random.below(numbers.count)), in: stone.hierarchy)
+            }
+            try transaction.apply(deletions)
+            try check(transaction, &random)
+            _ = try transaction.commit()
+            let snapshot = try database.snapshot()
+            try check(snapshot, &random)
+            try check(snapshot, &random)
+        }
+        try database.close()
+    }
+
+    @Test func `leaves without a match, before there is a group, add nothing`() throws {
+        let database = try RecordDatabase.open(.memory, schema: Self.schema)
+        let transaction = try database.beginWrite()
+        let stone = try #require(database.schema.entity(named: "Stone"))
+        let weight = try #require(stone.field(named: "weight"))
+        var batch = RecordBatch()
+        for index in 1...600 {
+            var row = stone.emptyRow()
+            defer { row.deallocate() }
+            row.setValue(.double(index < 600 ? 1 : 5), weight)
+            batch.insert(stone, try transaction.allocateNumber(in: stone.hierarchy), row: row)
+        }
+        try transaction.apply(batch)
+        _ = try transaction.commit()
+        let snapshot = try database.snapshot()
+        for (least, groups) in [(4.0, [[Value.null, .int(1)]]), (9.0, [])] {
+            let request = FetchRequest(
+                entityName: "Stone",
+                condition: .comparison(
+                    Comparison(.keyPath(["weight"]), .greater, .constant(.double(least)))))
+            let found = try QueryRunner(snapshot).rows(
+                ValueRequest(
+                    request, terms: [.attribute(["age"]), .aggregate(.count, ["weight"])],
+                    groupPaths: [["age"]]))
+            #expect(found == groups)
+        }
+        try database.close()
+    }
+}
