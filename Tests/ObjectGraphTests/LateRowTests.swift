@@ -70,6 +70,36 @@ import Testing
         #expect(person.name == "person 7")
     }
 
+    /// The fetch lent the object its row from before the transaction, and a later change stored
+    /// that.
+    @Test func `a fetch of what was before does not undo what was flushed`() throws {
+        try stack.perform(synchronous: { transaction in
+            var person = transaction.edit(Into<Person>(), ids[7])
+            person?.name = "new"
+            person = nil
+            // Makes room: the change is flushed, and its object let go.
+            for id in ids[100..<200] { transaction.edit(Into<Person>(), id)?.name += "!" }
+            let late = try #require(transaction.edit(Into<Person>(), ids[7]))
+            let before = try transaction.fetchAll(
+                From<Person>(), Tweak { $0.includesPendingChanges = false })
+            #expect(before.count == 500)
+            late.email = "late@example.org"
+        })
+        try stack.perform(synchronous: { transaction in
+            let person = try #require(transaction.edit(Into<Person>(), ids[7]))
+            #expect(person.name == "new")
+            #expect(person.email == "late@example.org")
+        })
+    }
+
+    @Test func `an unread object that was deleted after its transaction has its defaults`() throws {
+        let person = try stack.perform(synchronous: { transaction in
+            try #require(transaction.edit(Into<Person>(), ids[7]))
+        })
+        try stack.perform(synchronous: { transaction in transaction.delete(objectIDs: [ids[7]]) })
+        #expect(person.name.isEmpty)
+    }
+
     @Test func `what the transaction deleted is not there to edit`() throws {
         try stack.perform(synchronous: { transaction in
             transaction.delete(objectIDs: [ids[10]])

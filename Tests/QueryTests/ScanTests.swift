@@ -100,20 +100,27 @@ import Testing
             let parts = (0..<(1 + random.below(3))).map { _ in Self.comparison(entity, &random) }
             let condition = random.below(5) == 0 ? Condition.constant(true) : .and(parts)
             let request = FetchRequest(entityName: name, condition: condition)
-            let found = try reference(reader, entity, condition)
+            let grouping = ["age", "level", "polished", "found", "weight"][random.below(5)]
+            let found = try reference(reader, entity, condition, groupedBy: grouping)
             #expect(try runner.numbers(request) == found.map(\.number), "\(condition)")
             #expect(try runner.count(request) == found.count, "\(condition)")
-            try checkTotals(runner, request, found)
+            try checkTotals(runner, request, found, groupedBy: grouping)
         }
     }
 
-    private typealias Found = (number: ObjectNumber, age: Value, weight: Value)
+    private typealias Found = (number: ObjectNumber, group: String, weight: Value)
+
+    /// All zeros are one group, and all that is no number.
+    private func group(_ value: Value) -> String {
+        "\(value == .double(0) ? .double(0) : value)"
+    }
 
     private func reference(
-        _ reader: RecordReader, _ entity: EntityLayout, _ condition: Condition
+        _ reader: RecordReader, _ entity: EntityLayout, _ condition: Condition,
+        groupedBy grouping: String
     ) throws -> [Found] {
         let evaluator = ReferenceEvaluator(reader)
-        let age = try #require(entity.field(named: "age"))
+        let key = try #require(entity.field(named: grouping))
         let weight = try #require(entity.field(named: "weight"))
         var found: [Found] = []
         let cursor = reader.recordCursor(entity.hierarchy)
@@ -122,13 +129,14 @@ import Testing
             guard entity.tags.contains(row.entityTag) else { continue }
             let candidate = Candidate(number: cursor.number, row: row, entity: entity)
             guard try evaluator.isTrue(condition, of: candidate) else { continue }
-            found.append((cursor.number, row.value(age), row.value(weight)))
+            found.append((cursor.number, group(row.value(key)), row.value(weight)))
         }
         return found
     }
 
     private func checkTotals(
-        _ runner: QueryRunner, _ request: FetchRequest, _ found: [Found]
+        _ runner: QueryRunner, _ request: FetchRequest, _ found: [Found],
+        groupedBy grouping: String
     ) throws {
         let functions: [SelectTerm.Function] = [.count, .sum, .average, .minimum, .maximum]
         let terms = functions.map { SelectTerm.aggregate($0, ["weight"]) }
@@ -141,13 +149,13 @@ import Testing
         #expect(all.map(\.description) == [expected(found).description])
         let groups = try runner.rows(
             ValueRequest(
-                request, terms: [.attribute(["age"])] + terms, groupPaths: [["age"]]))
-        let ages = Dictionary(grouping: found, by: \.age)
-        #expect(groups.count == ages.count)
-        for group in groups {
+                request, terms: [.attribute([grouping])] + terms, groupPaths: [[grouping]]))
+        let wanted = Dictionary(grouping: found, by: \.group)
+        #expect(groups.count == wanted.count, "by \(grouping)")
+        for row in groups {
             #expect(
-                Array(group.dropFirst()).description
-                    == expected(try #require(ages[group[0]])).description)
+                Array(row.dropFirst()).description
+                    == expected(try #require(wanted[group(row[0])])).description)
         }
     }
 

@@ -53,7 +53,8 @@ final class ObjectContext {
     }
 
     /// Ends a context. Its objects hold it, so it must not go on holding them; those that are still
-    /// there keep the values that they have.
+    /// there keep the values that they have. One that has none yet, because only its existence was
+    /// needed, takes those of the newest commit when the first is read.
     func end() {
         hasEnded = true
         for open in openTransactions { open.rollback() }
@@ -241,6 +242,9 @@ final class ObjectContext {
             let reader =
                 hasEnded ? try raw.store.database.snapshot() : try reader(for: raw.store)
             if let row = try reader.row(raw.number, in: raw.entity.hierarchy) { return row }
+            if hasEnded {
+                throw StoreError(.notFound, "it was deleted before any value of it was read")
+            }
         } catch {
             // Values made up from defaults must not be saved over the stored ones.
             fail(error, "an object's row could not be read.")

@@ -40,8 +40,14 @@ struct FetchRunner {
             let plan = try Plan(self, type, configurations, clauses, limit: limit)
             try plan.forEach { store, reader, number, row in
                 let access = try context.access(to: store)
-                let object = try context.object(number, row: row, access)
-                if object.state != .deleted { body(object) }
+                // A row from before the transaction may be older than what the object has there.
+                let object =
+                    reader === access.reader
+                    ? try context.object(number, row: row, access)
+                    : try context.object(
+                        number, in: reader.schema.knownEntity(tag: row.entityTag).hierarchy,
+                        of: store)
+                if let object, object.state != .deleted { body(object) }
             }
         }
     }

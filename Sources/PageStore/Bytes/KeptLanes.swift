@@ -19,33 +19,34 @@ struct KeptLanes {
         return count < 2 ? 0 : min(count, laneCountMax)
     }
 
-    /// The lane of an offset, where there is one or room for one, which `read` appends.
-    private mutating func place(
-        of offset: Int, entryCount: Int, laneCountMax: Int, _ read: (inout [UInt64]) -> Void
-    ) -> Int? {
-        for lane in 0..<laneCount where offsets[lane] == offset { return lane * entryCount }
-        guard laneCount < laneCountMax else { return nil }
-        if laneCount == 0 { words.reserveCapacity(2 * entryCount) }
-        read(&words)
-        offsets[laneCount] = offset
-        laneCount += 1
-        return (laneCount - 1) * entryCount
-    }
-
-    /// The lanes of two offsets; nil when there is no room for both.
+    /// The lanes of two offsets, which `read` appends where they are not there yet; nil when there
+    /// is no room for both.
     mutating func lanes(
         at first: Int, _ second: Int, entryCount: Int, laneCountMax: Int,
         _ read: (Int, inout [UInt64]) -> Void
     ) -> LanePair? {
-        guard
-            let firstStart = place(
-                of: first, entryCount: entryCount, laneCountMax: laneCountMax,
-                { read(first, &$0) }),
-            let secondStart = place(
-                of: second, entryCount: entryCount, laneCountMax: laneCountMax,
-                { read(second, &$0) })
-        else { return nil }
-        return LanePair(words: words, first: firstStart, second: secondStart)
+        let missesFirst = lane(of: first) == nil
+        let missesSecond = second != first && lane(of: second) == nil
+        let wanted = laneCount + (missesFirst ? 1 : 0) + (missesSecond ? 1 : 0)
+        guard wanted <= laneCountMax else { return nil }
+        // As much as is needed: growing by itself, it would take up to twice that.
+        if wanted > laneCount { words.reserveCapacity(wanted * entryCount) }
+        if missesFirst { add(first, read) }
+        if missesSecond { add(second, read) }
+        guard let firstLane = lane(of: first), let secondLane = lane(of: second) else { return nil }
+        return LanePair(
+            words: words, first: firstLane * entryCount, second: secondLane * entryCount)
+    }
+
+    private mutating func add(_ offset: Int, _ read: (Int, inout [UInt64]) -> Void) {
+        read(offset, &words)
+        offsets[laneCount] = offset
+        laneCount += 1
+    }
+
+    private func lane(of offset: Int) -> Int? {
+        for lane in 0..<laneCount where offsets[lane] == offset { return lane }
+        return nil
     }
 }
 

@@ -1,7 +1,7 @@
 /// The entries of one leaf whose keys are numbers of eight bytes, read where they lie: a scan
 /// steps through them without a call for each.
 ///
-/// What it lends is valid as long as it is, and as the leaf does not change.
+/// What it lends is valid as long as it is. Of a leaf that may change it is what the leaf held.
 @safe @usableFromInline
 package struct LeafEntries {
     /// The leaf, so that it lives as long as its bytes are lent.
@@ -33,8 +33,9 @@ package struct LeafEntries {
         var prefix: UInt64 = 0
         for index in 0..<shared.count { prefix = prefix << 8 | UInt64(shared[index]) }
         self.prefix = suffixSize == 8 ? 0 : prefix << UInt64(8 * suffixSize)
-        page = node.page
-        unsafe base = UnsafeRawPointer(node.page.base)
+        // A transaction may change its leaf while this is lent: bytes that were checked stay.
+        page = isPublished ? node.page : PageBuffer(copying: node.page)
+        unsafe base = UnsafeRawPointer(page.base)
         slotsStart = node.slotsStart + first * NodeLayout.slotSize
         count = end - first
         valueOffset = NodeLayout.cellKey + suffixSize

@@ -190,9 +190,11 @@ package struct QueryRunner {
             let scan = reader.recordScan(entity.hierarchy)
             var selection = LeafSelection()
             while let leaf = try scan.next() {
-                try filter.select(from: leaf, into: &selection)
+                filter.narrow(leaf, into: &selection)
                 for position in 0..<selection.count {
                     let index = selection[position]
+                    // One by one: whoever wants few records pays for no others.
+                    guard try filter.acceptsNarrowed(leaf, index) else { continue }
                     guard try body(leaf.number(index), leaf.row(index)) else { return }
                 }
             }

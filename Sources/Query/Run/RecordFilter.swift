@@ -31,15 +31,25 @@ struct RecordFilter {
 
     /// The records of a leaf that pass.
     mutating func select(from leaf: LeafRows, into selection: inout LeafSelection) throws {
+        narrow(leaf, into: &selection)
+        if program.acceptsLed { return }
+        try selection.keep { index throws in try acceptsNarrowed(leaf, index) }
+    }
+
+    /// The records of a leaf that pass what costs next to nothing to ask.
+    mutating func narrow(_ leaf: LeafRows, into selection: inout LeafSelection) {
         selection.takeAll(leaf.count)
         if !isWhole { selection.keep { tags.contains(leaf.row($0).entityTag) } }
         for index in leadColumns.indices {
             leadColumns[index].read(leaf)
             program.leads[index].narrow(&selection, leadColumns[index])
         }
-        if program.acceptsLed { return }
-        try selection.keep { index throws in
-            try program.acceptsLed(leaf.row(index), leaf.number(index), evaluator)
-        }
+    }
+
+    /// Whether one of those passes all.
+    @inline(__always)
+    func acceptsNarrowed(_ leaf: LeafRows, _ index: Int) throws -> Bool {
+        if program.acceptsLed { return true }
+        return try program.acceptsLed(leaf.row(index), leaf.number(index), evaluator)
     }
 }

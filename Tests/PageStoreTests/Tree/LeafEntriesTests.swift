@@ -77,6 +77,25 @@ import Testing
         try Self.expectAll(of: store, store.engine.snapshot(), provedBy: nil)
     }
 
+    @Test func `entries of a leaf that a transaction changes stay as they were lent`() throws {
+        let store = try Self.store([1: [1, 2, 3], 2: [4, 5, 6], 3: [7, 8, 9]])
+        let transaction = try store.engine.beginWrite()
+        _ = try transaction.insert(store.key(4).span, [10].span, into: store.tree)
+        let cursor = Cursor(transaction, tree: store.tree)
+        _ = try cursor.seekFirst()
+        let entries = try #require(try cursor.takeLeaf(provedBy: nil))
+        for number in 1...3 as ClosedRange<UInt64> {
+            _ = try transaction.remove(store.key(number).span, from: store.tree)
+        }
+        let long = [UInt8](repeating: 99, count: 400)
+        _ = try transaction.insert(store.key(4).span, long.span, into: store.tree)
+        #expect((0..<entries.count).map { entries.number($0) } == [1, 2, 3, 4])
+        #expect(
+            (0..<entries.count).map { entries.value($0).array() }
+                == [[1, 2, 3], [4, 5, 6], [7, 8, 9], [10]])
+        transaction.rollback()
+    }
+
     @Test func `values in pages of their own are lent among the others`() throws {
         var random = SeededRandom(for: "LeafEntriesTests large")
         var values: [UInt64: [UInt8]] = [:]
