@@ -65,6 +65,8 @@ package final class Engine: @unchecked Sendable {
     /// Guards `state`; held for short, seldom over a read of a map node.
     let lock: Guarded<Void>
     let state: EngineState
+    /// What scans have kept with pages, for which the cache gives way.
+    let keptBytes: KeptBytes
     /// Which parts of the file are taken.
     let space: Guarded<SpaceMap>
     /// Closed while a checkpoint runs.
@@ -95,6 +97,7 @@ package final class Engine: @unchecked Sendable {
         self.files = files
         self.processID = files.processID()
         self.state = state
+        keptBytes = state.cache.keptBytes
         self.writer = writer
         self.logTail = logTail
         let schedule = options.schedule

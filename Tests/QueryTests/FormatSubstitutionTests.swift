@@ -33,6 +33,12 @@ import Testing
         #expect(try Village.find("age IN %@", .list([.int(36), .null, .int(7)])) == ["Ada", "-"])
     }
 
+    @Test func `the least whole number has a positive behind a minus`() {
+        let least = Operand.constant(.int(.min))
+        #expect(least.negation == .constant(.uint(1 << 63)))
+        #expect(least.negation.negation == least)
+    }
+
     @Test func `dates compare below a millisecond`() throws {
         #expect(try Village.find("born > %@", .value(.date(99.999_999_9))) == ["Ada"])
         #expect(try Village.find("born > %@", .value(.date(100.000_000_1))) == [])

@@ -6,8 +6,8 @@ public struct EngineOptions: Hashable, Sendable {
     public var durability = Durability.durable
     /// Bytes of pages that are kept in memory, 64 MiB by default: those that were read, those that
     /// a transaction changed, and those that no checkpoint has stored yet. While there are many of
-    /// the last two, a quarter more is used, for what was read. Columns that scans have read are
-    /// kept with their pages and come on top, at most an eighth.
+    /// the last two, a quarter more is used, for what was read. What scans keep of the columns that
+    /// they read is part of it.
     public var cacheSizeInBytes = 64 << 20
     /// The size of a page of a file that is made anew: a power of two from 4096 to 65,536 bytes;
     /// 16,384 by default. A file keeps its own.

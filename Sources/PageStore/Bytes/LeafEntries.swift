@@ -10,6 +10,8 @@ package struct LeafEntries {
     /// Where the slot of the first entry lies.
     @usableFromInline let slotsStart: Int
     @usableFromInline package let count: Int
+    /// Of each key, without what all share.
+    @usableFromInline let suffixSize: Int
     /// From a cell to its value.
     @usableFromInline let valueOffset: Int
     /// What the keys share, as the upper bytes of their numbers.
@@ -17,8 +19,8 @@ package struct LeafEntries {
     /// By entry the values that lie in pages of their own; empty when there are none.
     private let large: [ByteBuffer?]
 
-    /// Whether what is read may be kept with the page.
-    private let isKept: Bool
+    /// Counts what is kept with the page of what is read; nil when nothing may be kept.
+    private let kept: KeptBytes?
 
     /// The entries from a slot on; nil when a key has not eight bytes. Of a leaf that `isProved`
     /// it is known that all have, and that no value lies elsewhere; one that `isPublished` does
@@ -29,7 +31,7 @@ package struct LeafEntries {
         let shared = node.prefix
         let end = node.slotCount
         guard node.isLeaf, shared.count <= 8, first >= 0, first <= end else { return nil }
-        let suffixSize = 8 - shared.count
+        suffixSize = 8 - shared.count
         var prefix: UInt64 = 0
         for index in 0..<shared.count { prefix = prefix << 8 | UInt64(shared[index]) }
         self.prefix = suffixSize == 8 ? 0 : prefix << UInt64(8 * suffixSize)
@@ -39,7 +41,7 @@ package struct LeafEntries {
         slotsStart = node.slotsStart + first * NodeLayout.slotSize
         count = end - first
         valueOffset = NodeLayout.cellKey + suffixSize
-        isKept = isPublished && first == 0
+        kept = isPublished && first == 0 ? view.keptBytes : nil
         large = isProved ? [] : try LeafEntries.largeValues(node, from: first, of: view)
         if isProved { return }
         for index in 0..<count where Int(slot(index) >> 48) != suffixSize { return nil }
@@ -92,14 +94,14 @@ package struct LeafEntries {
     @inlinable @inline(__always)
     package func number(_ index: Int) -> UInt64 {
         let slot = slot(index)
-        let size = valueOffset &- 2
         // The slot repeats the first four bytes.
-        if size <= 4 {
-            return prefix | UInt64(UInt32(truncatingIfNeeded: slot)) >> UInt64(32 &- 8 &* size)
+        if suffixSize <= 4 {
+            let head = UInt64(UInt32(truncatingIfNeeded: slot))
+            return prefix | head >> UInt64(32 &- 8 &* suffixSize)
         }
         let cell = Int(UInt16(truncatingIfNeeded: slot >> 32))
         var number: UInt64 = 0
-        for position in 2..<valueOffset {
+        for position in (valueOffset &- suffixSize)..<valueOffset {
             // Safety: `NodeCheck` proved that the cell and its key lie in the leaf.
             let byte = unsafe base.load(fromByteOffset: cell &+ position, as: UInt8.self)
             number = number << 8 | UInt64(byte)
@@ -123,9 +125,11 @@ package struct LeafEntries {
     package func lanes(at first: Int, _ second: Int) -> LanePair {
         precondition(first >= 0 && second >= 0, "an offset is before its value")
         let laneCountMax = KeptLanes.countMax(entryCount: count, pageSizeInBytes: page.count)
-        if isKept && large.isEmpty && laneCountMax > 0 {
-            let pair = page.lanes.withLock { kept in
-                kept.lanes(at: first, second, entryCount: count, laneCountMax: laneCountMax, read)
+        if let kept, large.isEmpty, laneCountMax > 0 {
+            let pair = page.lanes.withLock { lanes in
+                lanes.lanes(
+                    at: first, second, entryCount: count, laneCountMax: laneCountMax,
+                    countedBy: kept, read)
             }
             if let pair { return pair }
         }

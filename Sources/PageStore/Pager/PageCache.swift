@@ -22,6 +22,8 @@ struct PageCache {
     let budgetInBytes: Int
     /// What pages outside of the cache take of the budget; a quarter of it is always the cache's.
     private(set) var reservedBytes = 0
+    /// What scans keep with pages, in the cache or outside, takes of it too.
+    let keptBytes = KeptBytes()
 
     init(budgetInBytes: Int) {
         self.budgetInBytes = budgetInBytes
@@ -66,7 +68,9 @@ struct PageCache {
         sizeInBytes += image.count
     }
 
-    private var shareInBytes: Int { max(budgetInBytes - reservedBytes, budgetInBytes / 4) }
+    private var shareInBytes: Int {
+        max(budgetInBytes - reservedBytes - keptBytes.count, budgetInBytes / 4)
+    }
 
     /// Gives way to pages elsewhere in memory.
     mutating func reserve(_ bytes: Int) {

@@ -16,6 +16,9 @@ package class PageView {
 
     /// The root of the catalog, nil in a store that has none yet.
     package var catalogRoot: PageID? { nil }
+
+    /// Counts what scans keep with its pages; nil where those change.
+    var keptBytes: KeptBytes? { nil }
 }
 
 /// Pages that can be changed.

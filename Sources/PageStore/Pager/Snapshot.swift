@@ -20,6 +20,7 @@ package final class Snapshot: PageView, @unchecked Sendable {
     deinit { engine.unpin(generation, commitNumber) }
 
     package override var catalogRoot: PageID? { root }
+    override var keptBytes: KeptBytes? { engine.keptBytes }
 
     package override func page(_ id: PageID) throws(StoreError) -> PageBuffer {
         if let branch = branches.page(id) { return branch }

@@ -1,13 +1,14 @@
 import Synchronization
 
 /// A value behind a lock that is held for short.
-struct Guarded<Value>: ~Copyable {
+struct Guarded<Value: ~Copyable>: ~Copyable {
     private let mutex: Mutex<Value>
     private let place: MeetingPlace
     private let schedule: (any Schedule)?
 
     init(
-        _ value: sending Value, at place: MeetingPlace = .state, _ schedule: (any Schedule)? = nil
+        _ value: consuming sending Value, at place: MeetingPlace = .state,
+        _ schedule: (any Schedule)? = nil
     ) {
         mutex = Mutex(value)
         self.place = place

@@ -111,9 +111,10 @@ extension Operand {
     var negation: Operand {
         guard case .constant(let value) = self else { return .negated(self) }
         switch value {
-        case .int(let number): return .constant(.int(0 &- number))
-        // The one whole number that has a sign in 64 bits and no positive peer.
+        // The one whole number that has a sign in 64 bits and no positive peer, both ways.
+        case .int(.min): return .constant(.uint(1 << 63))
         case .uint(1 << 63): return .constant(.int(.min))
+        case .int(let number): return .constant(.int(0 &- number))
         case .uint(let number): return .constant(.double(-Double(number)))
         case .double(let number): return .constant(.double(-number))
         default: return .negated(self)

@@ -77,6 +77,42 @@ import Testing
         try Self.expectAll(of: store, store.engine.snapshot(), provedBy: nil)
     }
 
+    @Test func `the cache gives way to what scans keep`() throws {
+        var options = Engine.Options()
+        options.pageSizeInBytes = 4096
+        options.cacheSizeInBytes = 200_000
+        let engine = try Engine.inMemory(options: options)
+        let transaction = try engine.beginWrite()
+        let tree = try transaction.createTree()
+        transaction.catalogRoot = tree.root
+        let store = Store(engine: engine, tree: tree, values: [:])
+        let value = [UInt8](repeating: 7, count: 400)
+        for number in 0..<5000 as Range<UInt64> {
+            _ = try transaction.insert(store.key(number).span, value.span, into: tree)
+        }
+        _ = try transaction.commit()
+        try engine.checkpointNow()
+        var most = 0
+        do {
+            let cursor = Cursor(try engine.snapshot(), tree: tree)
+            var isAtEntry = try cursor.seekFirst()
+            while isAtEntry {
+                let entries = try #require(try cursor.takeLeaf(provedBy: 7))
+                _ = entries.lanes(at: 0, 8)
+                _ = entries.lanes(at: 16, 24)
+                most = max(most, engine.keptBytes.count)
+                // The page that was read last has got its lanes after the cache gave way.
+                #expect(
+                    engine.state.cache.sizeInBytes + engine.keptBytes.count <= 200_000 + 4096 / 8)
+                isAtEntry = try cursor.next()
+            }
+        }
+        #expect(most > 10_000)
+        engine.state.cache.removeAll()
+        #expect(engine.keptBytes.count == 0)
+        try engine.close()
+    }
+
     @Test func `entries of a leaf that a transaction changes stay as they were lent`() throws {
         let store = try Self.store([1: [1, 2, 3], 2: [4, 5, 6], 3: [7, 8, 9]])
         let transaction = try store.engine.beginWrite()
