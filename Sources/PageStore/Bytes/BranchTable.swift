@@ -27,7 +27,7 @@ final class BranchTable: @unchecked Sendable {
     private func index(_ id: PageID) -> Int { Int(truncatingIfNeeded: id.rawValue) & 127 }
 
     @inline(__always)
-    private func pointer(_ index: Int) -> Unmanaged<PageBuffer>? {
+    private func pointer(_ index: Int) -> Unmanaged<PageBuffer.Block>? {
         // Safety: the index is below the count; the bits are those of a retained page, or 0.
         let bits = unsafe slots[index].load(ordering: .acquiring)
         guard let opaque = unsafe UnsafeRawPointer(bitPattern: bits) else { return nil }
@@ -37,12 +37,13 @@ final class BranchTable: @unchecked Sendable {
     @inline(__always)
     func page(_ id: PageID) -> PageBuffer? {
         // Safety: the table retains the page and never replaces it.
-        guard let page = unsafe pointer(index(id))?.takeUnretainedValue() else { return nil }
+        guard let block = unsafe pointer(index(id))?.takeUnretainedValue() else { return nil }
+        let page = PageBuffer(block)
         return page.id == id ? page : nil
     }
 
     func insert(_ page: PageBuffer) {
-        let retained = unsafe Unmanaged.passRetained(page)
+        let retained = unsafe Unmanaged.passRetained(page.block)
         let bits = unsafe UInt(bitPattern: retained.toOpaque())
         let isStored = unsafe slots[index(page.id)].compareExchange(
             expected: 0, desired: bits, ordering: .acquiringAndReleasing

@@ -126,7 +126,7 @@ package struct LeafEntries {
         precondition(first >= 0 && second >= 0, "an offset is before its value")
         let laneCountMax = KeptLanes.countMax(entryCount: count, pageSizeInBytes: page.count)
         if let kept, large.isEmpty, laneCountMax > 0 {
-            let pair = page.lanes.withLock { lanes in
+            let pair = page.withLanes { lanes in
                 lanes.lanes(
                     at: first, second, entryCount: count, laneCountMax: laneCountMax,
                     countedBy: kept, read)

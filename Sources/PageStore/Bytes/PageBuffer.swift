@@ -12,46 +12,148 @@ import Synchronization
 ///
 /// Once a commit has published it an image is immutable, so that any number of readers share it.
 /// Only the write transaction that made a private copy stores into it.
+///
+/// A copy of this value is another reference to the same image. The bytes lie in the object that
+/// counts the references, a few words behind the count: who finds a page waits for memory once
+/// and not twice.
 @safe
-package final class PageBuffer: @unchecked Sendable {
-    package let id: PageID
-    package let count: Int
-    @usableFromInline let base: UnsafeMutableRawPointer
-    /// What a room above has proved of this image, so that it is proved once: a number of its
-    /// choice, zero at first. Only of images that are published, because those do not change.
-    package let proof = Atomic<UInt64>(0)
-    /// What scans have read of this image. Only of images that are published.
-    let lanes = Guarded(KeptLanes())
+package struct PageBuffer: @unchecked Sendable {
+    @usableFromInline typealias Block = ManagedBuffer<Void, UInt64>
+
+    /// The words of a `Front`, then the page's bytes, then a `Back`.
+    @usableFromInline let block: Block
+
+    /// What a lookup asks beside the bytes.
+    @usableFromInline
+    struct Front: ~Copyable {
+        @usableFromInline let id: PageID
+        @usableFromInline let count: Int
+        let proof = Atomic<UInt64>(0)
+
+        init(id: PageID, count: Int) {
+            self.id = id
+            self.count = count
+        }
+
+        @inlinable static var wordCount: Int { 3 }
+    }
+
+    /// What only scans ask.
+    private typealias Back = Guarded<KeptLanes>
+
+    /// Ends what is not plain bytes together with the image.
+    private final class OwnedBlock: Block {
+        deinit {
+            // Safety: `init(uninitialized:)` made both, and nobody has the image any more.
+            unsafe PageBuffer.back(self).deinitialize(count: 1)
+            unsafe PageBuffer.front(self).deinitialize(count: 1)
+        }
+    }
+
+    @inline(__always)
+    init(_ block: Block) { self.block = block }
+
+    private init(uninitialized id: PageID, count: Int) {
+        precondition(count >= 0, "a page has no negative size")
+        precondition(
+            MemoryLayout<Front>.stride == Front.wordCount * 8
+                && max(MemoryLayout<Front>.alignment, MemoryLayout<Back>.alignment) <= 8,
+            "what lies around a page is laid out in words")
+        let backWordCount = (MemoryLayout<Back>.stride + 7) / 8
+        block = OwnedBlock.create(
+            minimumCapacity: Front.wordCount + PageBuffer.wordCount(count) + backWordCount
+        ) { _ in () }
+        // Safety: the block has room for the front, the bytes and the back, one behind the other,
+        // each from a whole word on, and nobody else has it yet.
+        unsafe PageBuffer.front(block).initialize(to: Front(id: id, count: count))
+        unsafe PageBuffer.back(block).initialize(to: Back(KeptLanes()))
+    }
 
     /// A page of zeros.
     package init(id: PageID, count: Int) {
-        self.id = id
-        self.count = count
-        unsafe self.base = UnsafeMutableRawPointer.allocate(byteCount: count, alignment: 16)
+        self.init(uninitialized: id, count: count)
+        // Safety: the block holds `count` bytes.
         unsafe memset(base, 0, count)
     }
 
     /// A private copy of another image.
     package init(copying other: PageBuffer) {
-        self.id = other.id
-        self.count = other.count
-        unsafe self.base = UnsafeMutableRawPointer.allocate(byteCount: other.count, alignment: 16)
+        self.init(uninitialized: other.id, count: other.count)
         // Safety: both blocks hold `count` bytes and are distinct.
         unsafe memcpy(base, other.base, count)
     }
 
-    deinit {
-        unsafe base.deallocate()
+    // MARK: Places in the block
+
+    /// How many words hold so many bytes.
+    private static func wordCount(_ count: Int) -> Int { count / 8 + (count % 8 == 0 ? 0 : 1) }
+
+    @inlinable @inline(__always)
+    static func words(_ block: Block) -> UnsafeMutablePointer<UInt64> {
+        // Safety: elements never move. Who uses the address has the image, as `base` says.
+        unsafe block.withUnsafeMutablePointerToElements { unsafe $0 }
     }
 
-    /// The page's bytes; valid as long as this object is.
+    @inlinable @inline(__always)
+    static func front(_ block: Block) -> UnsafeMutablePointer<Front> {
+        // Safety: those words are used as a `Front` alone.
+        unsafe UnsafeMutableRawPointer(words(block)).assumingMemoryBound(to: Front.self)
+    }
+
+    private static func back(_ block: Block) -> UnsafeMutablePointer<Back> {
+        // Safety: the count never changes, and the words behind the bytes are used as a `Back`
+        // alone.
+        let place = unsafe Front.wordCount + wordCount(front(block).pointee.count)
+        return unsafe UnsafeMutableRawPointer(words(block) + place)
+            .assumingMemoryBound(to: Back.self)
+    }
+
+    /// Where the page's bytes are, as long as somebody has the image.
+    @inlinable @inline(__always)
+    var base: UnsafeMutableRawPointer {
+        unsafe UnsafeMutableRawPointer(PageBuffer.words(block) + Front.wordCount)
+    }
+
+    // MARK: Beside the bytes
+
+    @inlinable @inline(__always)
+    package var id: PageID {
+        // Safety: the front was made with the image, and this does not change.
+        unsafe PageBuffer.front(block).pointee.id
+    }
+
+    @inlinable @inline(__always)
+    package var count: Int {
+        // Safety: as for `id`.
+        unsafe PageBuffer.front(block).pointee.count
+    }
+
+    /// What a room above has proved of this image, so that it is proved once: a number of its
+    /// choice, zero at first. Only of images that are published, because those do not change.
+    package var proof: UInt64 {
+        // Safety: the front was made with the image, and its number is atomic.
+        get { unsafe PageBuffer.front(block).pointee.proof.load(ordering: .relaxed) }
+        nonmutating set {
+            unsafe PageBuffer.front(block).pointee.proof.store(newValue, ordering: .relaxed)
+        }
+    }
+
+    /// Lends what scans have read of this image. Only of images that are published.
+    func withLanes<Result>(
+        _ body: (inout sending KeptLanes) -> sending Result
+    ) -> sending Result {
+        // Safety: the back was made with the image, and is a lock.
+        unsafe PageBuffer.back(block).pointee.withLock(body)
+    }
+
+    /// The page's bytes; valid as long as somebody has the image.
     @inlinable @inline(__always)
     package var view: ByteView { unsafe ByteView(unsafeBase: UnsafeRawPointer(base), count: count) }
 
     @inlinable @inline(__always)
     package subscript(index: Int) -> UInt8 {
         get { view[index] }
-        set {
+        nonmutating set {
             precondition(index >= 0 && index < count, "an index is outside its page")
             // Safety: the line above proves the index.
             unsafe base.storeBytes(of: newValue, toByteOffset: index, as: UInt8.self)

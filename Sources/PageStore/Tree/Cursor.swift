@@ -64,7 +64,7 @@ package final class Cursor {
         guard let leaf, isValid else {
             preconditionFailure("a cursor that is at no entry has no leaf")
         }
-        let isProved = proof.map { leaf.page.proof.load(ordering: .relaxed) == $0 } ?? false
+        let isProved = proof.map { leaf.page.proof == $0 } ?? false
         let entries = try LeafEntries(
             leaf, from: index, of: view, isProved: isProved, isPublished: proof != nil)
         if entries != nil { index = leaf.slotCount - 1 }

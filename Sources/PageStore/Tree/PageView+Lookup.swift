@@ -23,7 +23,7 @@ extension PageView {
             let (index, isEqual) = leaf.search(key)
             guard isEqual else { return nil }
             guard leaf.isValueElsewhere(index) else {
-                return (leaf.storedValue(index), leaf.page)
+                return (leaf.storedValue(index), leaf.page.block)
             }
             let buffer = ByteBuffer()
             try readBlob(BlobID(leaf.storedValue(index)), into: buffer)

@@ -31,13 +31,13 @@ package final class RecordScan {
         guard let entries = try cursor.takeLeaf(provedBy: proof) else {
             throw .corrupt(nil, "a record's key is not a number")
         }
-        if let proof, entries.page.proof.load(ordering: .relaxed) == proof {
+        if let proof, entries.page.proof == proof {
             return LeafRows(checked: entries)
         }
         try check(entries)
         // The scan meets each leaf at its first entry, so that all of the page is proved.
         if let proof, !entries.hasLargeValues {
-            entries.page.proof.store(proof, ordering: .relaxed)
+            entries.page.proof = proof
         }
         return LeafRows(checked: entries)
     }

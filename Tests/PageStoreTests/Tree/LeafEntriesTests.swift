@@ -56,7 +56,7 @@ import Testing
                     found[entries.number(index)] = entries.value(index).array()
                 }
                 if let proof, !entries.hasLargeValues {
-                    entries.page.proof.store(proof, ordering: .relaxed)
+                    entries.page.proof = proof
                 }
                 isAtEntry = try cursor.next()
             }
