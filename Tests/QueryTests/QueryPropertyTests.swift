@@ -224,7 +224,11 @@ import Testing
                 var request = FetchRequest(entityName: name, condition: condition)
                 if random.next(3) == 0 { request.limit = 1 + random.next(3) }
                 request.offset = random.next(3)
-                guard let lookup = KeyLookup(request, entity, snapshot) else { continue }
+                guard
+                    let lookup = KeyLookup(
+                        field.name, equals: value, entity, snapshot, includesSubentities: true,
+                        limit: request.limit, offset: request.offset)
+                else { continue }
                 answered += 1
                 var found: [ObjectNumber] = []
                 func add(_ number: ObjectNumber, _ row: RowView) -> Bool {

@@ -35,13 +35,17 @@ public final class NSFetchRequest<ResultType> {
 
     init() {}
 
+    /// Nil for no limit.
+    var limit: Int? { fetchLimit > 0 ? fetchLimit : nil }
+    var offset: Int { max(0, fetchOffset) }
+
     /// The request in the terms of the store. Throws a `QueryError` for a condition that could not
     /// be read.
     func request(entityName: String) throws -> FetchRequest {
         var request = FetchRequest(
             entityName: entityName, condition: try condition?.resolved() ?? .constant(true),
             sortKeys: sortKeys,
-            limit: fetchLimit > 0 ? fetchLimit : nil, offset: max(0, fetchOffset))
+            limit: limit, offset: offset)
         request.includesSubentities = includesSubentities
         return request
     }

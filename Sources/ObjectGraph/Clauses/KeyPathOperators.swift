@@ -12,14 +12,17 @@ extension Where where O: CoreStoreObject {
     static func compare<K: AnyKeyPathStringConvertible, V: FieldStorableType>(
         _ keyPath: KeyPath<O, K>, _ operation: Comparison.Operation, _ value: V
     ) -> Where<O> {
-        Where(condition: comparison(name(keyPath), operation, ValueBridge.value(value)))
+        let name = name(keyPath)
+        let value = ValueBridge.value(value)
+        return operation == .equal
+            ? equality(name, value) : Where(condition: comparison(name, operation, value))
     }
 
     static func compare<D: DynamicObject, K: AnyKeyPathStringConvertible>(
         _ keyPath: KeyPath<O, K>, object: D?
     ) -> Where<O> {
         let value = object.map { Value.object($0.objectID().number) } ?? .null
-        return Where(condition: comparison(name(keyPath), .equal, value))
+        return equality(name(keyPath), value)
     }
 
     /// The property has a value.

@@ -7,7 +7,7 @@ enum PredicateFormat {
         do throws(QueryError) {
             var values: [FormatArgument] = []
             for argument in arguments { values.append(try self.argument(argument)) }
-            return .condition(try ConditionParser.parse(format, values))
+            return .of(try ConditionParser.parse(format, values))
         } catch {
             Log.error(
                 .failure(.query, error.message), "the condition “\(format)” cannot be read.")
@@ -100,10 +100,10 @@ extension NSPredicate {
     /// The condition with values for its `$names`, those that a SUBQUERY binds excepted. Without a
     /// value for each of them every fetch with it throws.
     public func withSubstitutionVariables(_ variables: [String: Any]) -> NSPredicate {
-        guard case .condition(let template) = WhereCondition.of(self) else { return self }
+        guard let template = try? WhereCondition.of(self).resolved() else { return self }
         do throws(QueryError) {
             let values = try PredicateFormat.arguments(variables)
-            return ConditionPredicate(.condition(try template.substituting(values)))
+            return ConditionPredicate(.of(try template.substituting(values)))
         } catch {
             Log.error(.failure(.query, error.message), "the template “\(self)” has no value.")
             return ConditionPredicate(.unreadable(error))

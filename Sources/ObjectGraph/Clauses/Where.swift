@@ -10,7 +10,7 @@ public struct Where<O: DynamicObject>: WhereClauseType, Hashable, Sendable {
 
     let condition: WhereCondition
 
-    init(condition: Condition) { self.condition = .condition(condition) }
+    init(condition: Condition) { self.condition = .of(condition) }
     init(_ condition: WhereCondition) { self.condition = condition }
 
     /// Every object.
@@ -100,6 +100,12 @@ public struct Where<O: DynamicObject>: WhereClauseType, Hashable, Sendable {
     }
 
     // MARK: Building
+
+    static func equality(_ keyPath: KeyPathString, _ value: Value) -> Where<O> {
+        keyPath.utf8.contains(UInt8(ascii: "."))
+            ? Where(condition: comparison(keyPath, .equal, value))
+            : Where(WhereCondition.equality(keyPath, value))
+    }
 
     static func path(_ keyPath: KeyPathString) -> [String] {
         keyPath.utf8.contains(UInt8(ascii: "."))

@@ -1,12 +1,19 @@
 import Query
+import RecordStore
 
 /// A condition, or why it could not be read: a fetch with it throws then.
 enum WhereCondition: Hashable, Sendable {
+    /// The property of this name equals a value. What programs ask most often: without the boxes of
+    /// a condition it costs one, and a lookup in an index asks for nothing else.
+    case equality(KeyPathString, Value)
+    /// Any other condition. ``of(_:)-(Condition)`` tells which one is which, so that equal
+    /// conditions are equal here however they were stated.
     case condition(Condition)
     case unreadable(QueryError)
 
-    func resolved() throws -> Condition {
+    func resolved() throws(QueryError) -> Condition {
         switch self {
+        case .equality(let name, let value): return .equality(name, value)
         case .condition(let condition): return condition
         case .unreadable(let error): throw error
         }
@@ -14,9 +21,18 @@ enum WhereCondition: Hashable, Sendable {
 
     /// The condition in the predicate language, for people and logs.
     var text: String {
-        switch self {
-        case .condition(let condition): ConditionText.text(condition)
-        case .unreadable(let error): "FALSEPREDICATE /* \(error.message) */"
+        do {
+            return ConditionText.text(try resolved())
+        } catch {
+            return "FALSEPREDICATE /* \(error.message) */"
+        }
+    }
+
+    static func of(_ condition: Condition) -> WhereCondition {
+        if let (name, value) = condition.equality {
+            .equality(name, value)
+        } else {
+            .condition(condition)
         }
     }
 
@@ -41,12 +57,13 @@ enum WhereCondition: Hashable, Sendable {
     ) -> WhereCondition {
         var conditions: [Condition] = []
         for part in parts {
-            switch part {
-            case .condition(let condition): conditions.append(condition)
-            case .unreadable: return part
+            do {
+                conditions.append(try part.resolved())
+            } catch {
+                return .unreadable(error)
             }
         }
-        return .condition(body(conditions))
+        return of(body(conditions))
     }
 }
 

@@ -61,8 +61,9 @@ public final class CoreStoreSchema: DynamicSchema, Sendable {
         model = SchemaModel(modelVersion: modelVersion, entities: entities)
         let faults = InverseCheck.faults(of: model.description)
         Log.assert(faults.isEmpty, "the schema \(modelVersion): " + faults.joined(separator: "; "))
-        let hashes = VersionLock(model.description)
+        // Hashing a whole model takes part in how long opening does.
         if let versionLock {
+            let hashes = VersionLock(model.description)
             Log.assert(
                 versionLock == hashes,
                 "the schema \(modelVersion) differs from its version lock.\n"
@@ -70,7 +71,9 @@ public final class CoreStoreSchema: DynamicSchema, Sendable {
         } else {
             #if DEBUG
                 Log.message(
-                    .notice, "version lock of the schema \(modelVersion):\n\(hashes)")
+                    .notice,
+                    "version lock of the schema \(modelVersion):\n"
+                        + "\(VersionLock(model.description))")
             #endif
         }
     }

@@ -37,8 +37,8 @@ struct FetchRunner {
         _ clauses: [any FetchClause], limit: Int, _ body: (CoreStoreObject) -> Void
     ) throws(CoreStoreError) {
         try run {
-            let plan = try Plan(self, type, configurations, clauses, limit: limit)
-            try plan.forEach { store, reader, number, row in
+            try forEachRow(type, configurations, clauses, limit: limit) {
+                store, reader, number, row in
                 let access = try context.access(to: store)
                 // A row from before the transaction may be older than what the object has there.
                 let object =
@@ -52,11 +52,60 @@ struct FetchRunner {
         }
     }
 
+    /// Lends each record that a fetch finds, with its store and what it was read by.
+    private func forEachRow(
+        _ type: any DynamicObject.Type, _ configurations: [ModelConfiguration]?,
+        _ clauses: [any FetchClause], limit: Int,
+        _ body: (AttachedStore, RecordReader, ObjectNumber, RowView) throws -> Void
+    ) throws {
+        let request = Self.request(clauses, limit: limit)
+        guard let (access, lookup) = try keyLookup(type, configurations, request) else {
+            try Plan(self, type, configurations, request).forEach(body)
+            return
+        }
+        try lookup.forEach { number, row in
+            try body(access.store, access.reader, number, row)
+            return true
+        }
+    }
+
+    /// The lookup of a key that is all there is to do for a request: nothing to plan, to merge or
+    /// to sort. Nil for most requests, though not for most of those that programs make.
+    private func keyLookup(
+        _ type: any DynamicObject.Type, _ configurations: [ModelConfiguration]?,
+        _ request: NSFetchRequest<CoreStoreObject>
+    ) throws -> (access: StoreAccess, lookup: KeyLookup)? {
+        guard case .equality(let name, let value)? = request.condition, request.sortKeys.isEmpty,
+            request.includesPendingChanges || context.role == .view,
+            let type = type as? CoreStoreObject.Type
+        else { return nil }
+        let stores = stack.stores(for: type, in: configurations)
+        guard stores.count == 1, let entity = stores[0].entities[ObjectIdentifier(type)] else {
+            return nil
+        }
+        try context.flush()
+        let access = try context.access(to: stores[0])
+        let lookup = KeyLookup(
+            name, equals: value, entity, access.reader,
+            includesSubentities: request.includesSubentities,
+            limit: request.limit, offset: request.offset)
+        return lookup.map { (access, $0) }
+    }
+
+    private static func request(
+        _ clauses: [any FetchClause], limit: Int = 0
+    ) -> NSFetchRequest<CoreStoreObject> {
+        let request = NSFetchRequest<CoreStoreObject>()
+        request.fetchLimit = limit
+        for clause in clauses { clause.applyToFetchRequest(request) }
+        return request
+    }
+
     func count<O: DynamicObject>(
         _ from: From<O>, _ clauses: [any FetchClause]
     ) throws(CoreStoreError) -> Int {
         try run {
-            let plan = try Plan(self, O.self, from.configurations, clauses)
+            let plan = try Plan(self, O.self, from.configurations, Self.request(clauses))
             var total = 0
             for part in plan.parts {
                 var request = part.request
@@ -73,9 +122,8 @@ struct FetchRunner {
     ) throws(CoreStoreError) -> [NSManagedObjectID] {
         try run {
             var ids: [NSManagedObjectID] = []
-            let plan = try Plan(
-                self, O.self, from.configurations, clauses, limit: limit)
-            try plan.forEach { store, reader, number, row in
+            try forEachRow(O.self, from.configurations, clauses, limit: limit) {
+                store, reader, number, row in
                 ids.append(
                     NSManagedObjectID(
                         storeID: store.id,
@@ -152,7 +200,7 @@ struct FetchRunner {
         _ from: From<O>, _ columns: [Column], _ clauses: [any QueryClause]
     ) throws -> [[Any?]] {
         let plan = try Plan(
-            self, O.self, from.configurations, clauses, seesPendingChanges: false)
+            self, O.self, from.configurations, Self.request(clauses), seesPendingChanges: false)
         guard plan.parts.count == 1, let part = plan.parts.first else {
             throw QueryError(
                 "a query reads one store: name a configuration in From, because several have "
@@ -198,7 +246,6 @@ private struct Plan {
     struct Part {
         var store: AttachedStore
         var reader: RecordReader
-        var entity: EntityLayout
         var request: FetchRequest
     }
 
@@ -211,12 +258,9 @@ private struct Plan {
 
     init(
         _ runner: FetchRunner, _ object: any DynamicObject.Type,
-        _ configurations: [ModelConfiguration]?, _ clauses: [any FetchClause], limit: Int = 0,
+        _ configurations: [ModelConfiguration]?, _ request: NSFetchRequest<CoreStoreObject>,
         seesPendingChanges: Bool = true
     ) throws {
-        let request = NSFetchRequest<CoreStoreObject>()
-        request.fetchLimit = limit
-        for clause in clauses { clause.applyToFetchRequest(request) }
         guard let type = object as? CoreStoreObject.Type else {
             throw CoreStoreError.persistentStoreNotFound(entity: object)
         }
@@ -226,8 +270,8 @@ private struct Plan {
         }
         let isPending = seesPendingChanges && request.includesPendingChanges
         if isPending { try runner.context.flush() }
-        self.limit = request.fetchLimit > 0 ? request.fetchLimit : nil
-        offset = max(0, request.fetchOffset)
+        limit = request.limit
+        offset = request.offset
         groupKeyPaths = request.groupKeyPaths
         returnsDistinct = request.returnsDistinctResults
         sortKeys = request.sortKeys
@@ -238,7 +282,7 @@ private struct Plan {
                 ? try runner.context.reader(for: store) : try store.database.snapshot()
             parts.append(
                 Part(
-                    store: store, reader: reader, entity: entity,
+                    store: store, reader: reader,
                     request: try request.request(entityName: entity.name)))
         }
     }
@@ -253,11 +297,7 @@ private struct Plan {
                 try body(part.store, part.reader, number, row)
                 return true
             }
-            if let lookup = KeyLookup(part.request, part.entity, part.reader) {
-                try lookup.forEach(lend)
-            } else {
-                try QueryRunner(part.reader).forEach(part.request, lend)
-            }
+            try QueryRunner(part.reader).forEach(part.request, lend)
             return
         }
         var found: [(part: Int, number: ObjectNumber, values: [Value])] = []

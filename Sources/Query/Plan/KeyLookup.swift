@@ -12,31 +12,22 @@ package struct KeyLookup {
     private let limit: Int
     private let offset: Int
 
-    /// Of the request's entity. Nil for every other request: a ``QueryRunner`` runs those.
-    package init?(_ request: FetchRequest, _ entity: EntityLayout, _ reader: RecordReader) {
-        guard case .comparison(let comparison) = request.condition,
-            comparison.operation == .equal, comparison.quantifier == .none,
-            comparison.options.isEmpty, case .keyPath(let path) = comparison.left,
-            path.count == 1, case .constant(let value) = comparison.right,
-            request.sortKeys.isEmpty, request.limit != 0,
-            let index = entity.index(on: path[0]),
-            let key = Self.key(value, index.columns[0], reader)
-        else { return nil }
+    /// Of an entity's objects those whose property has a value. Nil unless an index is on just
+    /// that property, and its keys say all of the value: a ``QueryRunner`` finds the others.
+    package init?(
+        _ name: String, equals value: Value, _ entity: EntityLayout, _ reader: RecordReader,
+        includesSubentities: Bool, limit: Int?, offset: Int
+    ) {
+        guard limit != 0, let index = entity.index(on: name) else { return nil }
+        var key = reader.keyEncoder(columnCount: 1)
+        guard key.appendWhole(value, index.columns[0]) else { return nil }
         self.reader = reader
         self.entity = entity
         self.index = index
         self.key = key
-        includesSubentities = request.includesSubentities
-        limit = request.limit ?? .max
-        offset = request.offset
-    }
-
-    /// Nil unless the key has all of the value.
-    private static func key(
-        _ value: Value, _ column: FieldLayout, _ reader: RecordReader
-    ) -> KeyEncoder? {
-        var key = reader.keyEncoder(columnCount: 1)
-        return key.appendWhole(value, column) ? key : nil
+        self.includesSubentities = includesSubentities
+        self.limit = limit ?? .max
+        self.offset = offset
     }
 
     /// Lends each record, in the order of the numbers, until the body says to stop.
@@ -68,5 +59,23 @@ package struct KeyLookup {
     private func isWanted(_ row: RowView) -> Bool {
         includesSubentities
             ? entity.tags.contains(row.entityTag) : row.entityTag == entity.tag
+    }
+}
+
+extension Condition {
+    /// What a condition says that is of one property and one value, and no more than that they are
+    /// equal.
+    package var equality: (name: String, value: Value)? {
+        guard case .comparison(let comparison) = self, comparison.operation == .equal,
+            comparison.quantifier == .none, comparison.options.isEmpty,
+            case .keyPath(let path) = comparison.left, path.count == 1,
+            case .constant(let value) = comparison.right
+        else { return nil }
+        return (path[0], value)
+    }
+
+    /// The condition that says so.
+    package static func equality(_ name: String, _ value: Value) -> Condition {
+        .comparison(Comparison(.keyPath([name]), .equal, .constant(value)))
     }
 }

@@ -144,13 +144,26 @@ package final class RelationshipLayout: Hashable, Sendable {
     package func hash(into hasher: inout Hasher) { hasher.combine(id) }
 }
 
-/// An index: ordered columns of an entity and its subentities.
-package struct IndexLayout: Hashable, Sendable {
-    package var id: Int
-    package var entityTag: UInt16
-    package var columns: [FieldLayout]
-    package var isUnique: Bool
-    package var treeName: String
+/// An index: ordered columns of an entity and its subentities. One object for each, which lookups
+/// pass on without copying names.
+package final class IndexLayout: Hashable, Sendable {
+    package let id: Int
+    package let entityTag: UInt16
+    package let columns: [FieldLayout]
+    package let isUnique: Bool
+    package let treeName: String
+
+    init(id: Int, entityTag: UInt16, columns: [FieldLayout], isUnique: Bool, treeName: String) {
+        self.id = id
+        self.entityTag = entityTag
+        self.columns = columns
+        self.isUnique = isUnique
+        self.treeName = treeName
+    }
+
+    package static func == (left: IndexLayout, right: IndexLayout) -> Bool { left === right }
+
+    package func hash(into hasher: inout Hasher) { hasher.combine(id) }
 }
 
 /// One entity with its inherited properties.
