@@ -67,31 +67,6 @@ struct PageMap: Sendable {
         return span
     }
 
-    /// The leaf that has the address of a page, and which of its entries that is; nil when the map
-    /// has no such page. `load` reads a node that is not in memory yet.
-    func entry(
-        of id: PageID,
-        load: (ExtentAddress, _ level: Int, _ firstID: UInt64) throws(StoreError) -> MapNode
-    ) throws(StoreError) -> (leaf: MapNode, index: Int)? {
-        var node = root
-        if Self.span(level: depth, fanout: fanout) <= id.rawValue { return nil }
-        while true {
-            // Most lookups end here, and need no division.
-            if node.level == 0 { return (node, Int(id.rawValue - node.firstID)) }
-            let span = Self.span(level: node.level, fanout: fanout)
-            let index = Int((id.rawValue - node.firstID) / span)
-            if let child = node.children[index] {
-                node = child
-                continue
-            }
-            guard !node.entries[index].isNone else { return nil }
-            let firstID = node.firstID + UInt64(index) * span
-            let child = try load(node.entries[index], node.level - 1, firstID)
-            node.children[index] = child
-            node = child
-        }
-    }
-
     /// A map with some entries replaced, which shares every node that has none of them. The
     /// changes come in order of page id. Nodes that are replaced are reported, old addresses
     /// first.

@@ -45,12 +45,10 @@ extension Engine {
                 case .freed: return .nothing
                 }
             }
-            guard let (leaf, index) = try generation.map.entry(of: id, load: loadMapNode) else {
-                return .nothing
-            }
+            guard let (leaf, index) = try entry(of: id, in: generation.map) else { return .nothing }
             let address = leaf.entries[index]
             if address.isNone { return .nothing }
-            if let image = state.cache.image(at: address, &leaf.cacheHints[index]), image.id == id {
+            if let image = cachedImage(at: address, leaf, index), image.id == id {
                 return .image(image)
             }
             return .address(address)
@@ -67,6 +65,45 @@ extension Engine {
             }
         case .nothing: throw StoreError.corrupt(id, "the page does not exist").at(path: path)
         }
+    }
+
+    /// Under the lock: the leaf of the map that has the address of a page, and which of its entries
+    /// that is; nil when the map has no such page. Nodes that are not in memory yet are read.
+    ///
+    /// Not of the map, which would take what reads a node: that retains the engine, which is slow
+    /// for an object with weak references.
+    private func entry(
+        of id: PageID, in map: PageMap
+    ) throws(StoreError) -> (leaf: MapNode, index: Int)? {
+        if PageMap.span(level: map.depth, fanout: map.fanout) <= id.rawValue { return nil }
+        var node = map.root
+        while true {
+            // Most lookups end here, and need no division.
+            if node.level == 0 { return (node, Int(id.rawValue - node.firstID)) }
+            let span = PageMap.span(level: node.level, fanout: map.fanout)
+            let index = Int((id.rawValue - node.firstID) / span)
+            if let child = node.children[index] {
+                node = child
+                continue
+            }
+            guard !node.entries[index].isNone else { return nil }
+            let child = try loadMapNode(
+                node.entries[index], level: node.level - 1,
+                firstID: node.firstID + UInt64(index) * span)
+            node.children[index] = child
+            node = child
+        }
+    }
+
+    /// Under the lock: the cache's image, sought first where the map's leaf says that it was.
+    @inline(__always)
+    private func cachedImage(
+        at address: ExtentAddress, _ leaf: MapNode, _ index: Int
+    ) -> PageBuffer? {
+        if let image = state.cache.image(at: address, leaf.cacheHints[index]) { return image }
+        guard let image = state.cache.image(at: address) else { return nil }
+        leaf.cacheHints[index] = state.cache.hint(for: address)
+        return image
     }
 
     private func checkNotRevoked(_ generation: Generation) throws(StoreError) {

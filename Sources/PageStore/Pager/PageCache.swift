@@ -37,19 +37,19 @@ struct PageCache {
         return slots[index].image
     }
 
-    /// The same, sought first where the hint says, which is brought up to date.
-    mutating func image(at address: ExtentAddress, _ hint: inout CacheHint) -> PageBuffer? {
+    /// The same, sought only where the hint says.
+    mutating func image(at address: ExtentAddress, _ hint: CacheHint) -> PageBuffer? {
         let hinted = Int(hint.slot)
         // The address says whether the slot is still that page's, and no more is needed.
-        if hinted < slots.count, slots[hinted].address == address, let image = slots[hinted].image {
-            slots[hinted].wasUsed = true
-            return image
-        }
-        guard let index = slotByPlace[address.place], let image = image(at: address) else {
-            return nil
-        }
-        hint.slot = UInt32(truncatingIfNeeded: index)
-        return image
+        guard hinted < slots.count, slots[hinted].address == address else { return nil }
+        slots[hinted].wasUsed = true
+        return slots[hinted].image
+    }
+
+    /// Where ``image(at:_:)`` finds what is there now.
+    func hint(for address: ExtentAddress) -> CacheHint {
+        guard let index = slotByPlace[address.place] else { return .none }
+        return CacheHint(slot: UInt32(truncatingIfNeeded: index))
     }
 
     mutating func insert(_ image: PageBuffer, at address: ExtentAddress) {
