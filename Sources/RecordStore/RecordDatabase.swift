@@ -57,17 +57,10 @@ package final class RecordDatabase: Sendable {
         guard let catalog = try Catalog.open(snapshot) else {
             return try create(engine, schema)
         }
-        let stored = try catalog.schema(snapshot)
-        if let difference = SchemaDifference.first(from: stored, to: schema.description) {
-            throw StoreError(.schemaMismatch, "the file has another schema: \(difference)")
-        }
-        let resolved = try Schema(stored)
-        for (old, new) in zip(resolved.relationships, schema.relationships)
-        where old.inverseID != new.inverseID {
-            let source = schema.knownEntity(tag: new.sourceTag).name
-            throw StoreError(
-                .schemaMismatch,
-                "the file has another schema: \(source).\(new.name) has another inverse")
+        let text = try catalog.schemaText(snapshot)
+        // What says the same needs no decoding.
+        if text != SchemaText(schema.description).bytes {
+            try checkUse(of: catalog.schema(snapshot), by: schema)
         }
         let (trees, missing) = try TreeTable.open(schema, catalog, snapshot)
         // Only an index can be made anew from the rest.
@@ -80,7 +73,24 @@ package final class RecordDatabase: Sendable {
         }
         return RecordDatabase(
             engine: engine, schema: schema, catalog: catalog, trees: trees,
-            schemaText: engine.options.isReadOnly ? try catalog.schemaText(snapshot) : nil)
+            schemaText: engine.options.isReadOnly ? text : nil)
+    }
+
+    /// Throws unless a program with a schema can use a file with another.
+    private static func checkUse(
+        of stored: SchemaDescription, by schema: Schema
+    ) throws(StoreError) {
+        if let difference = SchemaDifference.first(from: stored, to: schema.description) {
+            throw StoreError(.schemaMismatch, "the file has another schema: \(difference)")
+        }
+        let resolved = try Schema(stored)
+        for (old, new) in zip(resolved.relationships, schema.relationships)
+        where old.inverseID != new.inverseID {
+            let source = schema.knownEntity(tag: new.sourceTag).name
+            throw StoreError(
+                .schemaMismatch,
+                "the file has another schema: \(source).\(new.name) has another inverse")
+        }
     }
 
     private static func create(

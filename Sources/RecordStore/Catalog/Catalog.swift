@@ -11,10 +11,10 @@ struct Catalog {
     static let treePrefix = "tree/"
 
     /// The saved form of a schema.
-    struct StoredSchema: Codable {
+    struct StoredSchema: Decodable {
         static let formatVersion = 1
 
-        var formatVersion = StoredSchema.formatVersion
+        var formatVersion: Int
         var schema: SchemaDescription
     }
 
@@ -73,16 +73,8 @@ struct Catalog {
     }
 
     func setSchema(_ schema: SchemaDescription, in editor: PageEditor) throws(StoreError) {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys]
-        let text: Data
-        do {
-            text = try encoder.encode(StoredSchema(schema: schema))
-        } catch {
-            throw StoreError(.invalidArgument, "the schema cannot be saved: \(error)")
-        }
         _ = try editor.insert(
-            Array(Self.schemaKey.utf8).span, [UInt8](text).span, into: root)
+            Array(Self.schemaKey.utf8).span, SchemaText(schema).bytes.span, into: root)
     }
 
     // MARK: Trees
