@@ -1,7 +1,8 @@
 import ObjectGraph
 import Testing
 
-/// Fetches of the objects whose one property equals a value: those by an index are not planned.
+/// Fetches of the objects whose one property equals a value: those by an index go without a plan,
+/// and find what a plan would.
 @Suite struct KeyedFetchTests {
     private let stack: DataStack
     private let queue: DispatchQueue
@@ -94,6 +95,31 @@ import Testing
             \.$email == "y", \.$name == "x", Where("email ==[c] %@", "x"),
         ]
         for other in others { #expect(other != conditions[0]) }
+    }
+
+    @Test func `a value that no key holds is compared as in a search of all objects`() throws {
+        let dogs: [(Where<Dog>, Where<Dog>)] = [
+            (Where("age", isEqualTo: 1.0), Where("age == %@ AND TRUEPREDICATE", 1.0)),
+            (Where("age", isEqualTo: 1.5), Where("age == %@ AND TRUEPREDICATE", 1.5)),
+            (Where("age", isEqualTo: true), Where("age == %@ AND TRUEPREDICATE", true)),
+            (Where("age == nil"), Where("age == nil AND TRUEPREDICATE")),
+            (Where("nickname == nil"), Where("nickname == nil AND TRUEPREDICATE")),
+        ]
+        for (keyed, searched) in dogs {
+            #expect(try colors(Dog.self, keyed) == (try colors(Dog.self, searched)))
+        }
+        #expect(try colors(Dog.self, dogs[0].0).count == 8)
+        #expect(try colors(Dog.self, dogs[1].0).isEmpty)
+        let long = String(repeating: "x", count: 5000)
+        try stack.perform(synchronous: { transaction in
+            for end in ["a", "b"] {
+                let animal = transaction.create(Into<Animal>())
+                animal.species = long + end
+                animal.color = end
+            }
+        })
+        let cut: Where<Animal> = \.$species == long + "b"
+        #expect(try colors(Animal.self, cut) == ["b"])
     }
 
     @Test func `an equality of no indexed property is planned as ever`() throws {

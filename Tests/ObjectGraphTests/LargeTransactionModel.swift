@@ -37,8 +37,9 @@ final class KnotStack {
     private(set) var notes: [String] = []
     /// The objects that a transaction has in its hands.
     private var held: [Knot] = []
-    private var ids: [NSManagedObjectID] = []
-    private var beadIDs: [NSManagedObjectID] = []
+    /// The objects that were made, in order; nil for those that did not outlive their transaction.
+    private var ids: [NSManagedObjectID?] = []
+    private var beadIDs: [NSManagedObjectID?] = []
 
     init(changedBytesMax: Int?) throws {
         stack = DataStack(
@@ -96,10 +97,24 @@ final class KnotStack {
                 held = []
                 if cancels { try transaction.cancel() }
             })
+            forgetUnborn(&ids, from: oldIDs.count)
+            forgetUnborn(&beadIDs, from: oldBeads.count)
         } catch {
             held = []
             (ids, beadIDs) = (oldIDs, oldBeads)
             notes.append("failed \(error.errorCode) \(error.storeError?.message ?? "")")
+        }
+    }
+
+    /// A number that no commit ever saw may be given out again, and to ask for it is then to ask
+    /// for another object: in one of the two stacks, where the other flushed the first before its
+    /// end.
+    private func forgetUnborn(_ made: inout [NSManagedObjectID?], from first: Int) {
+        queue.sync {
+            for index in first..<made.count {
+                let object: CoreStoreObject? = made[index].flatMap { stack.fetchExisting($0) }
+                if object == nil { made[index] = nil }
+            }
         }
     }
 
@@ -118,11 +133,13 @@ final class KnotStack {
     // MARK: Steps
 
     private func knot(_ index: Int, _ transaction: BaseDataTransaction) -> Knot? {
-        ids.isEmpty ? nil : transaction.fetchExisting(ids[index % ids.count])
+        guard !ids.isEmpty, let id = ids[index % ids.count] else { return nil }
+        return transaction.fetchExisting(id)
     }
 
     private func bead(_ index: Int, _ transaction: BaseDataTransaction) -> Bead? {
-        beadIDs.isEmpty ? nil : transaction.fetchExisting(beadIDs[index % beadIDs.count])
+        guard !beadIDs.isEmpty, let id = beadIDs[index % beadIDs.count] else { return nil }
+        return transaction.fetchExisting(id)
     }
 
     private func take(_ step: KnotStep, _ transaction: BaseDataTransaction) throws {

@@ -43,6 +43,7 @@ final class BranchTable: @unchecked Sendable {
     }
 
     func insert(_ page: PageBuffer) {
+        // Safety: the reference is the table's from here on, or given back below.
         let retained = unsafe Unmanaged.passRetained(page.block)
         let bits = unsafe UInt(bitPattern: retained.toOpaque())
         let isStored = unsafe slots[index(page.id)].compareExchange(

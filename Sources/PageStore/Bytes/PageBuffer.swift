@@ -90,7 +90,7 @@ package struct PageBuffer: @unchecked Sendable {
 
     @inlinable @inline(__always)
     static func words(_ block: Block) -> UnsafeMutablePointer<UInt64> {
-        // Safety: elements never move. Who uses the address has the image, as `base` says.
+        // Safety: elements lie in the object and never move, and who uses the address keeps it.
         unsafe block.withUnsafeMutablePointerToElements { unsafe $0 }
     }
 
@@ -111,6 +111,7 @@ package struct PageBuffer: @unchecked Sendable {
     /// Where the page's bytes are, as long as somebody has the image.
     @inlinable @inline(__always)
     var base: UnsafeMutableRawPointer {
+        // Safety: `init(uninitialized:)` made room for the front and for `count` bytes behind it.
         unsafe UnsafeMutableRawPointer(PageBuffer.words(block) + Front.wordCount)
     }
 

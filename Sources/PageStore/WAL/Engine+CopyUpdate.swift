@@ -94,9 +94,12 @@ extension Engine {
         do throws(StoreError) {
             var versions: [(PageID, ExtentAddress)] = []
             for id in ids {
+                let page = try snapshot.page(id)
+                // The cache may let go of it, and its bytes are only lent.
+                defer { withExtendedLifetime(page) {} }
                 let address = try output.append(
-                    try snapshot.page(id).view, id: id.rawValue, kind: .page,
-                    generation: newestGeneration, commit: snapshot.commitNumber)
+                    page.view, id: id.rawValue, kind: .page, generation: newestGeneration,
+                    commit: snapshot.commitNumber)
                 versions.append((id, address))
             }
             try output.flush()

@@ -64,12 +64,13 @@ struct SchemaText {
         bytes.append(UInt8(ascii: "}"))
     }
 
-    /// A comma unless nothing precedes: no text ends in a bracket, which its quote follows.
+    /// A comma before all but the first of an object or a list; behind a text that ends in a
+    /// bracket stands its quote.
     private mutating func separate() {
         guard let last = bytes.last, last != UInt8(ascii: "{"), last != UInt8(ascii: "[") else {
             return
         }
-        if last != UInt8(ascii: ":") { bytes.append(UInt8(ascii: ",")) }
+        bytes.append(UInt8(ascii: ","))
     }
 
     private mutating func name(_ name: String) {

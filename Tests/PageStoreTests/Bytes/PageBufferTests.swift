@@ -1,6 +1,7 @@
-import PageStore
 import TestSupport
 import Testing
+
+@testable import PageStore
 
 /// What lies in front of a page's bytes and behind them, in one block with them.
 @Suite struct PageBufferTests {
@@ -17,9 +18,23 @@ import Testing
     func `a page keeps what lies around its bytes, whatever they are`(count: Int) {
         let page = PageBuffer(id: PageID(77), count: count)
         page.proof = 1 << 40 | 5
+        let kept = KeptBytes()
+        #expect(lane(of: page, countedBy: kept, whichReads: 6) == [6, 6])
         page.fill(0xFF, from: 0, count: count)
         #expect(page.id == PageID(77) && page.count == count && page.proof == 1 << 40 | 5)
         #expect(page.view.array() == [UInt8](repeating: 0xFF, count: count))
+        #expect(lane(of: page, countedBy: kept, whichReads: 7) == [6, 6])
+    }
+
+    /// A lane that a page keeps, read when it does not keep it yet.
+    private func lane(
+        of page: PageBuffer, countedBy kept: KeptBytes, whichReads word: UInt64
+    ) -> [UInt64]? {
+        page.withLanes { lanes in
+            lanes.lanes(at: 0, 0, entryCount: 2, laneCountMax: 2, countedBy: kept) { _, words in
+                words += [word, word]
+            }?.words
+        }
     }
 
     @Test(arguments: counts)
