@@ -12,7 +12,7 @@ public struct RawObject {
         ObjectName(storeID: store.id, hierarchy: entity.hierarchy, number: number)
     }
     var id: NSManagedObjectID {
-        NSManagedObjectID(storeID: kind.store.id, entity: kind.entity, number: number)
+        NSManagedObjectID(number, in: kind.home)
     }
 }
 

@@ -1,17 +1,29 @@
 import RecordStore
 
-/// What names an object: the same in every context and process, for as long as the store exists.
-public final class NSManagedObjectID: Hashable, Sendable, CustomStringConvertible {
+/// An entity in one store: what the IDs of its objects share, so that each carries one reference.
+/// Programs keep IDs by the million.
+final class StoreEntity: Sendable {
     let storeID: UUID
-    let number: ObjectNumber
     let entity: EntityLayout
 
-    init(storeID: UUID, entity: EntityLayout, number: ObjectNumber) {
+    init(storeID: UUID, entity: EntityLayout) {
         self.storeID = storeID
         self.entity = entity
+    }
+}
+
+/// What names an object: the same in every context and process, for as long as the store exists.
+public final class NSManagedObjectID: Hashable, Sendable, CustomStringConvertible {
+    private let home: StoreEntity
+    let number: ObjectNumber
+
+    init(_ number: ObjectNumber, in home: StoreEntity) {
+        self.home = home
         self.number = number
     }
 
+    var storeID: UUID { home.storeID }
+    var entity: EntityLayout { home.entity }
     var hierarchy: HierarchyID { entity.hierarchy }
 
     /// The name of the object's entity.
@@ -28,8 +40,9 @@ public final class NSManagedObjectID: Hashable, Sendable, CustomStringConvertibl
 
     public static func == (left: NSManagedObjectID, right: NSManagedObjectID) -> Bool {
         left === right
-            || left.number == right.number && left.hierarchy == right.hierarchy
-                && left.storeID == right.storeID
+            || left.number == right.number
+                && (left.home === right.home
+                    || left.hierarchy == right.hierarchy && left.storeID == right.storeID)
     }
 
     public func hash(into hasher: inout Hasher) {

@@ -160,10 +160,8 @@ extension ObjectContext {
         forEachChanged(state) { name in
             guard name.access.isObject(of: name.tag, a: type) else { return }
             let store = name.access.store
-            ids.insert(
-                NSManagedObjectID(
-                    storeID: store.id, entity: store.database.schema.knownEntity(tag: name.tag),
-                    number: name.number))
+            let entity = store.database.schema.knownEntity(tag: name.tag)
+            ids.insert(NSManagedObjectID(name.number, in: store.home(of: entity)))
         }
         return ids
     }

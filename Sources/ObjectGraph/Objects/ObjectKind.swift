@@ -12,6 +12,7 @@ final class ObjectKind {
     let context: ObjectContext
     let store: AttachedStore
     let entity: EntityLayout
+    let home: StoreEntity
     let model: AttachedStore.ClassModel
     /// The live objects of the entity's hierarchy.
     let objects: IdentityMap
@@ -30,6 +31,7 @@ final class ObjectKind {
         self.context = context
         self.store = store
         self.entity = entity
+        home = store.home(of: entity)
         self.model = model
         self.objects = objects
         self.released = released

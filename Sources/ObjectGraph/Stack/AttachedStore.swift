@@ -25,6 +25,8 @@ final class AttachedStore: @unchecked Sendable {
     let classes: [UInt16: ClassModel]
     /// Class to entity.
     let entities: [ObjectIdentifier: EntityLayout]
+    /// By the tag of the entity, the first of which is 1.
+    private let homes: [StoreEntity]
 
     var configuration: ModelConfiguration { storage.configuration }
     /// What a transaction waits for unless its call says otherwise.
@@ -49,7 +51,11 @@ final class AttachedStore: @unchecked Sendable {
         }
         self.classes = classes
         self.entities = entities
+        homes = database.schema.entities.map { StoreEntity(storeID: database.storeID, entity: $0) }
     }
+
+    /// What the IDs of an entity's objects share.
+    func home(of entity: EntityLayout) -> StoreEntity { homes[Int(entity.tag) - 1] }
 
     private static func model(_ type: CoreStoreObject.Type, _ entity: EntityLayout) -> ClassModel {
         let declarations = ClassMeta.of(type).declarations

@@ -156,8 +156,7 @@ public final class DataStack: Equatable, @unchecked Sendable {
             let number = UInt64(parts[1].dropFirst()),
             let entity = store.database.schema.entity(named: String(parts[0]))
         else { return nil }
-        return NSManagedObjectID(
-            storeID: storeID, entity: entity, number: ObjectNumber(number))
+        return NSManagedObjectID(ObjectNumber(number), in: store.home(of: entity))
     }
 
     // MARK: The view

@@ -124,10 +124,8 @@ struct FetchRunner {
             var ids: [NSManagedObjectID] = []
             try forEachRow(O.self, from.configurations, clauses, limit: limit) {
                 store, reader, number, row in
-                ids.append(
-                    NSManagedObjectID(
-                        storeID: store.id,
-                        entity: reader.schema.knownEntity(tag: row.entityTag), number: number))
+                let entity = reader.schema.knownEntity(tag: row.entityTag)
+                ids.append(NSManagedObjectID(number, in: store.home(of: entity)))
             }
             return ids
         }
@@ -214,8 +212,7 @@ struct FetchRunner {
         return try QueryRunner(part.reader).rows(request).map { row in
             row.map { value in
                 if case .object(let number) = value, let entity {
-                    return NSManagedObjectID(
-                        storeID: part.store.id, entity: entity, number: number)
+                    return NSManagedObjectID(number, in: part.store.home(of: entity))
                 }
                 return ValueBridge.native(value)
             }
