@@ -32,10 +32,12 @@ let package = Package(
         .systemLibrary(
             name: "CXXHash", pkgConfig: "libxxhash", providers: [.apt(["libxxhash-dev"])]),
         .target(name: "CFieldPlan"),
+        .systemLibrary(name: "CPrefetch"),
 
         // The rooms, in the order of the flow.
         .target(
-            name: "PageStore", dependencies: ["CLZ4", "CXXHash"], swiftSettings: roomSettings),
+            name: "PageStore", dependencies: ["CLZ4", "CPrefetch", "CXXHash"],
+            swiftSettings: roomSettings),
         .target(
             name: "RecordStore", dependencies: ["PageStore"], swiftSettings: roomSettings),
         .target(

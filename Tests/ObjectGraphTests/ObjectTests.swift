@@ -74,6 +74,27 @@ import Testing
         #expect(dog.objectID().entityName == "Dog")
     }
 
+    @Test func `an object names what it was fetched from for as long as that lives`() throws {
+        let dog: Dog
+        var created: Dog?
+        do {
+            let (stack, queue) = try Zoo.stack()
+            try stack.perform(synchronous: { transaction in
+                let made = transaction.create(Into<Dog>())
+                #expect(made.fetchSource() as AnyObject? === transaction)
+                #expect(made.querySource() as AnyObject? === transaction)
+                created = made
+            })
+            dog = try #require(try queue.sync { try stack.fetchOne(From<Dog>()) })
+            #expect(dog.fetchSource() as AnyObject? === stack)
+            #expect(dog.querySource() as AnyObject? === stack)
+            stack.unsafeRemoveAllPersistentStoresAndWait()
+        }
+        #expect(dog.fetchSource() == nil)
+        #expect(dog.querySource() == nil)
+        #expect(created?.fetchSource() == nil)
+    }
+
     @Test func `an object whose storage was closed answers with what it had or its defaults`()
         throws
     {

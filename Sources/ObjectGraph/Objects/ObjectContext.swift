@@ -6,9 +6,9 @@ final class ObjectContext {
     enum Role { case view, transaction }
 
     let role: Role
-    weak var stack: DataStack?
-    /// What user-visible fetches of this context's objects go through.
-    weak var source: (any FetchableSource & QueryableSource)?
+    private let stackLink: WeakLink<DataStack>
+    /// Nil in a view.
+    private let transactionLink: WeakLink<BaseDataTransaction>?
     /// Set when a transaction has ended: nothing may be changed any more.
     private(set) var hasEnded = false
     // What an object is now says its `state`; the lists keep those alive whose state is not
@@ -47,9 +47,24 @@ final class ObjectContext {
         var targets: [CoreStoreObject]
     }
 
-    init(role: Role, stack: DataStack) {
-        self.role = role
-        self.stack = stack
+    /// The view's context.
+    init(viewOf stack: DataStack) {
+        role = .view
+        stackLink = stack.link
+        transactionLink = nil
+    }
+
+    init(_ transaction: WeakLink<BaseDataTransaction>, of stack: DataStack) {
+        role = .transaction
+        stackLink = stack.link
+        transactionLink = transaction
+    }
+
+    var stack: DataStack? { stackLink.object }
+
+    /// What user-visible fetches of this context's objects go through.
+    var source: (any FetchableSource & QueryableSource)? {
+        if let transactionLink { transactionLink.object } else { stackLink.object }
     }
 
     /// Ends a context. Its objects hold it, so it must not go on holding them; those that are still

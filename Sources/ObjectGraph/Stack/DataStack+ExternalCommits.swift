@@ -70,24 +70,27 @@ extension DataStack {
     func follow(_ store: AttachedStore) {
         let hasEnded = Mutex(false)
         let last = Mutex(store.database.statistics.commitNumber)
-        store.database.follow { [weak self, weak store] news in
-            guard let self, let store, !hasEnded.withLock({ $0 }) else { return }
+        let id = store.id
+        store.database.follow { [link] news in
+            guard let stack = link.object, let store = stack.store(id),
+                !hasEnded.withLock({ $0 })
+            else { return }
             do throws(StoreError) {
                 let number = try news.get()
                 let isNew = last.withLock { last in
                     defer { last = number }
                     return number > last
                 }
-                show(try store.database.snapshot(), of: store, isNew: isNew)
+                stack.show(try store.database.snapshot(), of: store, isNew: isNew)
                 guard isNew else { return }
-                audience.tell(
+                stack.audience.tell(
                     .success(ExternalCommit(storage: store.storage, commitNumber: number)))
             } catch {
                 hasEnded.withLock { $0 = true }
                 guard error.code != .closed else { return }
                 let failure = CoreStoreError(error)
                 Log.error(failure, "a storage cannot follow another process any more.")
-                audience.tell(.failure(failure))
+                stack.audience.tell(.failure(failure))
             }
         }
     }
@@ -102,9 +105,10 @@ extension DataStack {
             CommittedChange(
                 parts: [CommittedChange.Part(store: store, snapshot: snapshot, isUnknown: isNew)]))
         guard !isMovePlanned.exchange(true, ordering: .sequentiallyConsistent) else { return }
-        viewExecutor.run { [weak self] in
-            self?.isMovePlanned.store(false, ordering: .sequentiallyConsistent)
-            _ = self?.currentView()
+        viewExecutor.run { [link] in
+            guard let stack = link.object else { return }
+            stack.isMovePlanned.store(false, ordering: .sequentiallyConsistent)
+            _ = stack.currentView()
         }
     }
 }

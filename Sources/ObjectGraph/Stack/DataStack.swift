@@ -18,6 +18,8 @@ public final class DataStack: Equatable, @unchecked Sendable {
     public let schemaHistory: SchemaHistory
     /// Data of the program's own.
     public let userInfo = UserInfo()
+    /// Leads to the stack from its view, from transactions and from what follows other processes.
+    let link = WeakLink<DataStack>()
     let viewExecutor: ViewExecutor
     let writerTurn = WriterTurn()
     /// The order in which the view learns of transactions: that of their turns.
@@ -58,9 +60,11 @@ public final class DataStack: Equatable, @unchecked Sendable {
         self.schemaHistory = schemaHistory
         viewExecutor = ViewExecutor(viewContext)
         _ = schemaHistory.current
+        link.begin(self)
     }
 
     deinit {
+        link.end()
         audience.end()
         view?.end()
         for store in attached.withLock({ $0 }) { try? store.database.close() }
@@ -171,9 +175,7 @@ public final class DataStack: Equatable, @unchecked Sendable {
     /// The same where the lock is held, and known whether the caller is where the view lives.
     private func lockedView(isCurrent: Bool) -> ObjectContext {
         if view == nil {
-            let made = ObjectContext(role: .view, stack: self)
-            made.source = self
-            view = made
+            view = ObjectContext(viewOf: self)
             hasView.store(true, ordering: .sequentiallyConsistent)
         }
         guard let view else { preconditionFailure("the view was just made") }

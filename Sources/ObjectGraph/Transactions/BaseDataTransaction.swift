@@ -5,6 +5,7 @@ import RecordStore
 /// A transaction and its objects are for the closure that received it, on the thread that runs it.
 public class BaseDataTransaction {
     let stack: DataStack
+    private let link = WeakLink<BaseDataTransaction>()
     private var lastKind: ObjectKind?
     let context: ObjectContext
     /// What the program gave to tell where the changes came from.
@@ -15,9 +16,11 @@ public class BaseDataTransaction {
     init(stack: DataStack, sourceIdentifier: Any?) {
         self.stack = stack
         self.sourceIdentifier = sourceIdentifier
-        context = ObjectContext(role: .transaction, stack: stack)
-        context.source = self
+        context = ObjectContext(link, of: stack)
+        link.begin(self)
     }
+
+    deinit { link.end() }
 
     func checkOpen() {
         Log.assert(!context.hasEnded, "a transaction was used after it had ended")

@@ -122,6 +122,12 @@ package struct NodeView {
         return NodeLayout.cellKey &+ Int(slot >> 48) &+ Int(field & ~NodeLayout.valueFlag)
     }
 
+    /// Asks memory for a cell whose value will be read, up to a size that few records have more of.
+    @inline(__always)
+    func prefetchCell(_ index: Int) {
+        page.prefetch(from: cellOffset(index), lineCount: 6)
+    }
+
     /// The child for keys from a slot's key on; -1 names the child before the first slot.
     @inline(__always)
     func child(_ index: Int) -> PageID {

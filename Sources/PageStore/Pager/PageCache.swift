@@ -43,6 +43,8 @@ struct PageCache {
         // The address says whether the slot is still that page's, and no more is needed.
         guard hinted < slots.count, slots[hinted].address == address else { return nil }
         slots[hinted].wasUsed = true
+        // Handing the image out waits for its count of references, and then for its header.
+        slots[hinted].image?.prefetchHead()
         return slots[hinted].image
     }
 

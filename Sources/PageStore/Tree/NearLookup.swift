@@ -17,6 +17,7 @@ package struct NearLookup {
     ) throws(StoreError) -> Result? {
         let (leaf, index) = try key.withView { key throws(StoreError) in try find(key) }
         guard let index else { return nil }
+        leaf.prefetchCell(index)
         guard leaf.isValueElsewhere(index) else { return try body(leaf.storedValue(index)) }
         let buffer = ByteBuffer()
         try view.readBlob(BlobID(leaf.storedValue(index)), into: buffer)

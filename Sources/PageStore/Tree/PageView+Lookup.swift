@@ -22,6 +22,7 @@ extension PageView {
             let leaf = try leaf(for: key, in: tree)
             let (index, isEqual) = leaf.search(key)
             guard isEqual else { return nil }
+            leaf.prefetchCell(index)
             guard leaf.isValueElsewhere(index) else {
                 return (leaf.storedValue(index), leaf.page.block)
             }
