@@ -102,6 +102,16 @@ package final class RecordTransaction: RecordReader {
         return try wasThere(number, of: entity)
     }
 
+    /// A copy of a record as the transaction found it, which its owner frees; nil when there was
+    /// none.
+    package func rowBefore(
+        _ number: ObjectNumber, in hierarchy: HierarchyID
+    ) throws(StoreError) -> RowBuffer? {
+        let before = RecordReader(
+            schema: schema, view: try editor.before, catalog: catalog, trees: trees)
+        return try before.row(number, in: hierarchy)
+    }
+
     /// The objects, by hierarchy and in order, that were applied since the last call and may share
     /// the columns of a unique constraint with another: all that do, and some that do not.
     package func takeSharers() -> [(hierarchy: HierarchyID, numbers: [ObjectNumber])] {

@@ -273,9 +273,13 @@ extension ObjectContext {
 
     /// Takes an object out of every relationship, before it is deleted. What is deleted with it
     /// need not be told: links to what is gone lead nowhere, and go with their records.
-    func unlink(_ object: CoreStoreObject, _ raw: RawObject) {
+    ///
+    /// - Parameter link: a relationship that is known to lead to nothing.
+    func unlink(_ object: CoreStoreObject, _ raw: RawObject, besides link: Int?) {
         for relationship in raw.kind.entity.relationships
-        where relationship.inverseID != nil && relationship.deleteRule != .cascade {
+        where relationship.inverseID != nil && relationship.deleteRule != .cascade
+            && relationship.id != link
+        {
             let targets = linkedObjects(of: object, raw, relationshipID: relationship.id)
             guard !targets.isEmpty else { continue }
             setLinkedObjects([], of: object, raw, relationshipID: relationship.id)

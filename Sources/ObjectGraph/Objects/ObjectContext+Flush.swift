@@ -51,12 +51,14 @@ extension ObjectContext {
                 updates.append(object)
             }
         }
-        for object in Self.sorted(updates) {
+        for index in Self.order(of: updates) {
+            let object = updates[index]
             guard let raw = object.raw else { continue }
             batch.update(raw.kind.entity, raw.number, row: object.row.buffer, isLent: true)
         }
-        for object in Self.sorted(unflushedDeletions) {
-            guard let raw = object.raw, raw.kind.store === store else { continue }
+        for index in Self.order(of: unflushedDeletions) {
+            guard let raw = unflushedDeletions[index].raw, raw.kind.store === store
+            else { continue }
             batch.delete(
                 raw.number, in: raw.kind.entity.hierarchy,
                 replacement: replacements[raw.name])
@@ -71,16 +73,16 @@ extension ObjectContext {
         return batch
     }
 
-    /// Objects in the order in which their records lie. References are costly to move, so their
-    /// numbers are sorted.
-    private static func sorted(_ objects: [CoreStoreObject]) -> [CoreStoreObject] {
+    /// The indices of objects in the order in which their records lie. References are costly to
+    /// move, so their numbers are sorted.
+    private static func order(of objects: [CoreStoreObject]) -> [Int] {
         var places: [(number: UInt64, index: Int)] = []
         places.reserveCapacity(objects.count)
         for (index, object) in objects.enumerated() {
             places.append((object.raw?.number.rawValue ?? 0, index))
         }
         places.sort { $0.number < $1.number }
-        return places.map { objects[$0.index] }
+        return places.map(\.index)
     }
 
     /// Without an inverse nothing took the targets that were deleted out of a list.

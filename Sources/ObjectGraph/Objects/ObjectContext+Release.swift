@@ -124,7 +124,7 @@ extension ObjectContext {
     }
 
     func removedNames(of store: AttachedStore) -> Set<CommittedChange.Name> {
-        var names: Set<CommittedChange.Name> = []
+        var names = Set<CommittedChange.Name>(minimumCapacity: removed.count)
         for object in removed {
             guard let raw = object.raw, raw.store === store else { continue }
             names.insert(

@@ -71,14 +71,16 @@ final class ObjectContext {
     /// there keep the values that they have. One that has none yet, because only its existence was
     /// needed, takes those of the newest commit when the first is read.
     func end() {
-        hasEnded = true
-        for open in openTransactions { open.rollback() }
         for object in pending { object.isOpen = false }
-        accesses = []
-        (created, touched, removed) = ([], [], [])
+        (created, touched) = ([], [])
         (pending, unflushedDeletions, deletedTargets) = ([], [], [])
         denials = []
         links = LinkOverlay()
+        keepDeletedRows()
+        hasEnded = true
+        for open in openTransactions { open.rollback() }
+        accesses = []
+        removed = []
         (replacements, farAssigned) = ([:], [:])
     }
 
@@ -145,7 +147,7 @@ final class ObjectContext {
 
     // MARK: Objects
 
-    private func make(_ number: ObjectNumber, _ kind: ObjectKind) -> CoreStoreObject {
+    func make(_ number: ObjectNumber, _ kind: ObjectKind) -> CoreStoreObject {
         let saved = FieldPlan.replace(with: kind.model.plan)
         let object = kind.model.type.init(rawObject: RawObject(kind: kind, number: number))
         FieldPlan.restore(saved)
@@ -256,6 +258,12 @@ final class ObjectContext {
             // An object that outlives its transaction may never have needed its row before.
             let reader =
                 hasEnded ? try raw.store.database.snapshot() : try reader(for: raw.store)
+            // The record of an object that was deleted unchanged may be gone here already.
+            if object.state == .deleted, let transaction = reader as? RecordTransaction,
+                let row = try transaction.rowBefore(raw.number, in: raw.entity.hierarchy)
+            {
+                return row
+            }
             if let row = try reader.row(raw.number, in: raw.entity.hierarchy) { return row }
             if hasEnded {
                 throw StoreError(.notFound, "it was deleted before any value of it was read")
@@ -343,13 +351,13 @@ final class ObjectContext {
     /// Takes over what a commit changed: live objects read their new values on the next access,
     /// and those that were deleted keep their last ones.
     func apply(_ change: CommittedChange.Part) {
+        guard let access = accesses.first(where: { $0.store === change.store }) else { return }
         for name in change.updated {
-            let object = registered(name.number, in: name.hierarchy, of: change.store)
+            let object = access.registered(name.number, in: name.hierarchy)
             if let object, object.state == .stored { forgetRow(of: object) }
         }
         for name in change.deleted {
-            let object = registered(name.number, in: name.hierarchy, of: change.store)
-            guard let object else { continue }
+            guard let object = access.registered(name.number, in: name.hierarchy) else { continue }
             object.loadRow()
             object.state = .deleted
         }
@@ -373,8 +381,7 @@ final class ObjectContext {
 
     /// Before the view moves, objects that are about to lose their rows read them.
     func prepare(for change: CommittedChange.Part) {
-        for name in change.deleted {
-            registered(name.number, in: name.hierarchy, of: change.store)?.loadRow()
-        }
+        guard let access = accesses.first(where: { $0.store === change.store }) else { return }
+        for name in change.deleted { access.registered(name.number, in: name.hierarchy)?.loadRow() }
     }
 }

@@ -55,7 +55,7 @@ final class ReleasedChanges {
 
     /// Of an object that was deleted, or is as it was stored again.
     func forget(_ number: ObjectNumber) {
-        updatedPlaces[number] = nil
+        if !updatedPlaces.isEmpty { updatedPlaces[number] = nil }
         guard let index = createdIndex(number) else { return }
         createdPlaces[index] = 0
         createdCount -= 1

@@ -120,6 +120,7 @@ extension DataStack {
         try context.flush()
         // Resolving and validating read too.
         if let failure = context.failure { throw failure }
+        context.keepDeletedRows()
         let staged = StagedTransaction(stack: self)
         for store in stores {
             guard let open = context.openTransaction(for: store) else { continue }

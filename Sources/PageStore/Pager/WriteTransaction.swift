@@ -38,12 +38,19 @@ package final class WriteTransaction: PageEditor {
         set { root = newValue }
     }
 
+    /// The store as the transaction found it.
+    package var before: Snapshot {
+        get throws(StoreError) {
+            guard let base else { throw StoreError(.closed, "the transaction has ended") }
+            return base
+        }
+    }
+
     package override func page(_ id: PageID) throws(StoreError) -> PageBuffer {
         if let page = dirty[id] { return page }
         if let address = written[id] { return try engine.page(id, at: address) }
         if freed.contains(id) { throw .corrupt(id, "the page was freed") }
-        guard let base else { throw StoreError(.closed, "the transaction has ended") }
-        return try base.page(id)
+        return try before.page(id)
     }
 
     package override func editablePage(_ id: PageID) throws(StoreError) -> PageBuffer {
