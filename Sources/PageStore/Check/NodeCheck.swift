@@ -94,14 +94,16 @@ struct NodeCheck {
         let lower = bytes.slice(from: Layout.fences, count: field(Layout.lowerFenceSize))
         let upper = bytes.slice(
             from: Layout.fences + lower.count, count: field(Layout.upperFenceSize))
-        var occupied = ByteMap(count: page.count)
         var cellsSize = 0
+        var cellsStart = page.count
+        // As a load in order leaves them: each below the one before, so that none overlap.
+        var areStacked = true
         var before = lower.dropFirst(prefixSize)
         for index in 0..<count {
             let slot = slotsStart + index * Layout.slotSize
             let cell = try checkedCell(slot: slot, heapStart: heapStart, prefixSize: prefixSize)
-            try require(
-                occupied.claim(cell.byteOffset, count: cell.size), "two cells overlap", slot)
+            areStacked = areStacked && cell.byteOffset + cell.size <= cellsStart
+            cellsStart = cell.byteOffset
             cellsSize += cell.size
             let order = before.compareInSteps(cell.suffix)
             // A branch's first separator is above its lower fence; a leaf may hold that key.
@@ -119,6 +121,20 @@ struct NodeCheck {
         try require(
             cellsSize + field(Layout.garbageSize) == page.count - heapStart,
             "the sizes of the cells do not add up", Layout.garbageSize)
+        if !areStacked { try checkOverlaps(slotsStart: slotsStart, count: count) }
+    }
+
+    /// For cells that are known to lie within the page.
+    private func checkOverlaps(slotsStart: Int, count: Int) throws(StoreError) {
+        var occupied = ByteMap(count: page.count)
+        for index in 0..<count {
+            let slot = slotsStart + index * Layout.slotSize
+            let cell = field(slot + Layout.slotCell)
+            let size =
+                Layout.cellKey + field(slot + Layout.slotKeySize)
+                + Int(bytes.uint16(at: cell + Layout.cellValueSize) & ~Layout.valueFlag)
+            try require(occupied.claim(cell, count: size), "two cells overlap", slot)
+        }
     }
 
     private func checkedCell(

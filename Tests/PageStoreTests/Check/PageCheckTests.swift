@@ -1,5 +1,6 @@
-import PageStore
 import Testing
+
+@testable import PageStore
 
 @Suite struct PageCheckTests {
     private func page(_ change: (WriteTransaction, TreeID) throws -> Void) throws -> PageBuffer {
@@ -103,6 +104,30 @@ import Testing
             _ = try? transaction.insert(word.utf8.span, "another value".utf8.span, into: tree)
             _ = try? transaction.remove(word.utf8.span, from: tree)
         }
+    }
+
+    /// What could be a cell stands in the value of another one, and a slot is made to say that it is.
+    @Test(arguments: ["ab", "ba"], ["a", "b"])
+    func `a cell within another is refused, in whatever order they lie`(
+        _ order: String, _ outer: String
+    ) throws {
+        let inner = outer == "a" ? "b" : "a"
+        let small: [UInt8] = [1, 2, 3, 4, 5]
+        let large: [UInt8] = [0, 0, 0, 5, 0] + Array(inner.utf8) + small
+        let page = try page { transaction, tree in
+            for key in order {
+                let value = String(key) == outer ? large : small
+                try transaction.insert(String(key).utf8.span, value.span, into: tree)
+            }
+        }
+        try PageCheck.validate(page)
+        let slots = NodeLayout.slotsStart(fencesSize: 0)
+        let slot = { (key: String) in slots + (key == "a" ? 0 : NodeLayout.slotSize) }
+        let cell = Int(page.uint16(at: slot(outer) + NodeLayout.slotCell))
+        let within = cell + NodeLayout.cellKey + outer.utf8.count + 3
+        page.setUInt16(UInt16(within), at: slot(inner) + NodeLayout.slotCell)
+        let error = #expect(throws: StoreError.self) { try PageCheck.validate(page) }
+        #expect(error?.message == "two cells overlap")
     }
 
     @Test func `the largest keys leave room for four in a branch`() throws {

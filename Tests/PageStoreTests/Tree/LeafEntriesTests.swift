@@ -15,10 +15,14 @@ import Testing
         }
     }
 
-    private static func store(_ values: [UInt64: [UInt8]]) throws -> Store {
+    private static func store(
+        _ values: [UInt64: [UInt8]], pageSizeInBytes: Int = 2048,
+        cacheSizeInBytes: Int = Engine.Options().cacheSizeInBytes
+    ) throws -> Store {
         var options = Engine.Options()
-        options.pageSizeInBytes = 2048
+        options.pageSizeInBytes = pageSizeInBytes
         options.unitSizeInBytes = 128
+        options.cacheSizeInBytes = cacheSizeInBytes
         let engine = try Engine.inMemory(options: options)
         let transaction = try engine.beginWrite()
         let tree = try transaction.createTree()
@@ -78,23 +82,15 @@ import Testing
     }
 
     @Test func `the cache gives way to what scans keep`() throws {
-        var options = Engine.Options()
-        options.pageSizeInBytes = 4096
-        options.cacheSizeInBytes = 200_000
-        let engine = try Engine.inMemory(options: options)
-        let transaction = try engine.beginWrite()
-        let tree = try transaction.createTree()
-        transaction.catalogRoot = tree.root
-        let store = Store(engine: engine, tree: tree, values: [:])
         let value = [UInt8](repeating: 7, count: 400)
-        for number in 0..<5000 as Range<UInt64> {
-            _ = try transaction.insert(store.key(number).span, value.span, into: tree)
-        }
-        _ = try transaction.commit()
+        let store = try Self.store(
+            Dictionary(uniqueKeysWithValues: (0..<5000).map { ($0, value) }),
+            pageSizeInBytes: 4096, cacheSizeInBytes: 200_000)
+        let engine = store.engine
         try engine.checkpointNow()
         var most = 0
         do {
-            let cursor = Cursor(try engine.snapshot(), tree: tree)
+            let cursor = Cursor(try engine.snapshot(), tree: store.tree)
             var isAtEntry = try cursor.seekFirst()
             while isAtEntry {
                 let entries = try #require(try cursor.takeLeaf(provedBy: 7))
