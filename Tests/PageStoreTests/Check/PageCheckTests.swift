@@ -106,7 +106,7 @@ import Testing
         }
     }
 
-    /// What could be a cell stands in the value of another one, and a slot is made to say that it is.
+    /// What could be a cell stands in the value of another one, and a slot is made to say it is.
     @Test(arguments: ["ab", "ba"], ["a", "b"])
     func `a cell within another is refused, in whatever order they lie`(
         _ order: String, _ outer: String

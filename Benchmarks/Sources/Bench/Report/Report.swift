@@ -153,8 +153,8 @@ struct Report {
         let lines = [
             "## W15: growth of CPU time per operation",
             "",
-            "From \(title(small)). LMDB's cache is the system's, whatever ours may hold. No worse: at "
-                + "most a tenth more than LMDB's growth.",
+            "From \(title(small)). LMDB's cache is the system's, whatever ours may hold. "
+                + "No worse: at most a tenth more than LMDB's growth.",
             "",
             "| | "
                 + stages.dropFirst().flatMap { stage in
