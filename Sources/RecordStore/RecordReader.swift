@@ -107,7 +107,7 @@ package class RecordReader {
 
     /// The same, a leaf at a time.
     package final func recordScan(_ hierarchy: HierarchyID) -> RecordScan {
-        RecordScan(self, Cursor(view, tree: trees.records(hierarchy)), hierarchy)
+        RecordScan(self, Cursor(view, tree: trees.records(hierarchy), isScan: true), hierarchy)
     }
 
     // MARK: Indexes

@@ -9,14 +9,21 @@ import Synchronization
 struct KeptLanes: ~Copyable {
     private static let laneCountMax = 6
 
-    /// The lanes, one behind the other.
-    private var words: [UInt64] = []
-    private var offsets = InlineArray<6, Int>(repeating: -1)
+    private struct Kept {
+        var byteOffset = 0
+        var isBitmaps = false
+        var lane = Lane()
+    }
+
+    private var lanes = InlineArray<6, Kept>(repeating: Kept())
     private var laneCount = 0
     /// What counts them, once there are any.
     private var counter: KeptBytes?
 
-    deinit { counter?.add(-words.capacity * 8) }
+    deinit {
+        guard let counter else { return }
+        for index in 0..<laneCount { counter.add(-lanes[index].lane.words.capacity * 8) }
+    }
 
     /// How many lanes of a leaf may be kept. One alone would serve nobody, because every property
     /// is read with what says whether it is nil.
@@ -25,38 +32,35 @@ struct KeptLanes: ~Copyable {
         return count < 2 ? 0 : min(count, laneCountMax)
     }
 
-    /// The lanes of two offsets, which `read` appends where they are not there yet; nil when there
-    /// is no room for both.
+    /// A property's slots and the bitmaps that say where it is nil, which `read` gives where they
+    /// are not there yet; nil when there is no room for both.
     mutating func lanes(
-        at first: Int, _ second: Int, entryCount: Int, laneCountMax: Int, countedBy kept: KeptBytes,
-        _ read: (Int, inout [UInt64]) -> Void
+        at slots: Int, bitmapsAt bitmaps: Int, laneCountMax: Int, countedBy kept: KeptBytes,
+        _ read: (Int) -> [UInt64]
     ) -> LanePair? {
-        let missesFirst = lane(of: first) == nil
-        let missesSecond = second != first && lane(of: second) == nil
-        let wanted = laneCount + (missesFirst ? 1 : 0) + (missesSecond ? 1 : 0)
-        guard wanted <= laneCountMax else { return nil }
-        if wanted > laneCount {
-            let before = words.capacity
-            // As much as is needed: growing by itself, it would take up to twice that.
-            words.reserveCapacity(wanted * entryCount)
-            kept.add((words.capacity - before) * 8)
-            counter = kept
-        }
-        if missesFirst { add(first, read) }
-        if missesSecond { add(second, read) }
-        guard let firstLane = lane(of: first), let secondLane = lane(of: second) else { return nil }
+        let (keptSlots, keptBitmaps) = (lane(at: slots, false), lane(at: bitmaps, true))
+        let missing = (keptSlots == nil ? 1 : 0) + (keptBitmaps == nil ? 1 : 0)
+        guard laneCount + missing <= laneCountMax else { return nil }
         return LanePair(
-            words: words, first: firstLane * entryCount, second: secondLane * entryCount)
+            slots: keptSlots ?? add(Lane(words: read(slots)), slots, false, kept),
+            bitmaps: keptBitmaps ?? add(Lane(bitmaps: read(bitmaps)), bitmaps, true, kept))
     }
 
-    private mutating func add(_ offset: Int, _ read: (Int, inout [UInt64]) -> Void) {
-        read(offset, &words)
-        offsets[laneCount] = offset
+    private mutating func add(
+        _ lane: Lane, _ byteOffset: Int, _ isBitmaps: Bool, _ kept: KeptBytes
+    ) -> Lane {
+        lanes[laneCount] = Kept(byteOffset: byteOffset, isBitmaps: isBitmaps, lane: lane)
         laneCount += 1
+        kept.add(lane.words.capacity * 8)
+        counter = kept
+        return lane
     }
 
-    private func lane(of offset: Int) -> Int? {
-        for lane in 0..<laneCount where offsets[lane] == offset { return lane }
+    private func lane(at byteOffset: Int, _ isBitmaps: Bool) -> Lane? {
+        for index in 0..<laneCount
+        where lanes[index].byteOffset == byteOffset && lanes[index].isBitmaps == isBitmaps {
+            return lanes[index].lane
+        }
         return nil
     }
 }
@@ -70,17 +74,26 @@ final class KeptBytes: Sendable {
     func add(_ bytes: Int) { sum.wrappingAdd(bytes, ordering: .relaxed) }
 }
 
-/// Two lanes of a leaf, and where each begins.
-package struct LanePair: Sendable {
-    package var words: [UInt64] = []
-    package var first = 0
-    package var second = 0
+/// Eight bytes of each value of a leaf, side by side.
+@usableFromInline
+package struct Lane: Sendable {
+    /// Empty for bitmaps of which none has a bit set.
+    package private(set) var words: [UInt64] = []
+    /// Of bitmaps the bits that one of them has set.
+    package private(set) var union: UInt64 = 0
 
     package init() {}
 
-    init(words: [UInt64], first: Int, second: Int) {
-        self.words = words
-        self.first = first
-        self.second = second
+    init(words: [UInt64]) { self.words = words }
+
+    init(bitmaps: [UInt64]) {
+        for word in bitmaps { union |= word }
+        words = union == 0 ? [] : bitmaps
     }
+}
+
+/// The slots of a property in a leaf, and the bitmaps that say where it is nil.
+package struct LanePair: Sendable {
+    package var slots: Lane
+    package var bitmaps: Lane
 }

@@ -3,7 +3,7 @@
 ///
 /// What it lends is valid as long as it is. Of a leaf that may change it is what the leaf held.
 @safe @usableFromInline
-package struct LeafEntries {
+package struct LeafEntries: ~Copyable {
     /// The leaf, so that it lives as long as its bytes are lent.
     package let page: PageBuffer
     @usableFromInline let base: UnsafeRawPointer
@@ -31,9 +31,20 @@ package struct LeafEntries {
         let shared = node.prefix
         let end = node.slotCount
         guard node.isLeaf, shared.count <= 8, first >= 0, first <= end else { return nil }
-        suffixSize = 8 - shared.count
+        let suffixSize = 8 - shared.count
+        var large: [ByteBuffer?] = []
+        if !isProved {
+            // The start of each value is read next, and by who checks it: all are asked for at once.
+            let image = ImageAddress(node.page)
+            for index in first..<end {
+                guard node.suffix(index).count == suffixSize else { return nil }
+                image.prefetch(from: node.cellOffset(index), lineCount: 2)
+            }
+            large = try LeafEntries.largeValues(node, from: first, of: view)
+        }
         var prefix: UInt64 = 0
         for index in 0..<shared.count { prefix = prefix << 8 | UInt64(shared[index]) }
+        self.suffixSize = suffixSize
         self.prefix = suffixSize == 8 ? 0 : prefix << UInt64(8 * suffixSize)
         // A transaction may change its leaf while this is lent: bytes that were checked stay.
         page = isPublished ? node.page : PageBuffer(copying: node.page)
@@ -42,9 +53,7 @@ package struct LeafEntries {
         count = end - first
         valueOffset = NodeLayout.cellKey + suffixSize
         kept = isPublished && first == 0 ? view.keptBytes : nil
-        large = isProved ? [] : try LeafEntries.largeValues(node, from: first, of: view)
-        if isProved { return }
-        for index in 0..<count where Int(slot(index) >> 48) != suffixSize { return nil }
+        self.large = large
     }
 
     /// The values that lie elsewhere. Asks all cells together whether there are any, so that the
@@ -122,45 +131,42 @@ package struct LeafEntries {
 
     /// Eight bytes of each value from one offset on, and those from another, as little-endian
     /// numbers. For a value that ends before them a number means nothing.
-    package func lanes(at first: Int, _ second: Int) -> LanePair {
-        precondition(first >= 0 && second >= 0, "an offset is before its value")
+    package func lanes(at slots: Int, bitmapsAt bitmaps: Int) -> LanePair {
+        precondition(slots >= 0 && bitmaps >= 0, "an offset is before its value")
         let laneCountMax = KeptLanes.countMax(entryCount: count, pageSizeInBytes: page.count)
         if let kept, large.isEmpty, laneCountMax > 0 {
             let pair = page.withLanes { lanes in
                 lanes.lanes(
-                    at: first, second, entryCount: count, laneCountMax: laneCountMax,
-                    countedBy: kept, read)
+                    at: slots, bitmapsAt: bitmaps, laneCountMax: laneCountMax, countedBy: kept
+                ) { words(at: $0) }
             }
             if let pair { return pair }
         }
-        var words: [UInt64] = []
-        words.reserveCapacity(2 * count)
-        read(at: first, appendingTo: &words)
-        read(at: second, appendingTo: &words)
-        return LanePair(words: words, first: 0, second: count)
+        return LanePair(
+            slots: Lane(words: words(at: slots)), bitmaps: Lane(bitmaps: words(at: bitmaps)))
     }
 
-    private func read(at byteOffset: Int, appendingTo words: inout [UInt64]) {
+    private func words(at byteOffset: Int) -> [UInt64] {
+        var words = [UInt64](repeating: 0, count: count)
         guard large.isEmpty else {
             for index in 0..<count {
                 let value = value(index)
-                words.append(byteOffset <= value.count - 8 ? value.uint64(at: byteOffset) : 0)
+                if byteOffset <= value.count - 8 { words[index] = value.uint64(at: byteOffset) }
             }
-            return
+            return words
         }
         // So short a loop that the processor waits for many values at once.
-        let start = words.count
-        words.append(contentsOf: repeatElement(0, count: count))
         var target = words.mutableSpan
         let end = page.count - valueOffset - byteOffset - 8
         for index in 0..<count {
             let cell = cell(index)
             guard cell <= end else { continue }
             // Safety: the line above proves that the eight bytes lie in the leaf.
-            target[start &+ index] = unsafe UInt64(
+            target[index] = unsafe UInt64(
                 littleEndian: base.loadUnaligned(
                     fromByteOffset: cell &+ valueOffset &+ byteOffset, as: UInt64.self))
         }
+        return words
     }
 
     @usableFromInline @inline(never)

@@ -67,6 +67,19 @@ extension Engine {
         }
     }
 
+    /// Where the image of a page lies; nil when it is not in memory. Neither counted as a lookup nor
+    /// as a use.
+    func imageAddress(of id: PageID, generation: Generation, commit: UInt64) -> ImageAddress? {
+        lock.withLock { _ in
+            if let version = generation.version(of: id, upTo: commit) {
+                guard case .image(let image) = version.content else { return nil }
+                return ImageAddress(image)
+            }
+            guard let (leaf, index) = try? entry(of: id, in: generation.map) else { return nil }
+            return state.cache.imageAddress(at: leaf.entries[index], leaf.cacheHints[index])
+        }
+    }
+
     /// Under the lock: the leaf of the map that has the address of a page, and which of its entries
     /// that is; nil when the map has no such page. Nodes that are not in memory yet are read.
     ///

@@ -48,6 +48,17 @@ struct PageCache {
         return slots[hinted].image
     }
 
+    /// Where an image lies, without waiting for it and without using it.
+    func imageAddress(at address: ExtentAddress, _ hint: CacheHint) -> ImageAddress? {
+        var index = Int(hint.slot)
+        if index >= slots.count || slots[index].address != address {
+            guard let known = slotByPlace[address.place], slots[known].address == address
+            else { return nil }
+            index = known
+        }
+        return slots[index].image.map { ImageAddress($0) }
+    }
+
     /// Where ``image(at:_:)`` finds what is there now.
     func hint(for address: ExtentAddress) -> CacheHint {
         guard let index = slotByPlace[address.place] else { return .none }

@@ -14,6 +14,9 @@ package class PageView {
         throw .corrupt(id, "the page does not exist")
     }
 
+    /// Asks memory for a leaf that will be read soon, when there is an image of it.
+    func prefetchLeaf(_ id: PageID) {}
+
     /// The root of the catalog, nil in a store that has none yet.
     package var catalogRoot: PageID? { nil }
 

@@ -22,6 +22,11 @@ package final class Snapshot: PageView, @unchecked Sendable {
     package override var catalogRoot: PageID? { root }
     override var keptBytes: KeptBytes? { engine.keptBytes }
 
+    override func prefetchLeaf(_ id: PageID) {
+        engine.imageAddress(of: id, generation: generation, commit: commitNumber)?
+            .prefetchLeaf(pageSizeInBytes: pageSizeInBytes)
+    }
+
     package override func page(_ id: PageID) throws(StoreError) -> PageBuffer {
         if let branch = branches.page(id) { return branch }
         let page = try engine.page(id, generation: generation, commit: commitNumber)

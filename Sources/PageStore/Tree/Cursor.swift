@@ -8,8 +8,12 @@ package final class Cursor {
         var index: Int
     }
 
+    /// How many leaves ahead a scan asks for.
+    private static let leavesAhead = 2
+
     private let view: PageView
     private let tree: TreeID
+    private let isScan: Bool
     /// The branches above the leaf, root first. Levels fall by one from step to step, which
     /// bounds the depth.
     private var steps = InlineArray<24, Step>(repeating: Step(page: nil, index: 0))
@@ -22,9 +26,12 @@ package final class Cursor {
         count: Limits.keySizeInBytesMax(pageSizeInBytes: view.pageSizeInBytes) + 8)
     private lazy var valueBytes = ByteBuffer(capacity: 64)
 
-    package init(_ view: PageView, tree: TreeID) {
+    /// - Parameter isScan: whether it will be moved from leaf to leaf, which are asked for before
+    ///   it comes there.
+    package init(_ view: PageView, tree: TreeID, isScan: Bool = false) {
         self.view = view
         self.tree = tree
+        self.isScan = isScan
     }
 
     /// Whether the cursor is at an entry.
@@ -65,9 +72,11 @@ package final class Cursor {
             preconditionFailure("a cursor that is at no entry has no leaf")
         }
         let isProved = proof.map { leaf.page.proof == $0 } ?? false
-        let entries = try LeafEntries(
-            leaf, from: index, of: view, isProved: isProved, isPublished: proof != nil)
-        if entries != nil { index = leaf.slotCount - 1 }
+        guard
+            let entries = try LeafEntries(
+                leaf, from: index, of: view, isProved: isProved, isPublished: proof != nil)
+        else { return nil }
+        index = leaf.slotCount - 1
         return entries
     }
 
@@ -87,15 +96,24 @@ package final class Cursor {
         }
     }
 
-    /// Moves to the first entry whose key is not less than `key`, without a descent when the leaf
-    /// covers it. The tree must be what it was when the cursor last sought.
-    package func seekNear(_ key: ByteView) throws(StoreError) {
+    /// Moves to the first entry whose key is not less than `key`; true when it is equal. Without a
+    /// descent when the leaf covers it: the tree must be what it was when the cursor last sought.
+    package func seekNear(_ key: ByteView) throws(StoreError) -> Bool {
         if let leaf, leaf.isLeaf, leaf.covers(key) {
-            index = leaf.search(key).index
+            let (found, isEqual) = leaf.search(key)
+            index = found
             if index == leaf.slotCount { _ = try nextLeaf() }
-            return
+            return isEqual
         }
-        _ = try key.withSpan { key throws(StoreError) -> Bool in try seek(key) }
+        return try key.withSpan { key throws(StoreError) -> Bool in try seek(key) }
+    }
+
+    /// Asks memory for the value of a key; false when it does not lie in the leaf here.
+    package func prefetchNear(_ key: ByteView) -> Bool {
+        guard let leaf, leaf.isLeaf, leaf.covers(key) else { return false }
+        let (found, isEqual) = leaf.search(key)
+        if isEqual { leaf.prefetchCell(found) }
+        return true
     }
 
     /// Moves to the first entry; false when the tree is empty.
@@ -181,6 +199,9 @@ package final class Cursor {
         leaf = nil
         steps[depth] = Step(page: node.page, index: childIndex)
         depth += 1
+        if isScan, node.level == 1, childIndex &+ Self.leavesAhead < node.slotCount {
+            view.prefetchLeaf(node.child(childIndex &+ Self.leavesAhead))
+        }
         let child = try node.checkedNode(view.page(node.child(childIndex)))
         try node.checkFences(of: child, at: childIndex)
         leaf = child

@@ -49,6 +49,8 @@ struct FilterProgram {
     private var startWhenLed = accept
     /// Tests of columns that every record must pass, which cost the least.
     private(set) var leads: [ColumnTest] = []
+    /// All that is asked of a record that has passed `leads`, when it is no more than this.
+    private(set) var ledLetters: (offset: Int, letters: LetterSearch)?
     private var columnTests: [ColumnTest] = []
     private var texts: [Text] = []
     private var generals: [Comparison] = []
@@ -66,6 +68,7 @@ struct FilterProgram {
             if let lead = try lead(part) { leads.append(lead) } else { costly.append(part) }
         }
         startWhenLed = try compile(.and(costly), Self.accept, Self.reject)
+        ledLetters = letters(from: startWhenLed)
         start = startWhenLed
         guard start != Self.reject else { return }
         for test in leads.reversed() {
@@ -100,6 +103,19 @@ struct FilterProgram {
     var acceptsNone: Bool { start == Self.reject }
     /// Whether every record passes that has passed `leads`.
     var acceptsLed: Bool { startWhenLed == Self.accept }
+
+    /// The letters that a text must have, when nothing else is asked of a record that has passed
+    /// `leads`: a scan looks for them in a leaf of records without asking each what to do.
+    private func letters(from start: Int) -> (offset: Int, letters: LetterSearch)? {
+        guard start >= 0, case .isNull(let offset) = steps[start].test,
+            steps[start].onTrue == Self.reject, steps[start].onFalse >= 0
+        else { return nil }
+        let step = steps[steps[start].onFalse]
+        guard case .foldedContains(offset, let text) = step.test, step.onTrue == Self.accept,
+            step.onFalse == Self.reject, let letters = texts[text].search
+        else { return nil }
+        return (offset, letters)
+    }
 
     // MARK: Compiling, last test first
 

@@ -60,7 +60,7 @@ struct ColumnTotals {
     /// Adds the records of a leaf, or some of them; `groups` says where each belongs, and is empty
     /// when all are of one group.
     mutating func add(
-        _ leaf: LeafRows, _ selection: LeafSelection, _ groups: [Int32], groupCount: Int
+        _ leaf: borrowing LeafRows, _ selection: LeafSelection, _ groups: [Int32], groupCount: Int
     ) {
         // Before the first record passes, a query with groups has none.
         guard selection.count > 0 else { return }

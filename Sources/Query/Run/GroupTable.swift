@@ -26,18 +26,21 @@ struct GroupTable {
         smallGroups = Array(repeating: -1, count: 256)
     }
 
-    /// The groups of a leaf's records, in the order of the selection. Calls back for the first
-    /// record of each new one.
+    /// The groups of a leaf's records, in the order of the selection; behind them stands what
+    /// longer leaves have left. Calls back for the first record of each new one.
     mutating func assign(
-        _ leaf: LeafRows, _ selection: LeafSelection, into assigned: inout [Int32],
+        _ leaf: borrowing LeafRows, _ selection: LeafSelection, into assigned: inout [Int32],
         _ isNew: (RowView) throws -> Void
     ) rethrows {
-        assigned.removeAll(keepingCapacity: true)
+        if assigned.count < selection.count {
+            assigned += repeatElement(0, count: selection.count - assigned.count)
+        }
+        var assigned = assigned.mutableSpan
         column.read(leaf)
         for position in 0..<selection.count {
             let index = selection[position]
             let before = count
-            assigned.append(column.isNull(index) ? groupOfNull() : group(column[index]))
+            assigned[position] = column.isNull(index) ? groupOfNull() : group(column[index])
             if count > before { try isNew(leaf.row(index)) }
         }
     }

@@ -77,17 +77,25 @@ struct IndexWalk {
     private mutating func read(
         _ numbers: [ObjectNumber], _ body: (ObjectNumber, RowView) throws -> Bool
     ) throws -> Bool {
-        for number in numbers {
-            guard let row = try find(number) else { continue }
-            guard try body(number, row) else { return false }
+        let cursor = recordCursor()
+        var leafEnd = 0
+        for (position, number) in numbers.enumerated() {
+            if position == leafEnd { leafEnd = try cursor.prefetch(numbers, from: position) }
+            guard try cursor.find(number) else { continue }
+            guard try body(number, cursor.row()) else { return false }
         }
         return true
     }
 
-    /// An entry whose record is gone is passed over.
-    private mutating func find(_ number: ObjectNumber) throws -> RowView? {
+    private mutating func recordCursor() -> RecordCursor {
         let cursor = records ?? reader.recordCursor(hierarchy)
         records = cursor
+        return cursor
+    }
+
+    /// An entry whose record is gone is passed over.
+    private mutating func find(_ number: ObjectNumber) throws -> RowView? {
+        let cursor = recordCursor()
         return try cursor.find(number) ? cursor.row() : nil
     }
 

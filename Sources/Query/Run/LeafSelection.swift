@@ -23,6 +23,8 @@ struct LeafSelection {
             places.append(contentsOf: repeatElement(0, count: count - places.count))
         }
         var kept = 0
+        let (count, isAll) = (count, isAll)
+        var places = places.mutableSpan
         if isAll {
             for index in 0..<count {
                 let isKept = try passes(index)
@@ -37,7 +39,7 @@ struct LeafSelection {
                 kept &+= isKept ? 1 : 0
             }
         }
-        isAll = false
-        count = kept
+        self.isAll = false
+        self.count = kept
     }
 }

@@ -8,7 +8,7 @@ struct RecordFilter {
     private let isWhole: Bool
     private let evaluator: ReferenceEvaluator
     /// What the program's leads ask of a leaf.
-    private var leadColumns: [LeafColumn]
+    private var leads: [LeafTest]
 
     init(
         _ request: FetchRequest, _ entity: EntityLayout, _ evaluator: ReferenceEvaluator
@@ -18,7 +18,7 @@ struct RecordFilter {
         tags = request.includesSubentities ? entity.tags : [entity.tag]
         isWhole = tags.count == schema.knownEntity(tag: entity.hierarchy.rootTag).tags.count
         self.evaluator = evaluator
-        leadColumns = program.leads.map { LeafColumn($0.field) }
+        leads = program.leads.map { LeafTest($0) }
     }
 
     var acceptsNone: Bool { program.acceptsNone }
@@ -30,26 +30,54 @@ struct RecordFilter {
     }
 
     /// The records of a leaf that pass.
-    mutating func select(from leaf: LeafRows, into selection: inout LeafSelection) throws {
+    mutating func select(
+        from leaf: borrowing LeafRows, into selection: inout LeafSelection
+    ) throws {
         narrow(leaf, into: &selection)
         if program.acceptsLed { return }
-        try selection.keep { index throws in try acceptsNarrowed(leaf, index) }
+        guard let text = program.ledLetters else {
+            try selection.keep { index throws in try acceptsNarrowed(leaf, index) }
+            return
+        }
+        try selection.keep { index throws in
+            let row = leaf.row(index)
+            if row.isNull(at: text.offset) { return false }
+            if !row.isBlob(at: text.offset),
+                let isFound = row.isFound(text.letters, at: text.offset)
+            {
+                return isFound
+            }
+            return try acceptsNarrowed(leaf, index)
+        }
     }
 
     /// The records of a leaf that pass what costs next to nothing to ask.
-    mutating func narrow(_ leaf: LeafRows, into selection: inout LeafSelection) {
+    mutating func narrow(_ leaf: borrowing LeafRows, into selection: inout LeafSelection) {
         selection.takeAll(leaf.count)
         if !isWhole { selection.keep { tags.contains(leaf.row($0).entityTag) } }
-        for index in leadColumns.indices {
-            leadColumns[index].read(leaf)
-            program.leads[index].narrow(&selection, leadColumns[index])
-        }
+        for index in leads.indices { leads[index].narrow(&selection, leaf) }
     }
 
     /// Whether one of those passes all.
     @inline(__always)
-    func acceptsNarrowed(_ leaf: LeafRows, _ index: Int) throws -> Bool {
+    func acceptsNarrowed(_ leaf: borrowing LeafRows, _ index: Int) throws -> Bool {
         if program.acceptsLed { return true }
         return try program.acceptsLed(leaf.row(index), leaf.number(index), evaluator)
+    }
+}
+
+/// A test of a column, and what the column has in the leaf at hand.
+private struct LeafTest {
+    let test: ColumnTest
+    var column: LeafColumn
+
+    init(_ test: ColumnTest) {
+        self.test = test
+        column = LeafColumn(test.field)
+    }
+
+    mutating func narrow(_ selection: inout LeafSelection, _ leaf: borrowing LeafRows) {
+        column.read(leaf)
+        test.narrow(&selection, column)
     }
 }

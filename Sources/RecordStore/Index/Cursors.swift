@@ -56,10 +56,27 @@ package final class RecordCursor {
     /// of the number. Nothing may change the records between two calls.
     package func find(_ number: ObjectNumber) throws(StoreError) -> Bool {
         hasStarted = true
-        try RecordKey.inline(number).span.withView { key throws(StoreError) in
+        self.number = number
+        return try RecordKey.inline(number).span.withView { key throws(StoreError) in
             try cursor.seekNear(key)
         }
-        return try readNumber() && self.number == number
+    }
+
+    /// Asks memory for the records of numbers that come in order, of those from a position on that
+    /// lie in one leaf; returns the position behind them.
+    package func prefetch(
+        _ numbers: [ObjectNumber], from start: Int
+    ) throws(StoreError) -> Int {
+        _ = try find(numbers[start])
+        var position = start
+        while position < numbers.count {
+            let isHere = RecordKey.inline(numbers[position]).span.withView { key in
+                cursor.prefetchNear(key)
+            }
+            guard isHere else { break }
+            position += 1
+        }
+        return max(position, start + 1)
     }
 
     /// After a move that threw: goes to the first record behind what cannot be read. False when

@@ -120,7 +120,7 @@ final class TreeEdits {
                 found.append(number)
                 continue
             }
-            try cursor.seekNear(columns)
+            _ = try cursor.seekNear(columns)
             if cursor.isValid, cursor.key.hasPrefix(columns) { found.append(number) }
         }
         return found

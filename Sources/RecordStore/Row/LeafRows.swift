@@ -2,10 +2,10 @@ import PageStore
 
 /// The records of one leaf, each checked against its layout. Valid as long as it is.
 @usableFromInline
-package struct LeafRows {
+package struct LeafRows: ~Copyable {
     @usableFromInline let entries: LeafEntries
 
-    init(checked entries: LeafEntries) { self.entries = entries }
+    init(checked entries: consuming LeafEntries) { self.entries = entries }
 
     @inlinable @inline(__always)
     package var count: Int { entries.count }
@@ -28,11 +28,10 @@ package struct LeafColumn {
     private let byteOffset: Int
     private let bitmapOffset: Int
     @usableFromInline let nullMask: UInt64
-    /// The slots of the property and the bitmaps that say where there is no value, one for each
-    /// record of the leaf.
+    /// The slots of the property.
     @usableFromInline var words: [UInt64] = []
-    @usableFromInline var slotsStart = 0
-    @usableFromInline var bitmapsStart = 0
+    /// The bitmaps that say where there is no value, when a record of the leaf has a bit set.
+    @usableFromInline var bitmaps: [UInt64] = []
     /// Whether a record of the leaf has no value.
     @usableFromInline package private(set) var hasNull = false
 
@@ -43,19 +42,16 @@ package struct LeafColumn {
         nullMask = 1 << place.bit
     }
 
-    package mutating func read(_ leaf: LeafRows) {
-        let lanes = leaf.entries.lanes(at: byteOffset, bitmapOffset)
-        (words, slotsStart, bitmapsStart) = (lanes.words, lanes.first, lanes.second)
-        var any: UInt64 = 0
-        for index in 0..<leaf.count { any |= lanes.words[bitmapsStart &+ index] }
-        hasNull = any & nullMask != 0
+    package mutating func read(_ leaf: borrowing LeafRows) {
+        let lanes = leaf.entries.lanes(at: byteOffset, bitmapsAt: bitmapOffset)
+        words = lanes.slots.words
+        bitmaps = lanes.bitmaps.words
+        hasNull = lanes.bitmaps.union & nullMask != 0
     }
 
     @inlinable @inline(__always)
-    package subscript(index: Int) -> UInt64 { words[slotsStart &+ index] }
+    package subscript(index: Int) -> UInt64 { words[index] }
 
     @inlinable @inline(__always)
-    package func isNull(_ index: Int) -> Bool {
-        hasNull && words[bitmapsStart &+ index] & nullMask != 0
-    }
+    package func isNull(_ index: Int) -> Bool { hasNull && bitmaps[index] & nullMask != 0 }
 }

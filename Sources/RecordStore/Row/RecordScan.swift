@@ -42,7 +42,7 @@ package final class RecordScan {
         return LeafRows(checked: entries)
     }
 
-    private func check(_ entries: LeafEntries) throws(StoreError) {
+    private func check(_ entries: borrowing LeafEntries) throws(StoreError) {
         var entity: EntityLayout?
         for index in 0..<entries.count {
             let bytes = entries.value(index)

@@ -31,9 +31,9 @@ import Testing
         of page: PageBuffer, countedBy kept: KeptBytes, whichReads word: UInt64
     ) -> [UInt64]? {
         page.withLanes { lanes in
-            lanes.lanes(at: 0, 0, entryCount: 2, laneCountMax: 2, countedBy: kept) { _, words in
-                words += [word, word]
-            }?.words
+            lanes.lanes(at: 0, bitmapsAt: 0, laneCountMax: 2, countedBy: kept) { _ in
+                [word, word]
+            }?.slots.words
         }
     }
 

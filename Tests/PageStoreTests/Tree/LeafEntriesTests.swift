@@ -35,6 +35,15 @@ import Testing
         return store
     }
 
+    private static func take(
+        _ cursor: Cursor, provedBy proof: UInt64?
+    ) throws -> LeafEntries {
+        guard let entries = try cursor.takeLeaf(provedBy: proof) else {
+            throw StoreError.corrupt(nil, "a key is not a number")
+        }
+        return entries
+    }
+
     /// All leaves of a tree, a second time from what the first scan has proved and kept.
     private static func expectAll(
         of store: Store, _ view: PageView, provedBy proof: UInt64?,
@@ -45,14 +54,19 @@ import Testing
             var found: [UInt64: [UInt8]] = [:]
             var isAtEntry = try cursor.seekFirst()
             while isAtEntry {
-                let entries = try #require(try cursor.takeLeaf(provedBy: proof))
+                let entries = try take(cursor, provedBy: proof)
                 for (first, second) in zip(offsets, offsets.dropFirst()) {
-                    let lanes = entries.lanes(at: first, second)
+                    let lanes = entries.lanes(at: first, bitmapsAt: second)
                     for index in 0..<entries.count {
                         let value = entries.value(index)
-                        for (offset, start) in [(first, lanes.first), (second, lanes.second)]
-                        where value.count >= offset + 8 {
-                            #expect(lanes.words[start + index] == value.uint64(at: offset))
+                        if value.count >= first + 8 {
+                            #expect(lanes.slots.words[index] == value.uint64(at: first))
+                        }
+                        if value.count >= second + 8 {
+                            let bits = value.uint64(at: second)
+                            let words = lanes.bitmaps.words
+                            #expect((words.isEmpty ? 0 : words[index]) == bits)
+                            #expect(lanes.bitmaps.union & bits == bits)
                         }
                     }
                 }
@@ -93,9 +107,9 @@ import Testing
             let cursor = Cursor(try engine.snapshot(), tree: store.tree)
             var isAtEntry = try cursor.seekFirst()
             while isAtEntry {
-                let entries = try #require(try cursor.takeLeaf(provedBy: 7))
-                _ = entries.lanes(at: 0, 8)
-                _ = entries.lanes(at: 16, 24)
+                let entries = try Self.take(cursor, provedBy: 7)
+                _ = entries.lanes(at: 0, bitmapsAt: 8)
+                _ = entries.lanes(at: 16, bitmapsAt: 24)
                 most = max(most, engine.keptBytes.count)
                 // The page that was read last has got its lanes after the cache gave way.
                 #expect(
@@ -109,13 +123,39 @@ import Testing
         try engine.close()
     }
 
+    @Test func `a leaf is asked for where its image is, and is not read for that`() throws {
+        var values: [UInt64: [UInt8]] = [:]
+        for number in 0..<UInt64(300) { values[number] = Array(repeating: 1, count: 100) }
+        let store = try Self.store(values)
+        let engine = store.engine
+        // As long as the versions of a commit are in memory their images are not the cache's.
+        try engine.checkpointNow()
+        let snapshot = try engine.snapshot()
+        let leaf = try store.key(150).span.withView { key in
+            try snapshot.leaf(for: key, in: store.tree).page.id
+        }
+        func isFound() -> Bool {
+            engine.imageAddress(
+                of: leaf, generation: snapshot.generation, commit: snapshot.commitNumber) != nil
+        }
+        let lookups = engine.state.pageLookups
+        #expect(isFound())
+        engine.state.cache.removeAll()
+        let readCount = engine.state.pagesRead
+        #expect(!isFound())
+        #expect(engine.state.pagesRead == readCount)
+        #expect(engine.state.pageLookups == lookups)
+        _ = try snapshot.page(leaf)
+        #expect(isFound())
+    }
+
     @Test func `entries of a leaf that a transaction changes stay as they were lent`() throws {
         let store = try Self.store([1: [1, 2, 3], 2: [4, 5, 6], 3: [7, 8, 9]])
         let transaction = try store.engine.beginWrite()
         _ = try transaction.insert(store.key(4).span, [10].span, into: store.tree)
         let cursor = Cursor(transaction, tree: store.tree)
         _ = try cursor.seekFirst()
-        let entries = try #require(try cursor.takeLeaf(provedBy: nil))
+        let entries = try Self.take(cursor, provedBy: nil)
         for number in 1...3 as ClosedRange<UInt64> {
             _ = try transaction.remove(store.key(number).span, from: store.tree)
         }
@@ -151,7 +191,7 @@ import Testing
             _ = try transaction.commit()
             let cursor = Cursor(try engine.snapshot(), tree: tree)
             #expect(try cursor.seekFirst())
-            #expect(try cursor.takeLeaf(provedBy: 7) == nil)
+            #expect(throws: StoreError.self) { _ = try Self.take(cursor, provedBy: 7).count }
         }
     }
 
