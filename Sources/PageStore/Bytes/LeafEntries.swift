@@ -34,7 +34,7 @@ package struct LeafEntries: ~Copyable {
         let suffixSize = 8 - shared.count
         var large: [ByteBuffer?] = []
         if !isProved {
-            // The start of each value is read next, and by who checks it: all are asked for at once.
+            // The start of each value is read below, and by who checks it: all are asked for now.
             let image = ImageAddress(node.page)
             for index in first..<end {
                 guard node.suffix(index).count == suffixSize else { return nil }

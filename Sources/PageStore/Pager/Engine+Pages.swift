@@ -67,8 +67,8 @@ extension Engine {
         }
     }
 
-    /// Where the image of a page lies; nil when it is not in memory. Neither counted as a lookup nor
-    /// as a use.
+    /// Where the image of a page lies; nil when it is not in memory. Counted neither as a lookup
+    /// nor as a use.
     func imageAddress(of id: PageID, generation: Generation, commit: UInt64) -> ImageAddress? {
         lock.withLock { _ in
             if let version = generation.version(of: id, upTo: commit) {
