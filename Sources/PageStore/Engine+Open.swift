@@ -131,12 +131,11 @@ extension Engine {
             number: superblock.generation, checkpointCommit: superblock.commitNumber, map: map)
         let state = EngineState(
             generation: generation, superblock: superblock,
-            previousGeneration: previousGeneration,
-            cache: PageCache(budgetInBytes: options.cacheSizeInBytes))
+            previousGeneration: previousGeneration)
         self.init(
             path: path, options: options, uuid: superblock.uuid, file: file, files: files,
-            state: state, writer: WriterState(superblock),
-            logTail: LogTail(segment: superblock.head))
+            state: state, cache: PageCache(budgetInBytes: options.cacheSizeInBytes),
+            writer: WriterState(superblock), logTail: LogTail(segment: superblock.head))
     }
 
     // MARK: Creation

@@ -62,8 +62,10 @@ package final class Engine: @unchecked Sendable {
     let file: MeteredFile
     let files: any FileSystem
     private let processID: Int32
-    /// Guards `state`; held for short, seldom over a read of a map node.
-    let lock: Guarded<Void>
+    /// Guards `state`, and lends the cache; held for short, seldom over a read of a map node. The
+    /// cache is what it lends because each lookup asks it, and access to what an object holds is
+    /// checked each time.
+    let lock: Guarded<PageCache>
     let state: EngineState
     /// What scans have kept with pages, for which the cache gives way.
     let keptBytes: KeptBytes
@@ -87,8 +89,8 @@ package final class Engine: @unchecked Sendable {
 
     init(
         path: String, options: Options, uuid: StoreUUID, file: MeteredFile,
-        files: any FileSystem, state: EngineState, writer: WriterState,
-        logTail: LogTail
+        files: any FileSystem, state: EngineState, cache: sending PageCache,
+        writer: WriterState, logTail: LogTail
     ) {
         self.path = path
         self.options = options
@@ -97,11 +99,11 @@ package final class Engine: @unchecked Sendable {
         self.files = files
         self.processID = files.processID()
         self.state = state
-        keptBytes = state.cache.keptBytes
+        keptBytes = cache.keptBytes
         self.writer = writer
         self.logTail = logTail
         let schedule = options.schedule
-        lock = Guarded((), at: .state, schedule)
+        lock = Guarded(cache, at: .state, schedule)
         space = Guarded(
             SpaceMap(pageSizeInBytes: options.pageSizeInBytes), at: .space, schedule)
         checkpointGate = Gate(isOpen: true, schedule)
@@ -164,9 +166,9 @@ package final class Engine: @unchecked Sendable {
 
     private func release() {
         endFollowing()
-        lock.withLock { _ in
+        lock.withLock { cache in
             state.isClosed = true
-            state.cache.removeAll()
+            cache.removeAll()
         }
         returnMemory(freed: options.cacheSizeInBytes)
         if !options.isReadOnly { OpenStores.unregister(file.identity) }
@@ -270,14 +272,12 @@ final class EngineState: @unchecked Sendable {
     var pinned: [UInt64: Generation] = [:]
     /// The generations that other processes were last seen to hold, and since when they are.
     var heldByOthers: [Range<UInt64>: UInt64] = [:]
-    var cache: PageCache
     /// What the transaction that runs takes in private copies.
     var dirtyBytes = 0
     var poison: StoreError?
     var damage: [StoreError] = []
     var isClosed = false
     var pagesRead: UInt64 = 0
-    var pageLookups: UInt64 = 0
     var commits: UInt64 = 0
     var checkpoints: UInt64 = 0
     var logBytes: UInt64 = 0
@@ -305,13 +305,11 @@ final class EngineState: @unchecked Sendable {
     var segments: [LogSegment]
 
     init(
-        generation: Generation, superblock: Superblock, previousGeneration: UInt64,
-        cache: PageCache
+        generation: Generation, superblock: Superblock, previousGeneration: UInt64
     ) {
         self.generation = generation
         self.superblock = superblock
         self.previousGeneration = previousGeneration
-        self.cache = cache
         commitNumber = superblock.commitNumber
         durableCommit = superblock.commitNumber
         catalogRoot = superblock.root

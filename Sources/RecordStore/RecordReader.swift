@@ -33,14 +33,16 @@ package class RecordReader {
         _ number: ObjectNumber, in hierarchy: HierarchyID
     ) throws(StoreError) -> RowBuffer? {
         try withRow(number, in: hierarchy) { row throws(StoreError) in
-            try self.ownedCopy(of: row)
+            try self.ownedCopy(of: row, schema.knownEntity(tag: row.entityTag))
         }
     }
 
-    /// A copy of a lent record with its blobs in place, which its owner frees.
-    package final func ownedCopy(of row: RowView) throws(StoreError) -> RowBuffer {
+    /// A copy of a lent record of an entity with its blobs in place, which its owner frees.
+    package final func ownedCopy(
+        of row: RowView, _ entity: EntityLayout
+    ) throws(StoreError) -> RowBuffer {
         var copy = RowBuffer(copying: row)
-        let entity = schema.knownEntity(tag: row.entityTag)
+        guard entity.hasBlob(row) else { return copy }
         for offset in entity.variableOffsets where row.isBlob(at: offset) {
             do throws(StoreError) {
                 let bytes = try blob(of: row, at: offset)

@@ -18,6 +18,53 @@ import Testing
         }
     }
 
+    @Test func `a relationship leads to each object once, however many are read together`() throws {
+        var random = SeededRandom(for: "many links")
+        let (stack, queue) = try Zoo.stack()
+        let count = 30
+        let ids = try stack.perform(synchronous: { transaction in
+            let person = transaction.create(Into<Person>())
+            var dogs: [Dog] = []
+            for number in 0..<count {
+                // What lies between them takes them to other leaves.
+                for _ in 0..<40 {
+                    transaction.create(Into<Animal>()).color = String(repeating: "x", count: 60)
+                }
+                let dog = transaction.create(Into<Dog>())
+                (dog.nickname, dog.age, dog.master) = ("\(number)", number, person)
+                dogs.append(dog)
+            }
+            return (person: person.objectID(), dogs: dogs.map { $0.objectID() })
+        })
+        let names = Set((0..<count).map { "\($0)" })
+        try queue.sync {
+            let person: Person = try #require(stack.fetchExisting(ids.person))
+            // Some have been read before, and some of those have to be read again.
+            for _ in 0..<20 {
+                var known: [Dog] = []
+                for _ in 0..<random.below(20) {
+                    let dog: Dog = try #require(stack.fetchExisting(ids.dogs[random.below(count)]))
+                    if random.below(3) == 0 { dog.refreshAsFault() }
+                    known.append(dog)
+                }
+                let found = person.pets.compactMap { $0 as? Dog }
+                #expect(found.count == count, "seed \(random.seed)")
+                #expect(Set(found.compactMap(\.nickname)) == names, "seed \(random.seed)")
+                #expect(found.allSatisfy { $0.nickname == "\($0.age)" }, "seed \(random.seed)")
+                #expect(known.allSatisfy { found.contains($0) }, "seed \(random.seed)")
+            }
+        }
+        try stack.perform(synchronous: { transaction in
+            for id in ids.dogs.prefix(11) { transaction.delete(objectIDs: [id]) }
+            let person: Person = try #require(transaction.fetchExisting(ids.person))
+            #expect(person.pets.count == count - 11)
+        })
+        try queue.sync {
+            let person: Person = try #require(stack.fetchExisting(ids.person))
+            #expect(Set(person.pets.map { $0.objectID() }) == Set(ids.dogs.dropFirst(11)))
+        }
+    }
+
     @Test(arguments: 0..<4)
     func `both sides agree after any sequence of changes`(round: Int) throws {
         var random = SeededRandom(for: "links \(round)")

@@ -54,6 +54,20 @@ import Testing
         }
     }
 
+    @Test func `a key path names its property, however many a program makes and drops`() {
+        let itself = \Person.self
+        for number in 0..<3000 {
+            let name: Where<Person> = itself.appending(path: \.$name) == "\(number)"
+            let email: Where<Person> = itself.appending(path: \.$email) == "\(number)"
+            #expect(name == Where<Person>("name", isEqualTo: "\(number)"))
+            #expect(email == Where<Person>("email", isEqualTo: "\(number)"))
+        }
+        let inherited: Where<Dog> = \.$species == "Swift"
+        let declared: Where<Animal> = \.$species == "Swift"
+        #expect(inherited == Where<Dog>("species", isEqualTo: "Swift"))
+        #expect(declared == Where<Animal>("species", isEqualTo: "Swift"))
+    }
+
     @Test func `values of a program are arguments`() throws {
         let fixture = try Fixture()
         #expect(try fixture.find("name == %@", "Ada") == ["Ada"])

@@ -224,18 +224,15 @@ import Testing
                 var request = FetchRequest(entityName: name, condition: condition)
                 if random.next(3) == 0 { request.limit = 1 + random.next(3) }
                 request.offset = random.next(3)
+                var found: [ObjectNumber] = []
+                func add(_ number: ObjectNumber, _ row: RowView) { found.append(number) }
                 guard
-                    let lookup = KeyLookup(
-                        field.name, equals: value, entity, snapshot, includesSubentities: true,
-                        limit: request.limit, offset: request.offset)
+                    try KeyLookup.forEach(
+                        field.name, equals: value, of: entity, in: snapshot,
+                        includesSubentities: true, limit: request.limit, offset: request.offset,
+                        add)
                 else { continue }
                 answered += 1
-                var found: [ObjectNumber] = []
-                func add(_ number: ObjectNumber, _ row: RowView) -> Bool {
-                    found.append(number)
-                    return true
-                }
-                try lookup.forEach(add)
                 let all = try reference(snapshot, entity, condition).dropFirst(request.offset)
                 #expect(
                     found == Array(all.prefix(request.limit ?? .max)),

@@ -18,6 +18,12 @@ public struct FetchChainBuilder<O: DynamicObject>: FetchChainableBuilderType {
     public typealias ObjectType = O
     public let from: From<O>
     public let fetchClauses: [any FetchClause]
+
+    @usableFromInline
+    init(from: From<O>, fetchClauses: [any FetchClause]) {
+        self.from = from
+        self.fetchClauses = fetchClauses
+    }
 }
 
 public struct QueryChainBuilder<O: DynamicObject, R: SelectResultType>: QueryChainableBuilderType {
@@ -34,7 +40,10 @@ extension From {
     }
 
     /// Only objects that fulfil a condition.
-    public func `where`(_ clause: Where<O>) -> FetchChainBuilder<O> { with(clause) }
+    @inlinable
+    public func `where`(_ clause: Where<O>) -> FetchChainBuilder<O> {
+        FetchChainBuilder(from: self, fetchClauses: [clause])
+    }
 
     /// Only objects that fulfil all of these conditions.
     public func `where`(combineByAnd clauses: Where<O>...) -> FetchChainBuilder<O> {

@@ -2,53 +2,60 @@ import Query
 
 /// What will be fetched: what a ``Tweak`` may change before it is.
 public final class NSFetchRequest<ResultType> {
+    var terms = FetchTerms()
+
     /// The condition; nil for all objects.
     public var predicate: NSPredicate? {
-        get { condition.map { ConditionPredicate($0) } }
-        set { condition = newValue.map { WhereCondition.of($0) } }
+        get { terms.condition.map { ConditionPredicate($0) } }
+        set { terms.condition = newValue.map { WhereCondition.of($0) } }
     }
     /// The order.
     public var sortDescriptors: [NSSortDescriptor]? {
-        get { sortKeys.isEmpty ? nil : sortKeys.map { KeySortDescriptor($0) } }
-        set { sortKeys = (newValue ?? []).compactMap { KeySortDescriptor.sortKey($0) } }
+        get { terms.sortKeys.isEmpty ? nil : terms.sortKeys.map { KeySortDescriptor($0) } }
+        set { terms.sortKeys = (newValue ?? []).compactMap { KeySortDescriptor.sortKey($0) } }
     }
     /// The most objects to fetch; zero for all.
-    public var fetchLimit = 0
+    public var fetchLimit: Int {
+        get { terms.fetchLimit }
+        set { terms.fetchLimit = newValue }
+    }
     /// How many of the first objects to leave out.
-    public var fetchOffset = 0
+    public var fetchOffset: Int {
+        get { terms.fetchOffset }
+        set { terms.fetchOffset = newValue }
+    }
     /// Accepted for its name; objects are always made as they are needed.
-    public var fetchBatchSize = 0
+    public var fetchBatchSize: Int {
+        get { terms.fetchBatchSize }
+        set { terms.fetchBatchSize = newValue }
+    }
     /// Whether changes of the transaction that are not committed yet count.
-    public var includesPendingChanges = true
+    public var includesPendingChanges: Bool {
+        get { terms.includesPendingChanges }
+        set { terms.includesPendingChanges = newValue }
+    }
     /// Whether objects of entities below the fetched one count.
-    public var includesSubentities = true
+    public var includesSubentities: Bool {
+        get { terms.includesSubentities }
+        set { terms.includesSubentities = newValue }
+    }
     /// Accepted for its name; values are always read when they are first used.
-    public var returnsObjectsAsFaults = false
+    public var returnsObjectsAsFaults: Bool {
+        get { terms.returnsObjectsAsFaults }
+        set { terms.returnsObjectsAsFaults = newValue }
+    }
     /// Whether equal rows of a query are returned once.
-    public var returnsDistinctResults = false
+    public var returnsDistinctResults: Bool {
+        get { terms.returnsDistinctResults }
+        set { terms.returnsDistinctResults = newValue }
+    }
     /// Accepted for its name.
-    public var relationshipKeyPathsForPrefetching: [String]?
-
-    var condition: WhereCondition?
-    var sortKeys: [Query.SortKey] = []
-    var groupKeyPaths: [KeyPathString] = []
+    public var relationshipKeyPathsForPrefetching: [String]? {
+        get { terms.relationshipKeyPathsForPrefetching }
+        set { terms.relationshipKeyPathsForPrefetching = newValue }
+    }
 
     init() {}
-
-    /// Nil for no limit.
-    var limit: Int? { fetchLimit > 0 ? fetchLimit : nil }
-    var offset: Int { max(0, fetchOffset) }
-
-    /// The request in the terms of the store. Throws a `QueryError` for a condition that could not
-    /// be read.
-    func request(entityName: String) throws -> FetchRequest {
-        var request = FetchRequest(
-            entityName: entityName, condition: try condition?.resolved() ?? .constant(true),
-            sortKeys: sortKeys,
-            limit: limit, offset: offset)
-        request.includesSubentities = includesSubentities
-        return request
-    }
 }
 
 /// What the results of an ``NSFetchRequest`` are; a name that code written for other stores uses.

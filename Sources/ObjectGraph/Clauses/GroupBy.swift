@@ -11,10 +11,10 @@ public struct GroupBy<O: DynamicObject>: QueryClause, Hashable, Sendable {
     public init(_ keyPaths: [KeyPathString]) { self.keyPaths = keyPaths }
 
     public func applyToFetchRequest<Result>(_ fetchRequest: NSFetchRequest<Result>) {
-        if !fetchRequest.groupKeyPaths.isEmpty, fetchRequest.groupKeyPaths != keyPaths {
+        if !fetchRequest.terms.groupKeyPaths.isEmpty, fetchRequest.terms.groupKeyPaths != keyPaths {
             Log.message(.warning, "a second GroupBy clause replaces the first")
         }
-        fetchRequest.groupKeyPaths = keyPaths
+        fetchRequest.terms.groupKeyPaths = keyPaths
     }
 }
 

@@ -6,7 +6,9 @@ import RecordStore
 
 extension Where where O: CoreStoreObject {
     static func name<K: AnyKeyPathStringConvertible>(_ keyPath: KeyPath<O, K>) -> KeyPathString {
-        ClassMeta.object(O.self)[keyPath: keyPath].cs_keyPathString
+        KeyPathNames.shared.name(of: keyPath) {
+            ClassMeta.object(O.self)[keyPath: keyPath].cs_keyPathString
+        }
     }
 
     static func compare<K: AnyKeyPathStringConvertible, V: FieldStorableType>(

@@ -45,11 +45,11 @@ public struct OrderBy<O: DynamicObject>: QueryClause, DeleteClause, Hashable, Se
 
     public func applyToFetchRequest<Result>(_ fetchRequest: NSFetchRequest<Result>) {
         let sortKeys = keys.map(\.key)
-        if !fetchRequest.sortKeys.isEmpty, fetchRequest.sortKeys != sortKeys {
+        if !fetchRequest.terms.sortKeys.isEmpty, fetchRequest.terms.sortKeys != sortKeys {
             Log.message(
                 .warning, "a second OrderBy clause replaces the first; add them with + instead")
         }
-        fetchRequest.sortKeys = sortKeys
+        fetchRequest.terms.sortKeys = sortKeys
     }
 
     public static func + (left: OrderBy, right: OrderBy) -> OrderBy {

@@ -9,24 +9,8 @@ public struct Tweak: QueryClause, DeleteClause {
 
     public func applyToFetchRequest<Result>(_ fetchRequest: NSFetchRequest<Result>) {
         let view = NSFetchRequest<any NSFetchRequestResult>()
-        view.take(from: fetchRequest)
+        view.terms = fetchRequest.terms
         closure(view)
-        fetchRequest.take(from: view)
-    }
-}
-
-extension NSFetchRequest {
-    fileprivate func take<Other>(from other: NSFetchRequest<Other>) {
-        fetchLimit = other.fetchLimit
-        fetchOffset = other.fetchOffset
-        fetchBatchSize = other.fetchBatchSize
-        includesPendingChanges = other.includesPendingChanges
-        includesSubentities = other.includesSubentities
-        returnsObjectsAsFaults = other.returnsObjectsAsFaults
-        returnsDistinctResults = other.returnsDistinctResults
-        relationshipKeyPathsForPrefetching = other.relationshipKeyPathsForPrefetching
-        condition = other.condition
-        sortKeys = other.sortKeys
-        groupKeyPaths = other.groupKeyPaths
+        fetchRequest.terms = view.terms
     }
 }

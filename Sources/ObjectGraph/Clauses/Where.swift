@@ -92,23 +92,29 @@ public struct Where<O: DynamicObject>: WhereClauseType, Hashable, Sendable {
     public var predicate: NSPredicate { ConditionPredicate(condition) }
 
     public func applyToFetchRequest<Result>(_ fetchRequest: NSFetchRequest<Result>) {
-        if let known = fetchRequest.condition, known != condition {
+        if let known = fetchRequest.terms.condition, known != condition {
             Log.message(
                 .warning, "a second Where clause replaces the first; combine them with && instead")
         }
-        fetchRequest.condition = condition
+        fetchRequest.terms.condition = condition
     }
 
     // MARK: Building
 
     static func equality(_ keyPath: KeyPathString, _ value: Value) -> Where<O> {
-        keyPath.utf8.contains(UInt8(ascii: "."))
+        hasSeveralSteps(keyPath)
             ? Where(condition: comparison(keyPath, .equal, value))
             : Where(WhereCondition.equality(keyPath, value))
     }
 
+    private static func hasSeveralSteps(_ keyPath: KeyPathString) -> Bool {
+        let bytes = keyPath.utf8.span
+        for index in bytes.indices where bytes[index] == UInt8(ascii: ".") { return true }
+        return false
+    }
+
     static func path(_ keyPath: KeyPathString) -> [String] {
-        keyPath.utf8.contains(UInt8(ascii: "."))
+        hasSeveralSteps(keyPath)
             ? keyPath.split(separator: ".").map(String.init) : [keyPath]
     }
 

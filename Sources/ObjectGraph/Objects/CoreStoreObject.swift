@@ -61,7 +61,12 @@ open class CoreStoreObject: DynamicObject, Hashable {
 
     deinit {
         row.buffer.deallocate()
-        if let raw { raw.kind.objects.remove(self, raw.number) }
+        leave()
+    }
+
+    private final func leave() {
+        guard let raw else { return }
+        raw.kind.objects.remove(self, raw.number)
     }
 
     /// The object's identity, the same in every context.

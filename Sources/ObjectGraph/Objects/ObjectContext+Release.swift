@@ -10,8 +10,9 @@ extension ObjectContext {
 
     /// Called where a program's call begins, so that no change is half done.
     func makeRoom() throws(StoreError) {
+        guard role == .transaction else { return }
         measurePending()
-        guard role == .transaction, changedBytes > changedBytesLimit else { return }
+        guard changedBytes > changedBytesLimit else { return }
         try flush()
         release()
     }

@@ -37,7 +37,7 @@ final class ObjectContext {
     /// Violations of deny rules, to be asked again at commit.
     var denials: [Denial] = []
     private(set) var accesses: [StoreAccess] = []
-    private(set) var objectsMade = 0
+    var objectsMade: Int { accesses.reduce(0) { $0 + $1.objectsMade } }
     /// What made the transaction impossible; committing it throws this.
     var failure: StoreError?
 
@@ -153,7 +153,6 @@ final class ObjectContext {
         FieldPlan.restore(saved)
         // Zero is the number of a detached object, which the map does not take.
         kind.objects.insert(object, number)
-        objectsMade += 1
         if !kind.released.isEmpty { restoreReleased(object, number, kind) }
         return object
     }
@@ -171,7 +170,7 @@ final class ObjectContext {
         let kind = access.kind(row.entityTag, in: self)
         let object = kind.objects.object(number) ?? make(number, kind)
         if object.row.buffer.isEmpty {
-            object.row = FieldRow(try access.reader.ownedCopy(of: row))
+            object.row = FieldRow(try access.reader.ownedCopy(of: row, kind.entity))
         }
         return object
     }
@@ -232,23 +231,36 @@ final class ObjectContext {
         let access = try access(to: store)
         var found: [CoreStoreObject] = []
         found.reserveCapacity(numbers.count)
-        var rows: RowLookup?
-        for number in numbers {
-            if let known = access.registered(number, in: hierarchy) {
-                if known.state == .deleted { continue }
-                if known.isRowLoaded {
-                    found.append(known)
+        var rows = access.reader.rowSeek(hierarchy)
+        var known = InlineArray<8, CoreStoreObject?>(repeating: nil)
+        // In a transaction, making an object may run code of the program that changes others.
+        let step = role == .view ? RowSeek.countMax : 1
+        for start in stride(from: 0, to: numbers.count, by: step) {
+            let count = min(step, numbers.count - start)
+            for position in 0..<count {
+                let number = numbers[start + position]
+                known[position] = access.registered(number, in: hierarchy)
+                if needsRow(known[position]) { try rows.seek(number, at: position) }
+            }
+            rows.findAll()
+            for position in 0..<count {
+                if let object = known[position], !needsRow(object) {
+                    if object.state != .deleted { found.append(object) }
                     continue
                 }
+                let number = numbers[start + position]
+                let object = try rows.withRow(at: position) { row throws(StoreError) in
+                    try self.object(number, row: row, access)
+                }
+                if let object { found.append(object) }
             }
-            let lookup = rows ?? access.reader.rowLookup(hierarchy)
-            rows = lookup
-            let object = try lookup.withRow(number) { row throws(StoreError) in
-                try self.object(number, row: row, access)
-            }
-            if let object { found.append(object) }
         }
         return found
+    }
+
+    private func needsRow(_ object: CoreStoreObject?) -> Bool {
+        guard let object else { return true }
+        return object.state != .deleted && !object.isRowLoaded
     }
 
     /// The row of an object that has none in memory. One that is gone, or cannot be read, gives

@@ -48,17 +48,17 @@ final class ObjectKind {
 final class StoreAccess {
     let store: AttachedStore
     var reader: RecordReader
-    private var kinds: [ObjectKind?]
-    private var objects: [IdentityMap?]
-    private var releasedByRoot: [ReleasedChanges?]
+    private let kinds: ReferenceTable<ObjectKind>
+    private let objects: ReferenceTable<IdentityMap>
+    private let releasedByRoot: ReferenceTable<ReleasedChanges>
 
     init(_ store: AttachedStore, _ reader: RecordReader) {
         self.store = store
         self.reader = reader
         let count = store.database.schema.entities.count
-        kinds = Array(repeating: nil, count: count)
-        objects = Array(repeating: nil, count: count)
-        releasedByRoot = Array(repeating: nil, count: count)
+        kinds = ReferenceTable(count: count)
+        objects = ReferenceTable(count: count)
+        releasedByRoot = ReferenceTable(count: count)
     }
 
     func kind(_ tag: UInt16, in context: ObjectContext) -> ObjectKind {
@@ -89,19 +89,22 @@ final class StoreAccess {
     }
 
     /// What was changed and let go, hierarchy by hierarchy.
-    var released: [ReleasedChanges] { releasedByRoot.compactMap(\.self) }
+    var released: [ReleasedChanges] { releasedByRoot.all }
 
     /// Whether an entity's class is one or below it.
     func isObject<O: CoreStoreObject>(of tag: UInt16, a type: O.Type) -> Bool {
         store.classes[tag]?.type is O.Type
     }
 
+    /// How many objects were made.
+    var objectsMade: Int { objects.all.reduce(0) { $0 + $1.insertions } }
+
     /// All objects that live.
-    var liveObjects: [CoreStoreObject] { objects.flatMap { $0?.liveObjects ?? [] } }
+    var liveObjects: [CoreStoreObject] { objects.all.flatMap(\.liveObjects) }
 
     /// The live object of a number.
     func registered(_ number: ObjectNumber, in hierarchy: HierarchyID) -> CoreStoreObject? {
         let index = Int(hierarchy.rootTag) - 1
-        return objects.indices.contains(index) ? objects[index]?.object(number) : nil
+        return index >= 0 && index < objects.count ? objects[index]?.object(number) : nil
     }
 }

@@ -143,6 +143,23 @@ public final class DataStack: Equatable, @unchecked Sendable {
         }
     }
 
+    /// The one store that has a class's entity, and the entity; nil when several stores have it, or
+    /// none.
+    func soleStore(
+        for type: CoreStoreObject.Type, in configurations: [ModelConfiguration]?
+    ) -> (store: AttachedStore, entity: EntityLayout)? {
+        // Most stacks have one, and no list of it is made.
+        let only = attached.withLock { $0.count == 1 ? $0[0] : nil }
+        guard configurations == nil, let only else {
+            let found = stores(for: type, in: configurations)
+            guard found.count == 1, let entity = found[0].entities[ObjectIdentifier(type)] else {
+                return nil
+            }
+            return (found[0], entity)
+        }
+        return only.entities[ObjectIdentifier(type)].map { (only, $0) }
+    }
+
     func attach(_ store: AttachedStore) { attached.withLock { $0.append(store) } }
 
     func detachAll() -> [AttachedStore] {

@@ -37,8 +37,13 @@ struct FetchRunner {
         _ clauses: [any FetchClause], limit: Int, _ body: (CoreStoreObject) -> Void
     ) throws(CoreStoreError) {
         try run {
-            try forEachRow(type, configurations, clauses, limit: limit) {
-                store, reader, number, row in
+            let terms = FetchTerms(clauses, limit: limit)
+            let isDone = try forEachKeyedRow(type, configurations, terms) { access, number, row in
+                let object = try context.object(number, row: row, access)
+                if object.state != .deleted { body(object) }
+            }
+            if isDone { return }
+            try Plan(self, type, configurations, terms).forEach { store, reader, number, row in
                 let access = try context.access(to: store)
                 // A row from before the transaction may be older than what the object has there.
                 let object =
@@ -52,60 +57,34 @@ struct FetchRunner {
         }
     }
 
-    /// Lends each record that a fetch finds, with its store and what it was read by.
-    private func forEachRow(
+    /// Lends the records that the lookup of a key finds, if that is all there is to do: nothing to
+    /// plan, to merge or to sort. False for most requests, though not for most of those that
+    /// programs make.
+    private func forEachKeyedRow(
         _ type: any DynamicObject.Type, _ configurations: [ModelConfiguration]?,
-        _ clauses: [any FetchClause], limit: Int,
-        _ body: (AttachedStore, RecordReader, ObjectNumber, RowView) throws -> Void
-    ) throws {
-        let request = Self.request(clauses, limit: limit)
-        guard let (access, lookup) = try keyLookup(type, configurations, request) else {
-            try Plan(self, type, configurations, request).forEach(body)
-            return
-        }
-        try lookup.forEach { number, row in
-            try body(access.store, access.reader, number, row)
-            return true
-        }
-    }
-
-    /// The lookup of a key that is all there is to do for a request: nothing to plan, to merge or
-    /// to sort. Nil for most requests, though not for most of those that programs make.
-    private func keyLookup(
-        _ type: any DynamicObject.Type, _ configurations: [ModelConfiguration]?,
-        _ request: NSFetchRequest<CoreStoreObject>
-    ) throws -> (access: StoreAccess, lookup: KeyLookup)? {
-        guard case .equality(let name, let value)? = request.condition, request.sortKeys.isEmpty,
-            request.includesPendingChanges || context.role == .view,
-            let type = type as? CoreStoreObject.Type
-        else { return nil }
-        let stores = stack.stores(for: type, in: configurations)
-        guard stores.count == 1, let entity = stores[0].entities[ObjectIdentifier(type)] else {
-            return nil
-        }
+        _ terms: FetchTerms, _ body: (StoreAccess, ObjectNumber, RowView) throws -> Void
+    ) throws -> Bool {
+        guard case .equality(let name, let value)? = terms.condition, terms.sortKeys.isEmpty,
+            terms.includesPendingChanges || context.role == .view,
+            let type = type as? CoreStoreObject.Type,
+            let (store, entity) = stack.soleStore(for: type, in: configurations)
+        else { return false }
         try context.flush()
-        let access = try context.access(to: stores[0])
-        let lookup = KeyLookup(
-            name, equals: value, entity, access.reader,
-            includesSubentities: request.includesSubentities,
-            limit: request.limit, offset: request.offset)
-        return lookup.map { (access, $0) }
-    }
-
-    private static func request(
-        _ clauses: [any FetchClause], limit: Int = 0
-    ) -> NSFetchRequest<CoreStoreObject> {
-        let request = NSFetchRequest<CoreStoreObject>()
-        request.fetchLimit = limit
-        for clause in clauses { clause.applyToFetchRequest(request) }
-        return request
+        let access = try context.access(to: store)
+        return try KeyLookup.forEach(
+            name, equals: value, of: entity, in: access.reader,
+            includesSubentities: terms.includesSubentities, limit: terms.limit,
+            offset: terms.offset
+        ) { number, row in
+            try body(access, number, row)
+        }
     }
 
     func count<O: DynamicObject>(
         _ from: From<O>, _ clauses: [any FetchClause]
     ) throws(CoreStoreError) -> Int {
         try run {
-            let plan = try Plan(self, O.self, from.configurations, Self.request(clauses))
+            let plan = try Plan(self, O.self, from.configurations, FetchTerms(clauses))
             var total = 0
             for part in plan.parts {
                 var request = part.request
@@ -122,11 +101,19 @@ struct FetchRunner {
     ) throws(CoreStoreError) -> [NSManagedObjectID] {
         try run {
             var ids: [NSManagedObjectID] = []
-            try forEachRow(O.self, from.configurations, clauses, limit: limit) {
-                store, reader, number, row in
+            func add(
+                _ store: AttachedStore, _ reader: RecordReader, _ number: ObjectNumber,
+                _ row: RowView
+            ) {
                 let entity = reader.schema.knownEntity(tag: row.entityTag)
                 ids.append(NSManagedObjectID(number, in: store.home(of: entity)))
             }
+            let terms = FetchTerms(clauses, limit: limit)
+            let isDone = try forEachKeyedRow(O.self, from.configurations, terms) {
+                access, number, row in
+                add(access.store, access.reader, number, row)
+            }
+            if !isDone { try Plan(self, O.self, from.configurations, terms).forEach(add) }
             return ids
         }
     }
@@ -137,9 +124,7 @@ struct FetchRunner {
         _ type: O.Type, where name: KeyPathString, isOneOf values: [Value]
     ) throws(CoreStoreError) -> [(position: Int, object: O)]? {
         try run {
-            let stores = stack.stores(for: type, in: nil)
-            guard stores.count == 1, let store = stores.first,
-                let entity = store.entities[ObjectIdentifier(type)],
+            guard let (store, entity) = stack.soleStore(for: type, in: nil),
                 let index = entity.index(on: name)
             else { return nil }
             try context.flush()
@@ -198,7 +183,7 @@ struct FetchRunner {
         _ from: From<O>, _ columns: [Column], _ clauses: [any QueryClause]
     ) throws -> [[Any?]] {
         let plan = try Plan(
-            self, O.self, from.configurations, Self.request(clauses), seesPendingChanges: false)
+            self, O.self, from.configurations, FetchTerms(clauses), seesPendingChanges: false)
         guard plan.parts.count == 1, let part = plan.parts.first else {
             throw QueryError(
                 "a query reads one store: name a configuration in From, because several have "
@@ -255,7 +240,7 @@ private struct Plan {
 
     init(
         _ runner: FetchRunner, _ object: any DynamicObject.Type,
-        _ configurations: [ModelConfiguration]?, _ request: NSFetchRequest<CoreStoreObject>,
+        _ configurations: [ModelConfiguration]?, _ terms: FetchTerms,
         seesPendingChanges: Bool = true
     ) throws {
         guard let type = object as? CoreStoreObject.Type else {
@@ -265,13 +250,13 @@ private struct Plan {
         guard !stores.isEmpty else {
             throw CoreStoreError.persistentStoreNotFound(entity: object)
         }
-        let isPending = seesPendingChanges && request.includesPendingChanges
+        let isPending = seesPendingChanges && terms.includesPendingChanges
         if isPending { try runner.context.flush() }
-        limit = request.limit
-        offset = request.offset
-        groupKeyPaths = request.groupKeyPaths
-        returnsDistinct = request.returnsDistinctResults
-        sortKeys = request.sortKeys
+        limit = terms.limit
+        offset = terms.offset
+        groupKeyPaths = terms.groupKeyPaths
+        returnsDistinct = terms.returnsDistinctResults
+        sortKeys = terms.sortKeys
         for store in stores {
             guard let entity = store.entities[ObjectIdentifier(type)] else { continue }
             let reader: RecordReader =
@@ -280,7 +265,7 @@ private struct Plan {
             parts.append(
                 Part(
                     store: store, reader: reader,
-                    request: try request.request(entityName: entity.name)))
+                    request: try terms.request(entityName: entity.name)))
         }
     }
 

@@ -125,7 +125,7 @@ package struct NodeView {
     /// Asks memory for a cell whose value will be read, up to a size that few records have more of.
     @inline(__always)
     func prefetchCell(_ index: Int) {
-        page.prefetch(from: cellOffset(index), lineCount: 6)
+        ImageAddress(page).prefetch(from: cellOffset(index), lineCount: 6)
     }
 
     /// The child for keys from a slot's key on; -1 names the child before the first slot.

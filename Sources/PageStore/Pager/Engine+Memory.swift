@@ -5,15 +5,15 @@ extension Engine {
     private static let freedBytesMin = 4 << 20
 
     func noteDirtyBytes(_ bytes: Int) {
-        lock.withLock { _ in
+        lock.withLock { cache in
             state.dirtyBytes = bytes
-            reserveMemory()
+            reserveMemory(&cache)
         }
     }
 
     /// Under the lock, when versions or private copies have changed: the cache gives way.
-    func reserveMemory() {
-        state.cache.reserve(state.generation.imageBytes + state.dirtyBytes)
+    func reserveMemory(_ cache: inout PageCache) {
+        cache.reserve(state.generation.imageBytes + state.dirtyBytes)
     }
 
     /// After many pages were freed.

@@ -35,8 +35,8 @@ extension Engine {
     private func knownPage(
         _ id: PageID, generation: Generation, commit: UInt64
     ) throws(StoreError) -> PageBuffer {
-        let found: Found = try lock.withLock { _ throws(StoreError) in
-            state.pageLookups &+= 1
+        let found: Found = try lock.withLock { cache throws(StoreError) in
+            cache.lookupCount &+= 1
             try checkNotRevoked(generation)
             if let version = generation.version(of: id, upTo: commit) {
                 switch version.content {
@@ -48,7 +48,7 @@ extension Engine {
             guard let (leaf, index) = try entry(of: id, in: generation.map) else { return .nothing }
             let address = leaf.entries[index]
             if address.isNone { return .nothing }
-            if let image = cachedImage(at: address, leaf, index), image.id == id {
+            if let image = cachedImage(at: address, leaf, index, &cache), image.id == id {
                 return .image(image)
             }
             return .address(address)
@@ -70,13 +70,13 @@ extension Engine {
     /// Where the image of a page lies; nil when it is not in memory. Counted neither as a lookup
     /// nor as a use.
     func imageAddress(of id: PageID, generation: Generation, commit: UInt64) -> ImageAddress? {
-        lock.withLock { _ in
+        lock.withLock { cache in
             if let version = generation.version(of: id, upTo: commit) {
                 guard case .image(let image) = version.content else { return nil }
                 return ImageAddress(image)
             }
             guard let (leaf, index) = try? entry(of: id, in: generation.map) else { return nil }
-            return state.cache.imageAddress(at: leaf.entries[index], leaf.cacheHints[index])
+            return cache.imageAddress(at: leaf.entries[index], leaf.cacheHints[index])
         }
     }
 
@@ -111,11 +111,11 @@ extension Engine {
     /// Under the lock: the cache's image, sought first where the map's leaf says that it was.
     @inline(__always)
     private func cachedImage(
-        at address: ExtentAddress, _ leaf: MapNode, _ index: Int
+        at address: ExtentAddress, _ leaf: MapNode, _ index: Int, _ cache: inout PageCache
     ) -> PageBuffer? {
-        if let image = state.cache.image(at: address, leaf.cacheHints[index]) { return image }
-        guard let image = state.cache.image(at: address) else { return nil }
-        leaf.cacheHints[index] = state.cache.hint(for: address)
+        if let image = cache.image(at: address, leaf.cacheHints[index]) { return image }
+        guard let image = cache.image(at: address) else { return nil }
+        leaf.cacheHints[index] = cache.hint(for: address)
         return image
     }
 
@@ -129,9 +129,9 @@ extension Engine {
 
     /// The page that an extent holds, from the cache or the file.
     func page(_ id: PageID, at address: ExtentAddress) throws(StoreError) -> PageBuffer {
-        let cached: PageBuffer? = lock.withLock { _ in
+        let cached: PageBuffer? = lock.withLock { cache in
             guard !state.isClosed else { return nil }
-            return state.cache.image(at: address)
+            return cache.image(at: address)
         }
         if let cached, cached.id == id { return cached }
         let image = try readExtent(address, id: id.rawValue, kind: .page)
@@ -143,9 +143,9 @@ extension Engine {
             located.byteOffset = address.unit * UInt64(options.unitSizeInBytes)
             throw located.at(path: path)
         }
-        lock.withLock { _ in
+        lock.withLock { cache in
             state.pagesRead &+= 1
-            state.cache.insert(image, at: address)
+            cache.insert(image, at: address)
         }
         return image
     }
@@ -259,9 +259,9 @@ extension Engine {
                 addresses.append((image.id, address))
             }
             try output.flush()
-            lock.withLock { _ in
+            lock.withLock { cache in
                 for (image, (_, address)) in zip(images, addresses) {
-                    state.cache.insert(image, at: address)
+                    cache.insert(image, at: address)
                 }
             }
             return addresses

@@ -10,6 +10,7 @@ struct PageCache {
     private struct Slot {
         var address: ExtentAddress
         var image: PageBuffer?
+        var location: ImageAddress
         var wasUsed: Bool
     }
 
@@ -17,6 +18,8 @@ struct PageCache {
     private var freeSlots: [Int] = []
     private var slotByPlace = NumberTable<Int>()
     private var hand = 0
+    /// How many pages were asked for, in the cache or outside.
+    var lookupCount: UInt64 = 0
     private(set) var sizeInBytes = 0
     /// What all pages in memory may take together.
     let budgetInBytes: Int
@@ -44,7 +47,7 @@ struct PageCache {
         guard hinted < slots.count, slots[hinted].address == address else { return nil }
         slots[hinted].wasUsed = true
         // Handing the image out waits for its count of references, and then for its header.
-        slots[hinted].image?.prefetchHead()
+        slots[hinted].location.prefetchNode()
         return slots[hinted].image
     }
 
@@ -56,7 +59,7 @@ struct PageCache {
             else { return nil }
             index = known
         }
-        return slots[index].image.map { ImageAddress($0) }
+        return slots[index].image == nil ? nil : slots[index].location
     }
 
     /// Where ``image(at:_:)`` finds what is there now.
@@ -70,7 +73,8 @@ struct PageCache {
         // An image as large as the whole budget would push out everything for one use.
         guard image.count <= shareInBytes / 2 else { return }
         while sizeInBytes + image.count > shareInBytes, evictOne() {}
-        let slot = Slot(address: address, image: image, wasUsed: false)
+        let slot = Slot(
+            address: address, image: image, location: ImageAddress(image), wasUsed: false)
         if let index = freeSlots.popLast() {
             slots[index] = slot
             slotByPlace[address.place] = index

@@ -18,6 +18,25 @@ package struct NearLookup {
         let (leaf, index) = try key.withView { key throws(StoreError) in try find(key) }
         guard let index else { return nil }
         leaf.prefetchCell(index)
+        return try withValue(leaf, index, body)
+    }
+
+    /// The leaf that covers a key, in which it has not been sought yet.
+    package mutating func place(for key: Span<UInt8>) throws(StoreError) -> LeafPlace {
+        LeafPlace(leaf: try key.withView { key throws(StoreError) in try nearLeaf(key) })
+    }
+
+    /// Lends the value at a place; nil when no key was found there.
+    package func withValue<Result>(
+        at place: LeafPlace, _ body: (ByteView) throws(StoreError) -> Result
+    ) throws(StoreError) -> Result? {
+        guard let index = place.index else { return nil }
+        return try withValue(place.leaf, index, body)
+    }
+
+    private func withValue<Result>(
+        _ leaf: NodeView, _ index: Int, _ body: (ByteView) throws(StoreError) -> Result
+    ) throws(StoreError) -> Result {
         guard leaf.isValueElsewhere(index) else { return try body(leaf.storedValue(index)) }
         let buffer = ByteBuffer()
         try view.readBlob(BlobID(leaf.storedValue(index)), into: buffer)
@@ -40,5 +59,23 @@ package struct NearLookup {
         let found = try view.leaf(for: key, in: tree)
         leaf = found
         return found
+    }
+}
+
+/// Where a key belongs, or where it was found. Several are sought one after the other and their
+/// values read only then, so that memory brings them all while one is waited for. Valid for as long
+/// as nothing changes the tree.
+package struct LeafPlace {
+    fileprivate let leaf: NodeView
+    fileprivate var index: Int?
+
+    fileprivate init(leaf: NodeView) { self.leaf = leaf }
+
+    /// Seeks a key that the leaf covers, and asks memory for its value.
+    package mutating func find(_ key: Span<UInt8>) {
+        let (found, isEqual) = key.withView { leaf.search($0) }
+        guard isEqual else { return }
+        leaf.prefetchCell(found)
+        index = found
     }
 }

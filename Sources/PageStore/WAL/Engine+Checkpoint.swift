@@ -109,7 +109,7 @@ extension Engine {
                     commit: version.commit, below: plan.moves[id])
                 changes.append((id: id, address: address))
                 // Whoever reads the page next finds it, though the log's image is let go.
-                lock.withLock { _ in state.cache.insert(image, at: address) }
+                lock.withLock { $0.insert(image, at: address) }
             case .extent(let address):
                 changes.append((id: id, address: address))
             case .freed:
@@ -224,7 +224,7 @@ extension Engine {
     }
 
     private func publish(_ plan: CheckpointPlan, _ map: PageMap, _ superblock: Superblock) {
-        let freedBytes = lock.withLock { _ in
+        let freedBytes = lock.withLock { cache in
             let imageBytes = state.generation.imageBytes
             state.generation = Generation(
                 number: plan.number, checkpointCommit: plan.commitNumber, map: map,
@@ -237,7 +237,7 @@ extension Engine {
             state.segments.removeAll { $0.number < plan.head.number }
             state.checkpoints += 1
             state.durableCommit = max(state.durableCommit, plan.commitNumber)
-            reserveMemory()
+            reserveMemory(&cache)
             return imageBytes - state.generation.imageBytes
         }
         returnMemory(freed: freedBytes)

@@ -20,9 +20,9 @@ extension Engine {
             output.abandon()
             throw error.at(path: path)
         }
-        lock.withLock { _ in
+        lock.withLock { cache in
             note(content, number: number)
-            reserveMemory()
+            reserveMemory(&cache)
             state.staged.frames.append(frames.view)
             state.staged.last = number
             state.staged.count += 1

@@ -3,60 +3,45 @@ import RecordStore
 /// A request for the objects whose one property equals a value, where an index is on just that
 /// property: no plan is better, and no filter has anything left to test. What programs ask most
 /// often, and the one request that costs less than planning it.
-package struct KeyLookup {
-    private let reader: RecordReader
-    private let entity: EntityLayout
-    private let index: IndexLayout
-    private let key: KeyEncoder
-    private let includesSubentities: Bool
-    private let limit: Int
-    private let offset: Int
-
-    /// Of an entity's objects those whose property has a value. Nil unless an index is on just
-    /// that property, and its keys say all of the value: a ``QueryRunner`` finds the others.
-    package init?(
-        _ name: String, equals value: Value, _ entity: EntityLayout, _ reader: RecordReader,
-        includesSubentities: Bool, limit: Int?, offset: Int
-    ) {
-        guard limit != 0, let index = entity.index(on: name) else { return nil }
+package enum KeyLookup {
+    /// Lends each record of an entity whose property has a value, in the order of the numbers.
+    /// False, and nothing is lent, unless an index is on just that property and its keys say all
+    /// of the value: a ``QueryRunner`` finds the others.
+    package static func forEach(
+        _ name: String, equals value: Value, of entity: EntityLayout, in reader: RecordReader,
+        includesSubentities: Bool, limit: Int?, offset: Int,
+        _ body: (ObjectNumber, RowView) throws -> Void
+    ) throws -> Bool {
+        guard limit != 0, let index = entity.index(on: name) else { return false }
         var key = reader.keyEncoder(columnCount: 1)
-        guard key.appendWhole(value, index.columns[0]) else { return nil }
-        self.reader = reader
-        self.entity = entity
-        self.index = index
-        self.key = key
-        self.includesSubentities = includesSubentities
-        self.limit = limit ?? .max
-        self.offset = offset
-    }
-
-    /// Lends each record, in the order of the numbers, until the body says to stop.
-    package func forEach(_ body: (ObjectNumber, RowView) throws -> Bool) throws {
+        guard key.appendWhole(value, index.columns[0].content) else { return false }
         let isForAll = includesSubentities && index.entityTag == entity.tag
-        var skipped = 0
-        var taken = 0
+        var skips = offset
+        var rest = limit ?? .max
         try reader.forEachNumber(in: index, equalTo: key) { number in
-            var goesOn = true
             var failure: (any Error)?
             _ = try reader.withRow(number, in: entity.hierarchy) { row in
-                guard isForAll || isWanted(row) else { return }
-                guard skipped == offset else {
-                    skipped += 1
+                guard isForAll || isOf(entity, row, includesSubentities) else { return }
+                guard skips == 0 else {
+                    skips -= 1
                     return
                 }
-                taken += 1
+                rest -= 1
                 do {
-                    goesOn = try body(number, row) && taken < limit
+                    try body(number, row)
                 } catch {
                     failure = error
                 }
             }
             if let failure { throw failure }
-            return goesOn
+            return rest > 0
         }
+        return true
     }
 
-    private func isWanted(_ row: RowView) -> Bool {
+    private static func isOf(
+        _ entity: EntityLayout, _ row: RowView, _ includesSubentities: Bool
+    ) -> Bool {
         includesSubentities
             ? entity.tags.contains(row.entityTag) : row.entityTag == entity.tag
     }

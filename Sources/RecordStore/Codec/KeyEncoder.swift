@@ -80,9 +80,13 @@ package struct KeyEncoder {
             append(number)
             return true
         }
+        // By itself, because it is what is asked for most often: texts are not copied here.
+        if type == .string, case .string(let text) = value {
+            text.utf8.span.withView { appendEscaped($0) }
+            return true
+        }
         switch (type, value) {
-        case (.string, .string(let text)), (.url, .url(let text)), (.string, .url(let text)),
-            (.url, .string(let text)):
+        case (.url, .url(let text)), (.string, .url(let text)), (.url, .string(let text)):
             text.utf8.span.withView { appendEscaped($0) }
         case (.data, .data(let content)): content.withView { appendEscaped($0) }
         case (.uuid, .uuid(let uuid)): bytes += UUIDBytes.array(uuid)

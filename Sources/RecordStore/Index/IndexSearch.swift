@@ -38,7 +38,7 @@ extension RecordReader {
         var key = keyEncoder(columnCount: 1)
         for value in values {
             key.removeAll()
-            guard key.appendWhole(value, index.columns[0]) else { return nil }
+            guard key.appendWhole(value, index.columns[0].content) else { return nil }
             starts.append(keys.count)
             key.bytes.withView { keys.append($0) }
         }
@@ -73,13 +73,15 @@ extension RecordReader {
 extension KeyEncoder {
     /// Appends a value that a key says all of, and that no other value shares a key with. False
     /// for any other.
-    package mutating func appendWhole(_ value: Value, _ column: FieldLayout) -> Bool {
-        switch (column.type, value) {
-        case (.string?, .string), (.uuid?, .uuid): break
-        case (let type?, .int) where type.isSigned: break
+    package mutating func appendWhole(_ value: Value, _ content: FieldLayout.Content) -> Bool {
+        guard case .attribute(let type) = content else { return false }
+        switch value {
+        case .string: guard type == .string else { return false }
+        case .uuid: guard type == .uuid else { return false }
+        case .int: guard type.isSigned else { return false }
         default: return false
         }
-        return append(value, as: column.content) && !isTruncated
+        return append(value, as: content) && !isTruncated
     }
 }
 

@@ -22,8 +22,7 @@ package struct RowBuffer {
     package init(copying bytes: ByteView, spare: Int = 0) {
         size = Int32(bytes.count)
         capacity = Int32(bytes.count + spare)
-        unsafe base = UnsafeMutableRawPointer.allocate(
-            byteCount: max(Int(capacity), 16), alignment: 8)
+        unsafe base = RowBuffer.block(max(Int(capacity), 16))
         // Safety: the block holds at least `count` bytes.
         unsafe memcpy(base, bytes.base, bytes.count)
     }
@@ -46,7 +45,16 @@ package struct RowBuffer {
     package var sizeInMemory: Int { capacity > 0 || size > 0 ? max(Int(capacity), 16) + 16 : 0 }
 
     package func deallocate() {
-        if capacity > 0 || size > 0 { unsafe base.deallocate() }
+        if capacity > 0 || size > 0 { unsafe free(base) }
+    }
+
+    /// From the system itself: Swift's allocation for bytes asks it for an alignment, which takes
+    /// longer and gives the same.
+    private static func block(_ byteCount: Int) -> UnsafeMutableRawPointer {
+        guard let block = unsafe malloc(byteCount) else {
+            preconditionFailure("the system has no memory left")
+        }
+        return unsafe block
     }
 
     @inlinable @inline(__always)
@@ -155,7 +163,7 @@ package struct RowBuffer {
         let needed = Int(size) + additional
         guard needed > Int(capacity) else { return }
         let larger = max(needed + 32, Int(capacity) * 2)
-        let block = UnsafeMutableRawPointer.allocate(byteCount: larger, alignment: 8)
+        let block = unsafe RowBuffer.block(larger)
         // Safety: the new block holds more than `size` bytes.
         unsafe memcpy(block, base, Int(size))
         deallocate()

@@ -268,6 +268,12 @@ package final class EntityLayout: Sendable, Hashable {
         return row.view.bytes.array()
     }
 
+    /// Whether any of a record's values has left it.
+    func hasBlob(_ row: RowView) -> Bool {
+        for offset in variableOffsets where row.isBlob(at: offset) { return true }
+        return false
+    }
+
     /// Checks bytes from a file against the layout, once: afterwards every property is a load.
     package func check(_ bytes: ByteView) -> Bool {
         guard bytes.count >= fixedSize, bytes.count < 1 << 31,

@@ -113,12 +113,13 @@ import Testing
                 most = max(most, engine.keptBytes.count)
                 // The page that was read last has got its lanes after the cache gave way.
                 #expect(
-                    engine.state.cache.sizeInBytes + engine.keptBytes.count <= 200_000 + 4096 / 8)
+                    engine.lock.withLock { $0.sizeInBytes } + engine.keptBytes.count <= 200_000
+                        + 4096 / 8)
                 isAtEntry = try cursor.next()
             }
         }
         #expect(most > 10_000)
-        engine.state.cache.removeAll()
+        engine.lock.withLock { $0.removeAll() }
         #expect(engine.keptBytes.count == 0)
         try engine.close()
     }
@@ -138,13 +139,13 @@ import Testing
             engine.imageAddress(
                 of: leaf, generation: snapshot.generation, commit: snapshot.commitNumber) != nil
         }
-        let lookups = engine.state.pageLookups
+        let lookups = engine.statistics.pageLookups
         #expect(isFound())
-        engine.state.cache.removeAll()
+        engine.lock.withLock { $0.removeAll() }
         let readCount = engine.state.pagesRead
         #expect(!isFound())
         #expect(engine.state.pagesRead == readCount)
-        #expect(engine.state.pageLookups == lookups)
+        #expect(engine.statistics.pageLookups == lookups)
         _ = try snapshot.page(leaf)
         #expect(isFound())
     }

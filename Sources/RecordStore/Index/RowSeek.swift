@@ -1,0 +1,58 @@
+import PageStore
+
+/// Reads a few records of one hierarchy together: where each lies is found for all of them before
+/// the first is read, so that memory brings them while one is waited for. Nothing may change the
+/// records from the first that is sought to the last that is read.
+package struct RowSeek {
+    /// How many may be sought together.
+    package static let countMax = 8
+
+    private let reader: RecordReader
+    private let hierarchy: HierarchyID
+    private var lookup: NearLookup
+    private var sought = InlineArray<8, Sought?>(repeating: nil)
+
+    private struct Sought {
+        var number: ObjectNumber
+        var place: LeafPlace
+    }
+
+    fileprivate init(_ reader: RecordReader, _ hierarchy: HierarchyID, _ lookup: NearLookup) {
+        self.reader = reader
+        self.hierarchy = hierarchy
+        self.lookup = lookup
+    }
+
+    /// Goes to where a record is, if there is one.
+    package mutating func seek(_ number: ObjectNumber, at position: Int) throws(StoreError) {
+        let key = RecordKey.inline(number)
+        sought[position] = Sought(number: number, place: try lookup.place(for: key.span))
+    }
+
+    /// Finds all records that were sought.
+    package mutating func findAll() {
+        for position in sought.indices {
+            guard let number = sought[position]?.number else { continue }
+            let key = RecordKey.inline(number)
+            sought[position]?.place.find(key.span)
+        }
+    }
+
+    /// Lends a record that was sought and found; nil when there is none. Once for each.
+    package mutating func withRow<Result>(
+        at position: Int, _ body: (RowView) throws(StoreError) -> Result
+    ) throws(StoreError) -> Result? {
+        guard let found = sought[position] else { return nil }
+        sought[position] = nil
+        return try lookup.withValue(at: found.place) { bytes throws(StoreError) in
+            try body(try reader.checkedRow(bytes, found.number, hierarchy))
+        }
+    }
+}
+
+extension RecordReader {
+    /// For records that are read together.
+    package final func rowSeek(_ hierarchy: HierarchyID) -> RowSeek {
+        RowSeek(self, hierarchy, NearLookup(view, tree: trees.records(hierarchy)))
+    }
+}
