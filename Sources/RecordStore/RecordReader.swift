@@ -103,8 +103,12 @@ package class RecordReader {
     }
 
     /// The records of a hierarchy in the order of their numbers.
-    package final func recordCursor(_ hierarchy: HierarchyID) -> RecordCursor {
-        RecordCursor(self, Cursor(view, tree: trees.records(hierarchy)), hierarchy)
+    /// - Parameter isScan: whether most leaves will be visited, one after the other.
+    package final func recordCursor(
+        _ hierarchy: HierarchyID, isScan: Bool = false
+    ) -> RecordCursor {
+        RecordCursor(
+            self, Cursor(view, tree: trees.records(hierarchy), isScan: isScan), hierarchy)
     }
 
     /// The same, a leaf at a time.

@@ -25,6 +25,12 @@ package struct ByteView {
 
     @inlinable package var isEmpty: Bool { count == 0 }
 
+    /// Where these bytes begin in others, when they are a part of those.
+    package func offset(in other: ByteView) -> Int? {
+        let offset = unsafe base - other.base
+        return offset >= 0 && offset <= other.count - count ? offset : nil
+    }
+
     @inlinable @inline(__always)
     package subscript(index: Int) -> UInt8 {
         precondition(index >= 0 && index < count, "an index is outside its bytes")

@@ -18,6 +18,8 @@ struct ImageAddress {
 
     init(_ page: PageBuffer) { bytes = unsafe UInt(bitPattern: page.base) }
 
+    fileprivate init(_ part: ByteView) { bytes = unsafe UInt(bitPattern: part.base) }
+
     /// Asks memory for what a lookup reads first of a node: the count, its header and first slots.
     @inline(__always)
     func prefetchNode() { prefetch(from: Self.countOffset, lineCount: 3) }
@@ -36,5 +38,12 @@ struct ImageAddress {
             // Safety: nothing is read here, so that any address does.
             unsafe trellis_prefetch(UnsafeRawPointer(bitPattern: address))
         }
+    }
+}
+
+extension ByteView {
+    /// Asks memory for bytes that will be read soon, for the first 384 of them.
+    package func prefetch() {
+        ImageAddress(self).prefetch(from: 0, lineCount: (min(count, 384) &+ 63) / 64)
     }
 }

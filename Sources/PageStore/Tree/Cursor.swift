@@ -40,6 +40,9 @@ package final class Cursor {
         return index < leaf.slotCount
     }
 
+    /// The leaf here, unless it may change.
+    package var publishedPage: PageBuffer? { view is PageEditor ? nil : leaf?.page }
+
     /// The entry's key, valid until the cursor moves.
     package var key: ByteView {
         guard let size = leaf?.copyKey(index, into: keyBytes) else {

@@ -23,9 +23,15 @@ struct IndexWalk {
     private var isFirst = true
     private var records: RecordCursor?
     private var stash: RowStash?
+    /// Where the records are set aside that the body gets, if they are.
+    private let target: RowStash?
 
     /// - Parameter batches: false where the first few may be enough.
-    init(_ reader: RecordReader, _ hierarchy: HierarchyID, _ order: Order, batches: Bool) {
+    init(
+        _ reader: RecordReader, _ hierarchy: HierarchyID, _ order: Order, batches: Bool,
+        for target: RowStash?
+    ) {
+        self.target = target
         self.reader = reader
         self.hierarchy = hierarchy
         self.order = order
@@ -78,9 +84,13 @@ struct IndexWalk {
         _ numbers: [ObjectNumber], _ body: (ObjectNumber, RowView) throws -> Bool
     ) throws -> Bool {
         let cursor = recordCursor()
+        defer { target?.take(from: nil) }
         var leafEnd = 0
         for (position, number) in numbers.enumerated() {
-            if position == leafEnd { leafEnd = try cursor.prefetch(numbers, from: position) }
+            if position == leafEnd {
+                leafEnd = try cursor.prefetch(numbers, from: position)
+                target?.take(from: cursor.publishedPage)
+            }
             guard try cursor.find(number) else { continue }
             guard try body(number, cursor.row()) else { return false }
         }
@@ -88,7 +98,10 @@ struct IndexWalk {
     }
 
     private mutating func recordCursor() -> RecordCursor {
-        let cursor = records ?? reader.recordCursor(hierarchy)
+        if let records { return records }
+        // A leaf has some dozens of records.
+        let isDense = numbers.count > 16 && (numbers.max()?.rawValue ?? 0) / 64 < numbers.count
+        let cursor = reader.recordCursor(hierarchy, isScan: isDense)
         records = cursor
         return cursor
     }
@@ -107,12 +120,13 @@ struct IndexWalk {
         self.stash = stash
         stash.removeAll()
         let order = numbers.indices.sorted { numbers[$0] < numbers[$1] }
-        var places = Array(repeating: -1, count: numbers.count)
+        var places = [RowStash.Place?](repeating: nil, count: numbers.count)
         for position in order {
             guard let row = try find(numbers[position]) else { continue }
             places[position] = stash.append(row)
         }
-        for (position, place) in places.enumerated() where place >= 0 {
+        for (position, place) in places.enumerated() {
+            guard let place else { continue }
             guard try body(numbers[position], stash.row(at: place)) else { return false }
         }
         return true

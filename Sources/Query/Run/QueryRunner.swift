@@ -100,13 +100,14 @@ package struct QueryRunner {
         }
         // Of a few that are wanted of many, copies of all would be made for nothing.
         var sorted = SortedRows(keepsRows: request.limit == nil)
-        try forEachMatch(request) { number, row in
+        try forEachMatch(request, setAsideIn: sorted.stash) { number, row in
             try sorted.append(number, row, order, reader)
             return true
         }
         sorted.sort()
         let end = request.limit.map { min(sorted.count, request.offset + $0) } ?? sorted.count
         for position in min(request.offset, end)..<end {
+            sorted.prefetch(position + 4)
             let number = sorted.number(position)
             if let row = sorted.row(position) {
                 guard try body(number, row) else { return }
@@ -176,7 +177,7 @@ package struct QueryRunner {
 
     func forEachMatch(
         _ request: FetchRequest, along ordered: AccessPlan? = nil,
-        _ body: (ObjectNumber, RowView) throws -> Bool
+        setAsideIn stash: RowStash? = nil, _ body: (ObjectNumber, RowView) throws -> Bool
     ) throws {
         let entity = try entity(request)
         var filter = try RecordFilter(request, entity, ReferenceEvaluator(reader))
@@ -202,7 +203,8 @@ package struct QueryRunner {
             let order: IndexWalk.Order =
                 ordered != nil ? .ofEntries : (request.limit == nil ? .any : .ofEntries)
             let batches = request.limit == nil
-            var walk = IndexWalk(reader, entity.hierarchy, order, batches: batches)
+            var walk = IndexWalk(
+                reader, entity.hierarchy, order, batches: batches, for: stash)
             for range in ranges {
                 guard try walk.go(along: reader.indexCursor(index, range), test) else { return }
             }

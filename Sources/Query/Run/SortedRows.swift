@@ -35,8 +35,8 @@ struct SortedRows {
         /// Where the rest of it lies in `rests`.
         var rest: Range<Int>
         var number: ObjectNumber
-        /// Where the stash has the record; negative when it has not.
-        var place: Int
+        /// Where the stash has the record, if it has.
+        var place: RowStash.Place?
     }
 
     private static let stashBytesMax = 64 << 20
@@ -44,7 +44,7 @@ struct SortedRows {
     private var entries: [Entry] = []
     private var rests: [UInt8] = []
     private var key = KeyEncoder(columnSizeMax: .max)
-    private let stash = RowStash()
+    let stash = RowStash()
     private let keepsRows: Bool
 
     init(keepsRows: Bool) { self.keepsRows = keepsRows }
@@ -55,8 +55,12 @@ struct SortedRows {
 
     /// The record, nil when it has to be read again.
     func row(_ position: Int) -> RowView? {
-        let place = entries[position].place
-        return place >= 0 ? stash.row(at: place) : nil
+        entries[position].place.map { stash.row(at: $0) }
+    }
+
+    /// Asks memory for the record at a position that will come soon, if there is one.
+    func prefetch(_ position: Int) {
+        if position < entries.count, let place = entries[position].place { stash.prefetch(place) }
     }
 
     mutating func append(
@@ -74,7 +78,7 @@ struct SortedRows {
         entries.append(
             Entry(
                 head: head, rest: start..<rests.count, number: number,
-                place: isKept ? stash.append(row) : -1))
+                place: isKept ? stash.append(row) : nil))
     }
 
     mutating func sort() {

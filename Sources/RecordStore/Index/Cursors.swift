@@ -86,6 +86,9 @@ package final class RecordCursor {
         return try readNumber()
     }
 
+    /// The page of the record here, unless it may change.
+    package var publishedPage: PageBuffer? { cursor.publishedPage }
+
     private func readNumber() throws(StoreError) -> Bool {
         guard cursor.isValid else { return false }
         let key = cursor.key

@@ -1,27 +1,73 @@
 import PageStore
 
-/// Copies of records, one behind the other, for as long as whoever made it likes.
+/// Records that are set aside, to be lent in another order.
+///
+/// Of records in a page that does not change it keeps the page, as long as those take no more than
+/// a share of memory; of others it has copies.
 package final class RowStash {
-    private let bytes = ByteBuffer(capacity: 4096)
+    /// Where a record is.
+    package struct Place {
+        /// Which page; -1 for the copies.
+        fileprivate var page: Int32
+        fileprivate var byteOffset: Int32
+        fileprivate var size: Int32
+    }
+
+    private static let pageBytesMax = 32 << 20
+
+    private let copies = ByteBuffer(capacity: 4096)
+    private var pages: [PageBuffer] = []
+    private var pageBytes = 0
+    /// The page in which the records that come now may lie.
+    private var source: PageBuffer?
+    private var isSourceKept = false
 
     package init() {}
 
-    package var sizeInBytes: Int { bytes.count }
+    package var sizeInBytes: Int { copies.count + pageBytes }
 
-    /// Copies a record; returns its place.
-    package func append(_ row: RowView) -> Int {
-        let place = bytes.count
-        bytes.appendUInt64(UInt64(row.bytes.count))
-        bytes.append(row.bytes)
-        return place
+    /// Says that the records which come from here on may lie in a page, which does not change.
+    package func take(from page: PageBuffer?) {
+        source = page
+        isSourceKept = false
     }
 
-    /// A copy, valid until the next append.
-    package func row(at place: Int) -> RowView {
-        let all = bytes.view
-        return RowView(
-            checked: all.slice(from: place + 8, count: Int(all.uint64(at: place))))
+    /// Sets a record aside; returns its place.
+    package func append(_ row: RowView) -> Place {
+        if let source, let offset = row.bytes.offset(in: source.view), keepSource(source) {
+            return Place(
+                page: Int32(pages.count - 1), byteOffset: Int32(offset),
+                size: Int32(row.bytes.count))
+        }
+        let start = copies.count
+        copies.append(row.bytes)
+        return Place(page: -1, byteOffset: Int32(start), size: Int32(row.bytes.count))
     }
 
-    package func removeAll() { bytes.removeAll() }
+    private func keepSource(_ source: PageBuffer) -> Bool {
+        if isSourceKept { return true }
+        guard pageBytes + source.count <= Self.pageBytesMax else { return false }
+        pages.append(source)
+        pageBytes += source.count
+        isSourceKept = true
+        return true
+    }
+
+    /// A record, valid until the next append.
+    package func row(at place: Place) -> RowView { RowView(checked: bytes(at: place)) }
+
+    /// Asks memory for a record that will be lent soon.
+    package func prefetch(_ place: Place) { bytes(at: place).prefetch() }
+
+    private func bytes(at place: Place) -> ByteView {
+        let all = place.page < 0 ? copies.view : pages[Int(place.page)].view
+        return all.slice(from: Int(place.byteOffset), count: Int(place.size))
+    }
+
+    package func removeAll() {
+        copies.removeAll()
+        pages = []
+        pageBytes = 0
+        take(from: nil)
+    }
 }

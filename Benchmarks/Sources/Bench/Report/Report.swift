@@ -150,17 +150,17 @@ struct Report {
             ($0.persons, $0.cacheSizeInMiB) < ($1.persons, $1.cacheSizeInMiB)
         }
         guard let small = stages.first, stages.count > 1 else { return "" }
-        let lines = [
+        let heads: [String] = stages.dropFirst().flatMap { stage in
+            ["trellis, to \(title(stage))", "lmdb", "no worse"]
+        }
+        let lines: [String] = [
             "## W15: growth of CPU time per operation",
             "",
             "From \(title(small)). LMDB's cache is the system's, whatever ours may hold. "
                 + "No worse: at most a tenth more than LMDB's growth.",
             "",
-            "| | "
-                + stages.dropFirst().flatMap { stage in
-                    ["trellis, to \(title(stage))", "lmdb", "no worse"]
-                }.joined(separator: " | ") + " |",
-            "|---|" + stages.dropFirst().map { _ in "--:|--:|---|" }.joined(),
+            "| | " + heads.joined(separator: " | ") + " |",
+            "|---|" + String(repeating: "--:|--:|---|", count: stages.count - 1),
         ]
         let rows = Workload.allCases.filter { $0 != .readBesideWriter }.map { workload in
             let cells = stages.dropFirst().flatMap { growth(workload, from: small, to: $0) }
