@@ -277,6 +277,8 @@ final class EngineState: @unchecked Sendable {
     var poison: StoreError?
     var damage: [StoreError] = []
     var isClosed = false
+    /// Whether the system was told that the rest of the file will be read.
+    var isRestAskedFor = false
     var pagesRead: UInt64 = 0
     var commits: UInt64 = 0
     var checkpoints: UInt64 = 0

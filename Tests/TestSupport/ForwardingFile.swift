@@ -13,6 +13,8 @@ extension ForwardingFile {
         try file.read(into: buffer, at: byteOffset)
     }
 
+    package func willRead(to byteOffset: UInt64) { file.willRead(to: byteOffset) }
+
     package func write(_ bytes: ByteView, at byteOffset: UInt64) throws(StoreError) {
         try file.write(bytes, at: byteOffset)
     }

@@ -232,24 +232,24 @@ final class ObjectContext {
         var found: [CoreStoreObject] = []
         found.reserveCapacity(numbers.count)
         var rows = access.reader.rowSeek(hierarchy)
-        var known = InlineArray<8, CoreStoreObject?>(repeating: nil)
         // In a transaction, making an object may run code of the program that changes others.
         let step = role == .view ? RowSeek.countMax : 1
         for start in stride(from: 0, to: numbers.count, by: step) {
             let count = min(step, numbers.count - start)
             for position in 0..<count {
                 let number = numbers[start + position]
-                known[position] = access.registered(number, in: hierarchy)
-                if needsRow(known[position]) { try rows.seek(number, at: position) }
+                if needsRow(access.registered(number, in: hierarchy)) {
+                    try rows.seek(number, at: position)
+                }
             }
             rows.findAll()
             for position in 0..<count {
-                if let object = known[position], !needsRow(object) {
+                let number = numbers[start + position]
+                if let object = access.registered(number, in: hierarchy), !needsRow(object) {
                     if object.state != .deleted { found.append(object) }
                     continue
                 }
-                let number = numbers[start + position]
-                let object = try rows.withRow(at: position) { row throws(StoreError) in
+                let object = try rows.withRow(number, at: position) { row throws(StoreError) in
                     try self.object(number, row: row, access)
                 }
                 if let object { found.append(object) }

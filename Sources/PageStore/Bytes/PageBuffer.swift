@@ -76,6 +76,13 @@ package struct PageBuffer: @unchecked Sendable {
         unsafe memset(base, 0, count)
     }
 
+    /// A page that a closure stores every byte of; nil when it says that it has not. Zeros would be
+    /// stored for nothing, of which a fresh page of memory is full.
+    init?(id: PageID, count: Int, filledBy fill: (PageBuffer) -> Bool) {
+        self.init(uninitialized: id, count: count)
+        guard fill(self) else { return nil }
+    }
+
     /// A private copy of another image.
     package init(copying other: PageBuffer) {
         self.init(uninitialized: other.id, count: other.count)

@@ -127,6 +127,13 @@ final class DiskFile: StoreFile, @unchecked Sendable {
         _ = Glibc.close(data)
     }
 
+    func willRead(to byteOffset: UInt64) {
+        #if canImport(Glibc) || canImport(Musl)
+            // A hint: where it fails, each read waits for itself.
+            _ = posix_fadvise(data, 0, off_t(clamping: byteOffset), POSIX_FADV_WILLNEED)
+        #endif
+    }
+
     func read(into buffer: ReadBuffer, at byteOffset: UInt64) throws(StoreError) -> Int {
         var filled = 0
         while filled < buffer.count {

@@ -44,6 +44,8 @@ package protocol StoreFile: AnyObject, Sendable {
     var identity: FileIdentity { get }
     /// Fills the buffer from an offset; returns how many bytes there were, fewer only at the end.
     func read(into buffer: ReadBuffer, at byteOffset: UInt64) throws(StoreError) -> Int
+    /// Tells the system that the file will be read up to an offset.
+    func willRead(to byteOffset: UInt64)
     /// Writes into the system's cache.
     func write(_ bytes: ByteView, at byteOffset: UInt64) throws(StoreError)
     /// Writes through to the medium: the bytes are durable when the call returns.
@@ -83,6 +85,7 @@ extension StoreFile {
     package func watch(
         on queue: DispatchQueue, _ changed: @escaping @Sendable () -> Void
     ) -> (any FileWatch)? { nil }
+    package func willRead(to byteOffset: UInt64) {}
     package func nameCount() throws(StoreError) -> UInt64 { 1 }
     package func lockWriter() throws(StoreError) -> Bool { true }
     package func isLockedByWriter() throws(StoreError) -> Bool { false }

@@ -22,6 +22,8 @@ final class MeteredFile: StoreFile {
         return count
     }
 
+    func willRead(to byteOffset: UInt64) { file.willRead(to: byteOffset) }
+
     func write(_ bytes: ByteView, at byteOffset: UInt64) throws(StoreError) {
         try file.write(bytes, at: byteOffset)
         written.wrappingAdd(UInt64(bytes.count), ordering: .relaxed)

@@ -132,17 +132,17 @@ package enum ExtentCodec {
     static func image(
         _ bytes: ByteView, _ header: ExtentHeader, page: PageID?, byteOffset place: UInt64
     ) throws(StoreError) -> PageBuffer {
-        let image = PageBuffer(id: PageID(header.pageID), count: header.rawLength)
         let payload = bytes.slice(from: ExtentLayout.size, count: header.storedLength)
-        if header.isCompressed {
-            guard Compression.decompress(payload, into: image) else {
-                throw .corrupt(page, "an extent does not decompress", byteOffset: place)
-            }
-        } else {
-            guard header.storedLength == header.rawLength else {
-                throw .corrupt(page, "an extent's lengths disagree", byteOffset: place)
-            }
+        guard header.isCompressed || header.storedLength == header.rawLength else {
+            throw .corrupt(page, "an extent's lengths disagree", byteOffset: place)
+        }
+        let image = PageBuffer(id: PageID(header.pageID), count: header.rawLength) { image in
+            if header.isCompressed { return Compression.decompress(payload, into: image) }
             image.copy(payload, to: 0)
+            return true
+        }
+        guard let image else {
+            throw .corrupt(page, "an extent does not decompress", byteOffset: place)
         }
         return image
     }

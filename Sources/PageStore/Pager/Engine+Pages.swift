@@ -143,11 +143,24 @@ extension Engine {
             located.byteOffset = address.unit * UInt64(options.unitSizeInBytes)
             throw located.at(path: path)
         }
-        lock.withLock { cache in
+        let restEnd = lock.withLock { cache in
             state.pagesRead &+= 1
             cache.insert(image, at: address)
+            return endOfRest(cache)
         }
+        if let restEnd { file.willRead(to: restEnd) }
         return image
+    }
+
+    /// Under the lock, once: where the file ends, when it fits into the cache and a sixteenth of it
+    /// was read page by page. The rest will be read too then, and is read faster at once.
+    private func endOfRest(_ cache: PageCache) -> UInt64? {
+        let end = state.superblock.requiredLength
+        guard !state.isRestAskedFor, end <= UInt64(cache.budgetInBytes),
+            state.pagesRead * UInt64(16 * options.pageSizeInBytes) >= end
+        else { return nil }
+        state.isRestAskedFor = true
+        return end
     }
 
     /// All pages but chunks have the store's page size.

@@ -31,21 +31,27 @@ package struct RowSeek {
 
     /// Finds all records that were sought.
     package mutating func findAll() {
-        for position in sought.indices {
-            guard let number = sought[position]?.number else { continue }
-            let key = RecordKey.inline(number)
-            sought[position]?.place.find(key.span)
-        }
+        for position in sought.indices { find(at: position) }
     }
 
-    /// Lends a record that was sought and found; nil when there is none. Once for each.
+    private mutating func find(at position: Int) {
+        guard let number = sought[position]?.number else { return }
+        let key = RecordKey.inline(number)
+        sought[position]?.place.find(key.span)
+    }
+
+    /// Lends a record, which is sought now if it was not before; nil when there is none.
     package mutating func withRow<Result>(
-        at position: Int, _ body: (RowView) throws(StoreError) -> Result
+        _ number: ObjectNumber, at position: Int,
+        _ body: (RowView) throws(StoreError) -> Result
     ) throws(StoreError) -> Result? {
+        if sought[position]?.number != number {
+            try seek(number, at: position)
+            find(at: position)
+        }
         guard let found = sought[position] else { return nil }
-        sought[position] = nil
         return try lookup.withValue(at: found.place) { bytes throws(StoreError) in
-            try body(try reader.checkedRow(bytes, found.number, hierarchy))
+            try body(try reader.checkedRow(bytes, number, hierarchy))
         }
     }
 }
