@@ -102,14 +102,11 @@ package final class RecordTransaction: RecordReader {
         return try wasThere(number, of: entity)
     }
 
-    /// A copy of a record as the transaction found it, which its owner frees; nil when there was
-    /// none.
-    package func rowBefore(
-        _ number: ObjectNumber, in hierarchy: HierarchyID
-    ) throws(StoreError) -> RowBuffer? {
-        let before = RecordReader(
-            schema: schema, view: try editor.before, catalog: catalog, trees: trees)
-        return try before.row(number, in: hierarchy)
+    /// A reader of the store as the transaction found it, until it ends.
+    package var before: RecordReader {
+        get throws(StoreError) {
+            RecordReader(schema: schema, view: try editor.before, catalog: catalog, trees: trees)
+        }
     }
 
     /// The objects, by hierarchy and in order, that were applied since the last call and may share

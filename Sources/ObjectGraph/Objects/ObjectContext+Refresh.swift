@@ -21,7 +21,7 @@ extension ObjectContext {
     }
 
     private func takeBack(_ object: CoreStoreObject, _ raw: RawObject) throws(StoreError) {
-        let committed = try raw.store.database.snapshot()
+        let committed = try readerBefore(for: raw.store)
         let (haveLinksChanged, isWhole) = try restoreLinks(of: object, raw, committed)
         if object.isFlushed || haveLinksChanged {
             guard let row = try committed.row(raw.number, in: raw.entity.hierarchy) else { return }

@@ -116,6 +116,21 @@ final class ObjectContext {
         try access(to: store).reader
     }
 
+    /// What a store held before this context changed anything: the commit that the transaction goes
+    /// on from, which may still be on its way to the disk, so that no snapshot shows it yet; in the
+    /// view what that shows.
+    func readerBefore(for store: AttachedStore) throws(StoreError) -> RecordReader {
+        do throws(StoreError) {
+            let reader = try reader(for: store)
+            guard let transaction = reader as? RecordTransaction else { return reader }
+            return try transaction.before
+        } catch {
+            // Nobody changes it here.
+            guard error.code == .readOnly else { throw error }
+            return try store.database.snapshot()
+        }
+    }
+
     func transaction(for store: AttachedStore) throws(StoreError) -> RecordTransaction {
         guard let transaction = try reader(for: store) as? RecordTransaction else {
             throw StoreError(.readOnly, "the view does not change objects")
@@ -272,7 +287,7 @@ final class ObjectContext {
                 hasEnded ? try raw.store.database.snapshot() : try reader(for: raw.store)
             // The record of an object that was deleted unchanged may be gone here already.
             if object.state == .deleted, let transaction = reader as? RecordTransaction,
-                let row = try transaction.rowBefore(raw.number, in: raw.entity.hierarchy)
+                let row = try transaction.before.row(raw.number, in: raw.entity.hierarchy)
             {
                 return row
             }

@@ -190,8 +190,8 @@ public class BaseDataTransaction {
 
     private func changedKeys(_ object: CoreStoreObject) -> [KeyPathString] {
         guard let raw = object.raw, object.state == .updated,
-            let snapshot = try? raw.store.database.snapshot(),
-            let stored = try? snapshot.row(raw.number, in: raw.entity.hierarchy)
+            let before = try? context.readerBefore(for: raw.store),
+            let stored = try? before.row(raw.number, in: raw.entity.hierarchy)
         else { return object.state == .inserted ? ["*"] : [] }
         defer { stored.deallocate() }
         object.loadRow()

@@ -259,9 +259,10 @@ private struct Plan {
         sortKeys = terms.sortKeys
         for store in stores {
             guard let entity = store.entities[ObjectIdentifier(type)] else { continue }
-            let reader: RecordReader =
-                isPending || runner.context.role == .view
-                ? try runner.context.reader(for: store) : try store.database.snapshot()
+            let reader =
+                isPending
+                ? try runner.context.reader(for: store)
+                : try runner.context.readerBefore(for: store)
             parts.append(
                 Part(
                     store: store, reader: reader,

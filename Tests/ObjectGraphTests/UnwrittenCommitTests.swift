@@ -1,0 +1,94 @@
+import ObjectGraph
+import Testing
+
+/// A transaction goes on from the commit before it while that one is still being written, and no
+/// snapshot shows it: whatever it asks for must be of that commit all the same.
+@Suite struct UnwrittenCommitTests {
+    /// Runs one transaction that makes the dog seven years old, and a second one while the first's
+    /// commit waits for company.
+    private func runBesideUnwritten(
+        _ second: (SynchronousDataTransaction, Dog) throws -> Void
+    ) throws {
+        let url = Zoo.temporaryURL()
+        defer { try? FileManager.default.removeItem(at: url) }
+        let queue = DispatchQueue(label: "view")
+        let stack = DataStack(Zoo.schema(), viewContext: .queue(queue))
+        try stack.addStorageAndWait(LocalStore(fileURL: url))
+        let id = try stack.perform(synchronous: { transaction in
+            let dog = transaction.create(Into<Dog>())
+            dog.age = 3
+            return dog.objectID()
+        })
+        let hasChanged = DispatchSemaphore(value: 0)
+        let group = DispatchGroup()
+        group.enter()
+        Thread.detachNewThread {
+            defer { group.leave() }
+            do {
+                try stack.perform(
+                    synchronous: { transaction in
+                        let dog: Dog? = transaction.fetchExisting(id)
+                        dog?.age = 7
+                        dog?.master = transaction.create(Into<Person>())
+                        hasChanged.signal()
+                    }, durability: .grouped(maxDelay: .seconds(30)))
+            } catch {
+                hasChanged.signal()
+                Issue.record(error)
+            }
+        }
+        hasChanged.wait()
+        try stack.perform(synchronous: { transaction in
+            let shown = try queue.sync { try stack.fetchOne(From<Dog>())?.age }
+            #expect(shown == 3, "the commit before must not be written yet")
+            let dog: Dog = try #require(transaction.fetchExisting(id))
+            try second(transaction, dog)
+            // A commit is the company that the first one waits for.
+            dog.nickname = "Rex"
+        })
+        group.wait()
+        stack.unsafeRemoveAllPersistentStoresAndWait()
+    }
+
+    @Test func `a query in a transaction finds what the commit before it left`() throws {
+        try runBesideUnwritten { transaction, _ in
+            let oldest = try transaction.queryValue(
+                From<Dog>().select(Int.self, .maximum(\.$age)))
+            #expect(oldest == 7)
+            let masters = try transaction.queryValue(
+                From<Person>().select(Int.self, .count(\.$name)))
+            #expect(masters == 1)
+        }
+    }
+
+    @Test func `a fetch without pending changes finds what the commit before it left`() throws {
+        try runBesideUnwritten { transaction, dog in
+            dog.age = 9
+            let found = try transaction.fetchCount(
+                From<Dog>().where(\.$age == 7).tweak { $0.includesPendingChanges = false })
+            #expect(found == 1)
+        }
+    }
+
+    @Test func `taking changes back leaves those of the commit before`() throws {
+        try runBesideUnwritten { transaction, dog in
+            dog.age = 9
+            dog.master = nil
+            // Hands the change on, so that it must be written over.
+            let found = try transaction.fetchCount(From<Dog>().where(\.$age == 9))
+            #expect(found == 1)
+            dog.refreshAsFault()
+            #expect(dog.age == 7)
+            #expect(dog.master != nil)
+        }
+    }
+
+    @Test func `an object has changed when it differs from the commit before`() throws {
+        try runBesideUnwritten { transaction, dog in
+            dog.age = 3
+            #expect(transaction.objectHasPersistentChangedValues(dog))
+            dog.age = 7
+            #expect(!transaction.objectHasPersistentChangedValues(dog))
+        }
+    }
+}
