@@ -75,7 +75,8 @@ let package = Package(
             name: "QueryTests", dependencies: ["Query", "RecordStore", "TestSupport"],
             swiftSettings: testSettings),
         .testTarget(
-            name: "ObjectGraphTests", dependencies: ["ObjectGraph", "KillChild", "TestSupport"],
+            name: "ObjectGraphTests",
+            dependencies: ["ObjectGraph", "KillChild", "PageStore", "RecordStore", "TestSupport"],
             swiftSettings: testSettings),
         // What the API's guide shows, written down as programs write it.
         .testTarget(

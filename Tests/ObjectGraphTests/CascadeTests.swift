@@ -226,7 +226,12 @@ private final class Shelf: CoreStoreObject {
         func lookups(of count: Int) throws -> UInt64 {
             let id = try stack.perform(synchronous: { transaction in
                 let shelf = transaction.create(Into<Shelf>())
-                for _ in 0..<count { transaction.create(Into<Book>()).shelf = shelf }
+                for _ in 0..<count {
+                    let book = transaction.create(Into<Book>())
+                    book.shelf = shelf
+                    // Few to a leaf, so that reading one after the other asks for many.
+                    book.title = String(repeating: "a", count: 3000)
+                }
                 return shelf.objectID()
             })
             return try stack.perform(synchronous: { transaction in

@@ -1,4 +1,5 @@
 import RecordStore
+import Synchronization
 
 /// The objects of the stack's view or of one transaction: one object a row, what changed, and
 /// what the store says.
@@ -37,7 +38,9 @@ final class ObjectContext {
     /// Violations of deny rules, to be asked again at commit.
     var denials: [Denial] = []
     private(set) var accesses: [StoreAccess] = []
-    var objectsMade: Int { accesses.reduce(0) { $0 + $1.objectsMade } }
+    /// Asked for by any thread; counted by one at a time.
+    private let made = Atomic<Int>(0)
+    var objectsMade: Int { made.load(ordering: .relaxed) }
     /// What made the transaction impossible; committing it throws this.
     var failure: StoreError?
 
@@ -166,6 +169,7 @@ final class ObjectContext {
         let saved = FieldPlan.replace(with: kind.model.plan)
         let object = kind.model.type.init(rawObject: RawObject(kind: kind, number: number))
         FieldPlan.restore(saved)
+        made.store(made.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
         // Zero is the number of a detached object, which the map does not take.
         kind.objects.insert(object, number)
         if !kind.released.isEmpty { restoreReleased(object, number, kind) }
@@ -289,9 +293,11 @@ final class ObjectContext {
             if object.state == .deleted, let transaction = reader as? RecordTransaction,
                 let row = try transaction.before.row(raw.number, in: raw.entity.hierarchy)
             {
-                return row
+                return try checked(row, raw)
             }
-            if let row = try reader.row(raw.number, in: raw.entity.hierarchy) { return row }
+            if let row = try reader.row(raw.number, in: raw.entity.hierarchy) {
+                return try checked(row, raw)
+            }
             if hasEnded {
                 throw StoreError(.notFound, "it was deleted before any value of it was read")
             }
@@ -300,6 +306,16 @@ final class ObjectContext {
             fail(error, "an object's row could not be read.")
         }
         return raw.entity.emptyRow()
+    }
+
+    /// What led to the object may have said another entity than its record does, in a file that
+    /// lies: the properties would not be where they are looked for.
+    private func checked(_ row: RowBuffer, _ raw: RawObject) throws(StoreError) -> RowBuffer {
+        guard row.view.entityTag == raw.entity.tag else {
+            row.deallocate()
+            throw .corrupt(nil, "a record is of another entity than the object that it is read for")
+        }
+        return row
     }
 
     // MARK: Changes

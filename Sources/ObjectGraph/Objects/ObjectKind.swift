@@ -96,9 +96,6 @@ final class StoreAccess {
         store.classes[tag]?.type is O.Type
     }
 
-    /// How many objects were made.
-    var objectsMade: Int { objects.all.reduce(0) { $0 + $1.insertions } }
-
     /// All objects that live.
     var liveObjects: [CoreStoreObject] { objects.all.flatMap(\.liveObjects) }
 

@@ -71,8 +71,10 @@ final class ReleasedChanges {
 
     private func createdIndex(_ number: ObjectNumber) -> Int? {
         guard number.rawValue >= firstNumber else { return nil }
-        let index = Int(number.rawValue - firstNumber)
-        return index < createdPlaces.count && createdPlaces[index] != 0 ? index : nil
+        // A number that a file says may be any.
+        let place = number.rawValue - firstNumber
+        guard place < UInt64(createdPlaces.count) else { return nil }
+        return createdPlaces[Int(place)] != 0 ? Int(place) : nil
     }
 
     // MARK: All objects

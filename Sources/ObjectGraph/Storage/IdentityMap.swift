@@ -19,8 +19,6 @@ final class IdentityMap: @unchecked Sendable {
         var slots: UnsafeMutablePointer<Slot>
         var mask: Int
         var count = 0
-        /// How often an object was entered.
-        var insertions = 0
 
         init(capacity: Int) {
             mask = capacity - 1
@@ -120,17 +118,11 @@ final class IdentityMap: @unchecked Sendable {
         }
     }
 
-    /// How many objects were entered since the map was made.
-    var insertions: Int { table.withLock { $0.insertions } }
-
     /// Enters an object, in the place of one that is about to go if there is any.
     func insert(_ object: CoreStoreObject, _ number: ObjectNumber) {
         guard number.rawValue != 0 else { return }
         let address = UInt(bitPattern: ObjectIdentifier(object))
-        table.withLock { table in
-            table.set(number.rawValue, address)
-            table.insertions &+= 1
-        }
+        table.withLock { table in table.set(number.rawValue, address) }
     }
 
     /// Takes out an object that goes, unless another has taken its place.

@@ -33,7 +33,7 @@ final class KeyPathNames: @unchecked Sendable {
     func name(of keyPath: AnyKeyPath, _ find: () -> KeyPathString) -> KeyPathString {
         let address = UInt(bitPattern: ObjectIdentifier(keyPath))
         // Objects lie at multiples of sixteen; the factor spreads the rest.
-        let index = Int(truncatingIfNeeded: (address >> 4) &* 0x9E37_79B9 >> 16) & 511
+        let index = Int(truncatingIfNeeded: ((address >> 4) &* 0x9E37_79B9) >> 16) & 511
         // Safety: the mask keeps the index below the count; the bits are those of an entry that was
         // retained for good, or 0.
         let bits = unsafe slots[index].load(ordering: .acquiring)

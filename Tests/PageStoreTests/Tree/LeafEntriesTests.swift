@@ -192,7 +192,10 @@ import Testing
             _ = try transaction.commit()
             let cursor = Cursor(try engine.snapshot(), tree: tree)
             #expect(try cursor.seekFirst())
-            #expect(throws: StoreError.self) { _ = try Self.take(cursor, provedBy: 7).count }
+            let error = #expect(throws: StoreError.self) {
+                _ = try Self.take(cursor, provedBy: 7).count
+            }
+            #expect(error?.message == "a key is not a number")
         }
     }
 
