@@ -186,8 +186,16 @@ final class ObjectContext {
     func object(
         _ number: ObjectNumber, row: RowView, _ access: StoreAccess
     ) throws(StoreError) -> CoreStoreObject {
+        let known = access.kind(row.entityTag, in: self).objects.object(number)
+        return try object(number, row: row, known, access)
+    }
+
+    /// The same where it is known whether there is one.
+    private func object(
+        _ number: ObjectNumber, row: RowView, _ known: CoreStoreObject?, _ access: StoreAccess
+    ) throws(StoreError) -> CoreStoreObject {
         let kind = access.kind(row.entityTag, in: self)
-        let object = kind.objects.object(number) ?? make(number, kind)
+        let object = known ?? make(number, kind)
         if object.row.buffer.isEmpty {
             object.row = FieldRow(try access.reader.ownedCopy(of: row, kind.entity))
         }
@@ -232,12 +240,13 @@ final class ObjectContext {
     private func object(
         _ number: ObjectNumber, in hierarchy: HierarchyID, _ access: StoreAccess
     ) throws(StoreError) -> CoreStoreObject? {
-        if let known = access.registered(number, in: hierarchy) {
+        let known = access.registered(number, in: hierarchy)
+        if let known {
             if known.state == .deleted { return nil }
             if known.isRowLoaded { return known }
         }
         return try access.reader.withRow(number, in: hierarchy) { row throws(StoreError) in
-            try self.object(number, row: row, access)
+            try self.object(number, row: row, known, access)
         }
     }
 
@@ -264,12 +273,13 @@ final class ObjectContext {
             rows.findAll()
             for position in 0..<count {
                 let number = numbers[start + position]
-                if let object = access.registered(number, in: hierarchy), !needsRow(object) {
-                    if object.state != .deleted { found.append(object) }
+                let known = access.registered(number, in: hierarchy)
+                if let known, !needsRow(known) {
+                    if known.state != .deleted { found.append(known) }
                     continue
                 }
                 let object = try rows.withRow(number, at: position) { row throws(StoreError) in
-                    try self.object(number, row: row, access)
+                    try self.object(number, row: row, known, access)
                 }
                 if let object { found.append(object) }
             }

@@ -32,6 +32,8 @@ public final class DataStack: Equatable, @unchecked Sendable {
     /// What the view has not taken over yet: one change however many commits there were, so that
     /// a view that nobody uses holds one commit's pages and not all of them.
     private let pendingChange = Mutex<CommittedChange?>(nil)
+    /// Whether there is one, so that a fetch that has nothing to take over takes no lock.
+    private let isChangePending = Atomic<Bool>(false)
     /// Set before the view first reads: commits from before need not be told to it.
     private let hasView = Atomic<Bool>(false)
     /// Storages are opened one at a time.
@@ -201,8 +203,10 @@ public final class DataStack: Equatable, @unchecked Sendable {
     }
 
     private func moveView(_ view: ObjectContext) {
+        guard isChangePending.load(ordering: .acquiring) else { return }
         let change = pendingChange.withLock { pending in
             defer { pending = nil }
+            isChangePending.store(false, ordering: .relaxed)
             return pending
         }
         guard let change else { return }
@@ -222,6 +226,7 @@ public final class DataStack: Equatable, @unchecked Sendable {
         guard hasReaders else { return }
         pendingChange.withLock { pending in
             if pending == nil { pending = change } else { pending?.add(change) }
+            isChangePending.store(true, ordering: .releasing)
         }
     }
 

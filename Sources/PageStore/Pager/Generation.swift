@@ -26,6 +26,11 @@ final class Generation: @unchecked Sendable {
     let map: PageMap
     /// The versions of each page in order of commit.
     private(set) var versions: [PageID: [PageVersion]] = [:]
+    /// The last of each list in `versions`, which is nearly always what a lookup wants: beside a
+    /// writer a dictionary's hash and the list's references are a sixth of a fetch.
+    private var newest = NumberTable<PageVersion>()
+    /// False until the first is added, which each lookup asks.
+    private var hasHadVersions = false
     /// Bytes of the images in `versions`.
     private(set) var imageBytes = 0
     /// Units of the out-of-line extents that its commits wrote.
@@ -57,7 +62,9 @@ final class Generation: @unchecked Sendable {
         self.map = map
         for (id, list) in last.versions {
             let later = list.filter { $0.commit > checkpointCommit }
-            guard !later.isEmpty else { continue }
+            guard let newest = later.last else { continue }
+            hasHadVersions = true
+            self.newest[id.rawValue] = newest
             versions[id] = later
             for version in later { count(version) }
         }
@@ -66,10 +73,9 @@ final class Generation: @unchecked Sendable {
 
     /// The newest version at or before a commit.
     func version(of id: PageID, upTo commit: UInt64) -> PageVersion? {
-        guard !versions.isEmpty, let list = versions[id] else { return nil }
-        // Nearly always the newest one is wanted.
-        if let last = list.last, last.commit <= commit { return last }
-        return list.last { $0.commit <= commit }
+        guard hasHadVersions, let last = newest[id.rawValue] else { return nil }
+        if last.commit <= commit { return last }
+        return versions[id]?.last { $0.commit <= commit }
     }
 
     /// What a delta against the newest version of a page would build on.
@@ -82,6 +88,8 @@ final class Generation: @unchecked Sendable {
     /// Adds a page's newest version, and lets go of those that nobody can see any more: neither a
     /// snapshot, nor one of the commits that are named, which the next snapshots will show.
     func append(_ version: PageVersion, of id: PageID, keeping commits: [UInt64]) {
+        hasHadVersions = true
+        newest[id.rawValue] = version
         guard var list = versions.removeValue(forKey: id) else {
             count(version)
             versions[id] = [version]
