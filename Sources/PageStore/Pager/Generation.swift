@@ -26,8 +26,8 @@ final class Generation: @unchecked Sendable {
     let map: PageMap
     /// The versions of each page in order of commit.
     private(set) var versions: [PageID: [PageVersion]] = [:]
-    /// The last of each list in `versions`, which is nearly always what a lookup wants: beside a
-    /// writer a dictionary's hash and the list's references are a sixth of a fetch.
+    /// The last of each list in `versions`, which is nearly always what a lookup wants: found
+    /// without a dictionary's hash, and without a reference to the list.
     private var newest = NumberTable<PageVersion>()
     /// False until the first is added, which each lookup asks.
     private var hasHadVersions = false
