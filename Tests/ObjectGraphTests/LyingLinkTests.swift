@@ -4,23 +4,19 @@ import Testing
 
 @testable import RecordStore
 
-private class Card: CoreStoreObject {
+private class Coin: CoreStoreObject {
     @Field.Stored("label") var label: Int = 0
-    @Field.Relationship("box") var box: Box?
+    @Field.Relationship("owner") var owner: Purse?
 }
 
-private final class LongCard: Card {
-    @Field.Stored("text") var text: String = ""
-    @Field.Relationship("crate") var crate: Crate?
+private final class GoldCoin: Coin {
+    @Field.Stored("weight") var weight: Int = 0
+    @Field.Relationship("purse") var purse: Purse?
 }
 
-private final class Box: CoreStoreObject {
-    @Field.Relationship("cards", inverse: \.$box) var cards: Set<Card>
-}
-
-private final class Crate: CoreStoreObject {
-    @Field.Relationship("cards", inverse: \.$crate, deleteRule: .cascade)
-    var cards: Set<LongCard>
+private final class Purse: CoreStoreObject {
+    @Field.Relationship("gold", inverse: \.$purse, deleteRule: .cascade) var gold: Set<GoldCoin>
+    @Field.Relationship("owned", inverse: \.$owner, deleteRule: .cascade) var owned: Set<Coin>
 }
 
 /// Links that lead to no record, or to one of another entity, in a file whose hashes are right.
@@ -30,34 +26,35 @@ private final class Crate: CoreStoreObject {
             CoreStoreSchema(
                 modelVersion: "V1",
                 entities: [
-                    Entity<Card>("Card"), Entity<LongCard>("LongCard"), Entity<Box>("Box"),
-                    Entity<Crate>("Crate"),
+                    Entity<Coin>("Coin"), Entity<GoldCoin>("GoldCoin"), Entity<Purse>("Purse"),
                 ]), viewContext: .queue(DispatchQueue(label: "view")))
         try stack.addStorageAndWait(LocalStore(fileURL: url))
         return stack
     }
 
-    /// Makes a crate with one long card beside a card, adds a link of the crate's, and lends the
-    /// store with the crate.
+    /// Makes a purse with one gold coin beside another coin, adds a link to gold, and lends the
+    /// store with the purse.
     private func withLie(
-        to number: UInt64, _ body: (DataStack, NSManagedObjectID) throws -> Void
+        to number: UInt64, ownsBoth: Bool = false,
+        _ body: (DataStack, NSManagedObjectID) throws -> Void
     ) throws {
         let url = FileManager.default.temporaryDirectory
             .appendingPathComponent("lie-\(UUID().uuidString).trellis")
         defer { try? FileManager.default.removeItem(at: url) }
         let made = try stack(url)
         try made.perform(synchronous: { transaction in
-            transaction.create(Into<Card>()).label = 1
-            let long = transaction.create(Into<LongCard>())
-            long.label = 2
-            long.crate = transaction.create(Into<Crate>())
+            let coin = transaction.create(Into<Coin>())
+            let gold = transaction.create(Into<GoldCoin>())
+            gold.label = 2
+            gold.purse = transaction.create(Into<Purse>())
+            if ownsBoth { coin.owner = gold.purse }
         })
         made.unsafeRemoveAllPersistentStoresAndWait()
 
         let engine = try Engine.open(path: url.path)
         let transaction = try engine.beginWrite()
         let catalog = try #require(try Catalog.open(transaction))
-        let tree = try #require(try catalog.tree("links/LongCard/crate", of: transaction))
+        let tree = try #require(try catalog.tree("links/GoldCoin/purse", of: transaction))
         var key: [UInt8] = []
         for part in [1, number] as [UInt64] {
             key += (0..<8).map { UInt8(truncatingIfNeeded: part >> UInt64(56 - 8 * $0)) }
@@ -67,20 +64,23 @@ private final class Crate: CoreStoreObject {
         try engine.close()
 
         let again = try stack(url)
-        let crate = try again.perform(synchronous: { transaction in
-            try #require(try transaction.fetchOne(From<Crate>())).objectID()
+        let purse = try again.perform(synchronous: { transaction in
+            try #require(try transaction.fetchOne(From<Purse>())).objectID()
         })
-        try body(again, crate)
+        try body(again, purse)
         again.unsafeRemoveAllPersistentStoresAndWait()
     }
 
-    @Test func `a record of another entity is not read as one of the link's`() throws {
-        try withLie(to: 1) { stack, crate in
+    @Test(arguments: [false, true])
+    func `a record of another entity is not read as one of the link's`(
+        _ ownsBoth: Bool
+    ) throws {
+        try withLie(to: 1, ownsBoth: ownsBoth) { stack, purse in
             let error = #expect(throws: CoreStoreError.self) {
-                try stack.perform(synchronous: { $0.delete(objectIDs: [crate]) })
+                try stack.perform(synchronous: { $0.delete(objectIDs: [purse]) })
             }
             #expect(error?.storeError?.code == .corrupt)
-            let left = try stack.perform(synchronous: { try $0.fetchCount(From<Card>()) })
+            let left = try stack.perform(synchronous: { try $0.fetchCount(From<Coin>()) })
             #expect(left == 2)
         }
     }
@@ -89,10 +89,10 @@ private final class Crate: CoreStoreObject {
     func `a cascade to a number that no record has ends, and takes the others`(
         _ number: UInt64
     ) throws {
-        try withLie(to: number) { stack, crate in
+        try withLie(to: number) { stack, purse in
             do {
-                try stack.perform(synchronous: { $0.delete(objectIDs: [crate]) })
-                let left = try stack.perform(synchronous: { try $0.fetchCount(From<Card>()) })
+                try stack.perform(synchronous: { $0.delete(objectIDs: [purse]) })
+                let left = try stack.perform(synchronous: { try $0.fetchCount(From<Coin>()) })
                 #expect(left == 1)
             } catch let error as CoreStoreError {
                 #expect(error.storeError?.code == .corrupt)

@@ -197,6 +197,7 @@ final class ObjectContext {
         let kind = access.kind(row.entityTag, in: self)
         let object = known ?? make(number, kind)
         if object.row.buffer.isEmpty {
+            guard object.raw?.kind === kind else { throw Self.otherEntity }
             object.row = FieldRow(try access.reader.ownedCopy(of: row, kind.entity))
         }
         return object
@@ -323,9 +324,13 @@ final class ObjectContext {
     private func checked(_ row: RowBuffer, _ raw: RawObject) throws(StoreError) -> RowBuffer {
         guard row.view.entityTag == raw.entity.tag else {
             row.deallocate()
-            throw .corrupt(nil, "a record is of another entity than the object that it is read for")
+            throw Self.otherEntity
         }
         return row
+    }
+
+    private static var otherEntity: StoreError {
+        .corrupt(nil, "a record is of another entity than the object that it is read for")
     }
 
     // MARK: Changes

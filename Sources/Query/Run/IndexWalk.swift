@@ -13,6 +13,8 @@ struct IndexWalk {
     }
 
     private static let batchCount = 16_384
+    /// Of fewer records in a page copies take less memory than the page that would be kept.
+    private static let keptPageCountMin = 4
 
     private let reader: RecordReader
     private let hierarchy: HierarchyID
@@ -89,7 +91,8 @@ struct IndexWalk {
         for (position, number) in numbers.enumerated() {
             if position == leafEnd {
                 leafEnd = try cursor.prefetch(numbers, from: position)
-                target?.take(from: cursor.publishedPage)
+                let isKept = leafEnd - position >= Self.keptPageCountMin
+                target?.take(from: isKept ? cursor.publishedPage : nil)
             }
             guard try cursor.find(number) else { continue }
             guard try body(number, cursor.row()) else { return false }

@@ -9,8 +9,8 @@ package final class RowStash {
     package struct Place {
         /// Which page; -1 for the copies.
         fileprivate var page: Int32
-        fileprivate var byteOffset: Int32
         fileprivate var size: Int32
+        fileprivate var byteOffset: Int
     }
 
     private static let pageBytesMax = 32 << 20
@@ -36,12 +36,11 @@ package final class RowStash {
     package func append(_ row: RowView) -> Place {
         if let source, let offset = row.bytes.offset(in: source.view), keepSource(source) {
             return Place(
-                page: Int32(pages.count - 1), byteOffset: Int32(offset),
-                size: Int32(row.bytes.count))
+                page: Int32(pages.count - 1), size: Int32(row.bytes.count), byteOffset: offset)
         }
         let start = copies.count
         copies.append(row.bytes)
-        return Place(page: -1, byteOffset: Int32(start), size: Int32(row.bytes.count))
+        return Place(page: -1, size: Int32(row.bytes.count), byteOffset: start)
     }
 
     private func keepSource(_ source: PageBuffer) -> Bool {
@@ -61,7 +60,7 @@ package final class RowStash {
 
     private func bytes(at place: Place) -> ByteView {
         let all = place.page < 0 ? copies.view : pages[Int(place.page)].view
-        return all.slice(from: Int(place.byteOffset), count: Int(place.size))
+        return all.slice(from: place.byteOffset, count: Int(place.size))
     }
 
     package func removeAll() {
