@@ -30,11 +30,17 @@ struct ImageAddress {
         prefetch(from: pageSizeInBytes, lineCount: Self.lanesLineCount)
     }
 
+    /// Asks memory for what is read of most records: the lines of the first hundred bytes.
+    @inline(__always)
+    func prefetchStart(ofCell byteOffset: Int) {
+        prefetch(from: byteOffset, lineCount: 3, step: 48)
+    }
+
     /// Asks memory for lines of the page, the first of them that of an offset.
     @inline(__always)
-    func prefetch(from byteOffset: Int, lineCount: Int) {
+    func prefetch(from byteOffset: Int, lineCount: Int, step: Int = 64) {
         for line in 0..<lineCount {
-            let address = bytes &+ UInt(bitPattern: byteOffset &+ 64 &* line)
+            let address = bytes &+ UInt(bitPattern: byteOffset &+ step &* line)
             // Safety: nothing is read here, so that any address does.
             unsafe trellis_prefetch(UnsafeRawPointer(bitPattern: address))
         }

@@ -19,14 +19,18 @@ package struct LeafEntries: ~Copyable {
     /// By entry the values that lie in pages of their own; empty when there are none.
     private let large: [ByteBuffer?]
 
+    /// The cells of the leaf behind this one, when those of both are read for the first time.
+    private let next: NextCells?
+
     /// Counts what is kept with the page of what is read; nil when nothing may be kept.
     private let kept: KeptBytes?
 
     /// The entries from a slot on; nil when a key has not eight bytes. Of a leaf that `isProved`
     /// it is known that all have, and that no value lies elsewhere; one that `isPublished` does
-    /// not change any more.
+    /// not change any more. The leaf comes before another one, if that is in memory.
     init?(
-        _ node: NodeView, from first: Int, of view: PageView, isProved: Bool, isPublished: Bool
+        _ node: NodeView, from first: Int, of view: PageView, isProved: Bool, isPublished: Bool,
+        before nextPage: PageBuffer?
     ) throws(StoreError) {
         let shared = node.prefix
         let end = node.slotCount
@@ -34,12 +38,7 @@ package struct LeafEntries: ~Copyable {
         let suffixSize = 8 - shared.count
         var large: [ByteBuffer?] = []
         if !isProved {
-            // The start of each value is read below, and by who checks it: all are asked for now.
-            let image = ImageAddress(node.page)
-            for index in first..<end {
-                guard node.suffix(index).count == suffixSize else { return nil }
-                image.prefetch(from: node.cellOffset(index), lineCount: 2)
-            }
+            for index in first..<end where node.suffix(index).count != suffixSize { return nil }
             large = try LeafEntries.largeValues(node, from: first, of: view)
         }
         var prefix: UInt64 = 0
@@ -54,7 +53,13 @@ package struct LeafEntries: ~Copyable {
         valueOffset = NodeLayout.cellKey + suffixSize
         kept = isPublished && first == 0 ? view.keptBytes : nil
         self.large = large
+        next = isProved ? nil : nextPage.flatMap { NextCells(of: $0) }
     }
+
+    /// Asks memory for the start of an entry in the leaf behind this one. Who reads the entries of
+    /// leaf after leaf for the first time asks for one with each that it reads: many together would
+    /// wait for each other, and who works meanwhile waits for none.
+    package func prefetchInNext(_ index: Int) { next?.prefetch(index) }
 
     /// The values that lie elsewhere. Asks all cells together whether there are any, so that the
     /// processor waits for many of them at once.
@@ -179,4 +184,23 @@ package struct LeafEntries: ~Copyable {
 
     /// Whether some values lie outside the page.
     package var hasLargeValues: Bool { !large.isEmpty }
+}
+
+/// Where the entries of a leaf begin, to ask memory for them.
+private struct NextCells {
+    private let node: NodeView
+    private let count: Int
+    private let image: ImageAddress
+
+    /// Nil for what is no leaf.
+    init?(of page: PageBuffer) {
+        guard NodeView.isLeaf(page) else { return nil }
+        node = NodeView(validated: page)
+        count = node.slotCount
+        image = ImageAddress(page)
+    }
+
+    func prefetch(_ index: Int) {
+        if index < count { image.prefetchStart(ofCell: node.cellOffset(index)) }
+    }
 }

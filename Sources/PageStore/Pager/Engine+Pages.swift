@@ -67,6 +67,24 @@ extension Engine {
         }
     }
 
+    /// The page as a commit left it, unless it would have to be read.
+    func pageInMemory(_ id: PageID, generation: Generation, commit: UInt64) -> PageBuffer? {
+        lock.withLock { cache -> PageBuffer? in
+            guard !generation.isRevoked else { return nil }
+            if let version = generation.version(of: id, upTo: commit) {
+                guard case .image(let image) = version.content else { return nil }
+                cache.lookupCount &+= 1
+                return image
+            }
+            guard let (leaf, index) = try? entry(of: id, in: generation.map),
+                let image = cachedImage(at: leaf.entries[index], leaf, index, &cache),
+                image.id == id
+            else { return nil }
+            cache.lookupCount &+= 1
+            return image
+        }
+    }
+
     /// Where the image of a page lies; nil when it is not in memory. Counted neither as a lookup
     /// nor as a use.
     func imageAddress(of id: PageID, generation: Generation, commit: UInt64) -> ImageAddress? {

@@ -14,6 +14,9 @@ package class PageView {
         throw .corrupt(id, "the page does not exist")
     }
 
+    /// The same as ``page(_:)``, when nothing has to be read for it and the page does not change.
+    func pageInMemory(_ id: PageID) -> PageBuffer? { nil }
+
     /// Asks memory for a leaf that will be read soon, when there is an image of it.
     func prefetchLeaf(_ id: PageID) {}
 

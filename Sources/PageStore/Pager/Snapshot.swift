@@ -22,6 +22,10 @@ package final class Snapshot: PageView, @unchecked Sendable {
     package override var catalogRoot: PageID? { root }
     override var keptBytes: KeptBytes? { engine.keptBytes }
 
+    override func pageInMemory(_ id: PageID) -> PageBuffer? {
+        engine.pageInMemory(id, generation: generation, commit: commitNumber)
+    }
+
     override func prefetchLeaf(_ id: PageID) {
         engine.imageAddress(of: id, generation: generation, commit: commitNumber)?
             .prefetchLeaf(pageSizeInBytes: pageSizeInBytes)

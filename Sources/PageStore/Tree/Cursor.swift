@@ -8,9 +8,6 @@ package final class Cursor {
         var index: Int
     }
 
-    /// How many leaves ahead a scan asks for.
-    private static let leavesAhead = 2
-
     private let view: PageView
     private let tree: TreeID
     private let isScan: Bool
@@ -20,6 +17,8 @@ package final class Cursor {
     private var depth = 0
     private var leaf: NodeView?
     private var index = 0
+    /// In a scan the leaf behind this one, when it is in memory.
+    private var nextPage: PageBuffer?
     /// Where the key is put together: the page keeps prefix and rest apart.
     private lazy var keyBytes = PageBuffer(
         id: PageID(0),
@@ -77,7 +76,8 @@ package final class Cursor {
         let isProved = proof.map { leaf.page.proof == $0 } ?? false
         guard
             let entries = try LeafEntries(
-                leaf, from: index, of: view, isProved: isProved, isPublished: proof != nil)
+                leaf, from: index, of: view, isProved: isProved, isPublished: proof != nil,
+                before: nextPage)
         else { return nil }
         index = leaf.slotCount - 1
         return entries
@@ -202,12 +202,21 @@ package final class Cursor {
         leaf = nil
         steps[depth] = Step(page: node.page, index: childIndex)
         depth += 1
-        if isScan, node.level == 1, childIndex &+ Self.leavesAhead < node.slotCount {
-            view.prefetchLeaf(node.child(childIndex &+ Self.leavesAhead))
-        }
-        let child = try node.checkedNode(view.page(node.child(childIndex)))
+        let id = node.child(childIndex)
+        let page = if let nextPage, nextPage.id == id { nextPage } else { try view.page(id) }
+        nextPage = nil
+        let child = try node.checkedNode(page)
         try node.checkFences(of: child, at: childIndex)
+        if isScan, node.level == 1 { askAhead(node, childIndex) }
         leaf = child
+    }
+
+    /// Asks memory for the head of the leaf after the next one, and takes hold of the next one,
+    /// whose head was asked for when the cursor came to the leaf before.
+    private func askAhead(_ node: NodeView, _ childIndex: Int) {
+        if childIndex &+ 2 < node.slotCount { view.prefetchLeaf(node.child(childIndex &+ 2)) }
+        guard childIndex &+ 1 < node.slotCount else { return }
+        nextPage = view.pageInMemory(node.child(childIndex &+ 1))
     }
 
     /// Leaves the leaf for the nearest node beside the path. False at the tree's end.

@@ -21,10 +21,10 @@ package struct LetterSearch: Sendable {
         second = Self.ones &* UInt64(letters[1])
     }
 
-    /// Whether a text has the letters; nil for one that is not ASCII or has less than nine bytes.
+    /// Whether a text has the letters; nil for one that is not ASCII.
     package func isFound(in text: ByteView) -> Bool? {
         let last = text.count &- 9
-        guard last >= 0 else { return nil }
+        guard last >= 0 else { return isFound(inShort: text) }
         var isFound = false
         var all: UInt64 = 0
         var position = 0
@@ -47,6 +47,24 @@ package struct LetterSearch: Sendable {
         return all & Self.tops == 0 ? isFound : nil
     }
 
+    /// The same for a text of at most eight bytes, one by one.
+    private func isFound(inShort text: ByteView) -> Bool? {
+        var all: UInt8 = 0
+        for index in 0..<text.count { all |= text[index] }
+        guard all < 0x80 else { return nil }
+        guard text.count >= letters.count else { return false }
+        for place in 0...(text.count - letters.count)
+        where lowered(text[place]) == letters[0] && lowered(text[place + 1]) == letters[1] {
+            if hasRest(text, at: place) { return true }
+        }
+        return false
+    }
+
+    @inline(__always)
+    private func lowered(_ byte: UInt8) -> UInt8 {
+        lowers && byte &- 0x41 < 26 ? byte | 0x20 : byte
+    }
+
     /// Of ASCII, with small letters for capitals when those are meant too.
     @inline(__always)
     private func lowered(_ word: UInt64) -> UInt64 {
@@ -63,9 +81,7 @@ package struct LetterSearch: Sendable {
     private func hasRest(_ text: ByteView, at place: Int) -> Bool {
         guard place <= text.count - letters.count else { return false }
         for index in 2..<letters.count {
-            let byte = text[place + index]
-            let isCapital = lowers && byte &- 0x41 < 26
-            if (isCapital ? byte | 0x20 : byte) != letters[index] { return false }
+            if lowered(text[place + index]) != letters[index] { return false }
         }
         return true
     }
@@ -73,7 +89,7 @@ package struct LetterSearch: Sendable {
 
 extension RowView {
     /// Whether the text of a heap slot, which is no blob, has these letters; nil when it has others
-    /// than ASCII or is short.
+    /// than ASCII.
     package func isFound(_ search: LetterSearch, at byteOffset: Int) -> Bool? {
         search.isFound(in: heapBytes(at: byteOffset))
     }

@@ -45,6 +45,7 @@ package final class RecordScan {
     private func check(_ entries: borrowing LeafEntries) throws(StoreError) {
         var entity: EntityLayout?
         for index in 0..<entries.count {
+            entries.prefetchInNext(index)
             let bytes = entries.value(index)
             // Neighbours are mostly of one entity, which is looked up once.
             if let entity, bytes.count >= RowLayout.headerSize,
