@@ -56,13 +56,7 @@ extension ObjectContext {
             guard let raw = object.raw else { continue }
             batch.update(raw.kind.entity, raw.number, row: object.row.buffer, isLent: true)
         }
-        for index in Self.order(of: unflushedDeletions) {
-            guard let raw = unflushedDeletions[index].raw, raw.kind.store === store
-            else { continue }
-            batch.delete(
-                raw.number, in: raw.kind.entity.hierarchy,
-                replacement: replacements[raw.name])
-        }
+        addDeletions(to: &batch, for: store)
         for list in links.lists.values {
             // A deleted owner's pairs go with its record.
             guard list.owner.state != .deleted, let raw = list.owner.raw, raw.store === store
@@ -71,6 +65,19 @@ extension ObjectContext {
                 list.relationship, owner: raw.number, try remainingTargets(of: list, raw))
         }
         return batch
+    }
+
+    private func addDeletions(to batch: inout RecordBatch, for store: AttachedStore) {
+        var deletions: [(number: ObjectNumber, hierarchy: HierarchyID, other: ObjectNumber?)] = []
+        for object in unflushedDeletions {
+            guard let raw = object.raw, raw.kind.store === store else { continue }
+            let other = replacements.isEmpty ? nil : replacements[raw.name]
+            deletions.append((raw.number, raw.kind.entity.hierarchy, other))
+        }
+        deletions.sort { $0.number < $1.number }
+        for (number, hierarchy, other) in deletions {
+            batch.delete(number, in: hierarchy, replacement: other)
+        }
     }
 
     /// The indices of objects in the order in which their records lie. References are costly to

@@ -82,6 +82,7 @@ final class ObjectContext {
         keepDeletedRows()
         hasEnded = true
         for open in openTransactions { open.rollback() }
+        for access in accesses { access.forgetObjects() }
         accesses = []
         removed = []
         (replacements, farAssigned) = ([:], [:])

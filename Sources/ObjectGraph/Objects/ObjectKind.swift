@@ -99,6 +99,11 @@ final class StoreAccess {
     /// All objects that live.
     var liveObjects: [CoreStoreObject] { objects.all.flatMap(\.liveObjects) }
 
+    /// Forgets the objects of a context that ends.
+    func forgetObjects() {
+        for map in objects { map?.removeAll() }
+    }
+
     /// The live object of a number.
     func registered(_ number: ObjectNumber, in hierarchy: HierarchyID) -> CoreStoreObject? {
         let index = Int(hierarchy.rootTag) - 1

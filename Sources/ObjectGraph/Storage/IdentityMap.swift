@@ -125,6 +125,9 @@ final class IdentityMap: @unchecked Sendable {
         table.withLock { table in table.set(number.rawValue, address) }
     }
 
+    /// Forgets all objects: nobody asks for one any more, and so none need take itself out.
+    func removeAll() { table.withLock { $0 = Table(capacity: 16) } }
+
     /// Takes out an object that goes, unless another has taken its place.
     func remove(_ object: CoreStoreObject, _ number: ObjectNumber) {
         guard number.rawValue != 0 else { return }

@@ -6,15 +6,26 @@ extension PageEditor {
         _ key: Span<UInt8>, from tree: TreeID
     ) throws(StoreError) -> Bool {
         try key.withView { key throws(StoreError) -> Bool in
-            guard key.count <= Limits.keySizeInBytesMax(pageSizeInBytes: pageSizeInBytes),
-                try contains(key, in: tree)
-            else { return false }
-            try makeRoom()
-            let leaf = try editableLeaf(for: key, in: tree)
+            guard let leaf = try editableLeaf(holding: key, in: tree) else { return false }
             let found = try take(key, from: leaf)
             if isTooEmpty(leaf) { try refill(key, level: 0, in: tree) }
             return found
         }
+    }
+
+    /// The leaf that has a key, as a private copy; nil when the tree has no such key: then every
+    /// page stays as it is.
+    final func editableLeaf(
+        holding key: ByteView, in tree: TreeID
+    ) throws(StoreError) -> NodeView? {
+        guard key.count <= Limits.keySizeInBytesMax(pageSizeInBytes: pageSizeInBytes) else {
+            return nil
+        }
+        let leaf = try leaf(for: key, in: tree)
+        guard leaf.search(key).isEqual else { return nil }
+        guard leaf.covers(key) else { throw NodeView.foreignKey(leaf.page.id) }
+        try makeRoom()
+        return NodeView(validated: try editablePage(leaf.page.id))
     }
 
     /// Removes a key from the leaf that covers it, and leaves the leaf however empty it gets.

@@ -36,12 +36,8 @@ package final class TreeWriter {
         forgetSpilledLeaf()
         if let leaf, covers(key, leaf) { return try remove(key, from: leaf) }
         leaf = nil
-        // A key that is not there leaves every page as it is.
-        guard key.count <= Limits.keySizeInBytesMax(pageSizeInBytes: editor.pageSizeInBytes),
-            try editor.contains(key, in: tree)
-        else { return false }
-        try editor.makeRoom()
-        return try remove(key, from: try editor.editableLeaf(for: key, in: tree))
+        guard let found = try editor.editableLeaf(holding: key, in: tree) else { return false }
+        return try remove(key, from: found)
     }
 
     private func remove(_ key: ByteView, from leaf: NodeView) throws(StoreError) -> Bool {
@@ -58,8 +54,22 @@ package final class TreeWriter {
 
     /// The same with a key and a value that views lend.
     package func insert(_ key: ByteView, _ value: ByteView) throws(StoreError) -> Bool {
-        forgetSpilledLeaf()
-        guard let leaf, covers(key, leaf) else { return try insertElsewhere(key, value) }
+        try put(key, value, into: try editableLeaf(for: key))
+    }
+
+    /// The same. Returns whether the tree has another key that begins with as many of its bytes.
+    package func insert(
+        _ key: ByteView, _ value: ByteView, sharing byteCount: Int
+    ) throws(StoreError) -> Bool {
+        let leaf = try editableLeaf(for: key)
+        let isShared = try hasNeighbour(key, key.slice(from: 0, count: byteCount), in: leaf)
+        _ = try put(key, value, into: leaf)
+        return isShared
+    }
+
+    private func put(
+        _ key: ByteView, _ value: ByteView, into leaf: NodeView
+    ) throws(StoreError) -> Bool {
         do throws(StoreError) {
             let isReplaced = try editor.put(key, value, into: leaf, of: tree)
             // A split may have turned the root, which was the leaf, into a branch.
@@ -71,6 +81,25 @@ package final class TreeWriter {
         }
     }
 
+    /// Whether another key than one begins as that does, given its leaf. What begins alike stands
+    /// together, so the neighbours tell.
+    private func hasNeighbour(
+        _ key: ByteView, _ beginning: ByteView, in leaf: NodeView
+    ) throws(StoreError) -> Bool {
+        let (index, isEqual) = leaf.search(key)
+        let next = isEqual ? index + 1 : index
+        if index > 0, leaf.hasPrefix(beginning, at: index - 1) { return true }
+        if next < leaf.slotCount, leaf.hasPrefix(beginning, at: next) { return true }
+        // The fences say whether the leaves beside this one may hold such keys.
+        let mayBeBefore = index == 0 && leaf.lowerFence.compare(beginning) > 0
+        let mayBeBehind = next == leaf.slotCount && leaf.upperFence.hasPrefix(beginning)
+        guard mayBeBefore || mayBeBehind else { return false }
+        let cursor = Cursor(editor, tree: tree)
+        _ = try cursor.seekNear(beginning)
+        if cursor.isValid, cursor.key == key { _ = try cursor.next() }
+        return cursor.isValid && cursor.key.hasPrefix(beginning)
+    }
+
     /// Another tree's change may have written the leaf out.
     private func forgetSpilledLeaf() {
         guard editor.spillCount != spillCount else { return }
@@ -78,17 +107,16 @@ package final class TreeWriter {
         leaf = nil
     }
 
-    /// Descends to the leaf that covers a key.
-    private func insertElsewhere(
-        _ key: ByteView, _ value: ByteView
-    ) throws(StoreError) -> Bool {
+    /// The leaf that covers a key, as a private copy: that of the last change, or another.
+    private func editableLeaf(for key: ByteView) throws(StoreError) -> NodeView {
+        forgetSpilledLeaf()
+        if let leaf, covers(key, leaf) { return leaf }
         leaf = nil
         try editor.makeRoom()
         try editor.checkKeySize(key)
-        let node = try editor.editableLeaf(for: key, in: tree)
-        let isReplaced = try editor.put(key, value, into: node, of: tree)
-        if NodeView.isLeaf(node.page) { leaf = node }
-        return isReplaced
+        let found = try editor.editableLeaf(for: key, in: tree)
+        leaf = found
+        return found
     }
 
     private func covers(_ key: ByteView, _ node: NodeView) -> Bool {
@@ -99,4 +127,10 @@ package final class TreeWriter {
 
 extension NodeView {
     static func isLeaf(_ page: PageBuffer) -> Bool { page[0] == PageKind.treeLeaf.rawValue }
+
+    /// Whether a slot's key begins with some bytes, of which another key of the node has as many
+    /// as the prefix has, or all.
+    func hasPrefix(_ bytes: ByteView, at index: Int) -> Bool {
+        suffix(index).hasPrefix(bytes.dropFirst(min(prefixSize, bytes.count)))
+    }
 }

@@ -43,22 +43,13 @@ struct BatchApplier {
                 }
             }
         }
-        try findSharers()
-        try plans.trees.apply(to: transaction)
+        for (index, numbers) in try plans.trees.apply(to: transaction) {
+            let hierarchy = schema.knownEntity(tag: index.entityTag).hierarchy
+            sharers[hierarchy, default: []] += numbers
+        }
         var linker = LinkApplier(transaction)
         for change in batch.linkChanges { try linker.apply(change) }
         try linker.removeLinks(to: deleted)
-    }
-
-    private mutating func findSharers() throws(StoreError) {
-        for index in schema.indexes where index.isUnique {
-            guard let edits = plans.trees.indexes[index.id] else { continue }
-            let tree = transaction.trees.indexes[index.id]
-            let found = try edits.shared(in: tree, of: transaction.view)
-            guard !found.isEmpty else { continue }
-            let hierarchy = schema.knownEntity(tag: index.entityTag).hierarchy
-            sharers[hierarchy, default: []] += found
-        }
     }
 
     // MARK: One record

@@ -24,19 +24,27 @@ struct BatchTrees {
         return edits
     }
 
-    func apply(to transaction: RecordTransaction) throws(StoreError) {
+    /// Returns what ``TreeEdits/apply(to:of:isUnique:)`` found in unique indexes.
+    func apply(
+        to transaction: RecordTransaction
+    ) throws(StoreError) -> [(index: IndexLayout, sharers: [ObjectNumber])] {
+        var found: [(index: IndexLayout, sharers: [ObjectNumber])] = []
         let editor = transaction.editor
         for (tag, edits) in records.sorted(by: { $0.key < $1.key }) {
             let tree = transaction.trees.records(HierarchyID(rootTag: tag))
             try edits.apply(to: tree, of: editor)
         }
         for (id, edits) in indexes.sorted(by: { $0.key < $1.key }) {
-            try edits.apply(to: transaction.trees.indexes[id], of: editor)
+            let index = transaction.schema.indexes[id]
+            let sharers = try edits.apply(
+                to: transaction.trees.indexes[id], of: editor, isUnique: index.isUnique)
+            if !sharers.isEmpty { found.append((index, sharers)) }
         }
         for (id, edits) in links.sorted(by: { $0.key < $1.key }) {
             let tree = transaction.trees.links(transaction.schema.relationship(id: id))
             try edits.apply(to: tree, of: editor)
         }
+        return found
     }
 }
 

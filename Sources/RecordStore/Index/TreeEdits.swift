@@ -102,33 +102,14 @@ final class TreeEdits {
         edits = order.entries.map { edits[Int($0.index)] }
     }
 
-    /// Of an index, before the edits are applied: the objects whose new entries share their
-    /// columns with another object's, of the tree or of these edits. Some may share with an entry
-    /// that these edits remove.
-    func shared(in tree: TreeID, of view: PageView) throws(StoreError) -> [ObjectNumber] {
-        sort()
-        var found: [ObjectNumber] = []
-        let cursor = Cursor(view, tree: tree)
-        var previous: ByteView?
-        for edit in edits where edit.valueCount >= 0 {
-            let key = key(edit)
-            let number = ObjectNumber(key.bigEndianUInt64(at: key.count - 8))
-            let columns = key.slice(from: 0, count: key.count - 8)
-            let isRepeated = previous.map { $0 == columns } ?? false
-            previous = columns
-            guard !isRepeated else {
-                found.append(number)
-                continue
-            }
-            _ = try cursor.seekNear(columns)
-            if cursor.isValid, cursor.key.hasPrefix(columns) { found.append(number) }
-        }
-        return found
-    }
-
-    /// Applies all edits in key order and forgets them.
-    func apply(to tree: TreeID, of editor: PageEditor) throws(StoreError) {
-        guard !edits.isEmpty else { return }
+    /// Applies all edits in key order and forgets them. Of a unique index, returns the objects
+    /// whose new entries share their columns with another object's: of each group those that came,
+    /// or all of these but one. Some may share with an entry that a later edit removes.
+    @discardableResult
+    func apply(
+        to tree: TreeID, of editor: PageEditor, isUnique: Bool = false
+    ) throws(StoreError) -> [ObjectNumber] {
+        guard !edits.isEmpty else { return [] }
         sort()
         defer {
             edits = []
@@ -137,27 +118,53 @@ final class TreeEdits {
             arena.removeAll()
         }
         if arena.count + lentByteCount >= editor.bulkBytesMin, try editor.isEmpty(tree) {
-            return try build(tree, of: editor)
+            return try build(tree, of: editor, isUnique: isUnique)
         }
+        var sharers: [ObjectNumber] = []
         let writer = TreeWriter(editor, tree: tree)
         for edit in edits {
+            let key = key(edit)
             if edit.valueCount < 0 {
-                _ = try writer.remove(key(edit))
-            } else {
-                _ = try writer.insert(key(edit), value(edit))
+                _ = try writer.remove(key)
+            } else if !isUnique {
+                _ = try writer.insert(key, value(edit))
+            } else if try writer.insert(key, value(edit), sharing: Self.columns(key).count) {
+                sharers.append(Self.number(key))
             }
         }
+        return sharers
     }
 
     /// The same for an empty tree: each page is filled and written once.
-    private func build(_ tree: TreeID, of editor: PageEditor) throws(StoreError) {
+    private func build(
+        _ tree: TreeID, of editor: PageEditor, isUnique: Bool
+    ) throws(StoreError) -> [ObjectNumber] {
+        var sharers: [ObjectNumber] = []
         let builder = try TreeBuilder(editor, tree: tree)
+        var last: ByteView?
         for (index, edit) in edits.enumerated() {
+            let key = key(edit)
             // Of one key the last edit counts, and what an empty tree loses it never had.
-            let isLast = index + 1 == edits.count || !(key(edits[index + 1]) == key(edit))
+            let isLast = index + 1 == edits.count || !(self.key(edits[index + 1]) == key)
             guard isLast, edit.valueCount >= 0 else { continue }
-            try builder.append(key(edit), value(edit))
+            try builder.append(key, value(edit))
+            guard isUnique else { continue }
+            if let last, Self.columns(last) == Self.columns(key) {
+                sharers.append(Self.number(key))
+            }
+            last = key
         }
         try builder.finish()
+        return sharers
+    }
+
+    // MARK: Entries of indexes
+
+    private static func columns(_ key: ByteView) -> ByteView {
+        key.slice(from: 0, count: key.count - 8)
+    }
+
+    private static func number(_ key: ByteView) -> ObjectNumber {
+        ObjectNumber(key.bigEndianUInt64(at: key.count - 8))
     }
 }
