@@ -13,7 +13,7 @@
 /// images where edits leave them equal, without hashing either, in a fraction of the time.
 struct PageDelta {
     /// Past so many new bytes the block is left to LZ4, which also finds what new bytes share.
-    private static let literalsMax = 256
+    private static let literalsMax = 512
     private static let editsMax = 16
     /// Rules of LZ4 blocks: the last bytes are literals, and no match begins near the end.
     private static let lastLiterals = 5
@@ -22,12 +22,18 @@ struct PageDelta {
     /// A match of so many bytes is taken without a look at what else there is.
     private static let matchSizeFine = 64
     private static let distanceMax = 65_535
+    private static let reachMax = 4
     private static let strideSize = 256
 
     private let image: ByteView
     private let base: ByteView
     /// How much farther on the bytes of the last match stood in the version before.
     private var shift = 0
+    /// By how many slots bytes may move at once: entries with keys that follow each other come
+    /// together.
+    private let reach: Int
+    /// Where a node's new cells lie: none of their bytes were there before.
+    private let newCells: Range<Int>
 
     /// Appends an image as a block whose dictionary is the version before. Appends nothing and
     /// returns false where that takes many new bytes, or more than the given size.
@@ -49,15 +55,20 @@ struct PageDelta {
     private init(image: ByteView, base: ByteView) {
         self.image = image
         self.base = base
+        reach = min(max(abs(Self.growth(NodeLayout.slotCount, image, base)), 1), Self.reachMax)
+        let oldStart = max(base.count - Int(base.uint16(at: NodeLayout.heapSize)), 0)
+        let start = image.count - Int(image.uint16(at: NodeLayout.heapSize))
+        newCells = min(max(start, 0), oldStart)..<oldStart
     }
 
     /// Whether few entries came or went, if these are nodes: with many there is no need to look.
     private static func isLikely(_ image: ByteView, _ base: ByteView) -> Bool {
-        func growth(_ field: Int) -> Int {
-            Int(image.uint16(at: field)) - Int(base.uint16(at: field))
-        }
-        return growth(NodeLayout.heapSize) <= literalsMax
-            && abs(growth(NodeLayout.slotCount)) <= editsMax
+        growth(NodeLayout.heapSize, image, base) <= literalsMax
+            && abs(growth(NodeLayout.slotCount, image, base)) <= editsMax
+    }
+
+    private static func growth(_ field: Int, _ image: ByteView, _ base: ByteView) -> Int {
+        Int(image.uint16(at: field)) - Int(base.uint16(at: field))
     }
 
     /// Returns false, and stops, where there are too many new bytes.
@@ -68,7 +79,7 @@ struct PageDelta {
         var literalCount = 0
         while position <= image.count - Self.matchMargin {
             guard var match = match(at: position), match.distance <= Self.distanceMax else {
-                position += 1
+                position = newCells.contains(position) ? newCells.upperBound : position + 1
                 if literalCount + position - anchor > Self.literalsMax { return false }
                 continue
             }
@@ -110,9 +121,10 @@ struct PageDelta {
         let word = image.uint64(at: position)
         let last = shift
         var best = 0
-        // As before, behind a slot more, behind a slot less, and where nothing moves.
-        for step in 0..<4 {
-            let candidate = step == 3 ? 0 : last + (step == 1 ? -slot : step == 2 ? slot : 0)
+        // As before, behind some slots more, behind some less, and where nothing moves.
+        for step in 0...(2 * reach + 1) {
+            let slots = (step + 1) / 2 * (step % 2 == 0 ? 1 : -1)
+            let candidate = step > 2 * reach ? 0 : last + slots * slot
             let source = position + candidate
             guard source >= 0, source <= base.count - Self.matchSizeMin,
                 base.uint64(at: source) == word

@@ -68,6 +68,29 @@ import Testing
         #expect(blockCount > 200)
     }
 
+    /// Slots of such keys differ little, and match where they should not.
+    @Test func `a few entries among keys that begin alike are found`() {
+        var random = SeededRandom(for: "PageDeltaTests")
+        for _ in 0..<100 {
+            let page = PageBuffer(id: PageID(1), count: 16_384)
+            let node = NodeView.clearRoot(page, level: 0, firstChild: nil)
+            func insert(_ group: Int, _ number: Int) {
+                let key = Array("group \(group) \(1_000_000 + number)".utf8)
+                key.withView { key in
+                    let (index, isEqual) = node.search(key)
+                    guard !isEqual else { return }
+                    [].withView { node.insert(key, $0, isElsewhere: false, at: index) }
+                }
+            }
+            for number in 0..<300 { insert(number / 50, number * 1000) }
+            let base = PageBuffer(copying: page)
+            for _ in 0..<(2 + random.below(3)) { insert(random.below(6), random.below(300_000)) }
+            let block = block(page, base)
+            #expect(block != nil, "seed \(random.seed)")
+            #expect(block.map { isRebuilt(page, base, from: $0) } == true, "seed \(random.seed)")
+        }
+    }
+
     @Test func `pages of any bytes are rebuilt or left to others`() {
         var random = SeededRandom(for: "PageDeltaTests")
         for _ in 0..<300 {
