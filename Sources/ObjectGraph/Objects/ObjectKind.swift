@@ -101,7 +101,7 @@ final class StoreAccess {
 
     /// Forgets the objects of a context that ends.
     func forgetObjects() {
-        for map in objects { map?.removeAll() }
+        for map in objects.all { map.removeAll() }
     }
 
     /// The live object of a number.
