@@ -4,7 +4,7 @@
 /// All enforce the same: e-mail addresses are unique, an owner exists, dogs go with their owner.
 /// A call that writes is one transaction, durable when it returns, unless the contender's name
 /// says otherwise.
-protocol Contender: AnyObject {
+protocol Contender: AnyObject, SendableMetatype {
     /// What names a person: an object ID, a row's number.
     associatedtype Handle
 
