@@ -107,27 +107,39 @@ import Testing
     }
 
     /// What could be a cell stands in the value of another one, and a slot is made to say it is.
-    @Test(arguments: ["ab", "ba"], ["a", "b"])
+    @Test(arguments: [["a", "b"], ["b", "a"]], ["a", "b"])
     func `a cell within another is refused, in whatever order they lie`(
-        _ order: String, _ outer: String
+        _ order: [String], _ outer: String
     ) throws {
         let inner = outer == "a" ? "b" : "a"
         let small: [UInt8] = [1, 2, 3, 4, 5]
         let large: [UInt8] = [0, 0, 0, 5, 0] + Array(inner.utf8) + small
-        let page = try page { transaction, tree in
-            for key in order {
-                let value = String(key) == outer ? large : small
-                try transaction.insert(String(key).utf8.span, value.span, into: tree)
-            }
-        }
+        let page = try leaf(order.map { Entry(key: $0, value: $0 == outer ? large : small) })
         try PageCheck.validate(page)
-        let slots = NodeLayout.slotsStart(fencesSize: 0)
-        let slot = { (key: String) in slots + (key == "a" ? 0 : NodeLayout.slotSize) }
-        let cell = Int(page.uint16(at: slot(outer) + NodeLayout.slotCell))
-        let within = cell + NodeLayout.cellKey + outer.utf8.count + 3
-        page.setUInt16(UInt16(within), at: slot(inner) + NodeLayout.slotCell)
+        let cell = Int(page.uint16(at: slot(of: outer) + NodeLayout.slotCell))
+        let within = cell + NodeLayout.cellKey + 1 + 3
+        page.setUInt16(UInt16(within), at: slot(of: inner) + NodeLayout.slotCell)
         let error = #expect(throws: StoreError.self) { try PageCheck.validate(page) }
         #expect(error?.message == "two cells overlap")
+    }
+
+    private struct Entry {
+        var key: String
+        var value: [UInt8]
+    }
+
+    private func leaf(_ entries: [Entry]) throws -> PageBuffer {
+        try page { transaction, tree in
+            for entry in entries {
+                let (key, value) = (Array(entry.key.utf8), entry.value)
+                try transaction.insert(key.span, value.span, into: tree)
+            }
+        }
+    }
+
+    /// In a leaf without fences that holds the keys a and b.
+    private func slot(of key: String) -> Int {
+        NodeLayout.slotsStart(fencesSize: 0) + (key == "a" ? 0 : NodeLayout.slotSize)
     }
 
     @Test func `the largest keys leave room for four in a branch`() throws {
