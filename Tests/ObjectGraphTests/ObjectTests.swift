@@ -100,9 +100,7 @@ import Testing
     {
         let url = Zoo.temporaryURL()
         defer { try? FileManager.default.removeItem(at: url) }
-        let queue = DispatchQueue(label: "view")
-        let stack = DataStack(Zoo.schema(), viewContext: .queue(queue))
-        try stack.addStorageAndWait(LocalStore(fileURL: url))
+        let (stack, queue) = try Zoo.stack(at: url)
         let id = try stack.perform(synchronous: { transaction in
             let person = transaction.create(Into<Person>())
             (person.email, person.name) = ("a", "Ada")

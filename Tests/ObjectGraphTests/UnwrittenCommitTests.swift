@@ -11,9 +11,7 @@ import Testing
     ) throws {
         let url = Zoo.temporaryURL()
         defer { try? FileManager.default.removeItem(at: url) }
-        let queue = DispatchQueue(label: "view")
-        let stack = DataStack(Zoo.schema(), viewContext: .queue(queue))
-        try stack.addStorageAndWait(LocalStore(fileURL: url))
+        let (stack, queue) = try Zoo.stack(at: url)
         let id = try stack.perform(synchronous: { transaction in
             let dog = transaction.create(Into<Dog>())
             dog.age = 3

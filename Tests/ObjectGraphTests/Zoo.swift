@@ -79,6 +79,14 @@ enum Zoo {
         return (stack, queue)
     }
 
+    /// The same over a file.
+    static func stack(at url: URL) throws -> (DataStack, DispatchQueue) {
+        let queue = DispatchQueue(label: "view")
+        let stack = DataStack(schema(), viewContext: .queue(queue))
+        try stack.addStorageAndWait(LocalStore(fileURL: url))
+        return (stack, queue)
+    }
+
     static func temporaryURL() -> URL {
         FileManager.default.temporaryDirectory
             .appendingPathComponent("zoo-\(UUID().uuidString).trellis")

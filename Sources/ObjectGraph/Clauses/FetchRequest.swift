@@ -25,10 +25,7 @@ public final class NSFetchRequest<ResultType> {
         set { terms.fetchOffset = newValue }
     }
     /// Accepted for its name; objects are always made as they are needed.
-    public var fetchBatchSize: Int {
-        get { terms.fetchBatchSize }
-        set { terms.fetchBatchSize = newValue }
-    }
+    public var fetchBatchSize = 0
     /// Whether changes of the transaction that are not committed yet count.
     public var includesPendingChanges: Bool {
         get { terms.includesPendingChanges }
@@ -40,20 +37,14 @@ public final class NSFetchRequest<ResultType> {
         set { terms.includesSubentities = newValue }
     }
     /// Accepted for its name; values are always read when they are first used.
-    public var returnsObjectsAsFaults: Bool {
-        get { terms.returnsObjectsAsFaults }
-        set { terms.returnsObjectsAsFaults = newValue }
-    }
+    public var returnsObjectsAsFaults = false
     /// Whether equal rows of a query are returned once.
     public var returnsDistinctResults: Bool {
         get { terms.returnsDistinctResults }
         set { terms.returnsDistinctResults = newValue }
     }
     /// Accepted for its name.
-    public var relationshipKeyPathsForPrefetching: [String]? {
-        get { terms.relationshipKeyPathsForPrefetching }
-        set { terms.relationshipKeyPathsForPrefetching = newValue }
-    }
+    public var relationshipKeyPathsForPrefetching: [String]?
 
     init() {}
 }

@@ -4,12 +4,9 @@ import Query
 struct FetchTerms {
     var fetchLimit = 0
     var fetchOffset = 0
-    var fetchBatchSize = 0
     var includesPendingChanges = true
     var includesSubentities = true
-    var returnsObjectsAsFaults = false
     var returnsDistinctResults = false
-    var relationshipKeyPathsForPrefetching: [String]?
     var condition: WhereCondition?
     var sortKeys: [Query.SortKey] = []
     var groupKeyPaths: [KeyPathString] = []
