@@ -21,7 +21,7 @@ package struct PageBuffer: @unchecked Sendable {
     @usableFromInline typealias Block = ManagedBuffer<Void, UInt64>
 
     /// The words of a `Front`, then the page's bytes, then a `Back`.
-    @usableFromInline let block: Block
+    @usableFromInline private(set) var block: Block
 
     /// What a lookup asks beside the bytes.
     @usableFromInline
@@ -145,6 +145,9 @@ package struct PageBuffer: @unchecked Sendable {
             unsafe PageBuffer.front(block).pointee.proof.store(newValue, ordering: .relaxed)
         }
     }
+
+    /// Whether somebody else has the image too. Waits for memory, where the count is.
+    mutating func isShared() -> Bool { !isKnownUniquelyReferenced(&block) }
 
     /// Lends what scans have read of this image. Only of images that are published.
     func withLanes<Result>(

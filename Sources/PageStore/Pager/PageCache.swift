@@ -1,8 +1,9 @@
 /// Images of pages as they are on disk, up to a budget of bytes.
 ///
 /// Keyed by the whole map entry, never by place alone. The clock gives each image a second chance,
-/// so that a scan does not push out what is used again and again. All access is under the engine's
-/// lock.
+/// so that a scan does not push out what is used again and again. An image that somebody holds
+/// would give no memory back, so that others go first: what a sort keeps of pages is inside the
+/// budget as long as they have room there. All access is under the engine's lock.
 ///
 /// Who looks a page up again and again keeps a ``CacheHint`` of it: that finds the image with one
 /// look at memory, where the table by place takes three.
@@ -13,6 +14,9 @@ struct PageCache {
         var location: ImageAddress
         var wasUsed: Bool
     }
+
+    /// How many held images an eviction passes over, so that it ends soon where all are held.
+    private static let heldPassedMax = 64
 
     private var slots: [Slot] = []
     private var freeSlots: [Int] = []
@@ -105,17 +109,19 @@ struct PageCache {
 
     private mutating func evictOne() -> Bool {
         guard sizeInBytes > 0 else { return false }
+        var heldCount = 0
         while true {
             if hand >= slots.count { hand = 0 }
-            if slots[hand].image != nil {
-                if !slots[hand].wasUsed {
-                    remove(hand)
-                    hand += 1
-                    return true
-                }
+            defer { hand += 1 }
+            if slots[hand].image == nil { continue }
+            if slots[hand].wasUsed {
                 slots[hand].wasUsed = false
+            } else if heldCount < Self.heldPassedMax, slots[hand].image?.isShared() == true {
+                heldCount += 1
+            } else {
+                remove(hand)
+                return true
             }
-            hand += 1
         }
     }
 

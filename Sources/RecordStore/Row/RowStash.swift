@@ -3,7 +3,8 @@ import PageStore
 /// Records that are set aside, to be lent in another order.
 ///
 /// Of records in a page that does not change it keeps the page, as long as those take no more than
-/// a share of memory; of others it has copies.
+/// a share of memory; of others it has copies. Pages that are kept are the cache's too as long as
+/// it has room for them.
 package final class RowStash {
     /// Where a record is.
     package struct Place {

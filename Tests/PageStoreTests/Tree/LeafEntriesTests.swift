@@ -118,7 +118,7 @@ import Testing
                 isAtEntry = try cursor.next()
             }
         }
-        #expect(most > 10_000)
+        #expect(most > 9_000)
         engine.lock.withLock { $0.removeAll() }
         #expect(engine.keptBytes.count == 0)
         try engine.close()
