@@ -32,11 +32,12 @@ let package = Package(
         .systemLibrary(
             name: "CXXHash", pkgConfig: "libxxhash", providers: [.apt(["libxxhash-dev"])]),
         .target(name: "CFieldPlan"),
+        .target(name: "CFileIdentity"),
         .systemLibrary(name: "CPrefetch"),
 
         // The rooms, in the order of the flow.
         .target(
-            name: "PageStore", dependencies: ["CLZ4", "CPrefetch", "CXXHash"],
+            name: "PageStore", dependencies: ["CFileIdentity", "CLZ4", "CPrefetch", "CXXHash"],
             swiftSettings: roomSettings),
         .target(
             name: "RecordStore", dependencies: ["PageStore"], swiftSettings: roomSettings),

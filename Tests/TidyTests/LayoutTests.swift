@@ -39,7 +39,9 @@ import Testing
     private static let system: Set = ["Glibc", "Musl", "Darwin"]
     private static let language: Set = ["Foundation", "Synchronization", "Dispatch"]
     private static let allowed: [String: Set<String>] = [
-        "PageStore": ["CLZ4", "CPrefetch", "CXXHash", "Synchronization", "Dispatch"],
+        "PageStore": [
+            "CFileIdentity", "CLZ4", "CPrefetch", "CXXHash", "Synchronization", "Dispatch",
+        ],
         "RecordStore": language.union(["PageStore"]),
         "Query": language.union(["RecordStore"]),
         "ObjectGraph": language.union(["Query", "RecordStore", "CFieldPlan"]),

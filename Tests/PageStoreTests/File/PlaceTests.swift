@@ -169,4 +169,31 @@ import Testing
         try engine.close()
         #expect(try commitNumber(place.name("second")) == 2)
     }
+
+    /// Each commit looks at the path before it writes. Asking for the file's times there gave each
+    /// write a time of its own, for which its commit waited as well.
+    @Test func `looking at the path makes no later write note its time`() throws {
+        let place = try Place()
+        let file = try DiskFileSystem.shared.open(place.path, .create)
+        var isEverOlder = false
+        // Whenever the system's clock ticks in between, the time is noted all the same.
+        for byte in 0..<100 as Range<UInt8> {
+            try [byte].withView { try file.write($0, at: 0) }
+            _ = try status(place.path)
+            try [byte].withView { try file.write($0, at: 1) }
+            let start = DiskFileSystem.shared.now()
+            #expect(try DiskFileSystem.shared.identity(place.path) == file.identity)
+            try [byte].withView { try file.write($0, at: 2) }
+            let time = try status(place.path).st_ctim
+            let noted = UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
+            if noted <= start { isEverOlder = true }
+        }
+        #expect(isEverOlder)
+    }
+
+    private func status(_ path: String) throws -> stat {
+        var status = stat()
+        try #require(stat(path, &status) == 0)
+        return status
+    }
 }
