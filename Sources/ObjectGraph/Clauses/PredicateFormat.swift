@@ -54,6 +54,12 @@ enum PredicateFormat {
     }
 
     private static func value(_ argument: Any) throws(QueryError) -> Value? {
+        // The first time that a type is asked for a protocol, all that the process has loaded is
+        // searched; these need not be asked.
+        let type = type(of: argument)
+        if type == String.self, let text = argument as? String { return .string(text) }
+        if type == Int.self, let number = argument as? Int { return .int(Int64(number)) }
+        if type == Double.self, let number = argument as? Double { return .double(number) }
         switch argument {
         case let text as any StringProtocol: return .string(String(text))
         case let character as Character: return .string(String(character))

@@ -82,7 +82,7 @@ extension NSNumber: ImportableAttributeType, FieldStorableType {
     }
 
     public static func cs_fromQueryableNativeType(_ value: Any) -> Self? {
-        ValueBridge.boxed(value) as? Self
+        ValueBridge.value(value).flatMap { ValueBridge.boxed($0) } as? Self
     }
 }
 

@@ -198,16 +198,16 @@ enum ValueBridge {
         }
     }
 
-    /// A native form as a row of a query holds it: numbers cast to every type that can hold them.
+    /// The native form as a row of a query holds it: numbers cast to every type that can hold them.
     /// Decimals stay as they are, because Foundation's own cannot be hashed on this platform.
-    static func boxed(_ native: Any) -> Any {
-        switch native {
-        case let flag as Bool: NSNumber(value: flag)
-        case let number as Int64: NSNumber(value: number)
-        case let number as UInt64: NSNumber(value: number)
-        case let number as Float: NSNumber(value: number)
-        case let number as Double: NSNumber(value: number)
-        default: native
+    static func boxed(_ value: Value) -> Any? {
+        switch value {
+        case .bool(let flag): NSNumber(value: flag)
+        case .int(let number): NSNumber(value: number)
+        case .uint(let number): NSNumber(value: number)
+        case .float(let number): NSNumber(value: number)
+        case .double(let number): NSNumber(value: number)
+        default: native(value)
         }
     }
 }

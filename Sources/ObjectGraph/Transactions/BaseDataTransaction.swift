@@ -170,7 +170,7 @@ public class BaseDataTransaction {
     public func deleteAll<O: CoreStoreObject>(
         _ from: From<O>, _ deleteClauses: [any DeleteClause]
     ) throws(CoreStoreError) -> Int {
-        delete(try fetchAll(from, deleteClauses as [any FetchClause]))
+        delete(try fetchAll(from, deleteClauses.map { $0 as any FetchClause }))
     }
 
     @discardableResult

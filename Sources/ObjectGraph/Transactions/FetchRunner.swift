@@ -159,7 +159,8 @@ struct FetchRunner {
         _ from: From<O>, _ select: Select<O, U>, _ clauses: [any QueryClause]
     ) throws(CoreStoreError) -> U? {
         try run {
-            let rows = try rows(from, Array(select.columns.prefix(1)), clauses)
+            let rows = try rows(
+                from, Array(select.columns.prefix(1)), clauses, ValueBridge.native)
             guard let native = rows.first?.first ?? nil else { return nil }
             return U.cs_fromQueryableNativeType(native)
         }
@@ -169,10 +170,10 @@ struct FetchRunner {
         _ from: From<O>, _ select: Select<O, NSDictionary>, _ clauses: [any QueryClause]
     ) throws(CoreStoreError) -> [[String: Any]] {
         try run {
-            try rows(from, select.columns, clauses).map { row in
+            try rows(from, select.columns, clauses, ValueBridge.boxed).map { row in
                 var dictionary: [String: Any] = [:]
                 for (column, value) in zip(select.columns, row) {
-                    if let value { dictionary[column.alias] = ValueBridge.boxed(value) }
+                    if let value { dictionary[column.alias] = value }
                 }
                 return dictionary
             }
@@ -180,10 +181,13 @@ struct FetchRunner {
     }
 
     private func rows<O: DynamicObject>(
-        _ from: From<O>, _ columns: [Column], _ clauses: [any QueryClause]
+        _ from: From<O>, _ columns: [Column], _ clauses: [any QueryClause],
+        _ form: (Value) -> Any?
     ) throws -> [[Any?]] {
+        // One by one: as a whole the list would be cast while the program runs.
+        let terms = FetchTerms(clauses.map { $0 })
         let plan = try FetchPlan(
-            self, O.self, from.configurations, FetchTerms(clauses), seesPendingChanges: false)
+            self, O.self, from.configurations, terms, seesPendingChanges: false)
         guard plan.parts.count == 1, let part = plan.parts.first else {
             throw QueryError(
                 "a query reads one store: name a configuration in From, because several have "
@@ -199,7 +203,7 @@ struct FetchRunner {
                 if case .object(let number) = value, let entity {
                     return NSManagedObjectID(number, in: part.store.home(of: entity))
                 }
-                return ValueBridge.native(value)
+                return form(value)
             }
         }
     }
