@@ -276,9 +276,10 @@ extension Engine {
         }
     }
 
-    /// Writes pages of a transaction that memory has no room for; the cache may keep them.
+    /// Writes pages of a transaction that memory has no room for; the cache keeps those that the
+    /// transaction may read again soon.
     func writeOutOfLine(
-        _ images: [PageBuffer], commit: UInt64
+        _ images: [PageBuffer], commit: UInt64, isKept: Bool = true
     ) throws(StoreError) -> [(PageID, ExtentAddress)] {
         var output = ExtentWriter(engine: self, isRecent: true)
         do throws(StoreError) {
@@ -290,6 +291,7 @@ extension Engine {
                 addresses.append((image.id, address))
             }
             try output.flush()
+            guard isKept else { return addresses }
             lock.withLock { cache in
                 for (image, (_, address)) in zip(images, addresses) {
                     cache.insert(image, at: address)

@@ -44,6 +44,10 @@ package class PageEditor: PageView {
     /// Writes new pages to their places, once: nobody changes them any more.
     package func writeOut(_ pages: [PageBuffer]) throws(StoreError) {}
 
+    /// Notes a leaf that was filled in the order of its keys: those that come next leave it as it
+    /// is, so that a large transaction may write it out first.
+    func noteFilled(_ id: PageID) {}
+
     /// Changes when private copies were written out: one that was remembered is not the page any
     /// more.
     package var spillCount: Int { 0 }

@@ -18,6 +18,8 @@ package final class WriteTransaction: PageEditor {
     private var order: [PageID] = []
     /// Pages that were written already: chunks, and copies that memory had no room for.
     private var written: [PageID: ExtentAddress] = [:]
+    /// Private copies that will hardly change any more, and are written out before others.
+    private var filled: Set<PageID> = []
     private var freed: Set<PageID> = []
     private var allocated: Set<PageID> = []
     private var root: PageID?
@@ -134,9 +136,16 @@ package final class WriteTransaction: PageEditor {
         order.removeAll { dirty[$0] == nil }
     }
 
-    /// Writes the older half of the private copies out when they are more than memory should
-    /// hold. They are read back when they are needed.
+    override func noteFilled(_ id: PageID) { filled.insert(id) }
+
+    /// How many filled pages are written in one run. Their memory serves the next ones, which a
+    /// load of records would take fresh from the system otherwise.
+    private static let filledCountMin = 64
+
+    /// Writes filled pages out when the transaction is large, and the older half of all private
+    /// copies when they are more than memory should hold. They are read back when they are needed.
     package override func makeRoom() throws(StoreError) {
+        if filled.count >= Self.filledCountMin, isLarge { try writeFilled() }
         guard dirty.count * pageSizeInBytes > engine.options.dirtyBytesMax else { return }
         bases = PageTable()
         var rest: [PageID] = []
@@ -159,9 +168,28 @@ package final class WriteTransaction: PageEditor {
         report(dirty.count * pageSizeInBytes)
     }
 
+    /// Whether the commit will name pages in their places instead of logging them.
+    private var isLarge: Bool {
+        (dirty.count + written.count) * pageSizeInBytes >= engine.options.outOfLineBytesMin
+    }
+
+    private func writeFilled() throws(StoreError) {
+        let pages = filled.sorted().compactMap { dirty[$0] }
+        filled = []
+        for (id, address) in try engine.writeOutOfLine(pages, commit: baseCommit + 1, isKept: false)
+        {
+            dirty[id] = nil
+            written[id] = address
+        }
+        order.removeAll { dirty[$0] == nil }
+        spills += 1
+        report(dirty.count * pageSizeInBytes)
+    }
+
     package override func freePage(_ id: PageID) throws(StoreError) {
         dirty[id] = nil
         bases[id] = nil
+        filled.remove(id)
         if let address = written.removeValue(forKey: id) { engine.abandon(address) }
         if allocated.remove(id) != nil {
             engine.returnPageID(id)
@@ -235,6 +263,7 @@ package final class WriteTransaction: PageEditor {
         bases = PageTable()
         written = [:]
         order = []
+        filled = []
         freed = []
         allocated = []
         report(0)

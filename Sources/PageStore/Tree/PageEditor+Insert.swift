@@ -20,7 +20,9 @@ extension PageEditor {
                 try checkKeySize(key)
                 try makeRoom()
                 let leaf = try editableLeaf(for: key, in: tree)
-                return try put(key, value, into: leaf, of: tree)
+                let place = leaf.search(key)
+                try put(key, value, into: leaf, at: place, of: tree)
+                return place.isEqual
             }
         }
     }
@@ -52,26 +54,27 @@ extension PageEditor {
         }
     }
 
-    /// Puts an entry into the leaf that covers its key. Returns whether it replaced a value.
+    /// Puts an entry into the leaf that covers its key, where a search has found its place.
     final func put(
-        _ key: ByteView, _ value: ByteView, into leaf: NodeView, of tree: TreeID
-    ) throws(StoreError) -> Bool {
+        _ key: ByteView, _ value: ByteView, into leaf: NodeView,
+        at place: (index: Int, isEqual: Bool), of tree: TreeID
+    ) throws(StoreError) {
         guard value.count > Limits.inlineValueSizeInBytesMax(pageSizeInBytes: pageSizeInBytes)
-        else { return try put(key, value, isElsewhere: false, into: leaf, of: tree) }
+        else { return try put(key, value, isElsewhere: false, into: leaf, at: place, of: tree) }
         let reference = try createBlob(value).encoded()
-        return try reference.withView { reference throws(StoreError) -> Bool in
-            try put(key, reference, isElsewhere: true, into: leaf, of: tree)
+        try reference.withView { reference throws(StoreError) in
+            try put(key, reference, isElsewhere: true, into: leaf, at: place, of: tree)
         }
     }
 
     private final func put(
         _ key: ByteView, _ stored: ByteView, isElsewhere: Bool, into leaf: NodeView,
-        of tree: TreeID
-    ) throws(StoreError) -> Bool {
-        let (index, isEqual) = leaf.search(key)
-        if isEqual {
+        at place: (index: Int, isEqual: Bool), of tree: TreeID
+    ) throws(StoreError) {
+        let index = place.index
+        if place.isEqual {
             if leaf.isValueElsewhere(index) { try deleteBlob(BlobID(leaf.storedValue(index))) }
-            if leaf.replaceInPlace(stored, isElsewhere: isElsewhere, at: index) { return true }
+            if leaf.replaceInPlace(stored, isElsewhere: isElsewhere, at: index) { return }
             leaf.remove(at: index)
         }
         if leaf.hasRoom(keySize: key.count, valueSize: stored.count) {
@@ -82,7 +85,6 @@ extension PageEditor {
                 isElsewhere: isElsewhere)
             try split(leaf, adding: entry, in: tree)
         }
-        return isEqual
     }
 
     // MARK: Splitting
@@ -111,7 +113,9 @@ extension PageEditor {
             return try setFence(fence, of: node, entries, plan, in: tree)
         }
         if let cut = plan.cut(entries, from: isAppend ? index : nil) {
-            return try divide(node, entries, at: cut, plan, firstChild: old.child(-1), in: tree)
+            try divide(node, entries, at: cut, plan, firstChild: old.child(-1), in: tree)
+            if isAppend, old.isLeaf { noteFilled(node.page.id) }
+            return
         }
         // Two large neighbours and a long separator may leave no cut that takes the entry too.
         entries.remove(at: index)
@@ -222,7 +226,11 @@ extension PageEditor {
 extension NodeView {
     /// Whether a key lies between the fences.
     func covers(_ key: ByteView) -> Bool {
-        begins(key) && lowerFence.compareInSteps(key) <= 0
-            && (upperFence.isEmpty || key.compareInSteps(upperFence) < 0)
+        begins(key) && lowerFence.compareInSteps(key) <= 0 && isBounded(key)
+    }
+
+    /// The same of a key that is not less than one that the node covers.
+    func isBounded(_ key: ByteView) -> Bool {
+        upperFence.isEmpty || key.compareInSteps(upperFence) < 0
     }
 }

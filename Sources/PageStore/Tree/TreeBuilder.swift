@@ -1,8 +1,9 @@
 /// Builds the content of an empty tree from entries in ascending order of their keys.
 ///
-/// Each node is filled but for a little room, finished, written to its place in the file and not
-/// touched again: a large tree is written once. The root alone stays in memory, for its name is
-/// the tree's. Between the first entry and ``finish()`` nothing else may use the tree.
+/// Each node is filled but for a little room, finished, and not touched again. When the tree is
+/// final they are written to their places in the file at once: a large tree is written once. The
+/// root alone stays in memory, for its name is the tree's. Between the first entry and
+/// ``finish()`` nothing else may use the tree.
 package final class TreeBuilder {
     /// The node of one level that is being filled.
     private struct Level {
@@ -20,9 +21,8 @@ package final class TreeBuilder {
         var sizeInBytes = 0
         var lower: [UInt8] = []
         var firstChild: PageID?
-        /// The last count of entries that a node can end behind, and its upper fence then.
+        /// The last count of entries that a node can end behind.
         var cutCount = 0
-        var cutFence: [UInt8] = []
     }
 
     /// Finished nodes are written in one run.
@@ -30,14 +30,21 @@ package final class TreeBuilder {
 
     private let editor: PageEditor
     private let tree: TreeID
+    private let isFinal: Bool
     private let fillMax: Int
     private var levels = [Level()]
     private var finished: [PageBuffer] = []
 
     /// The tree must be empty.
-    package init(_ editor: PageEditor, tree: TreeID) throws(StoreError) {
+    ///
+    /// - Parameter isFinal: whether the transaction will hardly change what is built; other nodes
+    ///   stay in memory as long as there is room.
+    package init(
+        _ editor: PageEditor, tree: TreeID, isFinal: Bool = true
+    ) throws(StoreError) {
         self.editor = editor
         self.tree = tree
+        self.isFinal = isFinal
         // A change that comes later must not split a node at once.
         fillMax = editor.pageSizeInBytes / 16 * 15
         guard try editor.isEmpty(tree) else {
@@ -85,16 +92,12 @@ package final class TreeBuilder {
     private func add(
         _ key: ByteView, _ value: ByteView, isElsewhere: Bool, level: Int
     ) throws(StoreError) {
-        if let last = levels[level].entries.last {
-            let fence =
-                level == 0
-                ? SplitPlan.shortestSeparator(between: self.key(last, level), and: key)
-                : key.array()
-            if builtSize(level, from: 0, upper: fence) > fillMax, levels[level].cutCount > 0 {
-                try close(level, count: levels[level].cutCount, upper: levels[level].cutFence)
+        if !levels[level].entries.isEmpty {
+            let cut = levels[level].cutCount
+            if cut > 0, isFull(level, before: key) {
+                try close(level, count: cut, upper: separator(level, at: cut))
             }
             levels[level].cutCount = levels[level].entries.count
-            levels[level].cutFence = fence
         }
         let start = levels[level].arena.count
         levels[level].arena.append(key)
@@ -105,6 +108,18 @@ package final class TreeBuilder {
                 isElsewhere: isElsewhere))
         levels[level].sizeInBytes += NodeLayout.entrySize(
             keySize: key.count, valueSize: value.count)
+    }
+
+    /// Whether a node of all entries that a level has, bounded before a key, is past its fill.
+    private func isFull(_ level: Int, before key: ByteView) -> Bool {
+        // What the fences share is left out of each key, so this is the most that it takes.
+        let fencesSize = levels[level].lower.count + key.count
+        let most = NodeLayout.slotsStart(fencesSize: fencesSize) + levels[level].sizeInBytes
+        guard most > fillMax, let last = levels[level].entries.last else { return false }
+        let fence =
+            level == 0
+            ? SplitPlan.shortestSeparator(between: self.key(last, level), and: key) : key.array()
+        return builtSize(level, from: 0, upper: fence) > fillMax
     }
 
     private func key(_ entry: Level.Entry, _ level: Int) -> ByteView {
@@ -154,7 +169,7 @@ package final class TreeBuilder {
     private func close(_ level: Int, count: Int, upper: [UInt8]) throws(StoreError) {
         let page = try editor.allocatePage(level == 0 ? .treeLeaf : .treeBranch)
         build(page, level, count: count, upper: upper)
-        finished.append(page)
+        if isFinal { finished.append(page) }
         let lower = levels[level].lower
         restart(level, behind: count, lower: upper)
         if level + 1 == levels.count {
@@ -172,7 +187,7 @@ package final class TreeBuilder {
                 }
             }
         }
-        if finished.count >= Self.runPageCount { try writeFinished() }
+        if !isFinal || finished.count >= Self.runPageCount { try writeFinished() }
     }
 
     private func build(_ page: PageBuffer, _ level: Int, count: Int, upper: [UInt8]) {

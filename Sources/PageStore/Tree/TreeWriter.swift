@@ -5,12 +5,15 @@
 package final class TreeWriter {
     private let editor: PageEditor
     private let tree: TreeID
+    private let isAscending: Bool
     private var leaf: NodeView?
     private var spillCount = 0
 
-    package init(_ editor: PageEditor, tree: TreeID) {
+    /// - Parameter isAscending: whether no key will be less than one before it.
+    package init(_ editor: PageEditor, tree: TreeID, isAscending: Bool = false) {
         self.editor = editor
         self.tree = tree
+        self.isAscending = isAscending
     }
 
     /// Gives a key a value. Returns whether it replaced one.
@@ -54,7 +57,8 @@ package final class TreeWriter {
 
     /// The same with a key and a value that views lend.
     package func insert(_ key: ByteView, _ value: ByteView) throws(StoreError) -> Bool {
-        try put(key, value, into: try editableLeaf(for: key))
+        let leaf = try editableLeaf(for: key)
+        return try put(key, value, into: leaf, at: leaf.search(key))
     }
 
     /// The same. Returns whether the tree has another key that begins with as many of its bytes.
@@ -62,19 +66,22 @@ package final class TreeWriter {
         _ key: ByteView, _ value: ByteView, sharing byteCount: Int
     ) throws(StoreError) -> Bool {
         let leaf = try editableLeaf(for: key)
-        let isShared = try hasNeighbour(key, key.slice(from: 0, count: byteCount), in: leaf)
-        _ = try put(key, value, into: leaf)
+        let place = leaf.search(key)
+        let beginning = key.slice(from: 0, count: byteCount)
+        let isShared = try hasNeighbour(key, beginning, in: leaf, at: place)
+        _ = try put(key, value, into: leaf, at: place)
         return isShared
     }
 
     private func put(
-        _ key: ByteView, _ value: ByteView, into leaf: NodeView
+        _ key: ByteView, _ value: ByteView, into leaf: NodeView,
+        at place: (index: Int, isEqual: Bool)
     ) throws(StoreError) -> Bool {
         do throws(StoreError) {
-            let isReplaced = try editor.put(key, value, into: leaf, of: tree)
+            try editor.put(key, value, into: leaf, at: place, of: tree)
             // A split may have turned the root, which was the leaf, into a branch.
             if !NodeView.isLeaf(leaf.page) { self.leaf = nil }
-            return isReplaced
+            return place.isEqual
         } catch {
             self.leaf = nil
             throw error
@@ -84,10 +91,11 @@ package final class TreeWriter {
     /// Whether another key than one begins as that does, given its leaf. What begins alike stands
     /// together, so the neighbours tell.
     private func hasNeighbour(
-        _ key: ByteView, _ beginning: ByteView, in leaf: NodeView
+        _ key: ByteView, _ beginning: ByteView, in leaf: NodeView,
+        at place: (index: Int, isEqual: Bool)
     ) throws(StoreError) -> Bool {
-        let (index, isEqual) = leaf.search(key)
-        let next = isEqual ? index + 1 : index
+        let index = place.index
+        let next = place.isEqual ? index + 1 : index
         if index > 0, leaf.hasPrefix(beginning, at: index - 1) { return true }
         if next < leaf.slotCount, leaf.hasPrefix(beginning, at: next) { return true }
         // The fences say whether the leaves beside this one may hold such keys.
@@ -121,7 +129,7 @@ package final class TreeWriter {
 
     private func covers(_ key: ByteView, _ node: NodeView) -> Bool {
         key.count <= Limits.keySizeInBytesMax(pageSizeInBytes: editor.pageSizeInBytes)
-            && node.covers(key)
+            && (isAscending ? node.isBounded(key) : node.covers(key))
     }
 }
 

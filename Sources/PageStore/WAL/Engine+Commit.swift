@@ -58,7 +58,8 @@ extension Engine {
     ) throws(StoreError) {
         let movesImages =
             content.durability == .bulk
-            || content.images.count * options.pageSizeInBytes >= options.outOfLineBytesMin
+            || (content.images.count + content.extents.count) * options.pageSizeInBytes
+                >= options.outOfLineBytesMin
         guard movesImages || !content.extents.isEmpty else { return }
         do throws(StoreError) {
             if movesImages {

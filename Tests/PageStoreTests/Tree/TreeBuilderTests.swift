@@ -31,9 +31,11 @@ import Testing
         }
     }
 
-    private func build(_ entries: [Entry], _ editor: PageEditor) throws -> TreeID {
+    private func build(
+        _ entries: [Entry], _ editor: PageEditor, isFinal: Bool = true
+    ) throws -> TreeID {
         let tree = try editor.createTree()
-        let builder = try TreeBuilder(editor, tree: tree)
+        let builder = try TreeBuilder(editor, tree: tree, isFinal: isFinal)
         for entry in entries {
             try entry.key.withView { key in
                 try entry.value.withView { try builder.append(key, $0) }
@@ -62,7 +64,7 @@ import Testing
         let entries = entries(min(count, 3000), &random)
         let engine = try Engine.inMemory(options: options())
         let transaction = try engine.beginWrite()
-        let tree = try build(entries, transaction)
+        let tree = try build(entries, transaction, isFinal: round % 2 == 0)
         transaction.catalogRoot = tree.root
         #expect(try transaction.checkInvariants(of: tree) == entries.count)
         try transaction.commit()
@@ -105,6 +107,19 @@ import Testing
         #expect(written < pages * extent + 256 << 10, "\(written) bytes for \(pages) pages")
         let size = entries.count * (NodeLayout.slotSize + NodeLayout.cellKey + 108)
         #expect(Double(size) / Double(pages) > 0.9 * Double(options.pageSizeInBytes))
+    }
+
+    @Test func `a tree that will change stays in memory until the commit`() throws {
+        var random = SeededRandom(for: "tree builder memory")
+        let engine = try Engine.inMemory(options: options())
+        let transaction = try engine.beginWrite()
+        let before = engine.statistics.bytesWritten
+        _ = try build(entries(2000, &random), transaction, isFinal: false)
+        // Some values are too long for a node, and are written at once.
+        let early = engine.statistics.bytesWritten - before
+        _ = try build(entries(2000, &random), transaction, isFinal: true)
+        #expect(engine.statistics.bytesWritten - before - early > early + 65_536)
+        transaction.rollback()
     }
 
     @Test func `building into a tree with entries is refused`() throws {
