@@ -32,7 +32,8 @@ package struct RecordBatch: ~Copyable {
     private(set) var linkChanges: [LinkChange] = []
     private let rows = ByteBuffer(capacity: 1024)
 
-    package init() {}
+    /// - Parameter capacity: how many changes it has room for at once.
+    package init(capacity: Int = 0) { changes.reserveCapacity(capacity) }
 
     package var isEmpty: Bool { changes.isEmpty && linkChanges.isEmpty }
 

@@ -149,7 +149,9 @@ package final class RecordDatabase: Sendable {
             key.append(cursor.number)
             edits.insert(key.bytes)
         }
-        try edits.apply(to: transaction.trees.indexes[index.id], of: transaction.editor)
+        var order = KeyOrder.Memory()
+        try edits.apply(
+            to: transaction.trees.indexes[index.id], of: transaction.editor, with: &order)
     }
 
     /// Opens a file with its own schema, without writing a byte: for tools and for looking ahead

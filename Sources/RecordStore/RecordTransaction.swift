@@ -22,6 +22,8 @@ package final class RecordTransaction: RecordReader {
     /// What ``wasThere(_:of:)`` found, by tag: the last of the numbers of which none is missing.
     private var lastOfAll: [UInt64?]
     private var sharers: [HierarchyID: Set<ObjectNumber>] = [:]
+    /// Of the last batch, for the next one.
+    private var plans: EntityPlans?
 
     init(schema: Schema, editor: WriteTransaction, catalog: Catalog, trees: TreeTable) {
         self.editor = editor
@@ -61,9 +63,12 @@ package final class RecordTransaction: RecordReader {
     /// Applies changes to records, indexes, links and counters.
     package func apply(_ batch: borrowing RecordBatch) throws(StoreError) {
         guard !batch.isEmpty else { return }
-        var applier = BatchApplier(self)
+        // Plans that an error left edits in are not used again.
+        let plans = plans.take() ?? EntityPlans(schema)
+        var applier = BatchApplier(self, plans)
         try applier.apply(batch)
-        for (tag, change) in applier.countChanges { countChanges[tag, default: 0] += change }
+        self.plans = plans
+        for (tag, change) in plans.takeCountChanges() { countChanges[tag, default: 0] += change }
         for (hierarchy, numbers) in applier.sharers {
             sharers[hierarchy, default: []].formUnion(numbers)
         }

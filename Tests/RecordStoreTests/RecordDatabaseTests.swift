@@ -115,6 +115,50 @@ import Testing
         #expect(found == 20)
     }
 
+    @Test func `edits of a batch that failed are in no later batch`() throws {
+        let database = try RecordDatabase.open(.memory, schema: Self.schema)
+        defer { try? database.close() }
+        let person = try #require(database.schema.entity(named: "Person"))
+        let transaction = try database.beginWrite()
+        let row = person.emptyRow()
+        defer { row.deallocate() }
+        let lost = try transaction.allocateNumber(in: person.hierarchy)
+        let missing = try transaction.allocateNumber(in: person.hierarchy)
+        let kept = try transaction.allocateNumber(in: person.hierarchy)
+        var failing = RecordBatch()
+        failing.insert(person, lost, row: row)
+        failing.update(person, missing, row: row)
+        let error = #expect(throws: StoreError.self) { try transaction.apply(failing) }
+        #expect(error?.code == .notFound)
+        var batch = RecordBatch()
+        batch.insert(person, kept, row: row)
+        try transaction.apply(batch)
+        #expect(try !transaction.contains(lost, in: person.hierarchy))
+        #expect(try transaction.contains(kept, in: person.hierarchy))
+        #expect(try transaction.recordCount(of: person) == 1)
+        transaction.rollback()
+    }
+
+    @Test func `batches of one transaction count each record once`() throws {
+        let database = try RecordDatabase.open(.memory, schema: Self.schema)
+        defer { try? database.close() }
+        let person = try #require(database.schema.entity(named: "Person"))
+        let transaction = try database.beginWrite()
+        let row = person.emptyRow()
+        defer { row.deallocate() }
+        for count in 1...3 {
+            var batch = RecordBatch(capacity: count)
+            for _ in 0..<count {
+                batch.insert(
+                    person, try transaction.allocateNumber(in: person.hierarchy), row: row)
+            }
+            try transaction.apply(batch)
+        }
+        #expect(try transaction.recordCount(of: person) == 6)
+        try transaction.commit()
+        #expect(try database.snapshot().recordCount(of: person) == 6)
+    }
+
     @Test(arguments: [
         "0", "1", "-1", "0.1", "-0.1", "123456789012345678901234567890.12345678",
         "1e100", "-1e-100", "99", "100", "0.001", "-99.5", "1000000",

@@ -16,26 +16,21 @@ struct BatchApplier {
     /// another object's.
     private(set) var sharers: [HierarchyID: [ObjectNumber]] = [:]
 
-    init(_ transaction: RecordTransaction) {
+    init(_ transaction: RecordTransaction, _ plans: EntityPlans) {
         self.transaction = transaction
         schema = transaction.schema
-        plans = EntityPlans(transaction)
+        self.plans = plans
         storedRows = Array(repeating: nil, count: schema.entities.count + 1)
         listedTags = schema.listedHierarchies
         // A larger value leaves its record, which then stays short to scan.
         blobSizeMin = transaction.view.pageSizeInBytes / 4
     }
 
-    /// By how many records each entity has grown, by its tag.
-    var countChanges: [(tag: UInt16, change: Int)] {
-        plans.known.map { ($0.entity.tag, $0.countChange) }
-    }
-
     mutating func apply(_ batch: borrowing RecordBatch) throws(StoreError) {
         for change in batch.changes {
             switch change.kind {
-            case .insertion: try insert(plans.plan(change.tag), change.number, batch.row(change))
-            case .update: try update(plans.plan(change.tag), change.number, batch.row(change))
+            case .insertion: try insert(plan(change.tag), change.number, batch.row(change))
+            case .update: try update(plan(change.tag), change.number, batch.row(change))
             case .deletion:
                 try delete(change.number, HierarchyID(rootTag: change.tag))
                 if listedTags.contains(change.tag) {
@@ -43,7 +38,7 @@ struct BatchApplier {
                 }
             }
         }
-        for (index, numbers) in try plans.trees.apply(to: transaction) {
+        for (index, numbers) in try plans.applyTrees(to: transaction) {
             let hierarchy = schema.knownEntity(tag: index.entityTag).hierarchy
             sharers[hierarchy, default: []] += numbers
         }
@@ -53,6 +48,8 @@ struct BatchApplier {
     }
 
     // MARK: One record
+
+    private func plan(_ tag: UInt16) -> EntityPlan { plans.plan(tag, transaction) }
 
     private mutating func insert(
         _ plan: EntityPlan, _ number: ObjectNumber, _ bytes: ByteView
@@ -119,7 +116,7 @@ struct BatchApplier {
         // The ordered side of a to-one keeps pairs of its own, which go with the object.
         var orderedOwners: [(id: Int, target: ObjectNumber)] = []
         let found = try storedRows(hierarchy).withRow(number) { row throws(StoreError) in
-            let plan = plans.plan(row.entityTag)
+            let plan = plan(row.entityTag)
             for index in plan.indexes {
                 try index.add(row, number, transaction, isRemoval: true)
             }

@@ -1,6 +1,6 @@
 import PageStore
 
-/// The edits of all trees that a batch changes.
+/// The edits of all trees that a batch changes. Their memory serves one batch after the other.
 struct BatchTrees {
     /// By the tag of the hierarchy's root.
     private(set) var records: [UInt16: TreeEdits] = [:]
@@ -8,6 +8,7 @@ struct BatchTrees {
     private(set) var indexes: [Int: TreeEdits] = [:]
     /// By the relationship's number.
     private(set) var links: [Int: TreeEdits] = [:]
+    private var order = KeyOrder.Memory()
 
     mutating func records(_ hierarchy: HierarchyID) -> TreeEdits {
         Self.edits(hierarchy.rootTag, in: &records)
@@ -25,49 +26,62 @@ struct BatchTrees {
     }
 
     /// Returns what ``TreeEdits/apply(to:of:isUnique:)`` found in unique indexes.
-    func apply(
+    mutating func apply(
         to transaction: RecordTransaction
     ) throws(StoreError) -> [(index: IndexLayout, sharers: [ObjectNumber])] {
         var found: [(index: IndexLayout, sharers: [ObjectNumber])] = []
         let editor = transaction.editor
         for (tag, edits) in records.sorted(by: { $0.key < $1.key }) {
             let tree = transaction.trees.records(HierarchyID(rootTag: tag))
-            try edits.apply(to: tree, of: editor)
+            try edits.apply(to: tree, of: editor, with: &order)
         }
         for (id, edits) in indexes.sorted(by: { $0.key < $1.key }) {
             let index = transaction.schema.indexes[id]
             let sharers = try edits.apply(
-                to: transaction.trees.indexes[id], of: editor, isUnique: index.isUnique)
+                to: transaction.trees.indexes[id], of: editor, isUnique: index.isUnique,
+                with: &order)
             if !sharers.isEmpty { found.append((index, sharers)) }
         }
         for (id, edits) in links.sorted(by: { $0.key < $1.key }) {
             let tree = transaction.trees.links(transaction.schema.relationship(id: id))
-            try edits.apply(to: tree, of: editor)
+            try edits.apply(to: tree, of: editor, with: &order)
         }
         return found
     }
 }
 
-/// The plans of the entities that a batch changes, each made when its first record is met.
+/// The plans of the entities that a transaction changes, each made when its first record is met.
 final class EntityPlans {
-    private let transaction: RecordTransaction
-    private(set) var trees = BatchTrees()
+    private var trees = BatchTrees()
     /// By the tag of the entity.
     private var plans: [EntityPlan?]
 
-    init(_ transaction: RecordTransaction) {
-        self.transaction = transaction
-        plans = Array(repeating: nil, count: transaction.schema.entities.count)
+    init(_ schema: Schema) {
+        plans = Array(repeating: nil, count: schema.entities.count)
     }
 
-    var known: [EntityPlan] { plans.compactMap(\.self) }
-
-    func plan(_ tag: UInt16) -> EntityPlan {
+    func plan(_ tag: UInt16, _ transaction: RecordTransaction) -> EntityPlan {
         if let known = plans[Int(tag) - 1] { return known }
         let plan = EntityPlan(
             transaction.schema.knownEntity(tag: tag), transaction, &trees)
         plans[Int(tag) - 1] = plan
         return plan
+    }
+
+    /// See ``BatchTrees/apply(to:)``.
+    func applyTrees(
+        to transaction: RecordTransaction
+    ) throws(StoreError) -> [(index: IndexLayout, sharers: [ObjectNumber])] {
+        try trees.apply(to: transaction)
+    }
+
+    /// By how many records each entity has grown since the last call, by its tag.
+    func takeCountChanges() -> [(tag: UInt16, change: Int)] {
+        plans.compactMap { plan in
+            guard let plan, plan.countChange != 0 else { return nil }
+            defer { plan.countChange = 0 }
+            return (plan.entity.tag, plan.countChange)
+        }
     }
 }
 

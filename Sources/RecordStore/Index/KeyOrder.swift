@@ -14,8 +14,20 @@ struct KeyOrder {
         var index: Int32
     }
 
-    private(set) var entries: [Entry] = []
-    private var scratch: [Entry] = []
+    /// What an order leaves for the next one, so that large orders need no fresh memory each.
+    struct Memory {
+        fileprivate(set) var entries: [Entry] = []
+        fileprivate var scratch: [Entry] = []
+
+        /// Takes it out, so that nobody else has it while it is filled.
+        fileprivate mutating func take() -> Memory {
+            defer { self = Memory() }
+            return self
+        }
+    }
+
+    private(set) var entries: [Entry]
+    private var scratch: [Entry]
     private let bytes: ByteView
 
     /// Fewer are sorted by moving each to its place.
@@ -23,8 +35,22 @@ struct KeyOrder {
 
     /// - Parameter bytes: what the keys lie in; its owner outlives the order.
     init(_ bytes: ByteView, capacity: Int) {
+        var memory = Memory()
+        self.init(bytes, capacity: capacity, memory: &memory)
+    }
+
+    /// The same with memory that ``leave(in:)`` gives back.
+    init(_ bytes: ByteView, capacity: Int, memory: inout Memory) {
         self.bytes = bytes
+        let taken = memory.take()
+        (entries, scratch) = (taken.entries, taken.scratch)
+        entries.removeAll(keepingCapacity: true)
         entries.reserveCapacity(capacity)
+    }
+
+    /// Gives the memory back, with the entries in their order.
+    consuming func leave(in memory: inout Memory) {
+        memory = Memory(entries: entries, scratch: scratch)
     }
 
     mutating func append(start: Int, count: Int, index: Int) {

@@ -91,39 +91,67 @@ final class TreeEdits {
     }
 
     /// By key; edits of one key keep their order.
-    private func sort() {
+    private func sort(with memory: inout KeyOrder.Memory) {
         guard !isSorted else { return }
-        isSorted = true
-        var order = KeyOrder(arena.view, capacity: edits.count)
+        var order = KeyOrder(arena.view, capacity: edits.count, memory: &memory)
         for (index, edit) in edits.enumerated() {
             order.append(start: edit.keyStart, count: Int(edit.keyCount), index: index)
         }
         order.sort()
-        edits = order.entries.map { edits[Int($0.index)] }
+        order.leave(in: &memory)
     }
+
+    /// The edit at a position of the order by key.
+    private func edit(_ position: Int, _ order: borrowing KeyOrder.Memory) -> Edit {
+        edits[isSorted ? position : Int(order.entries[position].index)]
+    }
+
+    /// Its key, without a look at the edit: both lie anywhere.
+    private func key(_ position: Int, _ order: borrowing KeyOrder.Memory) -> ByteView {
+        guard !isSorted else { return key(edits[position]) }
+        let entry = order.entries[position]
+        return arena.view.slice(from: entry.start, count: Int(entry.count))
+    }
+
+    /// Asks memory for what the edit at a position will need and what does not lie in order.
+    private func prefetch(_ position: Int, _ order: borrowing KeyOrder.Memory) {
+        guard position < edits.count else { return }
+        guard isSorted else { return key(position, order).prefetch() }
+        let place = edits[position].lentIndex
+        if place >= 0 { lent[Int(place)].prefetch() }
+    }
+
+    /// How many edits ahead memory is asked.
+    private static let prefetchDistance = 4
 
     /// Applies all edits in key order and forgets them. Of a unique index, returns the objects
     /// whose new entries share their columns with another object's: of each group those that came,
     /// or all of these but one. Some may share with an entry that a later edit removes.
+    ///
+    /// - Parameter order: memory to sort in.
     @discardableResult
     func apply(
-        to tree: TreeID, of editor: PageEditor, isUnique: Bool = false
+        to tree: TreeID, of editor: PageEditor, isUnique: Bool = false,
+        with order: inout KeyOrder.Memory
     ) throws(StoreError) -> [ObjectNumber] {
         guard !edits.isEmpty else { return [] }
-        sort()
+        sort(with: &order)
         defer {
-            edits = []
-            lent = []
+            edits.removeAll(keepingCapacity: true)
+            lent.removeAll(keepingCapacity: true)
             lentByteCount = 0
             arena.removeAll()
+            isSorted = true
         }
         if arena.count + lentByteCount >= editor.bulkBytesMin, try editor.isEmpty(tree) {
-            return try build(tree, of: editor, isUnique: isUnique)
+            return try build(tree, of: editor, isUnique: isUnique, order)
         }
         var sharers: [ObjectNumber] = []
-        let writer = TreeWriter(editor, tree: tree)
-        for edit in edits {
-            let key = key(edit)
+        let writer = TreeWriter(editor, tree: tree, isAscending: true)
+        for position in edits.indices {
+            prefetch(position + Self.prefetchDistance, order)
+            let key = key(position, order)
+            let edit = edit(position, order)
             if edit.valueCount < 0 {
                 _ = try writer.remove(key)
             } else if !isUnique {
@@ -137,15 +165,20 @@ final class TreeEdits {
 
     /// The same for an empty tree: each page is filled and written once.
     private func build(
-        _ tree: TreeID, of editor: PageEditor, isUnique: Bool
+        _ tree: TreeID, of editor: PageEditor, isUnique: Bool, _ order: borrowing KeyOrder.Memory
     ) throws(StoreError) -> [ObjectNumber] {
         var sharers: [ObjectNumber] = []
-        let builder = try TreeBuilder(editor, tree: tree)
+        // What is not sorted as it comes is an index, into which the transaction's next batch
+        // will sort more.
+        let builder = try TreeBuilder(editor, tree: tree, isFinal: isSorted)
         var last: ByteView?
-        for (index, edit) in edits.enumerated() {
-            let key = key(edit)
+        for position in edits.indices {
+            prefetch(position + Self.prefetchDistance, order)
+            let key = key(position, order)
+            let edit = edit(position, order)
             // Of one key the last edit counts, and what an empty tree loses it never had.
-            let isLast = index + 1 == edits.count || !(self.key(edits[index + 1]) == key)
+            let isLast =
+                position + 1 == edits.count || !(self.key(position + 1, order) == key)
             guard isLast, edit.valueCount >= 0 else { continue }
             try builder.append(key, value(edit))
             guard isUnique else { continue }

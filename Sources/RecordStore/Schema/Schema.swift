@@ -252,7 +252,12 @@ package final class EntityLayout: Sendable, Hashable {
     // MARK: Records
 
     /// A new record with its defaults.
-    package func emptyRow() -> RowBuffer { blank.withView { RowBuffer(copying: $0, spare: 64) } }
+    ///
+    /// - Parameter sizeInBytes: what it will take, as far as that is known.
+    package func emptyRow(sizeInBytes: Int = 0) -> RowBuffer {
+        let spare = max(64, sizeInBytes - blank.count)
+        return blank.withView { RowBuffer(copying: $0, spare: spare) }
+    }
 
     private static func blank(_ tag: UInt16, _ fields: [FieldLayout]) -> [UInt8] {
         var bytes = [UInt8](

@@ -19,6 +19,27 @@ import Testing
         return order.entries.map { Int($0.index) }
     }
 
+    @Test func `an order in the memory of a larger one holds its own keys alone`() {
+        var random = SeededRandom(for: "KeyOrderTests memory")
+        var memory = KeyOrder.Memory()
+        for count in [300, 100, 0, 500, 1] {
+            let keys = (0..<count).map { _ in random.bytes(random.below(12)) }
+            let bytes = ByteBuffer()
+            var starts: [Int] = []
+            for key in keys {
+                starts.append(bytes.count)
+                key.withView { bytes.append($0) }
+            }
+            var order = KeyOrder(bytes.view, capacity: count, memory: &memory)
+            for (index, key) in keys.enumerated() {
+                order.append(start: starts[index], count: key.count, index: index)
+            }
+            order.sort()
+            order.leave(in: &memory)
+            #expect(memory.entries.map { Int($0.index) } == expected(keys))
+        }
+    }
+
     private func expected(_ keys: [[UInt8]]) -> [Int] {
         keys.indices.sorted { left, right in
             keys[left] == keys[right]
