@@ -34,7 +34,7 @@ extension ObjectContext {
     /// The rows are lent: `pending` keeps their objects, and nothing touches them, until the
     /// batch has been applied.
     private func batch(for store: AttachedStore) throws(StoreError) -> RecordBatch {
-        var batch = RecordBatch()
+        var batch = RecordBatch(capacity: pending.count + unflushedDeletions.count)
         var updates: [CoreStoreObject] = []
         for object in pending where object.isPending {
             guard let raw = object.raw, raw.kind.store === store else { continue }

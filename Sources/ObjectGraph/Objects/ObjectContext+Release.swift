@@ -48,6 +48,15 @@ extension ObjectContext {
         changedBytesLimit = max(changedBytesMax, changedBytes * 2)
     }
 
+    /// Lets objects go one by one from the first to the last, so that each goes while the processor
+    /// has it at hand, and lends those that must stay.
+    func releaseEach(_ objects: inout [CoreStoreObject], _ keep: (CoreStoreObject) -> Void) {
+        objects.reverse()
+        while let object = objects.popLast() {
+            if !release(object) { keep(object) }
+        }
+    }
+
     /// Notes what an object knows that its record does not, so that it may go. False when it must
     /// be asked again before the commit: a nil where a value is required may be filled until then,
     /// by a program that has the object in its hands.

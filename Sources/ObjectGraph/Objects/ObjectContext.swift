@@ -365,7 +365,7 @@ final class ObjectContext {
     func create(_ kind: ObjectKind) throws(StoreError) -> CoreStoreObject {
         let transaction = try transaction(for: kind.store)
         let object = make(try transaction.allocateNumber(in: kind.entity.hierarchy), kind)
-        object.row = FieldRow(kind.entity.emptyRow())
+        object.row = FieldRow(kind.entity.emptyRow(sizeInBytes: sizeOfNext(kind)))
         object.state = .inserted
         object.isListed = true
         object.isRecorded = false
@@ -378,6 +378,13 @@ final class ObjectContext {
             object.row.buffer.setValue(value, initial.field)
         }
         return object
+    }
+
+    /// What the row of the next object will take, by that of the last: rows of one kind are about
+    /// as long as each other, and a block that is large enough from the beginning is not copied.
+    private func sizeOfNext(_ kind: ObjectKind) -> Int {
+        guard let last = created.last, last.raw?.kind === kind else { return 0 }
+        return last.row.buffer.sizeOfNext
     }
 
     /// An object with its defaults that no store will ever see.
@@ -401,8 +408,12 @@ final class ObjectContext {
 
     /// Takes from the lists what need not be kept alive.
     func releaseListed() {
-        created.removeAll(where: release)
-        touched.removeAll(where: release)
+        var rest = created
+        created = []
+        releaseEach(&rest) { created.append($0) }
+        rest = touched
+        touched = []
+        releaseEach(&rest) { touched.append($0) }
     }
 
     // MARK: The view moves

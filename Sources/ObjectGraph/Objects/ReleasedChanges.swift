@@ -17,6 +17,8 @@ final class ReleasedChanges {
     /// The entries that there are: few, for programs assign the same properties again and again.
     private var entries: [Entry] = []
     private var places: [Entry: UInt32] = [:]
+    /// The place that was asked for last: most often it is asked for again.
+    private var lastPlace: UInt32 = 0
     /// The number of the first object of `createdPlaces`.
     private var firstNumber: UInt64 = 0
     /// The place of each created object's entry and 1; 0 for an object that is not here.
@@ -27,11 +29,15 @@ final class ReleasedChanges {
     var isEmpty: Bool { createdCount == 0 && updatedPlaces.isEmpty }
 
     private func place(of entry: Entry) -> UInt32 {
-        if let known = places[entry] { return known }
-        let place = UInt32(entries.count)
+        if Int(lastPlace) < entries.count, entries[Int(lastPlace)] == entry { return lastPlace }
+        if let known = places[entry] {
+            lastPlace = known
+            return known
+        }
+        lastPlace = UInt32(entries.count)
         entries.append(entry)
-        places[entry] = place
-        return place
+        places[entry] = lastPlace
+        return lastPlace
     }
 
     // MARK: One object
