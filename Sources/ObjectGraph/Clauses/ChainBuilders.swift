@@ -17,12 +17,34 @@ public protocol QueryChainableBuilderType {
 public struct FetchChainBuilder<O: DynamicObject>: FetchChainableBuilderType {
     public typealias ObjectType = O
     public let from: From<O>
-    public let fetchClauses: [any FetchClause]
+    /// The first clause, when it is a condition: kept as it is, because most fetches have no other.
+    let condition: Where<O>?
+    private let otherClauses: [any FetchClause]
 
-    @usableFromInline
+    public var fetchClauses: [any FetchClause] {
+        guard let condition else { return otherClauses }
+        return [condition] + otherClauses
+    }
+
     init(from: From<O>, fetchClauses: [any FetchClause]) {
         self.from = from
-        self.fetchClauses = fetchClauses
+        condition = nil
+        otherClauses = fetchClauses
+    }
+
+    @usableFromInline
+    init(from: From<O>, condition: Where<O>) {
+        self.from = from
+        self.condition = condition
+        otherClauses = []
+    }
+
+    /// What the clauses say together.
+    func terms(limit: Int = 0) -> FetchTerms {
+        guard let condition, otherClauses.isEmpty else {
+            return FetchTerms(fetchClauses, limit: limit)
+        }
+        return FetchTerms(condition.condition, limit: limit)
     }
 }
 
@@ -42,7 +64,7 @@ extension From {
     /// Only objects that fulfil a condition.
     @inlinable
     public func `where`(_ clause: Where<O>) -> FetchChainBuilder<O> {
-        FetchChainBuilder(from: self, fetchClauses: [clause])
+        FetchChainBuilder(from: self, condition: clause)
     }
 
     /// Only objects that fulfil all of these conditions.

@@ -23,6 +23,12 @@ struct FetchTerms {
         swap(&self, &request.terms)
     }
 
+    /// What a condition says alone.
+    init(_ condition: WhereCondition, limit: Int) {
+        self.condition = condition
+        fetchLimit = limit
+    }
+
     /// Nil for no limit.
     var limit: Int? { fetchLimit > 0 ? fetchLimit : nil }
     var offset: Int { max(0, fetchOffset) }

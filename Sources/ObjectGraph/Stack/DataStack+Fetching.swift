@@ -32,15 +32,35 @@ extension DataStack: FetchableSource, QueryableSource {
     public func fetchOne<O>(
         _ from: From<O>, _ fetchClauses: [any FetchClause]
     ) throws(CoreStoreError) -> O? {
-        try withRunner { runner throws(CoreStoreError) in
-            try runner.first(O.self, from.configurations, fetchClauses)
-        } as? O
+        try first(from, FetchTerms(fetchClauses, limit: 1))
+    }
+
+    /// The same as of any chain, without a list of clauses: what programs ask most often.
+    public func fetchOne<O>(_ clauseChain: FetchChainBuilder<O>) throws(CoreStoreError) -> O? {
+        try first(clauseChain.from, clauseChain.terms(limit: 1))
+    }
+
+    private func first<O>(_ from: From<O>, _ terms: FetchTerms) throws(CoreStoreError) -> O? {
+        // Without a closure, which would copy the terms.
+        let view = lockView()
+        defer { viewLock.unlock() }
+        let runner = FetchRunner(stack: self, context: view)
+        return try runner.first(O.self, from.configurations, terms) as? O
     }
 
     public func fetchAll<O>(
         _ from: From<O>, _ fetchClauses: [any FetchClause]
     ) throws(CoreStoreError) -> [O] {
-        try withRunner { runner throws(CoreStoreError) in try runner.fetch(from, fetchClauses) }
+        try withRunner { runner throws(CoreStoreError) in
+            try runner.fetch(from, FetchTerms(fetchClauses))
+        }
+    }
+
+    /// The same as of any chain, without a list of clauses.
+    public func fetchAll<O>(_ clauseChain: FetchChainBuilder<O>) throws(CoreStoreError) -> [O] {
+        try withRunner { runner throws(CoreStoreError) in
+            try runner.fetch(clauseChain.from, clauseChain.terms())
+        }
     }
 
     public func fetchCount<O>(

@@ -246,14 +246,20 @@ public final class DataStack: Equatable, @unchecked Sendable {
     func withView<Result, Failure>(
         _ body: (ObjectContext) throws(Failure) -> Result
     ) throws(Failure) -> Result {
+        let view = lockView()
+        defer { viewLock.unlock() }
+        return try body(view)
+    }
+
+    /// The view, whose lock the caller opens when it is done.
+    func lockView() -> ObjectContext {
         let isCurrent = viewExecutor.isCurrent
         Log.assert(
             isCurrent,
             "a stack is fetched from where its view lives: the main thread unless it was made "
                 + "with another viewContext")
         viewLock.lock()
-        defer { viewLock.unlock() }
-        return try body(lockedView(isCurrent: isCurrent))
+        return lockedView(isCurrent: isCurrent)
     }
 
     /// Reads every live object of the view again.

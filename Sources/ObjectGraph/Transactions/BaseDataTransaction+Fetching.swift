@@ -32,14 +32,16 @@ extension BaseDataTransaction: FetchableSource, QueryableSource {
         _ from: From<O>, _ fetchClauses: [any FetchClause]
     ) throws(CoreStoreError) -> O? {
         try withRunner { runner throws(CoreStoreError) in
-            try runner.first(O.self, from.configurations, fetchClauses)
+            try runner.first(O.self, from.configurations, FetchTerms(fetchClauses, limit: 1))
         } as? O
     }
 
     public func fetchAll<O>(
         _ from: From<O>, _ fetchClauses: [any FetchClause]
     ) throws(CoreStoreError) -> [O] {
-        try withRunner { runner throws(CoreStoreError) in try runner.fetch(from, fetchClauses) }
+        try withRunner { runner throws(CoreStoreError) in
+            try runner.fetch(from, FetchTerms(fetchClauses))
+        }
     }
 
     public func fetchCount<O>(

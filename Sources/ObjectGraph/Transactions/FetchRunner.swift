@@ -9,22 +9,22 @@ struct FetchRunner {
     // MARK: Objects
 
     func fetch<O: DynamicObject>(
-        _ from: From<O>, _ clauses: [any FetchClause], limit: Int = 0
+        _ from: From<O>, _ terms: FetchTerms
     ) throws(CoreStoreError) -> [O] {
         var objects: [O] = []
-        try forEachObject(O.self, from.configurations, clauses, limit: limit) { object in
+        try forEachObject(O.self, from.configurations, terms) { object in
             if let object = object as? O { objects.append(object) }
         }
         return objects
     }
 
-    /// The first object that a fetch of a class finds.
+    /// The first object that a fetch of a class finds, by terms that ask for one.
     func first(
         _ type: any DynamicObject.Type, _ configurations: [ModelConfiguration]?,
-        _ clauses: [any FetchClause]
+        _ terms: FetchTerms
     ) throws(CoreStoreError) -> CoreStoreObject? {
         var first: CoreStoreObject?
-        try forEachObject(type, configurations, clauses, limit: 1) { object in
+        try forEachObject(type, configurations, terms) { object in
             // A tweak may have asked for more.
             first = first ?? object
         }
@@ -34,10 +34,9 @@ struct FetchRunner {
     /// What is not generic of a fetch, and so runs without asking for types.
     private func forEachObject(
         _ type: any DynamicObject.Type, _ configurations: [ModelConfiguration]?,
-        _ clauses: [any FetchClause], limit: Int, _ body: (CoreStoreObject) -> Void
+        _ terms: FetchTerms, _ body: (CoreStoreObject) -> Void
     ) throws(CoreStoreError) {
-        try run {
-            let terms = FetchTerms(clauses, limit: limit)
+        do {
             let isDone = try forEachKeyedRow(type, configurations, terms) { access, number, row in
                 let object = try context.object(number, row: row, access)
                 if object.state != .deleted { body(object) }
@@ -54,6 +53,8 @@ struct FetchRunner {
                         of: store)
                 if let object, object.state != .deleted { body(object) }
             }
+        } catch {
+            throw reported(error)
         }
     }
 
@@ -215,14 +216,18 @@ struct FetchRunner {
         do {
             return try body()
         } catch {
-            let failure: CoreStoreError
-            switch error {
-            case let error as CoreStoreError: failure = error
-            case let error as QueryError: failure = .failure(.query, error.message)
-            default: failure = CoreStoreError(error)
-            }
-            Log.error(failure, "a fetch failed.")
-            throw failure
+            throw reported(error)
         }
+    }
+
+    private func reported(_ error: any Error) -> CoreStoreError {
+        let failure: CoreStoreError
+        switch error {
+        case let error as CoreStoreError: failure = error
+        case let error as QueryError: failure = .failure(.query, error.message)
+        default: failure = CoreStoreError(error)
+        }
+        Log.error(failure, "a fetch failed.")
+        return failure
     }
 }

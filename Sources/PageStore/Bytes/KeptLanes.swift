@@ -19,9 +19,12 @@ struct KeptLanes: ~Copyable {
     private var laneCount = 0
     /// What counts them, once there are any.
     private var counter: KeptBytes?
+    /// Bytes of the image's ``KeyTable``.
+    private var tableSize = 0
 
     deinit {
         guard let counter else { return }
+        counter.add(-tableSize)
         for index in 0..<laneCount { counter.add(-lanes[index].lane.words.capacity * 8) }
     }
 
@@ -44,6 +47,13 @@ struct KeptLanes: ~Copyable {
         return LanePair(
             slots: keptSlots ?? add(Lane(words: read(slots)), slots, false, kept),
             bitmaps: keptBitmaps ?? add(Lane(bitmaps: read(bitmaps)), bitmaps, true, kept))
+    }
+
+    /// Counts the image's ``KeyTable``, which goes with the image as well.
+    mutating func countTable(_ bytes: Int, by kept: KeptBytes) {
+        tableSize = bytes
+        counter = kept
+        kept.add(bytes)
     }
 
     private mutating func add(

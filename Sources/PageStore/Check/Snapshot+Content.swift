@@ -46,7 +46,8 @@ extension Snapshot {
             var open = [root]
             while let node = open.popLast() {
                 let span = PageMap.span(level: node.level, fanout: node.entries.count)
-                for (index, address) in node.entries.enumerated() where !address.isNone {
+                for index in node.entries.indices where !node.entries[index].isNone {
+                    let address = node.entries[index]
                     let first = node.firstID + UInt64(index) * span
                     if node.level == 0 {
                         named[PageID(first)] = .extent(address)
@@ -78,7 +79,8 @@ extension Snapshot {
         var open = [generation.map.root]
         if !open[0].address.isNone { places.append(place(open[0].address, nil)) }
         while let node = open.popLast() {
-            for (index, address) in node.entries.enumerated() {
+            for index in node.entries.indices {
+                let address = node.entries[index]
                 if node.level == 0 {
                     guard !address.isNone else { continue }
                     pages.append(PageID(node.firstID + UInt64(index)))

@@ -9,27 +9,28 @@ final class MapNode: @unchecked Sendable {
     /// The first page id that the node covers.
     let firstID: UInt64
     var address: ExtentAddress
-    var entries: [ExtentAddress]
-    var children: [MapNode?]
+    let entries: FixedArray<ExtentAddress>
+    /// Empty in a leaf.
+    let children: FixedArray<MapNode?>
     /// In a leaf: for each page where the cache had it last.
-    var cacheHints: [CacheHint]
+    let cacheHints: FixedArray<CacheHint>
 
     init(level: Int, firstID: UInt64, fanout: Int) {
         self.level = level
         self.firstID = firstID
         address = .none
-        entries = Array(repeating: .none, count: fanout)
-        children = level == 0 ? [] : Array(repeating: nil, count: fanout)
-        cacheHints = level == 0 ? Array(repeating: .none, count: fanout) : []
+        entries = FixedArray(repeating: .none, count: fanout)
+        children = FixedArray(repeating: nil, count: level == 0 ? 0 : fanout)
+        cacheHints = FixedArray(repeating: .none, count: level == 0 ? fanout : 0)
     }
 
     init(copying other: MapNode) {
         level = other.level
         firstID = other.firstID
         address = .none
-        entries = other.entries
-        children = other.children
-        cacheHints = other.cacheHints
+        entries = FixedArray(copying: other.entries)
+        children = FixedArray(copying: other.children)
+        cacheHints = FixedArray(copying: other.cacheHints)
     }
 
     /// What the node's extent is stored under: level and first id.
@@ -37,7 +38,7 @@ final class MapNode: @unchecked Sendable {
 
     static func storedID(level: Int, firstID: UInt64) -> UInt64 { UInt64(level) << 56 | firstID }
 
-    var isEmpty: Bool { entries.allSatisfy(\.isNone) }
+    var isEmpty: Bool { entries.indices.allSatisfy { entries[$0].isNone } }
 }
 
 /// The map of one generation.
@@ -131,8 +132,8 @@ struct PageMap: Sendable {
         var found: [MapNode] = []
         func visit(_ node: MapNode) {
             guard node.address.isNone else { return }
-            for child in node.children {
-                if let child { visit(child) }
+            for index in node.children.indices {
+                if let child = node.children[index] { visit(child) }
             }
             found.append(node)
         }

@@ -15,6 +15,18 @@ struct PageVersion {
     var chain = DeltaChain()
 }
 
+/// What a lookup asks of a page's newest version.
+private struct NewestVersion {
+    let version: PageVersion
+    /// Of an image.
+    let location: ImageAddress?
+
+    init(_ version: PageVersion) {
+        self.version = version
+        location = if case .image(let image) = version.content { ImageAddress(image) } else { nil }
+    }
+}
+
 /// A completed checkpoint and what was committed since: what snapshots look pages up in.
 ///
 /// Snapshots keep the generation that they started in alive; commits append to the newest one
@@ -28,7 +40,7 @@ final class Generation: @unchecked Sendable {
     private(set) var versions: [PageID: [PageVersion]] = [:]
     /// The last of each list in `versions`, which is nearly always what a lookup wants: found
     /// without a dictionary's hash, and without a reference to the list.
-    private var newest = NumberTable<PageVersion>()
+    private var newest = NumberTable<NewestVersion>()
     /// False until the first is added, which each lookup asks.
     private var hasHadVersions = false
     /// Bytes of the images in `versions`.
@@ -64,7 +76,7 @@ final class Generation: @unchecked Sendable {
             let later = list.filter { $0.commit > checkpointCommit }
             guard let newest = later.last else { continue }
             hasHadVersions = true
-            self.newest[id.rawValue] = newest
+            self.newest[id.rawValue] = NewestVersion(newest)
             versions[id] = later
             for version in later { count(version) }
         }
@@ -73,9 +85,13 @@ final class Generation: @unchecked Sendable {
 
     /// The newest version at or before a commit.
     func version(of id: PageID, upTo commit: UInt64) -> PageVersion? {
-        guard hasHadVersions, let last = newest[id.rawValue] else { return nil }
-        if last.commit <= commit { return last }
-        return versions[id]?.last { $0.commit <= commit }
+        guard hasHadVersions, let place = newest.place(of: id.rawValue),
+            let last = newest.contents[place]?.version.commit
+        else { return nil }
+        guard last <= commit else { return versions[id]?.last { $0.commit <= commit } }
+        // Handing the image out waits for its count of references, and then for its header.
+        newest.contents[place]?.location?.prefetchNode()
+        return newest.contents[place]?.version
     }
 
     /// What a delta against the newest version of a page would build on.
@@ -89,7 +105,7 @@ final class Generation: @unchecked Sendable {
     /// snapshot, nor one of the commits that are named, which the next snapshots will show.
     func append(_ version: PageVersion, of id: PageID, keeping commits: [UInt64]) {
         hasHadVersions = true
-        newest[id.rawValue] = version
+        newest[id.rawValue] = NewestVersion(version)
         guard var list = versions.removeValue(forKey: id) else {
             count(version)
             versions[id] = [version]

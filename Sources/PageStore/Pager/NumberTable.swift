@@ -3,7 +3,8 @@
 struct NumberTable<Value> {
     /// 0 marks a free slot.
     private var numbers: [UInt64] = Array(repeating: 0, count: 16)
-    private var contents: [Value?] = Array(repeating: nil, count: 16)
+    /// A value that ``place(of:)`` found is read here, so that no more of it is copied than is asked.
+    private(set) var contents: [Value?] = Array(repeating: nil, count: 16)
     private(set) var count = 0
 
     /// In no particular order.
@@ -23,6 +24,13 @@ struct NumberTable<Value> {
             slot = (slot &+ 1) & (numbers.count &- 1)
         }
         return slot
+    }
+
+    /// Where the value of a number is until the table changes.
+    @inline(__always)
+    func place(of number: UInt64) -> Int? {
+        let slot = slot(number)
+        return numbers[slot] == number ? slot : nil
     }
 
     subscript(number: UInt64) -> Value? {

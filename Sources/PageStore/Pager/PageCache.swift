@@ -89,6 +89,14 @@ struct PageCache {
         sizeInBytes += image.count
     }
 
+    /// Lets go of an image that few will ask for again.
+    mutating func remove(_ address: ExtentAddress) {
+        guard let index = slotByPlace[address.place], slots[index].address == address else {
+            return
+        }
+        remove(index)
+    }
+
     private var shareInBytes: Int {
         max(budgetInBytes - reservedBytes - keptBytes.count, budgetInBytes / 4)
     }

@@ -49,7 +49,15 @@ extension PageView {
         behind prefix: Span<UInt8>, in tree: TreeID
     ) throws(StoreError) -> NumberRun? {
         try prefix.withView { prefix throws(StoreError) in
-            try leaf(for: prefix, in: tree).numbers(behind: prefix)
+            let leaf = try leaf(for: prefix, in: tree)
+            let rest = prefix.dropFirst(leaf.prefixSize)
+            if let first = KeyTable(of: leaf)?.slot(of: rest, in: leaf) {
+                return try leaf.numbers(behind: prefix, from: first)
+            }
+            if KeyTable.countsSearches(in: leaf), let keptBytes {
+                KeyTable.noteSearch(in: leaf, countedBy: keptBytes)
+            }
+            return try leaf.numbers(behind: prefix)
         }
     }
 
@@ -105,10 +113,12 @@ package struct NumberRun {
 }
 
 extension NodeView {
-    /// In the leaf that covers the prefix.
-    func numbers(behind prefix: ByteView) throws(StoreError) -> NumberRun? {
+    /// In the leaf that covers the prefix, where it may be known which slot has the first.
+    func numbers(
+        behind prefix: ByteView, from known: Int? = nil
+    ) throws(StoreError) -> NumberRun? {
         let rest = prefix.dropFirst(prefixSize)
-        let first = search(prefix).index
+        let first = known ?? search(prefix).index
         var end = first
         while end < slotCount {
             let suffix = suffix(end)

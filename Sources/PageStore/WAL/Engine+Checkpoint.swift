@@ -66,21 +66,22 @@ extension Engine {
     func run(_ plan: CheckpointPlan) throws(StoreError) {
         defer { endCheckpoint() }
         var output = ExtentWriter(engine: self, isRecent: false)
-        let map: PageMap
+        let stored: StoredPages
         var dying: [PendingSpace]
         let saved: (root: ExtentAddress, blocks: [ExtentAddress], state: SavedSpace)
         do throws(StoreError) {
-            (map, dying) = try storePages(plan, with: &output)
+            stored = try storePages(plan, with: &output)
+            dying = try dyingSpace(stored.dropped, plan)
             saved = try storeSpace(plan, &dying, with: &output)
         } catch {
             output.abandon()
             throw failedBeforeCommit(error)
         }
         try syncData()
-        let superblock = superblock(of: plan, map: map, saved.root, saved.state)
+        let superblock = superblock(of: plan, map: stored.map, saved.root, saved.state)
         try writeSuperblock(superblock)
         writer.allocationBlocks = saved.blocks
-        publish(plan, map, superblock)
+        publish(plan, stored, superblock)
         release(dying, saved.state.zoneAddresses)
     }
 
@@ -93,11 +94,20 @@ extension Engine {
         checkpointGate.open()
     }
 
-    /// Stores each page that changed since the last checkpoint and the map above them. Returns
-    /// what only older generations need.
+    /// What a checkpoint has stored, and nobody sees yet.
+    private struct StoredPages {
+        var map: PageMap
+        /// Whoever reads these pages next finds them, though the log's images are let go.
+        var images: [(image: PageBuffer, address: ExtentAddress)]
+        /// What only older generations need.
+        var dropped: [ExtentAddress]
+    }
+
+    /// Stores each page that changed since the last checkpoint and the map above them.
     private func storePages(
         _ plan: CheckpointPlan, with output: inout ExtentWriter
-    ) throws(StoreError) -> (PageMap, [PendingSpace]) {
+    ) throws(StoreError) -> StoredPages {
+        var images: [(image: PageBuffer, address: ExtentAddress)] = []
         var changes: [(id: PageID, address: ExtentAddress)] = []
         var pace = CheckpointPace()
         for (id, version) in plan.versions {
@@ -108,8 +118,7 @@ extension Engine {
                     image.view, id: id.rawValue, kind: .page, generation: plan.number,
                     commit: version.commit, below: plan.moves[id])
                 changes.append((id: id, address: address))
-                // Whoever reads the page next finds it, though the log's image is let go.
-                lock.withLock { $0.insert(image, at: address) }
+                images.append((image: image, address: address))
             case .extent(let address):
                 changes.append((id: id, address: address))
             case .freed:
@@ -123,20 +132,21 @@ extension Engine {
             try plan.base.map.replacing(changes, load: loadMapNode, dropped: &dropped)
         }
         try storeMap(map, plan, with: &output)
-        return (map, try dyingSpace(dropped, plan))
+        return StoredPages(map: map, images: images, dropped: dropped)
     }
 
     private func storeMap(
         _ map: PageMap, _ plan: CheckpointPlan, with output: inout ExtentWriter
     ) throws(StoreError) {
         for node in map.unwritten() {
-            for (index, child) in node.children.enumerated() {
-                if let child, !child.isEmpty { node.entries[index] = child.address }
+            for index in node.children.indices {
+                guard let child = node.children[index], !child.isEmpty else { continue }
+                node.entries[index] = child.address
             }
             guard !node.isEmpty else { continue }
             let page = PageBuffer(id: PageID(0), count: options.pageSizeInBytes)
-            for (index, entry) in node.entries.enumerated() {
-                entry.store(in: page, at: index * ExtentAddress.size)
+            for index in node.entries.indices {
+                node.entries[index].store(in: page, at: index * ExtentAddress.size)
             }
             node.address = try output.append(
                 page.view, id: node.storedID, kind: .map, generation: plan.number,
@@ -223,11 +233,13 @@ extension Engine {
         try checkNotPoisoned()
     }
 
-    private func publish(_ plan: CheckpointPlan, _ map: PageMap, _ superblock: Superblock) {
+    private func publish(
+        _ plan: CheckpointPlan, _ stored: StoredPages, _ superblock: Superblock
+    ) {
         let freedBytes = lock.withLock { cache in
             let imageBytes = state.generation.imageBytes
             state.generation = Generation(
-                number: plan.number, checkpointCommit: plan.commitNumber, map: map,
+                number: plan.number, checkpointCommit: plan.commitNumber, map: stored.map,
                 after: state.generation)
             state.logBytes -= plan.oldLogBytes
             state.checkpointRetryLogBytes = 0
@@ -237,7 +249,12 @@ extension Engine {
             state.segments.removeAll { $0.number < plan.head.number }
             state.checkpoints += 1
             state.durableCommit = max(state.durableCommit, plan.commitNumber)
+            // Images are the cache's from now on, and not before: as long as they count as versions
+            // too, others would go for them that are asked for all the time. Those that they
+            // replace are seldom asked for again.
+            for address in stored.dropped { cache.remove(address) }
             reserveMemory(&cache)
+            for (image, address) in stored.images { cache.insert(image, at: address) }
             return imageBytes - state.generation.imageBytes
         }
         returnMemory(freed: freedBytes)

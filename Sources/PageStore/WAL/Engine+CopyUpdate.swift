@@ -154,7 +154,8 @@ extension Snapshot {
                 if !node.address.isNone, try engine.madeCommit(of: node.address) <= commit {
                     continue
                 }
-                for (index, address) in node.entries.enumerated() {
+                for index in node.entries.indices {
+                    let address = node.entries[index]
                     if node.level == 0 {
                         guard !address.isNone else { continue }
                         found.append((PageID(node.firstID + UInt64(index)), address))

@@ -1,0 +1,114 @@
+import TestSupport
+import Testing
+
+@testable import PageStore
+
+/// Looking for texts that begin alike by the table that is kept with a leaf.
+@Suite struct KeyTableTests {
+    private static func bytes(_ number: UInt64) -> [UInt8] {
+        (0..<8).map { UInt8(truncatingIfNeeded: number >> UInt64(56 - 8 * $0)) }
+    }
+
+    private func store(
+        _ keys: some Sequence<[UInt8]>, cacheBytes: Int = 1 << 20
+    ) throws -> (engine: Engine, tree: TreeID) {
+        var options = Engine.Options()
+        options.pageSizeInBytes = 4096
+        options.unitSizeInBytes = 512
+        options.cacheSizeInBytes = cacheBytes
+        options.checkpointsInBackground = false
+        let engine = try Engine.inMemory(options: options)
+        let transaction = try engine.beginWrite()
+        let tree = try transaction.createTree()
+        transaction.catalogRoot = tree.root
+        for key in keys { _ = try transaction.insert(key.span, [UInt8]().span, into: tree) }
+        _ = try transaction.commit()
+        return (engine, tree)
+    }
+
+    @Test func `a leaf with a table finds what it found without one`() throws {
+        var random = SeededRandom(for: "KeyTableTests model")
+        var numbers: [[UInt8]: [UInt64]] = [:]
+        func prefix() -> [UInt8] {
+            Array("some.\(random.below(40)).name.\(random.below(100_000))".utf8) + [0, 0]
+        }
+        for _ in 0..<1000 {
+            let prefix = prefix()
+            let count = random.below(10) == 0 ? random.below(6) : 1
+            numbers[prefix] = Set((0..<count).map { _ in UInt64(random.below(1 << 20)) }).sorted()
+        }
+        let (engine, tree) = try store(
+            numbers.flatMap { prefix, list in list.map { prefix + Self.bytes($0) } }
+                .shuffled(using: &random))
+        let snapshot = try engine.snapshot()
+        let others = (0..<1000).map { _ in prefix() }
+        var unclear = 0
+        for _ in 0..<4 {
+            for prefix in (numbers.keys + others).shuffled(using: &random) {
+                guard let run = try snapshot.numbers(behind: prefix.span, in: tree) else {
+                    unclear += 1
+                    continue
+                }
+                #expect((0..<run.count).map { run[$0] } == numbers[prefix] ?? [])
+            }
+        }
+        #expect(engine.keptBytes.count > 1000, "no leaf has a table")
+        // Only runs that end a leaf are left to a cursor.
+        #expect(unclear < 200)
+        try engine.close()
+    }
+
+    @Test func `a table goes with its image`() throws {
+        let keys = (0..<5000).map {
+            Array("some.\($0 % 100).name.\($0)".utf8) + [0, 0] + Self.bytes(7)
+        }
+        let (engine, tree) = try store(keys, cacheBytes: 64 << 10)
+        try engine.checkpointNow()
+        do {
+            let snapshot = try engine.snapshot()
+            var most = 0
+            for key in keys {
+                let prefix = Array(key.dropLast(8))
+                for _ in 0..<10 {
+                    let run = try snapshot.numbers(behind: prefix.span, in: tree)
+                    #expect(run.map { $0[0] } ?? 7 == 7)
+                }
+                most = max(most, engine.keptBytes.count)
+            }
+            #expect(most > 1000)
+            // Of eight times as many leaves as the cache has room for.
+            #expect(most < 16 << 10)
+        }
+        engine.lock.withLock { $0.removeAll() }
+        #expect(engine.keptBytes.count == 0)
+        try engine.close()
+    }
+
+    @Test func `leaves of keys that do not begin alike have no table`() throws {
+        let (engine, tree) = try store(
+            (0..<2000).map { Self.bytes(UInt64($0) << 50) + Self.bytes(UInt64($0)) })
+        let snapshot = try engine.snapshot()
+        for number in (0..<2000).flatMap({ [UInt64](repeating: $0, count: 10) }) {
+            let prefix = Self.bytes(number << 50)
+            let run = try snapshot.numbers(behind: prefix.span, in: tree)
+            #expect(run.map { $0[0] } ?? number == number)
+        }
+        #expect(engine.keptBytes.count == 0)
+        try engine.close()
+    }
+
+    @Test func `a key that ends in no number is reported as often as it is met`() throws {
+        let keys = (100..<200).map { Array("some.name.\($0)".utf8) + [0, 0] + Self.bytes(7) }
+        let stray = Array("some.name.150".utf8) + [0, 0, 1, 2, 3]
+        let (engine, tree) = try store(keys + [stray])
+        let snapshot = try engine.snapshot()
+        let prefix = Array(keys[50].dropLast(8))
+        for _ in 0..<20 {
+            let error = #expect(throws: StoreError.self) {
+                _ = try snapshot.numbers(behind: prefix.span, in: tree)
+            }
+            #expect(error?.code == .corrupt)
+        }
+        try engine.close()
+    }
+}
