@@ -3,7 +3,7 @@
 struct NumberTable<Value> {
     /// 0 marks a free slot.
     private var numbers: [UInt64] = Array(repeating: 0, count: 16)
-    /// A value that ``place(of:)`` found is read here, so that no more of it is copied than is asked.
+    /// What ``place(of:)`` found is read here, so that no more of a value is copied than is asked.
     private(set) var contents: [Value?] = Array(repeating: nil, count: 16)
     private(set) var count = 0
 
