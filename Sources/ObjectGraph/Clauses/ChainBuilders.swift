@@ -17,44 +17,34 @@ public protocol QueryChainableBuilderType {
 public struct FetchChainBuilder<O: DynamicObject>: FetchChainableBuilderType {
     public typealias ObjectType = O
     public let from: From<O>
-    @usableFromInline let clauses: FetchClauses
+    /// The first clause, when it is a condition: kept as it is, because most fetches have no other.
+    let condition: Where<O>?
+    private let otherClauses: [any FetchClause]
 
     public var fetchClauses: [any FetchClause] {
-        clauses.condition.map { [Where<O>($0)] } ?? clauses.list
+        guard let condition else { return otherClauses }
+        return [condition] + otherClauses
     }
 
     init(from: From<O>, fetchClauses: [any FetchClause]) {
         self.from = from
-        clauses = FetchClauses(fetchClauses)
+        condition = nil
+        otherClauses = fetchClauses
     }
 
     @usableFromInline
     init(from: From<O>, condition: Where<O>) {
         self.from = from
-        clauses = FetchClauses(condition)
-    }
-}
-
-/// The clauses of a chain, of which a chain that is handed on copies one reference.
-@usableFromInline
-final class FetchClauses {
-    /// The one clause when it is a condition, as in most fetches: kept without a list.
-    let condition: WhereCondition?
-    /// Any others.
-    let list: [any FetchClause]
-    /// What the condition says.
-    let terms: FetchTerms
-
-    init(_ list: [any FetchClause]) {
-        condition = nil
-        self.list = list
-        terms = FetchTerms()
+        self.condition = condition
+        otherClauses = []
     }
 
-    init<O>(_ condition: Where<O>) {
-        self.condition = condition.condition
-        list = []
-        terms = FetchTerms(condition.condition)
+    /// What the clauses say together.
+    func terms(limit: Int = 0) -> FetchTerms {
+        guard let condition, otherClauses.isEmpty else {
+            return FetchTerms(fetchClauses, limit: limit)
+        }
+        return FetchTerms(condition.condition, limit: limit)
     }
 }
 

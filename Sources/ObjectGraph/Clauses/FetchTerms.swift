@@ -24,18 +24,14 @@ struct FetchTerms {
     }
 
     /// What a condition says alone.
-    init(_ condition: WhereCondition) { self.condition = condition }
+    init(_ condition: WhereCondition, limit: Int) {
+        self.condition = condition
+        fetchLimit = limit
+    }
 
     /// Nil for no limit.
     var limit: Int? { fetchLimit > 0 ? fetchLimit : nil }
     var offset: Int { max(0, fetchOffset) }
-
-    /// The same of no more than so many objects.
-    func limited(to limit: Int) -> FetchTerms {
-        var terms = self
-        terms.fetchLimit = limit
-        return terms
-    }
 
     /// The request in the terms of the store. Throws a `QueryError` for a condition that could not
     /// be read.

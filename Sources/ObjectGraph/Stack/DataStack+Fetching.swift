@@ -32,30 +32,20 @@ extension DataStack: FetchableSource, QueryableSource {
     public func fetchOne<O>(
         _ from: From<O>, _ fetchClauses: [any FetchClause]
     ) throws(CoreStoreError) -> O? {
-        try withRunner { runner throws(CoreStoreError) in
-            try runner.first(O.self, from.configurations, FetchTerms(fetchClauses, limit: 1))
-        } as? O
+        try first(from, FetchTerms(fetchClauses, limit: 1))
     }
 
     /// The same as of any chain, without a list of clauses: what programs ask most often.
-    @inlinable
     public func fetchOne<O>(_ clauseChain: FetchChainBuilder<O>) throws(CoreStoreError) -> O? {
-        try first(O.self, clauseChain.from.configurations, clauseChain.clauses) as? O
+        try first(clauseChain.from, clauseChain.terms(limit: 1))
     }
 
-    /// Without a closure, which would copy the terms.
-    @usableFromInline
-    func first(
-        _ type: any DynamicObject.Type, _ configurations: [ModelConfiguration]?,
-        _ clauses: FetchClauses
-    ) throws(CoreStoreError) -> CoreStoreObject? {
+    private func first<O>(_ from: From<O>, _ terms: FetchTerms) throws(CoreStoreError) -> O? {
+        // Without a closure, which would copy the terms.
         let view = lockView()
         defer { viewLock.unlock() }
         let runner = FetchRunner(stack: self, context: view)
-        if clauses.condition != nil {
-            return try runner.first(type, configurations, clauses.terms, limit: 1)
-        }
-        return try runner.first(type, configurations, FetchTerms(clauses.list, limit: 1))
+        return try runner.first(O.self, from.configurations, terms) as? O
     }
 
     public func fetchAll<O>(
@@ -63,6 +53,13 @@ extension DataStack: FetchableSource, QueryableSource {
     ) throws(CoreStoreError) -> [O] {
         try withRunner { runner throws(CoreStoreError) in
             try runner.fetch(from, FetchTerms(fetchClauses))
+        }
+    }
+
+    /// The same as of any chain, without a list of clauses.
+    public func fetchAll<O>(_ clauseChain: FetchChainBuilder<O>) throws(CoreStoreError) -> [O] {
+        try withRunner { runner throws(CoreStoreError) in
+            try runner.fetch(clauseChain.from, clauseChain.terms())
         }
     }
 

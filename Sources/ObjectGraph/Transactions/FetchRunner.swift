@@ -18,14 +18,13 @@ struct FetchRunner {
         return objects
     }
 
-    /// The first object that a fetch of a class finds, by terms that ask for one, or of so many as
-    /// a limit says.
+    /// The first object that a fetch of a class finds, by terms that ask for one.
     func first(
         _ type: any DynamicObject.Type, _ configurations: [ModelConfiguration]?,
-        _ terms: FetchTerms, limit: Int? = nil
+        _ terms: FetchTerms
     ) throws(CoreStoreError) -> CoreStoreObject? {
         var first: CoreStoreObject?
-        try forEachObject(type, configurations, terms, limit: limit) { object in
+        try forEachObject(type, configurations, terms) { object in
             // A tweak may have asked for more.
             first = first ?? object
         }
@@ -35,16 +34,14 @@ struct FetchRunner {
     /// What is not generic of a fetch, and so runs without asking for types.
     private func forEachObject(
         _ type: any DynamicObject.Type, _ configurations: [ModelConfiguration]?,
-        _ terms: FetchTerms, limit: Int? = nil, _ body: (CoreStoreObject) -> Void
+        _ terms: FetchTerms, _ body: (CoreStoreObject) -> Void
     ) throws(CoreStoreError) {
         do {
-            let isDone = try forEachKeyedRow(type, configurations, terms, limit: limit) {
-                access, number, row in
+            let isDone = try forEachKeyedRow(type, configurations, terms) { access, number, row in
                 let object = try context.object(number, row: row, access)
                 if object.state != .deleted { body(object) }
             }
             if isDone { return }
-            let terms = limit.map { terms.limited(to: $0) } ?? terms
             try FetchPlan(self, type, configurations, terms).forEach { store, reader, number, row in
                 let access = try context.access(to: store)
                 // A row from before the transaction may be older than what the object has there.
@@ -66,8 +63,7 @@ struct FetchRunner {
     /// programs make.
     private func forEachKeyedRow(
         _ type: any DynamicObject.Type, _ configurations: [ModelConfiguration]?,
-        _ terms: FetchTerms, limit: Int? = nil,
-        _ body: (StoreAccess, ObjectNumber, RowView) throws -> Void
+        _ terms: FetchTerms, _ body: (StoreAccess, ObjectNumber, RowView) throws -> Void
     ) throws -> Bool {
         guard case .equality(let name, let value)? = terms.condition, terms.sortKeys.isEmpty,
             terms.includesPendingChanges || context.role == .view,
@@ -78,7 +74,7 @@ struct FetchRunner {
         let access = try context.access(to: store)
         return try KeyLookup.forEach(
             name, equals: value, of: entity, in: access.reader,
-            includesSubentities: terms.includesSubentities, limit: limit ?? terms.limit,
+            includesSubentities: terms.includesSubentities, limit: terms.limit,
             offset: terms.offset
         ) { number, row in
             try body(access, number, row)

@@ -2,8 +2,8 @@
 /// with an image in which keys were sought several times, when they are texts that begin alike.
 ///
 /// A search by order reads a slot and a cell at each step, and waits for memory each time; this
-/// reads one line of the table, one slot and one cell. What it says is where to look, and never
-/// that something is there or not: the leaf alone says that.
+/// reads one line of the table, and then a slot and its cell at once. What it says is where to
+/// look, and never that something is there or not: the leaf alone says that.
 @safe
 struct KeyTable {
     /// How often keys are sought in an image before its table is made.
@@ -16,14 +16,26 @@ struct KeyTable {
     /// Images whose keys have hashes that meet more often have no table.
     private static let probeCountMax = 24
 
-    /// 0 where nothing stands; else the low bits are a slot's index and one, the others bits of the
-    /// hash.
-    private let entries: UnsafeMutablePointer<UInt16>
+    /// 0 where nothing stands; else from the low bits on a slot's index and one, where its cell is,
+    /// whether its key differs from the next one in more than the number, and bits of the hash.
+    private let entries: UnsafeMutablePointer<UInt32>
     /// A power of two.
     private let count: Int
     private let indexBitCount: Int
 
-    private init(_ entries: UnsafeMutablePointer<UInt16>, slotCount: Int) {
+    /// A page has 64 KiB at most.
+    private static let cellBitCount = 16
+    /// All but those of the hash.
+    private var placeBitCount: Int { indexBitCount &+ KeyTable.cellBitCount &+ 1 }
+
+    /// What is found by a table.
+    struct Found {
+        var index: Int
+        /// Whether no other key of the node differs from it in the number alone.
+        var isSingle: Bool
+    }
+
+    private init(_ entries: UnsafeMutablePointer<UInt32>, slotCount: Int) {
         unsafe self.entries = entries
         count = KeyTable.entryCount(slotCount)
         indexBitCount = Int.bitWidth - slotCount.leadingZeroBitCount
@@ -41,7 +53,7 @@ struct KeyTable {
         // Safety: a larger word is what `make` stored, which the image keeps to its end; its count
         // of slots is what it was then, because the image is published.
         guard word > KeyTable.none,
-            let entries = unsafe UnsafeMutablePointer<UInt16>(bitPattern: word)
+            let entries = unsafe UnsafeMutablePointer<UInt32>(bitPattern: word)
         else { return nil }
         unsafe self.init(entries, slotCount: leaf.slotCount)
     }
@@ -50,28 +62,31 @@ struct KeyTable {
     static func end(_ word: UInt) {
         guard word > none else { return }
         // Safety: `make` allocated it, and the image's word was the only way to it.
-        unsafe UnsafeMutablePointer<UInt16>(bitPattern: word)?.deallocate()
+        unsafe UnsafeMutablePointer<UInt32>(bitPattern: word)?.deallocate()
     }
 
     /// The first slot whose key behind the node's prefix is these bytes and a number, if the table
     /// knows one.
-    func slot(of rest: ByteView, in leaf: NodeView) -> Int? {
+    func slot(of rest: ByteView, in leaf: NodeView) -> Found? {
         guard rest.count >= 8 else { return nil }
         let hash = KeyTable.hash(rest)
         let tag = self.tag(hash)
-        let indexMask = UInt16(truncatingIfNeeded: 1 << indexBitCount &- 1)
+        let placeMask = UInt32(1) << placeBitCount &- 1
         var place = Int(truncatingIfNeeded: hash) & (count &- 1)
         for _ in 0..<KeyTable.probeCountMax {
             // Safety: the place is less than the count, which is a power of two.
             let entry = unsafe entries[place]
             if entry == 0 { return nil }
-            if entry & ~indexMask == tag {
-                let index = Int(entry & indexMask) &- 1
+            if entry & ~placeMask == tag {
+                let index = Int(entry & (UInt32(1) << indexBitCount &- 1)) &- 1
+                let location = entry >> indexBitCount
+                let cell = Int(location & 0xFFFF)
+                ImageAddress(leaf.page).prefetch(from: cell &- 64, lineCount: 2)
                 let suffix = leaf.suffix(index)
                 if suffix.count == rest.count &+ 8,
                     suffix.slice(from: 0, count: rest.count).compareInSteps(rest) == 0
                 {
-                    return index
+                    return Found(index: index, isSingle: location >> 16 & 1 == 1)
                 }
             }
             place = (place &+ 1) & (count &- 1)
@@ -80,12 +95,16 @@ struct KeyTable {
     }
 
     /// False when the hash meets too many others.
-    private func insert(_ hash: UInt64, _ index: Int) -> Bool {
+    private func insert(_ hash: UInt64, _ found: Found, cell: Int) -> Bool {
+        let single: UInt32 = found.isSingle ? 1 : 0
+        let entry =
+            tag(hash) | (single << 16 | UInt32(truncatingIfNeeded: cell)) << indexBitCount
+            | UInt32(truncatingIfNeeded: found.index &+ 1)
         var place = Int(truncatingIfNeeded: hash) & (count &- 1)
         for _ in 0..<KeyTable.probeCountMax {
             // Safety: as in `slot`.
             if unsafe entries[place] == 0 {
-                unsafe entries[place] = tag(hash) | UInt16(truncatingIfNeeded: index &+ 1)
+                unsafe entries[place] = entry
                 return true
             }
             place = (place &+ 1) & (count &- 1)
@@ -93,8 +112,8 @@ struct KeyTable {
         return false
     }
 
-    private func tag(_ hash: UInt64) -> UInt16 {
-        UInt16(truncatingIfNeeded: hash >> 48) << indexBitCount
+    private func tag(_ hash: UInt64) -> UInt32 {
+        UInt32(truncatingIfNeeded: hash >> 32) << placeBitCount
     }
 
     /// Of eight bytes or more.
@@ -126,7 +145,7 @@ struct KeyTable {
         guard word < none, page.setKeyWord(word + 1, from: word), word + 1 == none,
             let table = make(of: leaf)
         else { return }
-        let size = table.count * MemoryLayout<UInt16>.size
+        let size = table.count * MemoryLayout<UInt32>.size
         // Safety: from here on the word is what the table's memory is ended by.
         _ = page.setKeyWord(unsafe UInt(bitPattern: table.entries), from: none)
         page.withLanes { $0.countTable(size, by: kept) }
@@ -136,9 +155,10 @@ struct KeyTable {
     /// with a number.
     private static func make(of leaf: NodeView) -> KeyTable? {
         let slotCount = leaf.slotCount
-        guard leaf.isLeaf, slotCount >= slotCountMin else { return nil }
+        // Few bits of a hash would be left with more slots than a page can have.
+        guard leaf.isLeaf, slotCount >= slotCountMin, slotCount < 1 << 13 else { return nil }
         let entryCount = entryCount(slotCount)
-        let entries = UnsafeMutablePointer<UInt16>.allocate(capacity: entryCount)
+        let entries = UnsafeMutablePointer<UInt32>.allocate(capacity: entryCount)
         unsafe entries.initialize(repeating: 0, count: entryCount)
         let table = unsafe KeyTable(entries, slotCount: slotCount)
         if table.fill(from: leaf) { return table }
@@ -162,7 +182,12 @@ struct KeyTable {
                 }
                 if last.uint32(at: 0) == part.uint32(at: 0) { alikeCount &+= 1 }
             }
-            guard insert(KeyTable.hash(part), index) else { return false }
+            let isSingle =
+                index &+ 1 < leaf.slotCount && !leaf.suffix(index &+ 1).hasPrefix(part)
+            let found = Found(index: index, isSingle: isSingle)
+            guard insert(KeyTable.hash(part), found, cell: leaf.cellOffset(index)) else {
+                return false
+            }
         }
         // Where heads differ, the first slots that are looked at tell as much.
         return alikeCount >= leaf.slotCount / 2

@@ -51,8 +51,11 @@ extension PageView {
         try prefix.withView { prefix throws(StoreError) in
             let leaf = try leaf(for: prefix, in: tree)
             let rest = prefix.dropFirst(leaf.prefixSize)
-            if let first = KeyTable(of: leaf)?.slot(of: rest, in: leaf) {
-                return try leaf.numbers(behind: prefix, from: first)
+            if let found = KeyTable(of: leaf)?.slot(of: rest, in: leaf) {
+                guard found.isSingle else {
+                    return try leaf.numbers(behind: prefix, from: found.index)
+                }
+                return NumberRun(leaf, first: found.index, restSize: rest.count, count: 1)
             }
             if KeyTable.countsSearches(in: leaf), let keptBytes {
                 KeyTable.noteSearch(in: leaf, countedBy: keptBytes)
