@@ -95,7 +95,7 @@ final class Generation: @unchecked Sendable {
     }
 
     /// What a delta against the newest version of a page would build on.
-    func chain(of id: PageID) -> DeltaChain { versions[id]?.last?.chain ?? DeltaChain() }
+    func chain(of id: PageID) -> DeltaChain { newest[id.rawValue]?.version.chain ?? DeltaChain() }
 
     func noteReplaced(_ address: ExtentAddress, commit: UInt64) {
         replaced.append((address, commit))
@@ -106,19 +106,17 @@ final class Generation: @unchecked Sendable {
     func append(_ version: PageVersion, of id: PageID, keeping commits: [UInt64]) {
         hasHadVersions = true
         newest[id.rawValue] = NewestVersion(version)
-        guard var list = versions.removeValue(forKey: id) else {
-            count(version)
+        count(version)
+        guard let index = versions.index(forKey: id) else {
             versions[id] = [version]
             return
         }
-        if let last = list.last, case .extent(let old) = last.content {
+        if let last = versions.values[index].last, case .extent(let old) = last.content {
             noteReplaced(old, commit: last.commit)
         }
         // The last one is what snapshots show until the new commit is published.
-        letGo(of: &list, keeping: commits)
-        count(version)
-        list.append(version)
-        versions[id] = list
+        letGo(of: &versions.values[index], keeping: commits)
+        versions.values[index].append(version)
     }
 
     /// Lets go of the versions of all pages that nobody can see any more: of each page that was

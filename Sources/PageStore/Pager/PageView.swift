@@ -34,6 +34,9 @@ package class PageEditor: PageView {
         throw .corrupt(id, "the page does not exist")
     }
 
+    /// Called when a private copy will not be changed any more, unless somebody asks for it anew.
+    package func leave(_ page: PageBuffer) {}
+
     /// Called between two changes, when nobody holds a page: a transaction that has outgrown its
     /// share of memory writes pages out.
     package func makeRoom() throws(StoreError) {}

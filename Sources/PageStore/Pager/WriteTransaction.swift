@@ -14,6 +14,8 @@ package final class WriteTransaction: PageEditor {
     private var dirty = PageTable()
     /// What the private copies were made from, while deltas against it may be logged.
     private var bases = PageTable()
+    /// How the log will hold private copies that nobody changes at the moment.
+    private var drafts = DeltaDrafts()
     /// The private copies in the order in which they were made.
     private var order: [PageID] = []
     /// Pages that were written already: chunks, and copies that memory had no room for.
@@ -56,6 +58,7 @@ package final class WriteTransaction: PageEditor {
     }
 
     package override func editablePage(_ id: PageID) throws(StoreError) -> PageBuffer {
+        drafts.remove(id)
         if let page = dirty[id] { return page }
         guard id.rawValue != 0 else { throw .corrupt(id, "the page does not exist") }
         let original = try page(id)
@@ -78,7 +81,13 @@ package final class WriteTransaction: PageEditor {
             bases[original.id] = original
         } else if !bases.isEmpty {
             bases = PageTable()
+            drafts.removeAll()
         }
+    }
+
+    package override func leave(_ page: PageBuffer) {
+        // Without its version before it goes into the log as a whole, or not at all.
+        if let base = bases[page.id] { drafts.add(page, from: base) }
     }
 
     package override func allocatePage(_ kind: PageKind) throws(StoreError) -> PageBuffer {
@@ -148,6 +157,7 @@ package final class WriteTransaction: PageEditor {
         if filled.count >= Self.filledCountMin, isLarge { try writeFilled() }
         guard dirty.count * pageSizeInBytes > engine.options.dirtyBytesMax else { return }
         bases = PageTable()
+        drafts.removeAll()
         var rest: [PageID] = []
         var images: [PageBuffer] = []
         for id in order {
@@ -190,6 +200,7 @@ package final class WriteTransaction: PageEditor {
         dirty[id] = nil
         bases[id] = nil
         filled.remove(id)
+        drafts.remove(id)
         if let address = written.removeValue(forKey: id) { engine.abandon(address) }
         if allocated.remove(id) != nil {
             engine.returnPageID(id)
@@ -234,7 +245,7 @@ package final class WriteTransaction: PageEditor {
             images: dirty.values.sorted { $0.id < $1.id }
                 .map { LoggedImage(image: $0, base: bases[$0.id]) },
             extents: written.sorted { $0.key < $1.key }.map { (id: $0.key, address: $0.value) },
-            freed: freed.sorted(), catalogRoot: root, durability: durability)
+            drafts: drafts, freed: freed.sorted(), catalogRoot: root, durability: durability)
         do throws(StoreError) {
             let number = try engine.stage(change)
             phase = .ended
@@ -261,6 +272,7 @@ package final class WriteTransaction: PageEditor {
         base = nil
         dirty = PageTable()
         bases = PageTable()
+        drafts.removeAll()
         written = [:]
         order = []
         filled = []
@@ -294,6 +306,7 @@ struct DeltaChain {
 struct CommitContent {
     var images: [LoggedImage]
     var extents: [(id: PageID, address: ExtentAddress)]
+    var drafts = DeltaDrafts()
     var freed: [PageID]
     var catalogRoot: PageID?
     var durability: Durability

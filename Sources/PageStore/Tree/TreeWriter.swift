@@ -38,7 +38,7 @@ package final class TreeWriter {
     package func remove(_ key: ByteView) throws(StoreError) -> Bool {
         forgetSpilledLeaf()
         if let leaf, covers(key, leaf) { return try remove(key, from: leaf) }
-        leaf = nil
+        leaveLeaf()
         guard let found = try editor.editableLeaf(holding: key, in: tree) else { return false }
         return try remove(key, from: found)
     }
@@ -119,12 +119,17 @@ package final class TreeWriter {
     private func editableLeaf(for key: ByteView) throws(StoreError) -> NodeView {
         forgetSpilledLeaf()
         if let leaf, covers(key, leaf) { return leaf }
-        leaf = nil
+        leaveLeaf()
         try editor.makeRoom()
         try editor.checkKeySize(key)
         let found = try editor.editableLeaf(for: key, in: tree)
         leaf = found
         return found
+    }
+
+    private func leaveLeaf() {
+        if let leaf { editor.leave(leaf.page) }
+        leaf = nil
     }
 
     private func covers(_ key: ByteView, _ node: NodeView) -> Bool {

@@ -87,7 +87,7 @@ extension Engine {
 
     private func encode(_ content: inout CommitContent, number: UInt64) -> ByteBuffer {
         let buffer = ByteBuffer(capacity: 65_536)
-        encodeImages(&content.images, into: buffer)
+        encodeImages(&content, into: buffer)
         for extent in content.extents {
             FrameCodec.appendExtent(extent.id, extent.address, into: buffer)
         }
@@ -104,22 +104,34 @@ extension Engine {
 
     /// Writes each page as the difference from its version before, or whole: when there is none,
     /// and when the deltas since the last whole image are many or large.
-    private func encodeImages(_ images: inout [LoggedImage], into buffer: ByteBuffer) {
-        guard !images.isEmpty else { return }
+    private func encodeImages(_ content: inout CommitContent, into buffer: ByteBuffer) {
+        guard !content.images.isEmpty else { return }
+        let images = content.images
         let chains = lock.withLock { _ in images.map { state.generation.chain(of: $0.image.id) } }
         let sizeMax = options.pageSizeInBytes / 2
         for (index, chain) in chains.enumerated() {
             let image = images[index].image
             if let base = images[index].base, chain.count < DeltaChain.countMax,
-                let size = FrameCodec.appendDelta(
-                    image, from: base, sizeMax: sizeMax - chain.sizeInBytes, into: buffer)
+                let size = appendDelta(
+                    image, from: base, content.drafts[image.id],
+                    sizeMax: sizeMax - chain.sizeInBytes, into: buffer)
             {
-                images[index].chain = DeltaChain(
+                content.images[index].chain = DeltaChain(
                     count: chain.count + 1, sizeInBytes: chain.sizeInBytes + size)
             } else {
                 FrameCodec.appendFull(image, into: buffer)
             }
         }
+    }
+
+    private func appendDelta(
+        _ image: PageBuffer, from base: PageBuffer, _ draft: DeltaDraft?, sizeMax: Int,
+        into buffer: ByteBuffer
+    ) -> Int? {
+        guard let draft else {
+            return FrameCodec.appendDelta(image, from: base, sizeMax: sizeMax, into: buffer)
+        }
+        return FrameCodec.appendDelta(image, draft, sizeMax: sizeMax, into: buffer)
     }
 
     /// Under the lock: the versions that the commit makes, for readers who come after it.

@@ -98,7 +98,7 @@ package enum FrameCodec {
         let start = begin(.full, bodySize: FrameLayout.payload - FrameLayout.size, into: buffer)
         let isCompressed = Compression.appendCompressed(image.view, to: buffer)
         if !isCompressed { buffer.append(image.view) }
-        endImage(.full, image, start, isCompressed: isCompressed, in: buffer)
+        endImage(.full, image, hash(of: image), start, isCompressed: isCompressed, in: buffer)
     }
 
     /// Appends a page compressed against the version before it. Appends nothing and returns nil
@@ -118,19 +118,35 @@ package enum FrameCodec {
             return nil
         }
         let size = buffer.count - start - FrameLayout.payload
-        endImage(.delta, image, start, isCompressed: true, in: buffer)
+        endImage(.delta, image, hash(of: image), start, isCompressed: true, in: buffer)
         return size
+    }
+
+    /// The same with a delta that was found before.
+    static func appendDelta(
+        _ image: PageBuffer, _ draft: DeltaDraft, sizeMax: Int, into buffer: ByteBuffer
+    ) -> Int? {
+        guard draft.block.count <= sizeMax else { return nil }
+        assert(draft.imageHash == hash(of: image), "nobody changes a page that was left")
+        let start = begin(.delta, bodySize: FrameLayout.payload - FrameLayout.size, into: buffer)
+        buffer.append(draft.block)
+        endImage(.delta, image, draft.imageHash, start, isCompressed: true, in: buffer)
+        return draft.block.count
+    }
+
+    /// What FULL and DELTA say of the image that they stand for.
+    static func hash(of image: PageBuffer) -> UInt64 {
+        Checksum.hash(image.view, seed: image.id.rawValue)
     }
 
     /// Fills in what FULL and DELTA have in common, once the payload is there.
     private static func endImage(
-        _ type: FrameType, _ image: PageBuffer, _ start: Int, isCompressed: Bool,
-        in buffer: ByteBuffer
+        _ type: FrameType, _ image: PageBuffer, _ imageHash: UInt64, _ start: Int,
+        isCompressed: Bool, in buffer: ByteBuffer
     ) {
         let stored = buffer.count - start - FrameLayout.payload
         buffer.setUInt64(image.id.rawValue, at: start + FrameLayout.pageID)
-        buffer.setUInt64(
-            Checksum.hash(image.view, seed: image.id.rawValue), at: start + FrameLayout.imageHash)
+        buffer.setUInt64(imageHash, at: start + FrameLayout.imageHash)
         buffer.setUInt32(UInt32(image.count), at: start + FrameLayout.rawLength)
         buffer.setUInt32(UInt32(stored), at: start + FrameLayout.storedLength)
         let flags = isCompressed ? UInt32(FrameLayout.flagCompressed) : 0

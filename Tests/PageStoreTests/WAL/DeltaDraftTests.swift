@@ -1,0 +1,122 @@
+import TestSupport
+import Testing
+
+@testable import PageStore
+
+/// Deltas that are found when a writer leaves a page, before the commit that logs them.
+@Suite struct DeltaDraftTests {
+    private func key(_ number: Int) -> [UInt8] {
+        (0..<8).map { UInt8(truncatingIfNeeded: number >> (8 * (7 - $0))) }
+    }
+
+    /// A store with a tree of many leaves, all of them in the map.
+    private func makeStore(
+        _ files: FaultyFileSystem
+    ) throws -> (engine: Engine, tree: TreeID) {
+        let engine = try Engine.open(path: "store", files: files)
+        let transaction = try engine.beginWrite()
+        let tree = try transaction.createTree()
+        let writer = TreeWriter(transaction, tree: tree)
+        for number in 0..<2000 {
+            let value = [UInt8](repeating: UInt8(number % 251), count: 100)
+            _ = try writer.insert(key(2 * number).span, value.span)
+        }
+        _ = try transaction.commit()
+        try engine.checkpointNow()
+        return (engine, tree)
+    }
+
+    private func expect(
+        _ values: [Int: UInt8], _ tree: TreeID, of files: FaultyFileSystem
+    ) throws {
+        let snapshot = try Engine.open(path: "store", files: files).snapshot()
+        for (number, byte) in values {
+            let value = try snapshot.withValue(for: key(number).span, in: tree) { $0.array() }
+            #expect(value == [UInt8](repeating: byte, count: 100))
+        }
+    }
+
+    @Test func `a page that is changed again after it was left is logged as it is`() throws {
+        let files = FaultyFileSystem()
+        let (engine, tree) = try makeStore(files)
+        let transaction = try engine.beginWrite()
+        let writer = TreeWriter(transaction, tree: tree)
+        var values: [Int: UInt8] = [:]
+        // To and fro between leaves, by the writer that left them, and without one.
+        for round in 0..<6 as Range<UInt8> {
+            for number in stride(from: 101, to: 4000, by: 400) {
+                values[number + 2 * Int(round)] = round
+                _ = try writer.insert(
+                    key(number + 2 * Int(round)).span,
+                    [UInt8](repeating: round, count: 100).span)
+            }
+        }
+        let other = [UInt8](repeating: 9, count: 100)
+        _ = try transaction.insert(key(2001).span, other.span, into: tree)
+        values[2001] = 9
+        _ = try transaction.commit()
+        try expect(values, tree, of: files.processDeath())
+        try expect(values, tree, of: files.powerCut())
+    }
+
+    @Test func `pages that were left are logged as deltas`() throws {
+        let files = FaultyFileSystem()
+        let (engine, tree) = try makeStore(files)
+        let transaction = try engine.beginWrite()
+        let writer = TreeWriter(transaction, tree: tree)
+        for number in stride(from: 101, to: 4000, by: 400) {
+            _ = try writer.insert(key(number).span, [1].span)
+        }
+        _ = try transaction.commit()
+        let frames = try engine.logFrames()
+        #expect(frames.filter { $0.type == .delta }.count == 10)
+        #expect(frames.allSatisfy { $0.type != .full })
+    }
+
+    private func pages() -> (base: PageBuffer, image: PageBuffer) {
+        let base = PageBuffer(id: PageID(7), count: 4096)
+        _ = NodeView.clearRoot(base, level: 0, firstChild: nil)
+        let image = PageBuffer(copying: base)
+        image[3000] = 1
+        return (base, image)
+    }
+
+    @Test func `a draft says what a delta made later would`() throws {
+        let (base, image) = pages()
+        var drafts = DeltaDrafts()
+        #expect(drafts[image.id] == nil)
+        drafts.add(image, from: base)
+        let draft = try #require(drafts[image.id])
+        let (early, late) = (ByteBuffer(capacity: 512), ByteBuffer(capacity: 512))
+        let size = FrameCodec.appendDelta(image, draft, sizeMax: 2048, into: early)
+        #expect(FrameCodec.appendDelta(image, from: base, sizeMax: 2048, into: late) == size)
+        #expect(early.view == late.view && early.count > 0)
+        #expect(FrameCodec.appendDelta(image, draft, sizeMax: 1, into: early) == nil)
+        #expect(early.count == late.count)
+    }
+
+    @Test func `a draft is gone when its page is asked for again`() throws {
+        let (base, image) = pages()
+        var drafts = DeltaDrafts()
+        drafts.add(image, from: base)
+        drafts.remove(image.id)
+        #expect(drafts[image.id] == nil)
+        drafts.add(image, from: base)
+        drafts.removeAll()
+        #expect(drafts[image.id] == nil)
+    }
+
+    @Test func `drafts of pages that are left again and again take no more memory`() throws {
+        let (base, image) = pages()
+        var random = SeededRandom(for: "DeltaDraftTests")
+        random.bytes(400).withView { image.copy($0, to: 3200) }
+        var drafts = DeltaDrafts()
+        var sizeMax = 0
+        for _ in 0..<4000 {
+            drafts.add(image, from: base)
+            sizeMax = max(sizeMax, drafts.sizeInBytes)
+        }
+        #expect(drafts[image.id] != nil)
+        #expect(sizeMax > 400 && sizeMax < (1 << 20) + 4096)
+    }
+}
