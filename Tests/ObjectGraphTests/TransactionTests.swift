@@ -181,6 +181,25 @@ import Testing
         }
     }
 
+    @Test(arguments: [false, true])
+    func `the last source of an identity is imported at the place of the first`(
+        isPreprocessed: Bool
+    ) throws {
+        let (stack, _) = try Zoo.stack()
+        let sources = ["1", "2", "1", "3", "2", "1"].enumerated().map { index, id in
+            ["email": id, "name": "\(index)"]
+        }
+        let names = try stack.perform(synchronous: { transaction in
+            let people =
+                isPreprocessed
+                ? try transaction.importUniqueObjects(
+                    Into<Person>(), sourceArray: sources, preProcess: { $0 })
+                : try transaction.importUniqueObjects(Into<Person>(), sourceArray: sources)
+            return people.map { "\($0.email) \($0.name)" }
+        })
+        #expect(names == ["1 5", "2 4", "3 3"])
+    }
+
     @Test func `a nested transaction throws at once`() throws {
         let (stack, _) = try Zoo.stack()
         try stack.perform(synchronous: { transaction in

@@ -18,6 +18,8 @@ final class TreeEdits {
     private var lentByteCount = 0
     private var edits: [Edit] = []
     private var isSorted = true
+    /// Whether nothing but keys without values is added, as to an index that grows.
+    private var addsKeysOnly = true
 
     var isEmpty: Bool { edits.isEmpty }
 
@@ -77,6 +79,7 @@ final class TreeEdits {
         if isSorted, let last = edits.last {
             isSorted = key(last).compare(key(edit)) <= 0
         }
+        if edit.valueCount != 0 { addsKeysOnly = false }
         edits.append(edit)
     }
 
@@ -103,7 +106,13 @@ final class TreeEdits {
 
     /// The edit at a position of the order by key.
     private func edit(_ position: Int, _ order: borrowing KeyOrder.Memory) -> Edit {
-        edits[isSorted ? position : Int(order.entries[position].index)]
+        guard !isSorted else { return edits[position] }
+        let entry = order.entries[position]
+        // Edits lie anywhere, and here the order says all that is in one.
+        guard !addsKeysOnly else {
+            return Edit(keyStart: entry.start, keyCount: entry.count, valueCount: 0)
+        }
+        return edits[Int(entry.index)]
     }
 
     /// Its key, without a look at the edit: both lie anywhere.
@@ -141,7 +150,7 @@ final class TreeEdits {
             lent.removeAll(keepingCapacity: true)
             lentByteCount = 0
             arena.removeAll()
-            isSorted = true
+            (isSorted, addsKeysOnly) = (true, true)
         }
         if arena.count + lentByteCount >= editor.bulkBytesMin, try editor.isEmpty(tree) {
             return try build(tree, of: editor, isUnique: isUnique, order)
