@@ -173,6 +173,7 @@ package final class RecordTransaction: RecordReader {
 
     /// Ends the transaction so that the next may begin; see ``WriteTransaction/stage(_:)``.
     package func stage(_ durability: Durability) throws(StoreError) -> StagedCommit {
+        plans = nil
         do throws(StoreError) {
             for (tag, entry) in numbers.enumerated() {
                 guard let entry, entry.last != entry.stored else { continue }
@@ -186,5 +187,8 @@ package final class RecordTransaction: RecordReader {
         return try editor.stage(durability)
     }
 
-    package func rollback() { editor.rollback() }
+    package func rollback() {
+        plans = nil
+        editor.rollback()
+    }
 }

@@ -5,6 +5,8 @@ import TestSupport
 /// One thing that a script does to a store.
 package enum ScriptStep: String, CaseIterable, Sendable {
     case insert, update, delete, blob, relaxed, bulk, grow, spill, build
+    /// One writer that goes to and fro between leaves, as batches of one transaction do.
+    case revisit
     case checkpoint, rotate, vacuum, backup, reopen, die
     /// A reader takes what the store is now, and is compared after each step; all let go.
     case hold, letGo
@@ -228,9 +230,10 @@ package struct ScriptPlayer {
             tree = try transaction.createTree()
             transaction.catalogRoot = tree.root
         }
+        let writer = TreeWriter(transaction, tree: tree)
         func put(_ key: UInt64, _ size: Int, _ random: inout SeededRandom) throws {
             let value = ScriptValue(seed: random.next(), count: size)
-            try transaction.insert(key.key.span, value.bytes.span, into: tree)
+            try writer.insert(key.key.span, value.bytes.span)
             content[key] = value
         }
         let keys = content.keys.sorted()
@@ -243,6 +246,9 @@ package struct ScriptPlayer {
                 try transaction.remove(key.key.span, from: tree)
                 content[key] = nil
             }
+        case .revisit where !keys.isEmpty:
+            let visited = (0..<4).map { _ in keys[random.below(keys.count)] }
+            for _ in 0..<12 { try put(visited[random.below(4)], 24, &random) }
         case .blob: try put(next, 1500 + random.below(2500), &random)
         case .grow: for index in 0..<12 { try put(next + UInt64(index), 300, &random) }
         case .spill:

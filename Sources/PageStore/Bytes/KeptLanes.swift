@@ -5,7 +5,8 @@ import Synchronization
 /// eight values share it, and not one or two for each value.
 ///
 /// Only of published images, because those do not change; gone with the image. They take no more
-/// than an eighth of what the page does, and the cache gives way to them.
+/// than an eighth of what the page does, and the cache gives way to them, as to the image's
+/// ``KeyTable``, which this counts too.
 struct KeptLanes: ~Copyable {
     private static let laneCountMax = 6
 

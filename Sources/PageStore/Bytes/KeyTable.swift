@@ -41,7 +41,8 @@ struct KeyTable {
         indexBitCount = Int.bitWidth - slotCount.leadingZeroBitCount
     }
 
-    /// Three quarters of the entries are taken at most.
+    /// Three quarters of the entries are taken at most. All take a quarter of their page at most,
+    /// because each key takes 24 bytes or more of it with its slot, and are in the cache's budget.
     private static func entryCount(_ slotCount: Int) -> Int {
         1 << (Int.bitWidth - (slotCount + slotCount / 3).leadingZeroBitCount)
     }

@@ -22,6 +22,7 @@ struct DeltaDrafts {
 
     /// Drafts the delta of a page. Nobody changes it before ``remove(_:)``.
     mutating func add(_ image: PageBuffer, from base: PageBuffer) {
+        remove(image.id)
         if sizeInBytes > Self.bytesMax { removeAll() }
         let bytes = self.bytes ?? ByteBuffer(capacity: 65_536)
         self.bytes = bytes

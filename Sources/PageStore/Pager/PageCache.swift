@@ -72,11 +72,15 @@ struct PageCache {
         return CacheHint(slot: UInt32(truncatingIfNeeded: index))
     }
 
-    mutating func insert(_ image: PageBuffer, at address: ExtentAddress) {
+    /// - Parameter passesHeld: false where the caller holds what it puts in one after the other,
+    ///   so that to look for images that nobody holds would take long and find others' alone.
+    mutating func insert(
+        _ image: PageBuffer, at address: ExtentAddress, passesHeld: Bool = true
+    ) {
         if let index = slotByPlace[address.place] { remove(index) }
         // An image as large as the whole budget would push out everything for one use.
         guard image.count <= shareInBytes / 2 else { return }
-        while sizeInBytes + image.count > shareInBytes, evictOne() {}
+        while sizeInBytes + image.count > shareInBytes, evictOne(passesHeld: passesHeld) {}
         let slot = Slot(
             address: address, image: image, location: ImageAddress(image), wasUsed: false)
         if let index = freeSlots.popLast() {
@@ -115,9 +119,9 @@ struct PageCache {
         sizeInBytes = 0
     }
 
-    private mutating func evictOne() -> Bool {
+    private mutating func evictOne(passesHeld: Bool = true) -> Bool {
         guard sizeInBytes > 0 else { return false }
-        var heldCount = 0
+        var heldCount = passesHeld ? 0 : Self.heldPassedMax
         while true {
             if hand >= slots.count { hand = 0 }
             defer { hand += 1 }

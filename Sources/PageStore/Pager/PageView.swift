@@ -51,9 +51,9 @@ package class PageEditor: PageView {
     /// is, so that a large transaction may write it out first.
     func noteFilled(_ id: PageID) {}
 
-    /// Changes when private copies were written out: one that was remembered is not the page any
-    /// more.
-    package var spillCount: Int { 0 }
+    /// Changes when private copies were written out or left: one that was remembered is to be
+    /// looked up again before it is changed.
+    package var departureCount: Int { 0 }
 
     /// A new page of zeros but for its kind.
     package func allocatePage(_ kind: PageKind) throws(StoreError) -> PageBuffer {

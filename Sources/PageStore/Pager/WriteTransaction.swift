@@ -77,17 +77,22 @@ package final class WriteTransaction: PageEditor {
 
     /// A transaction that goes out of line logs no images, so it keeps no bases.
     private func noteBase(_ original: PageBuffer) {
-        if dirty.count * pageSizeInBytes < engine.options.outOfLineBytesMin {
-            bases[original.id] = original
-        } else if !bases.isEmpty {
-            bases = PageTable()
-            drafts.removeAll()
-        }
+        if isLarge { forgetBases() } else { bases[original.id] = original }
+    }
+
+    private func forgetBases() {
+        guard !bases.isEmpty else { return }
+        bases = PageTable()
+        drafts.removeAll()
     }
 
     package override func leave(_ page: PageBuffer) {
         // Without its version before it goes into the log as a whole, or not at all.
-        if let base = bases[page.id] { drafts.add(page, from: base) }
+        guard let base = bases[page.id] else { return }
+        drafts.add(page, from: base)
+        // Whoever else holds the page has to ask for it before it changes it: the draft says what
+        // the log will.
+        departures += 1
     }
 
     package override func allocatePage(_ kind: PageKind) throws(StoreError) -> PageBuffer {
@@ -110,10 +115,8 @@ package final class WriteTransaction: PageEditor {
 
     // MARK: Memory
 
-    /// Counts the times that private copies were written out: who remembers one looks it up again
-    /// when this has changed.
-    package override var spillCount: Int { spills }
-    private var spills = 0
+    package override var departureCount: Int { departures }
+    private var departures = 0
 
     /// The bytes of private copies that the engine knows of, and the most that there were.
     private var reportedBytes = 0
@@ -156,8 +159,7 @@ package final class WriteTransaction: PageEditor {
     package override func makeRoom() throws(StoreError) {
         if filled.count >= Self.filledCountMin, isLarge { try writeFilled() }
         guard dirty.count * pageSizeInBytes > engine.options.dirtyBytesMax else { return }
-        bases = PageTable()
-        drafts.removeAll()
+        forgetBases()
         var rest: [PageID] = []
         var images: [PageBuffer] = []
         for id in order {
@@ -174,7 +176,7 @@ package final class WriteTransaction: PageEditor {
             written[id] = address
         }
         order = rest
-        spills += 1
+        departures += 1
         report(dirty.count * pageSizeInBytes)
     }
 
@@ -184,6 +186,7 @@ package final class WriteTransaction: PageEditor {
     }
 
     private func writeFilled() throws(StoreError) {
+        forgetBases()
         let pages = filled.sorted().compactMap { dirty[$0] }
         filled = []
         for (id, address) in try engine.writeOutOfLine(pages, commit: baseCommit + 1, isKept: false)
@@ -192,7 +195,7 @@ package final class WriteTransaction: PageEditor {
             written[id] = address
         }
         order.removeAll { dirty[$0] == nil }
-        spills += 1
+        departures += 1
         report(dirty.count * pageSizeInBytes)
     }
 

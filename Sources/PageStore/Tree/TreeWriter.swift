@@ -7,7 +7,7 @@ package final class TreeWriter {
     private let tree: TreeID
     private let isAscending: Bool
     private var leaf: NodeView?
-    private var spillCount = 0
+    private var departureCount = 0
 
     /// - Parameter isAscending: whether no key will be less than one before it.
     package init(_ editor: PageEditor, tree: TreeID, isAscending: Bool = false) {
@@ -36,7 +36,7 @@ package final class TreeWriter {
 
     /// The same with a key that a view lends.
     package func remove(_ key: ByteView) throws(StoreError) -> Bool {
-        forgetSpilledLeaf()
+        forgetDepartedLeaf()
         if let leaf, covers(key, leaf) { return try remove(key, from: leaf) }
         leaveLeaf()
         guard let found = try editor.editableLeaf(holding: key, in: tree) else { return false }
@@ -108,16 +108,16 @@ package final class TreeWriter {
         return cursor.isValid && cursor.key.hasPrefix(beginning)
     }
 
-    /// Another tree's change may have written the leaf out.
-    private func forgetSpilledLeaf() {
-        guard editor.spillCount != spillCount else { return }
-        spillCount = editor.spillCount
+    /// Another tree's change may have written the leaf out, and another writer may have left it.
+    private func forgetDepartedLeaf() {
+        guard editor.departureCount != departureCount else { return }
+        departureCount = editor.departureCount
         leaf = nil
     }
 
     /// The leaf that covers a key, as a private copy: that of the last change, or another.
     private func editableLeaf(for key: ByteView) throws(StoreError) -> NodeView {
-        forgetSpilledLeaf()
+        forgetDepartedLeaf()
         if let leaf, covers(key, leaf) { return leaf }
         leaveLeaf()
         try editor.makeRoom()
@@ -128,8 +128,10 @@ package final class TreeWriter {
     }
 
     private func leaveLeaf() {
-        if let leaf { editor.leave(leaf.page) }
-        leaf = nil
+        guard let leaf else { return }
+        editor.leave(leaf.page)
+        departureCount = editor.departureCount
+        self.leaf = nil
     }
 
     private func covers(_ key: ByteView, _ node: NodeView) -> Bool {

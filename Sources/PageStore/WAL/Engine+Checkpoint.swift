@@ -254,7 +254,9 @@ extension Engine {
             // replace are seldom asked for again.
             for address in stored.dropped { cache.remove(address) }
             reserveMemory(&cache)
-            for (image, address) in stored.images { cache.insert(image, at: address) }
+            for (image, address) in stored.images {
+                cache.insert(image, at: address, passesHeld: false)
+            }
             return imageBytes - state.generation.imageBytes
         }
         returnMemory(freed: freedBytes)

@@ -44,9 +44,13 @@ package struct RowBuffer {
     /// What the block takes, the system's part included.
     package var sizeInMemory: Int { capacity > 0 || size > 0 ? max(Int(capacity), 16) + 16 : 0 }
 
-    /// A good size for the block of the next row of its kind: a little less each time, so that one
-    /// long row does not make all that follow long, and bounded, as they may be short after it.
-    package var sizeOfNext: Int { min(max(Int(size), Int(capacity) &- Int(capacity) &>> 6), 4096) }
+    /// A good size for the block of the next row of its kind: a little less each time, and much
+    /// less after a row that took less than half, so that one long row makes few others long.
+    package var sizeOfNext: Int {
+        let (size, capacity) = (Int(size), Int(capacity))
+        let isSpare = capacity / 2 > size
+        return min(isSpare ? (size + capacity) / 2 : max(size, capacity - capacity / 64), 4096)
+    }
 
     package func deallocate() {
         if capacity > 0 || size > 0 { unsafe free(base) }

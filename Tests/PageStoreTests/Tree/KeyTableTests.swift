@@ -58,6 +58,43 @@ import Testing
         try engine.close()
     }
 
+    @Test func `a leaf that has a table and is changed is found as it is`() throws {
+        var random = SeededRandom(for: "KeyTableTests changed")
+        func prefix(_ number: Int) -> [UInt8] { Array("some.name.\(number)".utf8) + [0, 0] }
+        var numbers: [[UInt8]: [UInt64]] = [:]
+        for number in stride(from: 10_000, to: 12_000, by: 2) { numbers[prefix(number)] = [7] }
+        let (engine, tree) = try store(
+            numbers.keys.sorted { $0.lexicographicallyPrecedes($1) }
+                .map { $0 + Self.bytes(7) })
+        func expectAll(of view: PageView) throws {
+            for number in 10_000..<12_000 {
+                let key = prefix(number)
+                guard let run = try view.numbers(behind: key.span, in: tree) else { continue }
+                #expect((0..<run.count).map { run[$0] } == numbers[key] ?? [])
+            }
+        }
+        for _ in 0..<6 {
+            let snapshot = try engine.snapshot()
+            for _ in 0..<3 { try expectAll(of: snapshot) }
+            #expect(engine.keptBytes.count > 1000, "no leaf has a table")
+            let transaction = try engine.beginWrite()
+            for _ in 0..<200 {
+                let key = prefix(10_000 + random.below(2000))
+                if numbers.removeValue(forKey: key) != nil {
+                    _ = try transaction.remove((key + Self.bytes(7)).span, from: tree)
+                } else {
+                    numbers[key] = [7]
+                    let entry = key + Self.bytes(7)
+                    _ = try transaction.insert(entry.span, [UInt8]().span, into: tree)
+                }
+            }
+            try expectAll(of: transaction)
+            _ = try transaction.commit()
+            try expectAll(of: try engine.snapshot())
+        }
+        try engine.close()
+    }
+
     @Test func `a table goes with its image`() throws {
         let keys = (0..<5000).map {
             Array("some.\($0 % 100).name.\($0)".utf8) + [0, 0] + Self.bytes(7)

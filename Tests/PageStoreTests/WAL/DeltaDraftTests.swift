@@ -11,9 +11,9 @@ import Testing
 
     /// A store with a tree of many leaves, all of them in the map.
     private func makeStore(
-        _ files: FaultyFileSystem
+        _ files: FaultyFileSystem, options: Engine.Options = Engine.Options()
     ) throws -> (engine: Engine, tree: TreeID) {
-        let engine = try Engine.open(path: "store", files: files)
+        let engine = try Engine.open(path: "store", options: options, files: files)
         let transaction = try engine.beginWrite()
         let tree = try transaction.createTree()
         let writer = TreeWriter(transaction, tree: tree)
@@ -57,6 +57,69 @@ import Testing
         _ = try transaction.commit()
         try expect(values, tree, of: files.processDeath())
         try expect(values, tree, of: files.powerCut())
+    }
+
+    @Test func `a writer that holds a page which another one left looks it up again`() throws {
+        let files = FaultyFileSystem()
+        let (engine, tree) = try makeStore(files)
+        let transaction = try engine.beginWrite()
+        let (first, second) = (
+            TreeWriter(transaction, tree: tree), TreeWriter(transaction, tree: tree)
+        )
+        var values: [Int: UInt8] = [:]
+        func insert(_ number: Int, _ byte: UInt8, by writer: TreeWriter) throws {
+            let value = [UInt8](repeating: byte, count: 100)
+            values[number] = byte
+            _ = try writer.insert(key(number).span, value.span)
+        }
+        try insert(101, 1, by: first)
+        try insert(103, 2, by: second)
+        try insert(3001, 3, by: second)
+        try insert(105, 4, by: first)
+        _ = try transaction.commit()
+        try expect(values, tree, of: files.processDeath())
+    }
+
+    @Test(arguments: [0, 4, 12, 40])
+    func `what was drafted before a transaction became large is stored as it is`(
+        firstCount: Int
+    ) throws {
+        var random = SeededRandom(for: "DeltaDraftTests large \(firstCount)")
+        let files = FaultyFileSystem()
+        var options = Engine.Options()
+        options.pageSizeInBytes = 4096
+        options.outOfLineBytesMin = 20 * 4096
+        options.checkpointsInBackground = false
+        let (engine, tree) = try makeStore(files, options: options)
+        let transaction = try engine.beginWrite()
+        let writer = TreeWriter(transaction, tree: tree)
+        var values: [Int: UInt8] = [:]
+        for (round, count) in [firstCount, 300, firstCount].enumerated() {
+            for _ in 0..<count {
+                let number = random.below(4000)
+                values[number] = UInt8(round)
+                _ = try writer.insert(
+                    key(number).span, [UInt8](repeating: UInt8(round), count: 100).span)
+            }
+            // Leaves that are filled in order are written at once; those that lose all are freed.
+            for number in 0..<(count * 20) {
+                values[5000 + number] = UInt8(round)
+                _ = try writer.insert(
+                    key(5000 + number).span, [UInt8](repeating: UInt8(round), count: 100).span)
+            }
+            for number in 1000..<(1000 + count) {
+                values[number] = nil
+                _ = try writer.remove(key(number).span)
+            }
+        }
+        _ = try transaction.commit()
+        for image in [files.processDeath(), files.powerCut()] {
+            try expect(values, tree, of: image)
+            let snapshot = try Engine.open(path: "store", files: image).snapshot()
+            for number in 1000..<1300 where values[number] == nil {
+                #expect(try !snapshot.contains(key(number).span, in: tree))
+            }
+        }
     }
 
     @Test func `pages that were left are logged as deltas`() throws {

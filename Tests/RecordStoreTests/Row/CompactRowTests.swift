@@ -35,6 +35,23 @@ import Testing
         return row
     }
 
+    @Test func `one long row makes few of those that follow it long`() throws {
+        let entity = try #require(try Schema(Self.schema).entity(named: "Note"))
+        let text = try #require(entity.field(named: "text"))
+        var sizes: [Int] = []
+        var next = 0
+        for length in [3000] + Array(repeating: 100, count: 12) {
+            var row = entity.emptyRow(sizeInBytes: next)
+            row.setValue(.string(String(repeating: "x", count: length)), text)
+            sizes.append(row.sizeInMemory)
+            next = row.sizeOfNext
+            row.deallocate()
+        }
+        #expect(sizes[0] > 3000)
+        #expect(sizes[12] < 500, "\(sizes)")
+        #expect(zip(sizes, sizes.dropFirst()).allSatisfy { $0 >= $1 })
+    }
+
     @Test func `a row is compact when compacting it changes nothing`() throws {
         var random = SeededRandom(for: "compact rows")
         let entity = try #require(try Schema(Self.schema).entity(named: "Note"))
