@@ -115,13 +115,21 @@ import Testing
         #expect(found == 20)
     }
 
-    @Test func `edits of a batch that failed are in no later batch`() throws {
-        let database = try RecordDatabase.open(.memory, schema: Self.schema)
-        defer { try? database.close() }
+    /// An empty store, a transaction in it, and a row without values for it.
+    private static func begun() throws -> (
+        RecordDatabase, EntityLayout, RecordTransaction, RowBuffer
+    ) {
+        let database = try RecordDatabase.open(.memory, schema: schema)
         let person = try #require(database.schema.entity(named: "Person"))
-        let transaction = try database.beginWrite()
-        let row = person.emptyRow()
-        defer { row.deallocate() }
+        return (database, person, try database.beginWrite(), person.emptyRow())
+    }
+
+    @Test func `edits of a batch that failed are in no later batch`() throws {
+        let (database, person, transaction, row) = try Self.begun()
+        defer {
+            row.deallocate()
+            try? database.close()
+        }
         let lost = try transaction.allocateNumber(in: person.hierarchy)
         let missing = try transaction.allocateNumber(in: person.hierarchy)
         let kept = try transaction.allocateNumber(in: person.hierarchy)
@@ -140,12 +148,11 @@ import Testing
     }
 
     @Test func `batches of one transaction count each record once`() throws {
-        let database = try RecordDatabase.open(.memory, schema: Self.schema)
-        defer { try? database.close() }
-        let person = try #require(database.schema.entity(named: "Person"))
-        let transaction = try database.beginWrite()
-        let row = person.emptyRow()
-        defer { row.deallocate() }
+        let (database, person, transaction, row) = try Self.begun()
+        defer {
+            row.deallocate()
+            try? database.close()
+        }
         for count in 1...3 {
             var batch = RecordBatch(capacity: count)
             for _ in 0..<count {

@@ -47,8 +47,9 @@ package class PageEditor: PageView {
     /// Writes new pages to their places, once: nobody changes them any more.
     package func writeOut(_ pages: [PageBuffer]) throws(StoreError) {}
 
-    /// Notes a leaf that was filled in the order of its keys: those that come next leave it as it
-    /// is, so that a large transaction may write it out first.
+    /// Notes a leaf that was filled in the order of its keys. Those that come next mostly leave it
+    /// as it is, so that a large transaction writes it out first; a leaf in the middle of an index
+    /// may be wanted again, and is read back then.
     func noteFilled(_ id: PageID) {}
 
     /// Changes when private copies were written out or left: one that was remembered is to be
