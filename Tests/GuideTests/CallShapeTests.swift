@@ -39,6 +39,31 @@ import Testing
         #expect(try dataStack.fetchCount(From<Sailor>()) == 3)
     }
 
+    @Test func `an object counted as changed by others' links, and not by its own`() throws {
+        try dataStack.perform(
+            synchronous: { transaction in
+                let sailors = try transaction.fetchAll(
+                    From<Sailor>().orderBy(.ascending(\.$number)))
+                let (john, jane, ole) = (sailors[0], sailors[1], sailors[2])
+                john.age = john.age
+                ole.friends = [john]
+                ole.friends = []
+                #expect(!transaction.objectHasPersistentChangedValues(ole))
+                jane.friends = [ole, john]
+                for _ in 0..<2 {
+                    // The second time, what changed was handed on by a fetch.
+                    #expect(!transaction.objectHasPersistentChangedValues(john))
+                    #expect(transaction.objectHasPersistentChangedValues(jane))
+                    _ = try transaction.fetchCount(From<Sailor>())
+                }
+                jane.friends = [john, ole]
+                #expect(!transaction.objectHasPersistentChangedValues(jane))
+                john.ferries = []
+                #expect(transaction.objectHasPersistentChangedValues(john))
+            }
+        )
+    }
+
     @Test func `everything of a class is deleted by clauses`() throws {
         let counts = try dataStack.perform(
             synchronous: { transaction in
@@ -160,6 +185,18 @@ import Testing
                 From<Ferry>().select("captain.name").where { $0.$registry == "LK-1" }
             ) as [NSDictionary] == [["captain.name": "Jane Smith"]])
         #expect(Select<Sailor, Int>("age") == Select<Sailor, Int>(.attribute(\.$age)))
+    }
+
+    @Test func `a row named the objects of a relationship as ones of the fetched class`() throws {
+        let jane = try #require(try dataStack.fetchOne(From<Sailor>().where(\.$number == 2)))
+        let rows = try dataStack.queryAttributes(
+            From<Ferry>().select("captain", .objectID()).where(\.$registry == "LK-1"))
+
+        let captain = try #require(rows.first?["captain"] as? NSManagedObjectID)
+        #expect(captain == jane.objectID())
+        #expect(captain.entityName == "Sailor")
+        #expect(dataStack.fetchExisting(captain) as Sailor? === jane)
+        #expect((rows.first?["objectID"] as? NSManagedObjectID)?.entityName == "Ferry")
     }
 
     // MARK: Stacks

@@ -76,6 +76,12 @@ extension Sailor: ImportableUniqueObject {
         guard let name = source["name"] as? String else { throw Errors.missingName }
         self.name = name
         self.age = source["age"] as? Int ?? self.age
+        if let friends = source["friends"] as? [[String: Any]] {
+            self.friends = try transaction.importUniqueObjects(Into<Sailor>(), sourceArray: friends)
+        }
+        if let lost = source["lost"] as? Int {
+            try transaction.deleteAll(From<Sailor>().where(\.$number == lost))
+        }
     }
 }
 

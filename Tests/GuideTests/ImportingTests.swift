@@ -128,6 +128,45 @@ import Testing
                 == ["John", "Jane Smith", "Ole", "Ann II"])
     }
 
+    @Test func `a source's own import made the object of a later source a second time`() throws {
+        let dataStack = try Harbour.dataStack()
+
+        try dataStack.perform(
+            synchronous: { (transaction) -> Void in
+                let sailors = try transaction.importUniqueObjects(
+                    Into<Sailor>(),
+                    sourceArray: [
+                        ["id": 7, "name": "Ann", "friends": [["id": 8, "name": "Bo"]]],
+                        ["id": 8, "name": "Bob", "friends": [["id": 7, "name": "Anna"]]],
+                    ]
+                )
+                #expect(sailors.map(\.name) == ["Anna", "Bob"])
+                #expect(sailors[0].friends == [sailors[1]])
+            }
+        )
+
+        #expect(try dataStack.fetchCount(From<Sailor>().where([7, 8] ~= \.$number)) == 2)
+    }
+
+    @Test func `an object that an earlier source deleted was filled, and lost`() throws {
+        let dataStack = try Harbour.dataStack()
+
+        try dataStack.perform(
+            synchronous: { (transaction) -> Void in
+                try transaction.importUniqueObjects(
+                    Into<Sailor>(),
+                    sourceArray: [
+                        ["id": 1, "name": "John", "lost": 2], ["id": 2, "name": "Jane II"],
+                    ]
+                )
+            }
+        )
+
+        let jane = try dataStack.fetchAll(From<Sailor>().where(\.$number == 2))
+        #expect(jane.map(\.name) == ["Jane II"])
+        #expect(jane.map(\.age) == [0])
+    }
+
     @Test func `sources are sorted out before an import`() throws {
         let dataStack = try Harbour.dataStack()
 

@@ -207,6 +207,84 @@ import Testing
         #expect(try dataStack.fetchCount(From<Crate>().where(format: "weight > %@", 11)) == 1)
     }
 
+    class Parcel: Crate {
+        @Field.Stored("price") var price: NSDecimalNumber = 1.25
+        @Field.Stored("duty") var duty: NSDecimalNumber?
+        @Field.Stored("toll", dynamicInitialValue: { NSDecimalNumber(string: "0.1") })
+        var toll: NSDecimalNumber
+    }
+
+    @Test func `a decimal of Foundation's was cut to an integer, and ended the program`() throws {
+        let dataStack = DataStack(
+            CoreStoreSchema(
+                modelVersion: "V1",
+                entities: [
+                    Entity<Crate>("Crate"), Entity<Parcel>("Parcel", indexes: [[\.$price]]),
+                ]))
+        try dataStack.addStorageAndWait(InMemoryStore())
+        let exact = NSDecimalNumber(string: "12345678901234567890.123")
+        try dataStack.perform(synchronous: { transaction in
+            #expect(transaction.create(Into<Parcel>()).price == 1.25)
+            let parcel = transaction.create(Into<Parcel>())
+            (parcel.price, parcel.duty) = (exact, NSDecimalNumber(string: "-0.5"))
+            // A property of numbers keeps its own form, whatever is put into it.
+            parcel.weight = NSDecimalNumber(string: "3.75")
+        })
+
+        let parcel = try #require(
+            try dataStack.fetchOne(From<Parcel>().where(\.$price == exact)))
+        #expect(parcel.price == exact)
+        #expect(parcel.duty == NSDecimalNumber(string: "-0.5"))
+        #expect(parcel.toll == NSDecimalNumber(string: "0.1"))
+        #expect(parcel.weight == 3)
+        #expect(try dataStack.fetchCount(From<Parcel>().where(\.$duty == nil)) == 1)
+        let sum = try dataStack.queryValue(
+            From<Parcel>(), Select<NSDecimalNumber>(.sum("price")))
+        #expect(sum == NSDecimalNumber(string: "12345678901234567891.373"))
+    }
+
+    class Vehicle: CoreStoreObject {
+        @Field.Stored("brand", customGetter: { object, field in "«\(field.primitiveValue ?? "")»" })
+        var brand: String = "none"
+
+        @Field.Stored(
+            "plate",
+            customSetter: { object, field, value in
+                field.primitiveValue = value.uppercased()
+            })
+        var plate: String = ""
+    }
+
+    class Truck: Vehicle {
+        @Field.Stored("title", customGetter: { object, field in "Truck \(object.$brand.value)" })
+        var title: String = ""
+
+        @Field.Stored(
+            "owner",
+            customSetter: { object, field, value in
+                field.primitiveValue = value
+                object.$plate.value = value
+            })
+        var owner: String = ""
+    }
+
+    @Test func `a class below passed over the accessors of the one above`() throws {
+        let dataStack = DataStack(
+            CoreStoreSchema(
+                modelVersion: "V1", entities: [Entity<Vehicle>("Vehicle"), Entity<Truck>("Truck")]))
+        try dataStack.addStorageAndWait(InMemoryStore())
+        try dataStack.perform(synchronous: { transaction in
+            let truck = transaction.create(Into<Truck>())
+            truck.brand = "Volvo"
+            truck.owner = "Ann"
+        })
+
+        let truck = try #require(try dataStack.fetchOne(From<Truck>()))
+        #expect(truck.brand == "«Volvo»")
+        #expect(truck.title == "Truck «Volvo»")
+        #expect((truck.owner, truck.plate) == ("Ann", "ANN"))
+    }
+
     // MARK: Version locks
 
     private static let hashes: VersionLock = [

@@ -37,8 +37,7 @@ extension BaseDataTransaction {
         _ into: Into<O>, source: O.ImportSource
     ) throws -> O? {
         guard let id = try O.uniqueID(from: source, in: self) else { return nil }
-        let existing = try fetchOne(
-            From<O>(), Where<O>(O.uniqueIDKeyPath, isEqualTo: id))
+        let existing = try existingObject(id, O.self)
         return try importSource(source, id: id, into: into, existing: existing)
     }
 
@@ -63,14 +62,30 @@ extension BaseDataTransaction {
         }
         let (ids, sources) = try mapped(named, preProcess)
         let existing = try existingObjects(ids, O.self)
+        // What the class does with a source may make, or delete, the object of a later one.
+        var createdCount = context.createdCount(O.self)
         var objects: [O] = []
         objects.reserveCapacity(ids.count)
         for (position, id) in ids.enumerated() {
+            var known = existing[position]
+            if known?.state == .deleted { known = nil }
+            if known == nil, context.createdCount(O.self) != createdCount {
+                known = try existingObject(id, O.self)
+            }
+            let isNew = known == nil
             let object = try importSource(
-                sources[position], id: id, into: into, existing: existing[position])
-            if let object { objects.append(object) }
+                sources[position], id: id, into: into, existing: known)
+            guard let object else { continue }
+            objects.append(object)
+            if isNew { createdCount += 1 }
         }
         return objects
+    }
+
+    private func existingObject<O: CoreStoreObject & ImportableUniqueObject>(
+        _ id: O.UniqueIDType, _ type: O.Type
+    ) throws -> O? {
+        try fetchOne(From<O>(), Where<O>(O.uniqueIDKeyPath, isEqualTo: id))
     }
 
     /// The identities in the order in which they first occur, each with the source that it has

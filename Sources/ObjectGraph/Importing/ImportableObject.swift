@@ -78,7 +78,7 @@ extension ImportableUniqueObject where Self: CoreStoreObject {
                 Log.abort("\(Self.self) has no attribute “\(Self.uniqueIDKeyPath)”")
             }
             willWrite(UInt16(field.byteOffset))
-            newValue.cs_store(&row, field.byteOffset)
+            store(newValue, in: field)
         }
     }
 }

@@ -58,25 +58,13 @@ extension FieldContainer {
 
         /// A meta object answers with the default; a property with a getter of its own asks it.
         private static func customLoad(_ object: O, _ declaration: FieldDeclaration) -> V {
-            let getter =
-                declaration.customGetter
-                as? (ObjectProxy<O>, ObjectProxy<O>.FieldProxy<V>) -> V
-            let proxy = ObjectProxy<O>(object)
-            let field = ObjectProxy<O>.FieldProxy<V>(object: object, declaration: declaration)
-            return getter?(proxy, field) ?? field.load()
+            ObjectProxy<O>.FieldProxy<V>(object: object, declaration: declaration).value
         }
 
         @usableFromInline
         static func slowStore(_ object: O, _ slot: UInt16, _ value: V) {
             let declaration = FieldRegistry.declaration(slot)
-            let field = ObjectProxy<O>.FieldProxy<V>(object: object, declaration: declaration)
-            if let setter = declaration.customSetter
-                as? (ObjectProxy<O>, ObjectProxy<O>.FieldProxy<V>, V) -> Void
-            {
-                setter(ObjectProxy<O>(object), field, value)
-            } else {
-                field.store(value)
-            }
+            ObjectProxy<O>.FieldProxy<V>(object: object, declaration: declaration).value = value
         }
     }
 }
@@ -159,8 +147,38 @@ extension FieldContainer.Stored {
                     { make().cs_toFieldStoredNativeType() }
                 },
                 versionHashModifier: versionHashModifier, previousName: previousVersionKeyPath,
-                affectedByKeyPaths: affectedByKeyPaths, customGetter: customGetter,
-                customSetter: customSetter))
+                affectedByKeyPaths: affectedByKeyPaths,
+                customGetter: customGetter.map { erased($0) },
+                customSetter: customSetter.map { erased($0) },
+                isWrittenByType: V.self is NSDecimalNumber.Type
+                    || V.self is NSDecimalNumber?.Type))
+    }
+
+    private static func erased(
+        _ getter: @escaping (ObjectProxy<O>, ObjectProxy<O>.FieldProxy<V>) -> V
+    ) -> FieldDeclaration.Getter<V> {
+        { object, declaration in
+            let (proxy, field) = proxies(object, declaration)
+            return getter(proxy, field)
+        }
+    }
+
+    private static func erased(
+        _ setter: @escaping (ObjectProxy<O>, ObjectProxy<O>.FieldProxy<V>, V) -> Void
+    ) -> FieldDeclaration.Setter<V> {
+        { object, declaration, value in
+            let (proxy, field) = proxies(object, declaration)
+            setter(proxy, field, value)
+        }
+    }
+
+    private static func proxies(
+        _ object: CoreStoreObject, _ declaration: FieldDeclaration
+    ) -> (ObjectProxy<O>, ObjectProxy<O>.FieldProxy<V>) {
+        guard let object = object as? O else {
+            Log.abort("\(type(of: object)) does not inherit “\(declaration.keyPath)” of \(O.self)")
+        }
+        return (ObjectProxy(object), .init(object: object, declaration: declaration))
     }
 }
 

@@ -18,9 +18,11 @@ final class FieldDeclaration: @unchecked Sendable {
     let versionHashModifier: String?
     let previousName: String?
     let affectedByKeyPaths: Set<String>
-    /// `(ObjectProxy<O>, FieldProxy<V>) -> V` and its like, for the wrapper that knows the types.
+    /// A ``Getter`` and a ``Setter`` of the property's type, for the wrapper that knows it.
     let customGetter: Any?
     let customSetter: Any?
+    /// Whether values are written by the entity's type, because their own does not tell it.
+    let isWrittenByType: Bool
     /// The index by which wrappers of meta objects name the declaration.
     fileprivate(set) var index: UInt16 = 0
 
@@ -28,7 +30,7 @@ final class FieldDeclaration: @unchecked Sendable {
         keyPath: String, owner: ObjectIdentifier, content: Content, defaultValue: Value = .null,
         dynamicInitialValue: (() -> Any?)? = nil, versionHashModifier: String? = nil,
         previousName: String? = nil, affectedByKeyPaths: Set<String> = [],
-        customGetter: Any? = nil, customSetter: Any? = nil
+        customGetter: Any? = nil, customSetter: Any? = nil, isWrittenByType: Bool = false
     ) {
         self.keyPath = keyPath
         self.owner = owner
@@ -40,9 +42,19 @@ final class FieldDeclaration: @unchecked Sendable {
         self.affectedByKeyPaths = affectedByKeyPaths
         self.customGetter = customGetter
         self.customSetter = customSetter
+        self.isWrittenByType = isWrittenByType
     }
 
-    var isCustom: Bool { customGetter != nil || customSetter != nil }
+    /// A property's own way of being read and written. Neither names the class that declares the
+    /// property: a proxy of a class below has to find them too.
+    typealias Getter<V> = (CoreStoreObject, FieldDeclaration) -> V
+    typealias Setter<V> = (CoreStoreObject, FieldDeclaration, V) -> Void
+
+    func getter<V>(of type: V.Type) -> Getter<V>? { customGetter as? Getter<V> }
+    func setter<V>(of type: V.Type) -> Setter<V>? { customSetter as? Setter<V> }
+
+    /// Whether reading or writing takes more than the offset.
+    var isCustom: Bool { customGetter != nil || customSetter != nil || isWrittenByType }
 }
 
 /// The two ends of a relationship.

@@ -57,32 +57,50 @@ extension NSUUID: ValueClass {
     public var cs_value: UUID { UUID(uuidString: uuidString) ?? UUID() }
 }
 
-/// A number is kept as an Int64, so that a fraction is cut off: declare a Double for one.
+/// A number is kept as an Int64, so that a fraction is cut off: declare a Double for one, or an
+/// `NSDecimalNumber`, which is kept as the decimal that it is.
 extension NSNumber: ImportableAttributeType, FieldStorableType {
-    public static var cs_rawAttributeType: NSAttributeType { .integer64AttributeType }
+    /// What a class below cannot say for itself: its property would be one of an extension.
+    private static var isDecimal: Bool { self is NSDecimalNumber.Type }
+
+    public static var cs_rawAttributeType: NSAttributeType {
+        isDecimal ? .decimalAttributeType : .integer64AttributeType
+    }
 
     public static func cs_load(_ row: FieldRow, _ offset: Int) -> Self {
-        guard let number = NSNumber(value: Int64.cs_load(row, offset)) as? Self else {
+        let number =
+            isDecimal
+            ? NSDecimalNumber(decimal: Decimal.cs_load(row, offset))
+            : NSNumber(value: Int64.cs_load(row, offset))
+        guard let number = number as? Self else {
             Log.abort("a property cannot be a \(Self.self): declare it as Decimal")
         }
         return number
     }
 
+    /// As an Int64: a decimal is written by the type of its property.
     public func cs_store(_ row: inout FieldRow, _ offset: Int) {
         int64Value.cs_store(&row, offset)
     }
 
-    public func cs_toFieldStoredNativeType() -> Any? { int64Value }
+    public func cs_toFieldStoredNativeType() -> Any? {
+        if let decimal = self as? NSDecimalNumber { return decimal.decimalValue }
+        return int64Value
+    }
 
     /// The number as it is: conditions compare fractions.
     public func cs_toQueryableNativeType() -> Any {
+        if let decimal = self as? NSDecimalNumber { return decimal.decimalValue }
         if let whole = Int64(exactly: self) { return whole }
         if let whole = UInt64(exactly: self) { return whole }
         return doubleValue
     }
 
     public static func cs_fromQueryableNativeType(_ value: Any) -> Self? {
-        ValueBridge.value(value).flatMap { ValueBridge.boxed($0) } as? Self
+        guard !isDecimal else {
+            return NumberBridge.decimal(value).map { NSDecimalNumber(decimal: $0) } as? Self
+        }
+        return ValueBridge.value(value).flatMap { ValueBridge.boxed($0) } as? Self
     }
 }
 

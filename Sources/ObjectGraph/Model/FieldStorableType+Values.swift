@@ -168,6 +168,8 @@ enum ValueBridge {
     static func value<V: FieldStorableType>(_ value: V) -> Value {
         if let text = value as? String { return .string(text) }
         if let number = value as? Int { return .int(Int64(number)) }
+        // A decimal that casts to a Double would not be the same any more.
+        if V.self is NSNumber.Type || V.self is NSNumber?.Type { return other(value) }
         if let number = value as? Double { return .double(number) }
         return other(value)
     }

@@ -40,7 +40,7 @@ extension ObjectProxy.FieldProxy where V: FieldStorableType {
             guard let field = object.storedField(declaration.keyPath) else { return }
             object.willWrite(UInt16(field.byteOffset))
             if let newValue {
-                newValue.cs_store(&object.row, field.byteOffset)
+                object.store(newValue, in: field)
             } else {
                 object.row.clear(field.byteOffset)
             }
@@ -50,18 +50,11 @@ extension ObjectProxy.FieldProxy where V: FieldStorableType {
     /// The property as everyone else sees it, custom getter and setter included.
     public var value: V {
         get {
-            if let getter = declaration.customGetter
-                as? (ObjectProxy<O>, ObjectProxy<O>.FieldProxy<V>) -> V
-            {
-                return getter(ObjectProxy<O>(object), self)
-            }
-            return load()
+            declaration.getter(of: V.self)?(object, declaration) ?? load()
         }
         nonmutating set {
-            if let setter = declaration.customSetter
-                as? (ObjectProxy<O>, ObjectProxy<O>.FieldProxy<V>, V) -> Void
-            {
-                setter(ObjectProxy<O>(object), self, newValue)
+            if let setter = declaration.setter(of: V.self) {
+                setter(object, declaration, newValue)
             } else {
                 store(newValue)
             }

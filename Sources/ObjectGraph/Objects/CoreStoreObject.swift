@@ -139,6 +139,16 @@ open class CoreStoreObject: DynamicObject, Hashable {
     /// Where the entity keeps a property; nil when the object's schema has none of that name.
     final func storedField(_ name: String) -> FieldLayout? { raw?.entity.field(named: name) }
 
+    /// Stores a value as the entity keeps the property. A Foundation number does not say which of
+    /// its classes the property was declared with.
+    final func store<V: FieldStorableType>(_ value: V, in field: FieldLayout) {
+        if field.type == .decimal, let number = value as? NSDecimalNumber {
+            row.set(number.decimalValue, field.byteOffset)
+        } else {
+            value.cs_store(&row, field.byteOffset)
+        }
+    }
+
     // MARK: Links
 
     @usableFromInline

@@ -47,6 +47,35 @@ extension ObjectContext {
         raw.kind.released.forget(raw.number)
     }
 
+    /// Whether an object is new, or has values or links that are not those that were committed.
+    func hasChangedValues(_ object: CoreStoreObject) throws(StoreError) -> Bool {
+        guard object.state == .updated, let raw = object.raw else {
+            return object.state == .inserted
+        }
+        let committed = try readerBefore(for: raw.store)
+        guard let row = try committed.row(raw.number, in: raw.entity.hierarchy) else { return true }
+        defer { row.deallocate() }
+        object.loadRow()
+        for field in raw.entity.fields
+        where object.row.buffer.view.value(field) != row.view.value(field) {
+            return true
+        }
+        // To-one links are fields.
+        for relationship in raw.entity.relationships where relationship.kind != .toOne {
+            let now = try linkedNumbers(of: object, raw, relationship)
+            let before = try committed.linkedNumbers(relationship, of: raw.number)
+            if !isSame(now, before, relationship) { return true }
+        }
+        return false
+    }
+
+    /// Without an order of its own, a list has that of its changes until it is flushed.
+    private func isSame(
+        _ now: [ObjectNumber], _ before: [ObjectNumber], _ relationship: RelationshipLayout
+    ) -> Bool {
+        relationship.kind == .toManyOrdered ? now == before : Set(now) == Set(before)
+    }
+
     /// Whether any link was another one than what was committed, and whether all are that again.
     private func restoreLinks(
         of object: CoreStoreObject, _ raw: RawObject, _ committed: RecordReader
@@ -56,14 +85,11 @@ extension ObjectContext {
         for relationship in raw.entity.relationships {
             let now = try linkedNumbers(of: object, raw, relationship)
             let before = try committed.linkedNumbers(relationship, of: raw.number)
-            // Without an order of its own, a list has that of its changes until it is flushed.
             // What was deleted leaves a link without an inverse when changes are handed on.
             if relationship.inverseID == nil, try hasDeleted(before, relationship, raw) {
                 isWhole = false
             }
-            let isSame =
-                relationship.kind == .toManyOrdered ? now == before : Set(now) == Set(before)
-            guard !isSame else { continue }
+            guard !isSame(now, before, relationship) else { continue }
             haveChanged = true
             let schema = raw.store.database.schema
             let entity = schema.knownEntity(tag: relationship.destinationTag)

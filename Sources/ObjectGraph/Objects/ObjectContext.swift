@@ -366,6 +366,7 @@ final class ObjectContext {
         let transaction = try transaction(for: kind.store)
         let object = make(try transaction.allocateNumber(in: kind.entity.hierarchy), kind)
         object.row = FieldRow(kind.entity.emptyRow(sizeInBytes: sizeOfNext(kind)))
+        kind.createdCount += 1
         object.state = .inserted
         object.isListed = true
         object.isRecorded = false
@@ -414,6 +415,11 @@ final class ObjectContext {
         rest = touched
         touched = []
         releaseEach(&rest) { touched.append($0) }
+    }
+
+    /// How many objects of a class, or of one below it, were created here.
+    func createdCount<O: CoreStoreObject>(_ type: O.Type) -> Int {
+        accesses.reduce(0) { $0 + $1.createdCount(type) }
     }
 
     // MARK: The view moves

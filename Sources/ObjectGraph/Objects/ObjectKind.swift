@@ -20,6 +20,8 @@ final class ObjectKind {
     let released: ReleasedChanges
     /// Whether to-one links may lead to an object that it does not know of.
     let hasUnmirroredSources: Bool
+    /// How many objects of the entity the context created.
+    var createdCount = 0
 
     init(
         context: ObjectContext, store: AttachedStore, entity: EntityLayout,
@@ -90,6 +92,18 @@ final class StoreAccess {
 
     /// What was changed and let go, hierarchy by hierarchy.
     var released: [ReleasedChanges] { releasedByRoot.all }
+
+    /// How many objects of a class, or of one below it, the context created.
+    func createdCount<O: CoreStoreObject>(_ type: O.Type) -> Int {
+        var count = 0
+        for index in 0..<kinds.count {
+            guard let kind = kinds[index], kind.createdCount > 0, kind.model.type is O.Type else {
+                continue
+            }
+            count += kind.createdCount
+        }
+        return count
+    }
 
     /// Whether an entity's class is one or below it.
     func isObject<O: CoreStoreObject>(of tag: UInt16, a type: O.Type) -> Bool {

@@ -182,23 +182,15 @@ public class BaseDataTransaction {
 
     // MARK: Inspecting
 
-    /// Whether an object has values that differ from the stored ones.
+    /// Whether an object has values or links that differ from the stored ones.
     public func objectHasPersistentChangedValues<O: CoreStoreObject>(_ object: O) -> Bool {
         checkOpen()
-        return !changedKeys(object).isEmpty
-    }
-
-    private func changedKeys(_ object: CoreStoreObject) -> [KeyPathString] {
-        guard let raw = object.raw, object.state == .updated,
-            let before = try? context.readerBefore(for: raw.store),
-            let stored = try? before.row(raw.number, in: raw.entity.hierarchy)
-        else { return object.state == .inserted ? ["*"] : [] }
-        defer { stored.deallocate() }
-        object.loadRow()
-        let fields = raw.entity.fields.filter {
-            object.row.buffer.view.value($0) != stored.view.value($0)
+        do throws(StoreError) {
+            return try context.hasChangedValues(object)
+        } catch {
+            context.fail(error, "the stored values of an object could not be read.")
+            return false
         }
-        return fields.map(\.name) + (context.links.isEmpty ? [] : ["*"])
     }
 
     private func checked<Result>(_ result: () -> Result) -> Result {

@@ -198,15 +198,35 @@ struct FetchRunner {
             part.request, terms: columns.map(\.term),
             groupPaths: plan.groupKeyPaths.map { $0.split(separator: ".").map(String.init) },
             returnsDistinct: plan.returnsDistinct)
-        let entity = part.reader.schema.entity(named: part.request.entityName)
+        let schema = part.reader.schema
+        let entities = columns.map {
+            Self.entity(of: $0, in: schema, from: part.request.entityName)
+        }
         return try QueryRunner(part.reader).rows(request).map { row in
-            row.map { value in
+            zip(row, entities).map { value, entity in
                 if case .object(let number) = value, let entity {
                     return NSManagedObjectID(number, in: part.store.home(of: entity))
                 }
                 return form(value)
             }
         }
+    }
+
+    /// The entity of the objects that a column names: of those that its path leads to.
+    private static func entity(
+        of column: Column, in schema: Schema, from name: EntityName
+    ) -> EntityLayout? {
+        guard var entity = schema.entity(named: name) else { return nil }
+        let path: [String] =
+            switch column.term {
+            case .objectID: []
+            case .attribute(let path), .aggregate(_, let path): path
+            }
+        for name in path {
+            guard let relationship = entity.relationship(named: name) else { continue }
+            entity = schema.knownEntity(tag: relationship.destinationTag)
+        }
+        return entity
     }
 
     // MARK: Errors
