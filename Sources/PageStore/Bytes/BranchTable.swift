@@ -42,6 +42,31 @@ final class BranchTable: @unchecked Sendable {
         return page.id == id ? page : nil
     }
 
+    /// Goes down from a root as far as the branches on the way are here; nil where its root is not.
+    /// Whatever is wrong with a branch ends the way above it: who goes on from there finds it.
+    ///
+    /// No branch is retained for it: all stay for as long as the table does.
+    @inline(__always)
+    func way(to key: ByteView, from root: PageID) -> TreeStep? {
+        var step: TreeStep?
+        while step?.level != 0 {
+            let id = step?.id ?? root
+            guard let branch = unsafe pointer(index(id)) else { break }
+            // Safety: the table retains the page and never replaces it.
+            let next = unsafe branch._withUnsafeGuaranteedRef { block -> TreeStep? in
+                let page = PageBuffer(block)
+                let node = NodeView(validated: page)
+                guard page.id == id, node.begins(key),
+                    step == nil ? node.isUnbounded : node.level == step?.level
+                else { return nil }
+                return node.step(to: key)
+            }
+            guard let next else { break }
+            step = next
+        }
+        return step
+    }
+
     func insert(_ page: PageBuffer) {
         // Safety: the reference is the table's from here on, or given back below.
         let retained = unsafe Unmanaged.passRetained(page.block)

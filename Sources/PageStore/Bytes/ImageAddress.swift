@@ -24,6 +24,13 @@ struct ImageAddress {
     @inline(__always)
     func prefetchNode() { prefetch(from: Self.countOffset, lineCount: 3) }
 
+    /// Asks memory for where an entry may lie.
+    @inline(__always)
+    func prefetch(_ forecast: EntryForecast) {
+        prefetch(from: forecast.slotOffset, lineCount: 1)
+        prefetch(from: forecast.cellOffset, lineCount: forecast.cellLineCount)
+    }
+
     /// Asks memory for what a scan reads first of a leaf: all but its cells.
     func prefetchLeaf(pageSizeInBytes: Int) {
         prefetch(from: Self.countOffset, lineCount: Self.headLineCount)

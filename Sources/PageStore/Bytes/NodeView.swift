@@ -185,6 +185,9 @@ package struct NodeView {
         {
             return (index, true)
         }
+        if rest.count > 4, rest.count <= 8, !isLeaf {
+            return searchByNumber(rest, start: start, end: end)
+        }
         var index = lowerBound(head, start: start, from: 0, to: end)
         guard index < end, headAt(index, start: start) == head else {
             return (index, false)
@@ -231,12 +234,55 @@ package struct NodeView {
         return (low, false)
     }
 
+    /// The same in a branch at an edge of its tree, whose keys share no prefix, so that the heads
+    /// of numbers are alike: numbers stand about as far from the first as they are above it.
+    private func searchByNumber(
+        _ rest: ByteView, start: Int, end: Int
+    ) -> (index: Int, isEqual: Bool) {
+        let number = rest.leadingNumber
+        func isLess(_ index: Int) -> Bool {
+            let suffix = suffix(index)
+            let other = suffix.leadingNumber
+            return other < number || (other == number && suffix.count < rest.count)
+        }
+        var low = 0
+        var high = end
+        var probe = 0
+        if end > 2 {
+            let least = suffix(0).leadingNumber
+            let greatest = suffix(end &- 1).leadingNumber
+            if least < number && number < greatest {
+                let share = Double(number &- least) / Double(greatest &- least)
+                probe = Int(share * Double(end &- 1))
+            } else {
+                probe = number >= greatest ? end &- 1 : 0
+            }
+        }
+        var width = 1
+        while low < high {
+            if isLess(probe) {
+                low = probe &+ 1
+                probe = min(probe &+ width, high &- 1)
+            } else {
+                high = probe
+                probe = max(probe &- width, low)
+            }
+            width = min(width &* 2, max((high &- low) / 2, 1))
+        }
+        guard low < end else { return (low, false) }
+        let found = suffix(low)
+        return (low, found.count == rest.count && found.leadingNumber == number)
+    }
+
     /// The slot of a key that is all in its head, if it stands as far behind the first slot as it
     /// is above the first key. So do the numbers of records, which have few gaps: looking there
     /// first waits for one line of slots, and a bisection for several.
     @inline(__always)
     private func gaplessSlot(_ head: UInt32, size: Int, start: Int, end: Int) -> Int? {
-        let distance = Int(head &- headAt(0, start: start)) >> (32 &- 8 &* size)
+        let first = slot(0, start: start)
+        // Keys that the sought one is only the beginning of stand elsewhere.
+        guard Int(first >> 48) == size else { return nil }
+        let distance = Int(head &- UInt32(truncatingIfNeeded: first)) >> (32 &- 8 &* size)
         guard distance < end else { return nil }
         let slot = slot(distance, start: start)
         // The head repeats the whole of a key that is no longer than it is.
@@ -282,12 +328,17 @@ package struct NodeView {
         _ head: UInt32, start: Int, from first: Int, to end: Int
     ) -> (low: Int, count: Int) {
         let least = headAt(first, start: start)
-        let greatest = headAt(end &- 1, start: start)
         if head <= least { return (first, 0) }
+        // The upper fence is hardly above the last key, and lies in a line that was read already.
+        let fence = upperFence
+        let greatest =
+            fence.isEmpty
+            ? headAt(end &- 1, start: start) : NodeView.head(of: fence.dropFirst(prefixSize))
         if head > greatest { return (end, 0) }
         // From here on least < head <= greatest, so the divisor is not zero.
         let span = UInt64(end &- 1 &- first)
         let guess = first &+ Int(UInt64(head &- least) &* span / UInt64(greatest &- least))
+        ImageAddress(page).prefetch(from: start &+ guess &* NodeLayout.slotSize, lineCount: 1)
         var low = first
         var high = end &- 1
         var width = 8
@@ -315,6 +366,17 @@ package struct NodeView {
     private func compare(_ slot: UInt64, _ rest: ByteView) -> Int {
         let cell = Int(UInt16(truncatingIfNeeded: slot >> 32))
         return view(cell &+ NodeLayout.cellKey, Int(slot >> 48)).compareInSteps(rest)
+    }
+
+    /// Whether a slot's key behind the prefix begins with these bytes. Short ones are all in the
+    /// slot, so that no cell is waited for.
+    @inline(__always)
+    func isSuffix(_ index: Int, behind rest: ByteView) -> Bool {
+        guard rest.count <= 4 else { return suffix(index).hasPrefix(rest) }
+        let slot = checkedSlot(index)
+        guard Int(slot >> 48) >= rest.count else { return false }
+        let difference = UInt64(UInt32(truncatingIfNeeded: slot) ^ NodeView.head(of: rest))
+        return difference >> UInt64(32 &- 8 &* rest.count) == 0
     }
 
     /// Whether a key has the node's prefix.

@@ -8,10 +8,11 @@ extension Engine {
 
     /// The page as a commit left it.
     func page(
-        _ id: PageID, generation: Generation, commit: UInt64
+        _ id: PageID, generation: Generation, commit: UInt64,
+        expecting forecast: EntryForecast? = nil
     ) throws(StoreError) -> PageBuffer {
         do throws(StoreError) {
-            return try knownPage(id, generation: generation, commit: commit)
+            return try knownPage(id, generation: generation, commit: commit, forecast)
         } catch {
             throw explained(error, generation)
         }
@@ -33,7 +34,7 @@ extension Engine {
     }
 
     private func knownPage(
-        _ id: PageID, generation: Generation, commit: UInt64
+        _ id: PageID, generation: Generation, commit: UInt64, _ forecast: EntryForecast?
     ) throws(StoreError) -> PageBuffer {
         let found: Found = try lock.withLock { cache throws(StoreError) in
             cache.lookupCount &+= 1
@@ -48,7 +49,7 @@ extension Engine {
             guard let (leaf, index) = try entry(of: id, in: generation.map) else { return .nothing }
             let address = leaf.entries[index]
             if address.isNone { return .nothing }
-            if let image = cachedImage(at: address, leaf, index, &cache), image.id == id {
+            if let image = cachedImage(at: address, leaf, index, &cache, forecast), image.id == id {
                 return .image(image)
             }
             return .address(address)
@@ -129,9 +130,10 @@ extension Engine {
     /// Under the lock: the cache's image, sought first where the map's leaf says that it was.
     @inline(__always)
     private func cachedImage(
-        at address: ExtentAddress, _ leaf: MapNode, _ index: Int, _ cache: inout PageCache
+        at address: ExtentAddress, _ leaf: MapNode, _ index: Int, _ cache: inout PageCache,
+        _ forecast: EntryForecast? = nil
     ) -> PageBuffer? {
-        if let image = cache.image(at: address, leaf.cacheHints[index]) { return image }
+        if let image = cache.image(at: address, leaf.cacheHints[index], forecast) { return image }
         guard let image = cache.image(at: address) else { return nil }
         leaf.cacheHints[index] = cache.hint(for: address)
         return image
@@ -170,12 +172,16 @@ extension Engine {
         return image
     }
 
-    /// Under the lock, once: where the file ends, when it fits into the cache and a sixteenth of it
-    /// was read page by page. The rest will be read too then, and is read faster at once.
+    /// More than an opening and a lookup read.
+    private static var pagesReadMin: UInt64 { 16 }
+
+    /// Under the lock, once: where the file ends, when it fits into the cache and a small part of
+    /// it was read page by page. The rest will be read too then, and is read faster at once.
     private func endOfRest(_ cache: PageCache) -> UInt64? {
         let end = state.superblock.requiredLength
-        guard !state.isRestAskedFor, end <= UInt64(cache.budgetInBytes),
-            state.pagesRead * UInt64(16 * options.pageSizeInBytes) >= end
+        guard !state.isRestAskedFor, state.pagesRead >= Engine.pagesReadMin,
+            end <= UInt64(cache.budgetInBytes),
+            state.pagesRead * UInt64(64 * options.pageSizeInBytes) >= end
         else { return nil }
         state.isRestAskedFor = true
         return end

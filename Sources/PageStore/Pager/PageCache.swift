@@ -45,13 +45,17 @@ struct PageCache {
     }
 
     /// The same, sought only where the hint says.
-    mutating func image(at address: ExtentAddress, _ hint: CacheHint) -> PageBuffer? {
+    @inline(__always)
+    mutating func image(
+        at address: ExtentAddress, _ hint: CacheHint, _ forecast: EntryForecast? = nil
+    ) -> PageBuffer? {
         let hinted = Int(hint.slot)
         // The address says whether the slot is still that page's, and no more is needed.
         guard hinted < slots.count, slots[hinted].address == address else { return nil }
-        slots[hinted].wasUsed = true
+        if !slots[hinted].wasUsed { slots[hinted].wasUsed = true }
         // Handing the image out waits for its count of references, and then for its header.
         slots[hinted].location.prefetchNode()
+        if let forecast { slots[hinted].location.prefetch(forecast) }
         return slots[hinted].image
     }
 

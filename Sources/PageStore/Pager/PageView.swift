@@ -14,6 +14,17 @@ package class PageView {
         throw .corrupt(id, "the page does not exist")
     }
 
+    /// The same where it is known what will be read of the page: memory is asked for that as soon
+    /// as it is known where the page is.
+    func page(
+        _ id: PageID, expecting forecast: EntryForecast?
+    ) throws(StoreError) -> PageBuffer {
+        try page(id)
+    }
+
+    /// The part of a descent to a key that needs no page to be found; nil for none.
+    func knownWay(to key: ByteView, in tree: TreeID) -> TreeStep? { nil }
+
     /// The same as ``page(_:)``, when nothing has to be read for it and the page does not change.
     func pageInMemory(_ id: PageID) -> PageBuffer? { nil }
 

@@ -33,8 +33,19 @@ package final class Snapshot: PageView, @unchecked Sendable {
 
     package override func page(_ id: PageID) throws(StoreError) -> PageBuffer {
         if let branch = branches.page(id) { return branch }
-        let page = try engine.page(id, generation: generation, commit: commitNumber)
+        return try page(id, expecting: nil)
+    }
+
+    override func page(
+        _ id: PageID, expecting forecast: EntryForecast?
+    ) throws(StoreError) -> PageBuffer {
+        let page = try engine.page(
+            id, generation: generation, commit: commitNumber, expecting: forecast)
         if page[0] == PageKind.treeBranch.rawValue { branches.insert(page) }
         return page
+    }
+
+    override func knownWay(to key: ByteView, in tree: TreeID) -> TreeStep? {
+        branches.way(to: key, from: tree.root)
     }
 }

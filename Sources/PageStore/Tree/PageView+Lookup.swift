@@ -72,11 +72,17 @@ extension PageView {
 
     /// The leaf that covers a key.
     final func leaf(for key: ByteView, in tree: TreeID) throws(StoreError) -> NodeView {
-        var node = try rootNode(of: tree)
+        var node =
+            if let step = knownWay(to: key, in: tree) {
+                try step.checkedNode(page(step.id, expecting: step.forecast))
+            } else {
+                try rootNode(of: tree)
+            }
         while true {
             guard node.begins(key) else { throw NodeView.foreignKey(node.page.id) }
             if node.isLeaf { return node }
-            node = try node.checkedNode(page(node.child(node.childIndex(key))))
+            let step = node.step(to: key)
+            node = try step.checkedNode(page(step.id, expecting: step.forecast))
         }
     }
 
@@ -124,9 +130,8 @@ extension NodeView {
         let first = known ?? search(prefix).index
         var end = first
         while end < slotCount {
-            let suffix = suffix(end)
-            guard suffix.hasPrefix(rest) else { break }
-            guard suffix.count == rest.count + 8 else {
+            guard isSuffix(end, behind: rest) else { break }
+            guard suffix(end).count == rest.count + 8 else {
                 throw .corrupt(page.id, "a key does not end with the number of an object")
             }
             end += 1
@@ -150,11 +155,26 @@ extension NodeView {
     /// A page as this branch's child. Levels fall by one, so that no cycle can be followed.
     @inline(__always)
     func checkedNode(_ page: PageBuffer) throws(StoreError) -> NodeView {
-        let child = NodeView(validated: page)
-        guard NodeView.isNode(page), child.level == level &- 1 else {
-            throw NodeView.wrongLevel(page.id, expected: level - 1)
+        try NodeView.checked(page, level: level &- 1)
+    }
+
+    /// From a branch to the child that covers a key.
+    @inline(__always)
+    func step(to key: ByteView) -> TreeStep {
+        let index = childIndex(key)
+        return TreeStep(
+            id: child(index), level: level &- 1, forecast: forecast(of: key, inChild: index))
+    }
+
+    @inline(__always)
+    fileprivate static func checked(
+        _ page: PageBuffer, level: Int
+    ) throws(StoreError) -> NodeView {
+        let node = NodeView(validated: page)
+        guard isNode(page), node.level == level else {
+            throw wrongLevel(page.id, expected: level)
         }
-        return child
+        return node
     }
 
     static func notANode(_ id: PageID) -> StoreError {
@@ -193,5 +213,18 @@ extension NodeView {
         let rest = suffix(index)
         guard key.count == prefixSize + rest.count else { return false }
         return key.hasPrefix(prefix) && key.dropFirst(prefixSize) == rest
+    }
+}
+
+/// A step down a tree: which page comes next, and what the branch above says of it.
+struct TreeStep {
+    let id: PageID
+    let level: Int
+    /// Of a leaf, where there is one.
+    let forecast: EntryForecast?
+
+    @inline(__always)
+    fileprivate func checkedNode(_ page: PageBuffer) throws(StoreError) -> NodeView {
+        try NodeView.checked(page, level: level)
     }
 }

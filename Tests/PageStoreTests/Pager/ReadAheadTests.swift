@@ -27,11 +27,11 @@ import Testing
         return (try Engine.open(path: "store", options: options, files: files), ids)
     }
 
-    @Test func `a store that fits into the cache is asked for once a sixteenth was read`() throws {
+    @Test func `a store that fits into the cache is asked for once a part was read`() throws {
         let files = AskedFileSystem()
         let (engine, ids) = try reopened(files, cacheSizeInBytes: 4 << 20)
         let snapshot = try engine.snapshot()
-        for id in ids.prefix(3) { _ = try snapshot.page(id) }
+        for id in ids.prefix(12) { _ = try snapshot.page(id) }
         #expect(files.asked.load(ordering: .relaxed) == 0)
         for id in ids { _ = try snapshot.page(id) }
         #expect(files.count.load(ordering: .relaxed) == 1)

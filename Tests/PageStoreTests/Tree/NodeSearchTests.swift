@@ -6,7 +6,8 @@ import Testing
 @Suite struct NodeSearchTests {
     /// Sets of keys, each made for one of the ways in which a node is searched.
     enum Shape: CaseIterable {
-        case numbersWithoutGaps, numbersWithGaps, numbersFarApart, textsAlike, zerosAtTheEnd
+        case numbersWithoutGaps, numbersWithGaps, numbersFarApart, numbersInHeaps
+        case pairsOfNumbers, textsAlike, shortTexts, zerosAtTheEnd
 
         func keys(_ random: inout SeededRandom) -> Set<[UInt8]> {
             switch self {
@@ -14,6 +15,19 @@ import Testing
             case .numbersWithGaps:
                 Set((1...3000).filter { _ in random.below(20) > 0 }.map { Self.number($0) })
             case .numbersFarApart: Set((1...3000).map { Self.number($0 * 0x0101_0107) })
+            case .numbersInHeaps:
+                Set((0..<3000).map { Self.number(1 << ($0 % 60) + $0 / 60) })
+            case .pairsOfNumbers:
+                Set(
+                    (1...3000).map {
+                        Self.number(random.below(1500) + 1) + Self.number($0)
+                    })
+            case .shortTexts:
+                // Of four to nine letters: those of branches are compared as numbers.
+                Set(
+                    (1...3000).map { _ in
+                        (0..<(4 + random.below(6))).map { _ in UInt8(random.below(3)) }
+                    })
             case .textsAlike:
                 Set((1...3000).map { Array("name\(random.below(40)).\($0)".utf8) })
             case .zerosAtTheEnd:
@@ -34,7 +48,10 @@ import Testing
         var (greater, less) = (key, key)
         greater[key.count - 1] &+= 1
         less[key.count - 1] &-= 1
-        return [key, greater, less, key + [0], key + [255], Array(key.dropLast())]
+        return [
+            key, greater, less, key + [0], key + [255], Array(key.dropLast()),
+            Array(key.prefix(8)),
+        ]
     }
 
     @Test(arguments: Shape.allCases, [512, 4096, 16_384])
