@@ -117,6 +117,53 @@ import Testing
         }
     }
 
+    @Test func `an object stood for the one of the same number in another store`() throws {
+        let both: Set<String> = ["Crew", "Guests"]
+        let dataStack = DataStack(
+            CoreStoreSchema(
+                modelVersion: "V1",
+                entityConfigurations: [
+                    Entity<Vessel>("Vessel"): both, Entity<Ferry>("Ferry"): both,
+                    Entity<Sailor>("Sailor"): both,
+                ]))
+        for name in both { try dataStack.addStorageAndWait(InMemoryStore(configuration: name)) }
+        try dataStack.perform(
+            synchronous: { (transaction) -> Void in
+                for name in both {
+                    let sailor = transaction.create(Into<Sailor>(name))
+                    sailor.name = name
+                    let ferry = transaction.create(Into<Ferry>(name))
+                    (ferry.registry, ferry.captain) = (name, sailor)
+                }
+            }
+        )
+        let sailor = try #require(try dataStack.fetchOne(From<Sailor>("Crew")))
+        let id = sailor.objectID()
+        func ferries(_ clause: Where<Ferry>) throws -> [String] {
+            try dataStack.fetchAll(From<Ferry>().where(clause)).map(\.registry)
+        }
+
+        #expect(try ferries(\.$captain == sailor) == ["Crew"])
+        #expect(try ferries(\.$captain != sailor) == ["Guests"])
+        #expect(try ferries(Where<Ferry> { $0.$captain == sailor }) == ["Crew"])
+        #expect(try ferries(Where("captain", isEqualTo: id)) == ["Crew"])
+        #expect(try ferries(Where("captain", isEqualTo: id as NSManagedObjectID?)) == ["Crew"])
+        #expect(try ferries([sailor] ~= \.$captain) == ["Crew"])
+        #expect(try ferries(Where("captain", isMemberOf: [id])) == ["Crew"])
+        #expect(try ferries(Where("captain == %@", sailor)) == ["Crew"])
+        #expect(try ferries(Where("captain IN %@ OR age == %d", [sailor], 9)) == ["Crew"])
+        #expect(try ferries(\.$captain == sailor || \.$registry == "Guests").count == 2)
+        #expect(try ferries(!(\.$captain == sailor && \.$age == 0)) == ["Guests"])
+        #expect(try ferries(Where(Where<Ferry>(\.$captain == sailor).predicate)) == ["Crew"])
+        #expect(
+            try dataStack.fetchAll(
+                From<Sailor>().where(format: "ANY ferries.captain IN %@", [id])
+            ).map(\.name) == ["Crew"])
+        #expect(
+            try dataStack.fetchCount(From<Ferry>("Guests").where(\.$captain == sailor)) == 0)
+        #expect((\Ferry.$captain == sailor) == Where("captain == %@", id))
+    }
+
     @Test func `a local store by name lies in the program's data folder`() throws {
         let store = LocalStore(
             fileName: "Harbour.trellis",

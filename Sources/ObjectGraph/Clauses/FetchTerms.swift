@@ -35,9 +35,10 @@ struct FetchTerms {
 
     /// The request in the terms of the store. Throws a `QueryError` for a condition that could not
     /// be read.
-    func request(entityName: String) throws -> FetchRequest {
+    func request(entityName: String, in store: UUID) throws -> FetchRequest {
         var request = FetchRequest(
-            entityName: entityName, condition: try condition?.resolved() ?? .constant(true),
+            entityName: entityName,
+            condition: try condition?.in(store).resolved() ?? .constant(true),
             sortKeys: sortKeys,
             limit: limit, offset: offset)
         request.includesSubentities = includesSubentities

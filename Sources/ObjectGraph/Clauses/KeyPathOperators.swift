@@ -23,8 +23,7 @@ extension Where where O: CoreStoreObject {
     static func compare<D: DynamicObject, K: AnyKeyPathStringConvertible>(
         _ keyPath: KeyPath<O, K>, object: D?
     ) -> Where<O> {
-        let value = object.map { Value.object($0.objectID().number) } ?? .null
-        return equality(name(keyPath), value)
+        Where(name(keyPath), isEqualTo: object)
     }
 
     /// The property has a value.
@@ -75,9 +74,7 @@ extension Where where O: CoreStoreObject {
     public init<B: CoreStoreObject, D: CoreStoreObject, S: Sequence>(
         _ keyPath: KeyPath<O, FieldContainer<B>.Relationship<D?>>, isMemberOf objects: S
     ) where S.Element == D {
-        self.init(
-            condition: Self.member(
-                Self.name(keyPath), objects.map { .object($0.objectID().number) }))
+        self.init(Self.name(keyPath), isMemberOf: objects)
     }
 }
 

@@ -6,8 +6,16 @@ enum PredicateFormat {
     static func condition(_ format: String, _ arguments: [Any]) -> WhereCondition {
         do throws(QueryError) {
             var values: [FormatArgument] = []
-            for argument in arguments { values.append(try self.argument(argument)) }
-            return .of(try ConditionParser.parse(format, values))
+            var ids: [NSManagedObjectID] = []
+            for argument in arguments { values.append(try self.argument(argument, &ids)) }
+            let condition = try ConditionParser.parse(format, values)
+            guard !ids.isEmpty else { return .of(condition) }
+            // What was read once is read again: the values change, and nothing else.
+            return .naming(ids) { value in
+                var rest = ids[...]
+                let named = values.map { $0.naming { rest.popFirst().map(value) } }
+                return .of((try? ConditionParser.parse(format, named)) ?? condition)
+            }
         } catch {
             Log.error(
                 .failure(.query, error.message), "the condition “\(format)” cannot be read.")
@@ -19,24 +27,37 @@ enum PredicateFormat {
         _ variables: [String: Any]
     ) throws(QueryError) -> [String: FormatArgument] {
         var values: [String: FormatArgument] = [:]
-        for (name, argument) in variables { values[name] = try self.argument(argument) }
+        var ids: [NSManagedObjectID] = []
+        for (name, argument) in variables { values[name] = try self.argument(argument, &ids) }
         return values
     }
 
     /// How many values one list may have: a range of integers may have more than any memory.
     private static let listCountMax = 1_000_000
 
-    private static func argument(_ argument: Any) throws(QueryError) -> FormatArgument {
-        if let value = try value(argument) { return .value(value) }
+    /// - Parameter ids: is given what the argument names objects by, in its order.
+    private static func argument(
+        _ argument: Any, _ ids: inout [NSManagedObjectID]
+    ) throws(QueryError) -> FormatArgument {
+        if let value = try value(argument) {
+            if case .object = value { ids += id(argument) }
+            return .value(value)
+        }
         var list: [Value] = []
         for element in try elements(argument) {
             guard list.count < listCountMax else {
                 throw QueryError("a list in a condition has at most \(listCountMax) values")
             }
             guard let value = try value(element) else { throw refusal(element) }
+            if case .object = value { ids += id(element) }
             list.append(value)
         }
         return .list(list)
+    }
+
+    private static func id(_ argument: Any) -> [NSManagedObjectID] {
+        let id = argument as? NSManagedObjectID ?? (argument as? any DynamicObject)?.objectID()
+        return id.map { [$0] } ?? []
     }
 
     /// The values of a list; of a dictionary those behind its keys.
@@ -78,6 +99,21 @@ enum PredicateFormat {
     }
 }
 
+extension FormatArgument {
+    /// The argument with other values for the objects that it names, asked for in their order.
+    fileprivate func naming(_ next: () -> Value?) -> FormatArgument {
+        switch self {
+        case .value(.object(let number)): return .value(next() ?? .object(number))
+        case .value: return self
+        case .list(let values):
+            let named = values.map { value in
+                if case .object = value { next() ?? value } else { value }
+            }
+            return .list(named.filter { $0 != WhereCondition.nothing })
+        }
+    }
+}
+
 extension Sequence {
     fileprivate var anyElements: any Sequence<Any> { lazy.map { $0 as Any } }
 }
@@ -106,10 +142,11 @@ extension NSPredicate {
     /// The condition with values for its `$names`, those that a SUBQUERY binds excepted. Without a
     /// value for each of them every fetch with it throws.
     public func withSubstitutionVariables(_ variables: [String: Any]) -> NSPredicate {
-        guard let template = try? WhereCondition.of(self).resolved() else { return self }
+        let template = WhereCondition.of(self)
+        if case .unreadable = template { return self }
         do throws(QueryError) {
             let values = try PredicateFormat.arguments(variables)
-            return ConditionPredicate(.of(try template.substituting(values)))
+            return ConditionPredicate(try template.substituting(values))
         } catch {
             Log.error(.failure(.query, error.message), "the template “\(self)” has no value.")
             return ConditionPredicate(.unreadable(error))

@@ -47,6 +47,10 @@ public struct Where<O: DynamicObject>: WhereClauseType, Hashable, Sendable {
 
     @_disfavoredOverload
     public init<U: QueryableAttributeType>(_ keyPath: KeyPathString, isEqualTo value: U?) {
+        if let id = value as? NSManagedObjectID {
+            self.init(keyPath, isEqualTo: id)
+            return
+        }
         self.init(
             condition: Self.comparison(
                 keyPath, .equal, value.map { ValueBridge.value(queryable: $0) } ?? .null))
@@ -57,13 +61,16 @@ public struct Where<O: DynamicObject>: WhereClauseType, Hashable, Sendable {
     }
 
     public init<D: DynamicObject>(_ keyPath: KeyPathString, isEqualTo object: D?) {
-        self.init(
-            condition: Self.comparison(
-                keyPath, .equal, object.map { .object($0.objectID().number) } ?? .null))
+        guard let object else {
+            self = Self.equality(keyPath, .null)
+            return
+        }
+        self.init(keyPath, isEqualTo: object.objectID())
     }
 
     public init(_ keyPath: KeyPathString, isEqualTo objectID: NSManagedObjectID) {
-        self.init(condition: Self.comparison(keyPath, .equal, .object(objectID.number)))
+        self.init(
+            .naming(CollectionOfOne(objectID)) { Self.equality(keyPath, $0(objectID)).condition })
     }
 
     @_disfavoredOverload
@@ -79,12 +86,12 @@ public struct Where<O: DynamicObject>: WhereClauseType, Hashable, Sendable {
 
     public init<S: Sequence>(_ keyPath: KeyPathString, isMemberOf list: S)
     where S.Element: DynamicObject {
-        self.init(condition: Self.member(keyPath, list.map { .object($0.objectID().number) }))
+        self.init(keyPath, isMemberOf: list.map { $0.objectID() })
     }
 
     public init<S: Sequence>(_ keyPath: KeyPathString, isMemberOf list: S)
     where S.Element == NSManagedObjectID {
-        self.init(condition: Self.member(keyPath, list.map { .object($0.number) }))
+        self.init(.naming(list: Array(list)) { .of(Self.member(keyPath, $0)) })
     }
 
     // MARK: As others see it

@@ -9,14 +9,87 @@ enum WhereCondition: Hashable, Sendable {
     /// Any other condition. ``of(_:)-(Condition)`` tells which one is which, so that equal
     /// conditions are equal here however they were stated.
     case condition(Condition)
+    /// One that names objects: their numbers are other objects' in other stores. What it says in
+    /// each store that has some of them, and in all others; none of these is such a condition.
+    indirect case byStore([UUID: WhereCondition], elsewhere: WhereCondition)
     case unreadable(QueryError)
 
     func resolved() throws(QueryError) -> Condition {
         switch self {
         case .equality(let name, let value): return .equality(name, value)
         case .condition(let condition): return condition
+        case .byStore: return try shown.resolved()
         case .unreadable(let error): throw error
         }
+    }
+
+    // MARK: Objects
+
+    /// What the condition says in a store.
+    func `in`(_ store: UUID) -> WhereCondition {
+        guard case .byStore(let conditions, let elsewhere) = self else { return self }
+        return conditions[store] ?? elsewhere
+    }
+
+    /// What the condition says in a store that has none of the objects that it names.
+    var elsewhere: WhereCondition {
+        guard case .byStore(_, let elsewhere) = self else { return self }
+        return elsewhere
+    }
+
+    /// One of the forms, for people.
+    private var shown: WhereCondition {
+        guard case .byStore(let conditions, let elsewhere) = self else { return self }
+        return conditions.min { $0.key.uuidString < $1.key.uuidString }?.value ?? elsewhere
+    }
+
+    private var stores: [UUID] {
+        guard case .byStore(let conditions, _) = self else { return [] }
+        return Array(conditions.keys)
+    }
+
+    /// The number of what is in no store.
+    static let nothing = Value.object(ObjectNumber(0))
+
+    /// A condition that names objects, made from what a store calls them: those of other stores
+    /// are ``nothing``.
+    static func naming(
+        _ ids: some Sequence<NSManagedObjectID>, _ make: ((NSManagedObjectID) -> Value) -> Self
+    ) -> WhereCondition {
+        let stores = Set(ids.lazy.map(\.storeID))
+        guard !stores.isEmpty else { return make { .object($0.number) } }
+        return byStore(stores) { store in
+            make { $0.storeID == store ? .object($0.number) : nothing }
+        }
+    }
+
+    /// One that names a list of them, which has in a store only what is there.
+    static func naming(
+        list ids: [NSManagedObjectID], _ make: ([Value]) -> WhereCondition
+    ) -> WhereCondition {
+        naming(ids) { value in make(ids.map(value).filter { $0 != nothing }) }
+    }
+
+    private static func byStore(
+        _ stores: Set<UUID>, _ make: (UUID?) -> WhereCondition
+    ) -> WhereCondition {
+        var conditions: [UUID: WhereCondition] = [:]
+        for store in stores { conditions[store] = make(store) }
+        return .byStore(conditions, elsewhere: make(nil))
+    }
+
+    /// The condition with values for its variables, whatever store they are asked in.
+    func substituting(
+        _ values: [String: FormatArgument]
+    ) throws(QueryError) -> WhereCondition {
+        guard case .byStore(let conditions, let elsewhere) = self else {
+            return .of(try resolved().substituting(values))
+        }
+        var substituted: [UUID: WhereCondition] = [:]
+        for (store, condition) in conditions {
+            substituted[store] = try condition.substituting(values)
+        }
+        return .byStore(substituted, elsewhere: try elsewhere.substituting(values))
     }
 
     /// The condition in the predicate language, for people and logs.
@@ -55,6 +128,12 @@ enum WhereCondition: Hashable, Sendable {
     static func combine(
         _ parts: [WhereCondition], _ body: ([Condition]) -> Condition
     ) -> WhereCondition {
+        let stores = parts.flatMap(\.stores)
+        guard stores.isEmpty else {
+            return byStore(Set(stores)) { store in
+                combine(parts.map { store.map($0.in) ?? $0.elsewhere }, body)
+            }
+        }
         var conditions: [Condition] = []
         for part in parts {
             do {

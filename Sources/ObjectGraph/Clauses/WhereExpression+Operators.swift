@@ -95,7 +95,8 @@ public func ~= <O, T, V: FieldOptionalType, S: Sequence>(
 public func == <O, T, D: CoreStoreObject>(
     left: Where<O>.Expression<T, D?>, right: D?
 ) -> Where<O> {
-    left.compared(.equal, Value(objectOrNull: right))
+    guard let id = right?.objectID() else { return left.compared(.equal, .null) }
+    return Where(.naming(CollectionOfOne(id)) { left.compared(.equal, $0(id)).condition })
 }
 
 /// The path does not lead to this object; to any when it is nil.
@@ -109,12 +110,6 @@ public func != <O, T, D: CoreStoreObject>(
 public func ~= <O, T, D: CoreStoreObject, S: Sequence>(
     sequence: S, expression: Where<O>.Expression<T, D?>
 ) -> Where<O> where S.Element == D {
-    expression.isMember(of: sequence.map { Value(objectOrNull: $0) })
-}
-
-extension Value {
-    /// What a relationship holds.
-    init(objectOrNull object: (some DynamicObject)?) {
-        self = object.map { .object($0.objectID().number) } ?? .null
-    }
+    Where(
+        .naming(list: sequence.map { $0.objectID() }) { expression.isMember(of: $0).condition })
 }

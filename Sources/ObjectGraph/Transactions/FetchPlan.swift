@@ -44,7 +44,7 @@ struct FetchPlan {
             parts.append(
                 Part(
                     store: store, reader: reader,
-                    request: try terms.request(entityName: entity.name)))
+                    request: try terms.request(entityName: entity.name, in: store.id)))
         }
     }
 

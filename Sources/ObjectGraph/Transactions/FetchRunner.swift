@@ -65,10 +65,11 @@ struct FetchRunner {
         _ type: any DynamicObject.Type, _ configurations: [ModelConfiguration]?,
         _ terms: FetchTerms, _ body: (StoreAccess, ObjectNumber, RowView) throws -> Void
     ) throws -> Bool {
-        guard case .equality(let name, let value)? = terms.condition, terms.sortKeys.isEmpty,
-            terms.includesPendingChanges || context.role == .view,
+        guard let condition = terms.condition, case .equality = condition.elsewhere,
+            terms.sortKeys.isEmpty, terms.includesPendingChanges || context.role == .view,
             let type = type as? CoreStoreObject.Type,
-            let (store, entity) = stack.soleStore(for: type, in: configurations)
+            let (store, entity) = stack.soleStore(for: type, in: configurations),
+            case .equality(let name, let value) = condition.in(store.id)
         else { return false }
         try context.flush()
         let access = try context.access(to: store)
