@@ -8,18 +8,26 @@ import PageStore
 /// to-many side that mirrors it follows.
 package struct RecordBatch: ~Copyable {
     struct Change {
-        enum Kind { case insertion, update, deletion }
+        enum Kind: UInt8 { case insertion, update, deletion }
 
-        var kind: Kind
+        var number: ObjectNumber
+        /// Where the new record lies in `rows`; of one that is lent its place in `lent`; of a
+        /// deletion that of what lists have instead.
+        var start: Int
+        /// How many bytes of `rows` it takes, negative for one that is lent; of a deletion how
+        /// many objects are there instead.
+        var count: Int
         /// Of the record's entity; of a deletion that of its hierarchy's root.
         var tag: UInt16
-        var number: ObjectNumber
-        /// Where the new record lies in `rows`, unless it is lent.
-        var start: Int
-        var count: Int
-        var lent: RowView?
-        /// What lists have in the place of a deleted object.
-        var replacement: ObjectNumber?
+        var kind: Kind
+    }
+
+    /// What a batch leaves for the next one, so that large batches need no fresh memory each.
+    package struct Memory {
+        fileprivate var changes: [Change] = []
+        fileprivate var lent: [RowView] = []
+
+        package init() {}
     }
 
     enum LinkChange {
@@ -28,12 +36,30 @@ package struct RecordBatch: ~Copyable {
         case remove(RelationshipLayout, ObjectNumber, ObjectNumber)
     }
 
-    private(set) var changes: [Change] = []
+    private(set) var changes: [Change]
     private(set) var linkChanges: [LinkChange] = []
     private let rows = ByteBuffer(capacity: 1024)
+    /// Rows that lie with whoever lends them.
+    private var lent: [RowView]
+    /// What lists have in the place of deleted objects.
+    private var replacements: [ObjectNumber] = []
 
-    /// - Parameter capacity: how many changes it has room for at once.
-    package init(capacity: Int = 0) { changes.reserveCapacity(capacity) }
+    package init() { (changes, lent) = ([], []) }
+
+    /// The same in memory that ``leave(in:)`` gives back.
+    package init(in memory: inout Memory) {
+        (changes, lent) = (memory.changes, memory.lent)
+        memory = Memory()
+    }
+
+    /// Forgets the changes and gives the memory back.
+    package consuming func leave(in memory: inout Memory) {
+        memory.changes = changes
+        memory.lent = lent
+        (changes, lent) = ([], [])
+        memory.changes.removeAll(keepingCapacity: true)
+        memory.lent.removeAll(keepingCapacity: true)
+    }
 
     package var isEmpty: Bool { changes.isEmpty && linkChanges.isEmpty }
 
@@ -59,8 +85,16 @@ package struct RecordBatch: ~Copyable {
     ) {
         changes.append(
             Change(
-                kind: .deletion, tag: hierarchy.rootTag, number: number, start: 0, count: 0,
-                replacement: replacement))
+                number: number, start: replacements.count, count: replacement == nil ? 0 : 1,
+                tag: hierarchy.rootTag, kind: .deletion))
+        if let replacement { replacements.append(replacement) }
+    }
+
+    /// Brings the changes into the order in which the records lie that they ask for.
+    package mutating func sort() {
+        changes.sort {
+            $0.kind == $1.kind ? $0.number < $1.number : $0.kind.rawValue < $1.kind.rawValue
+        }
     }
 
     /// Gives an owner these targets in this order, and no others.
@@ -91,8 +125,8 @@ package struct RecordBatch: ~Copyable {
         {
             changes.append(
                 Change(
-                    kind: kind, tag: entity.tag, number: number, start: 0, count: 0,
-                    lent: row.view))
+                    number: number, start: lent.count, count: -1, tag: entity.tag, kind: kind))
+            lent.append(row.view)
             return
         }
         let start = rows.count
@@ -100,12 +134,19 @@ package struct RecordBatch: ~Copyable {
             into: rows, variableOffsets: entity.variableOffsets, fixedSize: entity.fixedSize)
         changes.append(
             Change(
-                kind: kind, tag: entity.tag, number: number, start: start,
-                count: rows.count - start))
+                number: number, start: start, count: rows.count - start, tag: entity.tag,
+                kind: kind))
     }
 
     /// The new record of a change; valid as long as the batch is.
     func row(_ change: Change) -> ByteView {
-        change.lent?.bytes ?? rows.view.slice(from: change.start, count: change.count)
+        change.count < 0
+            ? lent[change.start].bytes
+            : rows.view.slice(from: change.start, count: change.count)
+    }
+
+    /// What lists have in the place of an object that a change deletes.
+    func replacement(_ change: Change) -> ObjectNumber? {
+        change.count > 0 ? replacements[change.start] : nil
     }
 }

@@ -7,6 +7,8 @@ package enum ScriptStep: String, CaseIterable, Sendable {
     case insert, update, delete, blob, relaxed, bulk, grow, spill, build
     /// One writer that goes to and fro between leaves, as batches of one transaction do.
     case revisit
+    /// Keys without values by the leaf, as a large batch gives an index.
+    case merge
     case checkpoint, rotate, vacuum, backup, reopen, die
     /// A reader takes what the store is now, and is compared after each step; all let go.
     case hold, letGo
@@ -249,6 +251,8 @@ package struct ScriptPlayer {
         case .revisit where !keys.isEmpty:
             let visited = (0..<4).map { _ in keys[random.below(keys.count)] }
             for _ in 0..<12 { try put(visited[random.below(4)], 24, &random) }
+        case .merge where !keys.isEmpty:
+            try merge(around: keys[random.below(keys.count)], writer, &content)
         case .blob: try put(next, 1500 + random.below(2500), &random)
         case .grow: for index in 0..<12 { try put(next + UInt64(index), 300, &random) }
         case .spill:
@@ -269,6 +273,29 @@ package struct ScriptPlayer {
             }
         case .bulk: for index in 0..<3 { try put(next + UInt64(index), 90, &random) }
         default: try put(next, 10 + random.below(60), &random)
+        }
+    }
+
+    /// Takes some of the keys around one, and gives others anew and without a value.
+    private mutating func merge(
+        around key: UInt64, _ writer: TreeWriter, _ content: inout ScriptContent
+    ) throws {
+        var numbers: [UInt64] = []
+        for number in (max(key, 30) - 30)...(key + 30) where random.below(4) > 0 {
+            numbers.append(number)
+        }
+        let removed = Set(numbers.filter { content[$0] != nil && random.below(2) == 0 })
+        try numbers.flatMap(\.key).withView { bytes throws(StoreError) in
+            var edits: [KeyEdit] = []
+            for (index, number) in numbers.enumerated() {
+                let key = bytes.slice(from: index * 8, count: 8)
+                edits.append(KeyEdit(key, isRemoval: removed.contains(number)))
+            }
+            _ = try writer.apply(edits)
+        }
+        for number in numbers {
+            content[number] =
+                removed.contains(number) ? nil : ScriptValue(seed: random.next(), count: 0)
         }
     }
 

@@ -154,7 +154,7 @@ import Testing
             try? database.close()
         }
         for count in 1...3 {
-            var batch = RecordBatch(capacity: count)
+            var batch = RecordBatch()
             for _ in 0..<count {
                 batch.insert(
                     person, try transaction.allocateNumber(in: person.hierarchy), row: row)

@@ -21,7 +21,9 @@ extension ObjectContext {
         }
         do throws(StoreError) {
             for store in openStores {
-                try transaction(for: store).apply(try batch(for: store))
+                let batch = try batch(for: store)
+                try transaction(for: store).apply(batch)
+                batch.leave(in: &batchMemory)
             }
         } catch {
             // A batch that is applied in part leaves trees that only a rollback mends, also
@@ -34,8 +36,7 @@ extension ObjectContext {
     /// The rows are lent: `pending` keeps their objects, and nothing touches them, until the
     /// batch has been applied.
     private func batch(for store: AttachedStore) throws(StoreError) -> RecordBatch {
-        var batch = RecordBatch(capacity: pending.count + unflushedDeletions.count)
-        var updates: [CoreStoreObject] = []
+        var batch = RecordBatch(in: &batchMemory)
         for object in pending where object.isPending {
             guard let raw = object.raw, raw.kind.store === store else { continue }
             let isWritten = object.isWritten
@@ -48,15 +49,11 @@ extension ObjectContext {
                 batch.insert(
                     raw.kind.entity, raw.number, row: object.row.buffer, isLent: true)
             } else if isWritten {
-                updates.append(object)
+                batch.update(raw.kind.entity, raw.number, row: object.row.buffer, isLent: true)
             }
         }
-        for index in Self.order(of: updates) {
-            let object = updates[index]
-            guard let raw = object.raw else { continue }
-            batch.update(raw.kind.entity, raw.number, row: object.row.buffer, isLent: true)
-        }
         addDeletions(to: &batch, for: store)
+        batch.sort()
         for list in links.lists.values {
             // A deleted owner's pairs go with its record.
             guard list.owner.state != .deleted, let raw = list.owner.raw, raw.store === store
@@ -68,28 +65,11 @@ extension ObjectContext {
     }
 
     private func addDeletions(to batch: inout RecordBatch, for store: AttachedStore) {
-        var deletions: [(number: ObjectNumber, hierarchy: HierarchyID, other: ObjectNumber?)] = []
         for object in unflushedDeletions {
             guard let raw = object.raw, raw.kind.store === store else { continue }
             let other = replacements.isEmpty ? nil : replacements[raw.name]
-            deletions.append((raw.number, raw.kind.entity.hierarchy, other))
+            batch.delete(raw.number, in: raw.kind.entity.hierarchy, replacement: other)
         }
-        deletions.sort { $0.number < $1.number }
-        for (number, hierarchy, other) in deletions {
-            batch.delete(number, in: hierarchy, replacement: other)
-        }
-    }
-
-    /// The indices of objects in the order in which their records lie. References are costly to
-    /// move, so their numbers are sorted.
-    private static func order(of objects: [CoreStoreObject]) -> [Int] {
-        var places: [(number: UInt64, index: Int)] = []
-        places.reserveCapacity(objects.count)
-        for (index, object) in objects.enumerated() {
-            places.append((object.raw?.number.rawValue ?? 0, index))
-        }
-        places.sort { $0.number < $1.number }
-        return places.map(\.index)
     }
 
     /// Without an inverse nothing took the targets that were deleted out of a list.

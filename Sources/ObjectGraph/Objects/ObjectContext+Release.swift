@@ -122,7 +122,9 @@ extension ObjectContext {
     }
 
     func updatedNames(of store: AttachedStore) -> Set<CommittedChange.Name> {
-        var names: Set<CommittedChange.Name> = []
+        let released = accesses.first { $0.store === store }?.released ?? []
+        var names = Set<CommittedChange.Name>(
+            minimumCapacity: touched.count + released.reduce(0) { $0 + $1.updatedCount })
         let schema = store.database.schema
         forEachChanged(.updated) { name in
             guard name.access.store === store else { return }

@@ -21,6 +21,8 @@ final class ObjectContext {
     /// first such change. One whose `isPending` is not set any more is passed over.
     var pending: [CoreStoreObject] = []
     var unflushedDeletions: [CoreStoreObject] = []
+    /// Of the last batch, for the next one.
+    var batchMemory = RecordBatch.Memory()
     /// Deleted objects that to-one links without an inverse may still lead to.
     var deletedTargets: [CoreStoreObject] = []
     /// What took the place of objects that lost a unique conflict.
@@ -77,6 +79,7 @@ final class ObjectContext {
         for object in pending { object.isOpen = false }
         (created, touched) = ([], [])
         (pending, unflushedDeletions, deletedTargets) = ([], [], [])
+        batchMemory = RecordBatch.Memory()
         denials = []
         links = LinkOverlay()
         keepDeletedRows()

@@ -24,9 +24,14 @@ final class ReleasedChanges {
     /// The place of each created object's entry and 1; 0 for an object that is not here.
     private var createdPlaces: [UInt32] = []
     private var createdCount = 0
-    private var updatedPlaces: [ObjectNumber: UInt32] = [:]
+    /// The place of each updated object's entry and 1.
+    private var updatedPlaces = NumberPlaces()
+    /// The same of entries that are too many for it.
+    private var updatedFarPlaces: [ObjectNumber: UInt32] = [:]
 
-    var isEmpty: Bool { createdCount == 0 && updatedPlaces.isEmpty }
+    var isEmpty: Bool { createdCount == 0 && updatedPlaces.count == 0 }
+
+    var updatedCount: Int { updatedPlaces.count }
 
     private func place(of entry: Entry) -> UInt32 {
         if Int(lastPlace) < entries.count, entries[Int(lastPlace)] == entry { return lastPlace }
@@ -56,12 +61,19 @@ final class ReleasedChanges {
     }
 
     func noteUpdated(_ number: ObjectNumber, _ entry: Entry) {
-        updatedPlaces[number] = place(of: entry)
+        let place = place(of: entry) + 1
+        updatedPlaces[number] = UInt16(min(place, Self.farPlace))
+        if place >= Self.farPlace {
+            updatedFarPlaces[number] = place
+        } else if !updatedFarPlaces.isEmpty {
+            updatedFarPlaces[number] = nil
+        }
     }
 
     /// Of an object that was deleted, or is as it was stored again.
     func forget(_ number: ObjectNumber) {
-        if !updatedPlaces.isEmpty { updatedPlaces[number] = nil }
+        updatedPlaces[number] = 0
+        updatedFarPlaces[number] = nil
         guard let index = createdIndex(number) else { return }
         createdPlaces[index] = 0
         createdCount -= 1
@@ -72,7 +84,15 @@ final class ReleasedChanges {
     }
 
     func updated(_ number: ObjectNumber) -> Entry? {
-        updatedPlaces[number].map { entries[Int($0)] }
+        let place = updatedPlaces[number]
+        return place == 0 ? nil : entries[Int(farPlace(number, place)) - 1]
+    }
+
+    /// Stands in `updatedPlaces` for this place and all behind it.
+    private static let farPlace = UInt32(UInt16.max)
+
+    private func farPlace(_ number: ObjectNumber, _ place: UInt16) -> UInt32 {
+        UInt32(place) < Self.farPlace ? UInt32(place) : updatedFarPlaces[number] ?? 1
     }
 
     private func createdIndex(_ number: ObjectNumber) -> Int? {
@@ -97,6 +117,8 @@ final class ReleasedChanges {
     func forEachUpdated<Failure>(
         _ body: (ObjectNumber, UInt16) throws(Failure) -> Void
     ) throws(Failure) {
-        for (number, place) in updatedPlaces { try body(number, entries[Int(place)].tag) }
+        try updatedPlaces.forEachNumber { number, place throws(Failure) in
+            try body(number, entries[Int(farPlace(number, place)) - 1].tag)
+        }
     }
 }

@@ -205,6 +205,23 @@ package struct NodeView {
         return searchInFull(rest, start: start, from: index, to: min(upper, end))
     }
 
+    /// The same from a slot on before which all keys are less. The slots are passed one by one:
+    /// for many keys in their order.
+    func search(_ key: ByteView, from first: Int) -> (index: Int, isEqual: Bool) {
+        let rest = key.dropFirst(prefixSize)
+        let head = NodeView.head(of: rest)
+        let start = slotsStart
+        let end = slotCount
+        var index = max(first, 0)
+        while index < end, headAt(index, start: start) < head { index &+= 1 }
+        while index < end, headAt(index, start: start) == head {
+            let order = compare(slot(index, start: start), rest)
+            if order >= 0 { return (index, order == 0) }
+            index &+= 1
+        }
+        return (index, false)
+    }
+
     /// The same among some slots, by whole keys. Each of them waits for memory, but three wait
     /// hardly longer than one: so the range is cut in four.
     private func searchInFull(

@@ -158,7 +158,7 @@ extension PageEditor {
         try insertSeparator(fence, child: behind.id, level: 1, in: tree)
     }
 
-    private final func insertSeparator(
+    final func insertSeparator(
         _ separator: [UInt8], child: PageID, level: Int, in tree: TreeID
     ) throws(StoreError) {
         let childBytes = child.encoded()

@@ -3,10 +3,10 @@
 ///
 /// While a writer is in use nothing else changes its tree.
 package final class TreeWriter {
-    private let editor: PageEditor
-    private let tree: TreeID
+    let editor: PageEditor
+    let tree: TreeID
     private let isAscending: Bool
-    private var leaf: NodeView?
+    var leaf: NodeView?
     private var departureCount = 0
 
     /// - Parameter isAscending: whether no key will be less than one before it.
@@ -102,6 +102,11 @@ package final class TreeWriter {
         let mayBeBefore = index == 0 && leaf.lowerFence.compare(beginning) > 0
         let mayBeBehind = next == leaf.slotCount && leaf.upperFence.hasPrefix(beginning)
         guard mayBeBefore || mayBeBehind else { return false }
+        return try hasKey(beginning: beginning, besides: key)
+    }
+
+    /// The same, asked of the whole tree.
+    func hasKey(beginning: ByteView, besides key: ByteView) throws(StoreError) -> Bool {
         let cursor = Cursor(editor, tree: tree)
         _ = try cursor.seekNear(beginning)
         if cursor.isValid, cursor.key == key { _ = try cursor.next() }
@@ -116,7 +121,7 @@ package final class TreeWriter {
     }
 
     /// The leaf that covers a key, as a private copy: that of the last change, or another.
-    private func editableLeaf(for key: ByteView) throws(StoreError) -> NodeView {
+    func editableLeaf(for key: ByteView) throws(StoreError) -> NodeView {
         forgetDepartedLeaf()
         if let leaf, covers(key, leaf) { return leaf }
         leaveLeaf()
@@ -134,7 +139,7 @@ package final class TreeWriter {
         self.leaf = nil
     }
 
-    private func covers(_ key: ByteView, _ node: NodeView) -> Bool {
+    func covers(_ key: ByteView, _ node: NodeView) -> Bool {
         key.count <= Limits.keySizeInBytesMax(pageSizeInBytes: editor.pageSizeInBytes)
             && (isAscending ? node.isBounded(key) : node.covers(key))
     }

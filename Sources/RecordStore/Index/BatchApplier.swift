@@ -34,7 +34,8 @@ struct BatchApplier {
             case .deletion:
                 try delete(change.number, HierarchyID(rootTag: change.tag))
                 if listedTags.contains(change.tag) {
-                    deleted[change.tag, default: [:]][change.number] = .some(change.replacement)
+                    let other = batch.replacement(change)
+                    deleted[change.tag, default: [:]][change.number] = .some(other)
                 }
             }
         }

@@ -18,8 +18,8 @@ final class TreeEdits {
     private var lentByteCount = 0
     private var edits: [Edit] = []
     private var isSorted = true
-    /// Whether nothing but keys without values is added, as to an index that grows.
-    private var addsKeysOnly = true
+    /// Whether no key has a value, as in an index.
+    private var hasKeysOnly = true
 
     var isEmpty: Bool { edits.isEmpty }
 
@@ -79,7 +79,7 @@ final class TreeEdits {
         if isSorted, let last = edits.last {
             isSorted = key(last).compare(key(edit)) <= 0
         }
-        if edit.valueCount != 0 { addsKeysOnly = false }
+        if edit.valueCount > 0 { hasKeysOnly = false }
         edits.append(edit)
     }
 
@@ -98,7 +98,9 @@ final class TreeEdits {
         guard !isSorted else { return }
         var order = KeyOrder(arena.view, capacity: edits.count, memory: &memory)
         for (index, edit) in edits.enumerated() {
-            order.append(start: edit.keyStart, count: Int(edit.keyCount), index: index)
+            // Edits lie anywhere. Of one that has no value the order says all that is in it.
+            let place = hasKeysOnly ? Int(edit.valueCount) : index
+            order.append(start: edit.keyStart, count: Int(edit.keyCount), index: place)
         }
         order.sort()
         order.leave(in: &memory)
@@ -108,9 +110,8 @@ final class TreeEdits {
     private func edit(_ position: Int, _ order: borrowing KeyOrder.Memory) -> Edit {
         guard !isSorted else { return edits[position] }
         let entry = order.entries[position]
-        // Edits lie anywhere, and here the order says all that is in one.
-        guard !addsKeysOnly else {
-            return Edit(keyStart: entry.start, keyCount: entry.count, valueCount: 0)
+        guard !hasKeysOnly else {
+            return Edit(keyStart: entry.start, keyCount: entry.count, valueCount: entry.index)
         }
         return edits[Int(entry.index)]
     }
@@ -133,9 +134,10 @@ final class TreeEdits {
     /// How many edits ahead memory is asked.
     private static let prefetchDistance = 4
 
-    /// Applies all edits in key order and forgets them. Of a unique index, returns the objects
-    /// whose new entries share their columns with another object's: of each group those that came,
-    /// or all of these but one. Some may share with an entry that a later edit removes.
+    /// Applies all edits in key order and forgets them. Of a unique index, whose keys have no
+    /// values, returns the objects whose new entries share their columns with another object's:
+    /// of each group those that came, or all of these but one. Some may share with an entry that a
+    /// later edit removes.
     ///
     /// - Parameter order: memory to sort in.
     @discardableResult
@@ -150,24 +152,45 @@ final class TreeEdits {
             lent.removeAll(keepingCapacity: true)
             lentByteCount = 0
             arena.removeAll()
-            (isSorted, addsKeysOnly) = (true, true)
+            (isSorted, hasKeysOnly) = (true, true)
         }
         if arena.count + lentByteCount >= editor.bulkBytesMin, try editor.isEmpty(tree) {
             return try build(tree, of: editor, isUnique: isUnique, order)
         }
-        var sharers: [ObjectNumber] = []
         let writer = TreeWriter(editor, tree: tree, isAscending: true)
+        if hasKeysOnly { return try apply(to: writer, isUnique: isUnique, order) }
         for position in edits.indices {
             prefetch(position + Self.prefetchDistance, order)
             let key = key(position, order)
             let edit = edit(position, order)
             if edit.valueCount < 0 {
                 _ = try writer.remove(key)
-            } else if !isUnique {
+            } else {
                 _ = try writer.insert(key, value(edit))
-            } else if try writer.insert(key, value(edit), sharing: Self.columns(key).count) {
-                sharers.append(Self.number(key))
             }
+        }
+        return []
+    }
+
+    /// How many keys a writer is given at once: a few leaves' edits.
+    private static let keysCount = 4096
+
+    /// The same of keys without values.
+    private func apply(
+        to writer: TreeWriter, isUnique: Bool, _ order: borrowing KeyOrder.Memory
+    ) throws(StoreError) -> [ObjectNumber] {
+        var sharers: [ObjectNumber] = []
+        var keys: [KeyEdit] = []
+        keys.reserveCapacity(min(edits.count, Self.keysCount))
+        for position in edits.indices {
+            prefetch(position + Self.prefetchDistance, order)
+            let isRemoval = edit(position, order).valueCount < 0
+            keys.append(KeyEdit(key(position, order), isRemoval: isRemoval))
+            guard keys.count == Self.keysCount || position + 1 == edits.count else { continue }
+            for sharer in try writer.apply(keys, besides: isUnique ? Self.numberSize : nil) {
+                sharers.append(Self.number(keys[sharer].key))
+            }
+            keys.removeAll(keepingCapacity: true)
         }
         return sharers
     }
@@ -202,11 +225,14 @@ final class TreeEdits {
 
     // MARK: Entries of indexes
 
+    /// The object's number, behind the columns.
+    private static let numberSize = 8
+
     private static func columns(_ key: ByteView) -> ByteView {
-        key.slice(from: 0, count: key.count - 8)
+        key.slice(from: 0, count: key.count - numberSize)
     }
 
     private static func number(_ key: ByteView) -> ObjectNumber {
-        ObjectNumber(key.bigEndianUInt64(at: key.count - 8))
+        ObjectNumber(key.bigEndianUInt64(at: key.count - numberSize))
     }
 }
