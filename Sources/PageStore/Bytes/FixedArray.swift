@@ -56,3 +56,21 @@ struct FixedArray<Element> {
 
     var indices: Range<Int> { 0..<count }
 }
+
+extension FixedArray {
+    /// Lends an object of the list without counting a reference to it; nil where there is none.
+    /// Nobody may change the element meanwhile.
+    @inline(__always)
+    func withObject<Object: AnyObject, Result>(
+        at index: Int, _ body: (Object) -> Result
+    ) -> Result? where Element == Object? {
+        precondition(index >= 0 && index < count, "an index is outside its list")
+        // Safety: the line above proves the index, and an optional reference is one word.
+        let word = unsafe block.withUnsafeMutablePointerToElements {
+            unsafe UnsafeRawPointer($0 + index).load(as: UInt.self)
+        }
+        guard let opaque = unsafe UnsafeRawPointer(bitPattern: word) else { return nil }
+        // Safety: the list keeps the object, and nobody changes the list meanwhile.
+        return unsafe Unmanaged<Object>.fromOpaque(opaque)._withUnsafeGuaranteedRef(body)
+    }
+}

@@ -38,7 +38,20 @@ final class MapNode: @unchecked Sendable {
 
     static func storedID(level: Int, firstID: UInt64) -> UInt64 { UInt64(level) << 56 | firstID }
 
+    /// In a leaf: what it says of a page that it covers.
+    @inline(__always)
+    func place(of id: PageID) -> MapPlace {
+        let index = Int(id.rawValue &- firstID)
+        return MapPlace(address: entries[index], hint: cacheHints[index])
+    }
+
     var isEmpty: Bool { entries.indices.allSatisfy { entries[$0].isNone } }
+}
+
+/// What the map says of a page.
+struct MapPlace {
+    let address: ExtentAddress
+    let hint: CacheHint
 }
 
 /// The map of one generation.
@@ -56,6 +69,20 @@ struct PageMap: Sendable {
     init(root: MapNode, fanout: Int) {
         self.root = root
         self.fanout = fanout
+    }
+
+    /// What a map of one level or two says of a page, which most maps are; nil where it has another
+    /// depth, no such page, or a leaf that was not read yet. Nothing is retained for it: readers
+    /// and a writer would take each other the counts of references.
+    @inline(__always)
+    func knownPlace(of id: PageID) -> MapPlace? {
+        if root.level == 0 {
+            return id.rawValue < UInt64(fanout) ? root.place(of: id) : nil
+        }
+        // A power of two.
+        let index = id.rawValue >> UInt64(truncatingIfNeeded: fanout.trailingZeroBitCount)
+        guard root.level == 1, index < UInt64(fanout) else { return nil }
+        return root.children.withObject(at: Int(index)) { $0.place(of: id) }
     }
 
     static func span(level: Int, fanout: Int) -> UInt64 {

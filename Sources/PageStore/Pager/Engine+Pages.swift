@@ -46,13 +46,12 @@ extension Engine {
                 case .freed: return .nothing
                 }
             }
-            guard let (leaf, index) = try entry(of: id, in: generation.map) else { return .nothing }
-            let address = leaf.entries[index]
-            if address.isNone { return .nothing }
-            if let image = cachedImage(at: address, leaf, index, &cache, forecast), image.id == id {
+            guard let place = try place(of: id, in: generation.map) else { return .nothing }
+            if place.address.isNone { return .nothing }
+            if let image = cachedImage(of: id, at: place, generation, &cache, forecast) {
                 return .image(image)
             }
-            return .address(address)
+            return .address(place.address)
         }
         switch found {
         case .image(let image): return image
@@ -77,9 +76,8 @@ extension Engine {
                 cache.lookupCount &+= 1
                 return image
             }
-            guard let (leaf, index) = try? entry(of: id, in: generation.map),
-                let image = cachedImage(at: leaf.entries[index], leaf, index, &cache),
-                image.id == id
+            guard let place = try? place(of: id, in: generation.map),
+                let image = cachedImage(of: id, at: place, generation, &cache, nil)
             else { return nil }
             cache.lookupCount &+= 1
             return image
@@ -94,9 +92,18 @@ extension Engine {
                 guard case .image(let image) = version.content else { return nil }
                 return ImageAddress(image)
             }
-            guard let (leaf, index) = try? entry(of: id, in: generation.map) else { return nil }
-            return cache.imageAddress(at: leaf.entries[index], leaf.cacheHints[index])
+            guard let place = try? place(of: id, in: generation.map) else { return nil }
+            return cache.imageAddress(at: place.address, place.hint)
         }
+    }
+
+    /// Under the lock: what the map says of a page; nil when it has no such page.
+    @inline(__always)
+    private func place(
+        of id: PageID, in map: PageMap
+    ) throws(StoreError) -> MapPlace? {
+        if let place = map.knownPlace(of: id) { return place }
+        return try entry(of: id, in: map).map { $0.leaf.place(of: id) }
     }
 
     /// Under the lock: the leaf of the map that has the address of a page, and which of its entries
@@ -130,13 +137,17 @@ extension Engine {
     /// Under the lock: the cache's image, sought first where the map's leaf says that it was.
     @inline(__always)
     private func cachedImage(
-        at address: ExtentAddress, _ leaf: MapNode, _ index: Int, _ cache: inout PageCache,
-        _ forecast: EntryForecast? = nil
+        of id: PageID, at place: MapPlace, _ generation: Generation,
+        _ cache: inout PageCache, _ forecast: EntryForecast?
     ) -> PageBuffer? {
-        if let image = cache.image(at: address, leaf.cacheHints[index], forecast) { return image }
-        guard let image = cache.image(at: address) else { return nil }
-        leaf.cacheHints[index] = cache.hint(for: address)
-        return image
+        if let image = cache.image(at: place.address, place.hint, forecast) {
+            return image.id == id ? image : nil
+        }
+        guard let image = cache.image(at: place.address) else { return nil }
+        if let (leaf, index) = try? entry(of: id, in: generation.map) {
+            leaf.cacheHints[index] = cache.hint(for: place.address)
+        }
+        return image.id == id ? image : nil
     }
 
     private func checkNotRevoked(_ generation: Generation) throws(StoreError) {
