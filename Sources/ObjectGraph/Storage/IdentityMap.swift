@@ -28,11 +28,9 @@ final class IdentityMap: @unchecked Sendable {
 
         deinit { unsafe slots.deallocate() }
 
-        /// Numbers often come in strides; the factor spreads them over the table, but four
-        /// neighbours stand side by side: who makes or looks for one often does for the next.
+        /// Numbers often come in strides; the factor spreads them over the table.
         func home(_ number: UInt64) -> Int {
-            let group = ((number >> 2) &* 0x9E37_79B9_7F4A_7C15) >> 32
-            return Int(truncatingIfNeeded: group << 2 | number & 3) & mask
+            Int(truncatingIfNeeded: (number &* 0x9E37_79B9_7F4A_7C15) >> 32) & mask
         }
 
         /// The slot that has a number, or the free one where it belongs.
