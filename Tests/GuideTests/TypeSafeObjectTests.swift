@@ -243,6 +243,16 @@ import Testing
         #expect(sum == NSDecimalNumber(string: "12345678901234567891.373"))
     }
 
+    @Test func `a query for the text of an identifier gave nil`() throws {
+        let dataStack = try stack()
+        try dataStack.perform(synchronous: { _ = $0.create(Into<Person>()) })
+
+        let person = try #require(try dataStack.fetchOne(From<Person>()))
+        let text = try dataStack.queryValue(From<Person>(), Select<String>("identifier"))
+        #expect(text == person.identifier.uuidString.lowercased())
+        #expect(String.cs_fromQueryableNativeType(URL(string: "a:b") as Any) == "a:b")
+    }
+
     class Vehicle: CoreStoreObject {
         @Field.Stored("brand", customGetter: { object, field in "«\(field.primitiveValue ?? "")»" })
         var brand: String = "none"

@@ -31,6 +31,14 @@ enum WhereCondition: Hashable, Sendable {
         return conditions[store] ?? elsewhere
     }
 
+    /// Whether the condition is an equality in any store.
+    var isEquality: Bool {
+        switch self {
+        case .equality, .byStore(_, elsewhere: .equality): true
+        default: false
+        }
+    }
+
     /// What the condition says in a store that has none of the objects that it names.
     var elsewhere: WhereCondition {
         guard case .byStore(_, let elsewhere) = self else { return self }

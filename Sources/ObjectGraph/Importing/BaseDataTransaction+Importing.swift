@@ -63,21 +63,28 @@ extension BaseDataTransaction {
         let (ids, sources) = try mapped(named, preProcess)
         let existing = try existingObjects(ids, O.self)
         // What the class does with a source may make, or delete, the object of a later one.
-        var createdCount = context.createdCount(O.self)
+        // Counting all is cheaper than counting those of the class.
+        var (createdCount, ownCount) = (context.createdCount, context.createdCount(O.self))
         var objects: [O] = []
         objects.reserveCapacity(ids.count)
         for (position, id) in ids.enumerated() {
             var known = existing[position]
             if known?.state == .deleted { known = nil }
-            if known == nil, context.createdCount(O.self) != createdCount {
-                known = try existingObject(id, O.self)
+            if known == nil, context.createdCount != createdCount {
+                createdCount = context.createdCount
+                if context.createdCount(O.self) != ownCount {
+                    known = try existingObject(id, O.self)
+                }
             }
             let isNew = known == nil
             let object = try importSource(
                 sources[position], id: id, into: into, existing: known)
             guard let object else { continue }
             objects.append(object)
-            if isNew { createdCount += 1 }
+            if isNew {
+                createdCount += 1
+                ownCount += 1
+            }
         }
         return objects
     }

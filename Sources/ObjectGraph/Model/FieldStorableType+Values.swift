@@ -12,7 +12,14 @@ extension String: ImportableAttributeType, FieldStorableType {
     public func cs_toFieldStoredNativeType() -> Any? { self }
     public func cs_toQueryableNativeType() -> Any { self }
 
-    public static func cs_fromQueryableNativeType(_ value: Any) -> String? { value as? String }
+    public static func cs_fromQueryableNativeType(_ value: Any) -> String? {
+        switch value {
+        case let text as String: text
+        case let url as URL: url.absoluteString
+        case let uuid as UUID: uuid.uuidString.lowercased()
+        default: nil
+        }
+    }
 }
 
 extension Data: ImportableAttributeType, FieldStorableType {

@@ -16,6 +16,8 @@ final class ObjectContext {
     // `stored`, in the order in which they left it, until there are too many: see `makeRoom`.
     private(set) var created: [CoreStoreObject] = []
     private(set) var touched: [CoreStoreObject] = []
+    /// How many objects were created here, whatever became of them.
+    private(set) var createdCount = 0
     var removed: [CoreStoreObject] = []
     /// Objects with changes that the record transaction does not have yet, in the order of the
     /// first such change. One whose `isPending` is not set any more is passed over.
@@ -369,6 +371,7 @@ final class ObjectContext {
         let transaction = try transaction(for: kind.store)
         let object = make(try transaction.allocateNumber(in: kind.entity.hierarchy), kind)
         object.row = FieldRow(kind.entity.emptyRow(sizeInBytes: sizeOfNext(kind)))
+        createdCount += 1
         kind.createdCount += 1
         object.state = .inserted
         object.isListed = true
@@ -420,7 +423,7 @@ final class ObjectContext {
         releaseEach(&rest) { touched.append($0) }
     }
 
-    /// How many objects of a class, or of one below it, were created here.
+    /// How many of them are of a class, or of one below it.
     func createdCount<O: CoreStoreObject>(_ type: O.Type) -> Int {
         accesses.reduce(0) { $0 + $1.createdCount(type) }
     }

@@ -65,7 +65,7 @@ struct FetchRunner {
         _ type: any DynamicObject.Type, _ configurations: [ModelConfiguration]?,
         _ terms: FetchTerms, _ body: (StoreAccess, ObjectNumber, RowView) throws -> Void
     ) throws -> Bool {
-        guard let condition = terms.condition, case .equality = condition.elsewhere,
+        guard let condition = terms.condition, condition.isEquality,
             terms.sortKeys.isEmpty, terms.includesPendingChanges || context.role == .view,
             let type = type as? CoreStoreObject.Type,
             let (store, entity) = stack.soleStore(for: type, in: configurations),
