@@ -314,10 +314,8 @@ extension Engine {
             }
         }
         for (address, _) in state.generation.replaced { claim(address) }
-        for versions in state.generation.versions.values {
-            for version in versions {
-                if case .extent(let address) = version.content { claim(address) }
-            }
+        state.generation.versions.visit { version in
+            if case .extent(let address) = version.content { claim(address) }
         }
         for units in claimed {
             for unit in units where space.isUsed(unit) { return unit }
@@ -334,8 +332,8 @@ extension Engine {
         if writer.nextPageID > known {
             free.insert(PageNames.Run(start: known, count: writer.nextPageID - known))
         }
-        for (id, versions) in state.generation.versions {
-            if case .freed? = versions.last?.content { free.insert(id) } else { used.append(id) }
+        for (id, version) in state.generation.versions.newest {
+            if case .freed = version.content { free.insert(id) } else { used.append(id) }
         }
         writer.freeNames = free.subtracting(used.sorted())
     }

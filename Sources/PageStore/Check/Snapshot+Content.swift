@@ -4,7 +4,7 @@ extension Snapshot {
         try engine.lock.withLock { _ throws(StoreError) in
             var content = try readMap()
             var pages = Set(content.pages)
-            for id in generation.versions.keys {
+            for id in generation.versions.ids {
                 switch generation.version(of: id, upTo: commitNumber)?.content {
                 case .image: pages.insert(id)
                 case .extent(let address):
@@ -58,7 +58,7 @@ extension Snapshot {
                     }
                 }
             }
-            for id in generation.versions.keys {
+            for id in generation.versions.ids {
                 switch generation.version(of: id, upTo: commitNumber)?.content {
                 case .image(let image): named[id] = .image(image)
                 case .extent(let address): named[id] = .extent(address)

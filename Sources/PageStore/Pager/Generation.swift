@@ -11,19 +11,28 @@ struct PageVersion {
 
     var commit: UInt64
     var content: Content
+    // Small, so that a table's slot is: a chain ends at 64 deltas and half a page.
+    private var chainCount: UInt8
+    private var chainSizeInBytes: UInt16
+
+    init(commit: UInt64, content: Content, chain: DeltaChain = DeltaChain()) {
+        self.commit = commit
+        self.content = content
+        chainCount = UInt8(clamping: chain.count)
+        chainSizeInBytes = UInt16(clamping: chain.sizeInBytes)
+    }
+
     /// Empty for all but an image that the log holds as a delta.
-    var chain = DeltaChain()
-}
+    var chain: DeltaChain {
+        DeltaChain(count: Int(chainCount), sizeInBytes: Int(chainSizeInBytes))
+    }
 
-/// What a lookup asks of a page's newest version.
-private struct NewestVersion {
-    let version: PageVersion
-    /// Of an image.
-    let location: ImageAddress?
+    /// The bytes of its image.
+    var imageSizeInBytes: Int { if case .image(let image) = content { image.count } else { 0 } }
 
-    init(_ version: PageVersion) {
-        self.version = version
-        location = if case .image(let image) = version.content { ImageAddress(image) } else { nil }
+    /// Where its image lies.
+    var location: ImageAddress? {
+        if case .image(let image) = content { ImageAddress(image) } else { nil }
     }
 }
 
@@ -36,11 +45,7 @@ final class Generation: @unchecked Sendable {
     /// The last commit that the map covers.
     let checkpointCommit: UInt64
     let map: PageMap
-    /// The versions of each page in order of commit.
-    private(set) var versions: [PageID: [PageVersion]] = [:]
-    /// The last of each list in `versions`, which is nearly always what a lookup wants: found
-    /// without a dictionary's hash, and without a reference to the list.
-    private var newest = NumberTable<NewestVersion>()
+    private(set) var versions = VersionTable()
     /// False until the first is added, which each lookup asks.
     private var hasHadVersions = false
     /// Bytes of the images in `versions`.
@@ -72,75 +77,51 @@ final class Generation: @unchecked Sendable {
         newestWhenRead = number
         self.checkpointCommit = checkpointCommit
         self.map = map
-        for (id, list) in last.versions {
-            let later = list.filter { $0.commit > checkpointCommit }
-            guard let newest = later.last else { continue }
-            hasHadVersions = true
-            self.newest[id.rawValue] = NewestVersion(newest)
-            versions[id] = later
-            for version in later { count(version) }
-        }
+        versions = last.versions.behind(checkpointCommit)
+        hasHadVersions = versions.entries.count > 0
+        versions.visit(count)
         replaced = last.replaced.filter { $0.commit > checkpointCommit }
     }
 
     /// The newest version at or before a commit.
     func version(of id: PageID, upTo commit: UInt64) -> PageVersion? {
-        guard hasHadVersions, let place = newest.place(of: id.rawValue),
-            let last = newest.contents[place]?.version.commit
+        guard hasHadVersions, let place = versions.entries.place(of: id.rawValue),
+            let last = versions.entries.slots[place].value?.newest.commit
         else { return nil }
-        guard last <= commit else { return versions[id]?.last { $0.commit <= commit } }
+        guard last <= commit else {
+            let link = versions.entries.slots[place].value?.older
+            return versions.older.version(from: link, upTo: commit)
+        }
         // Handing the image out waits for its count of references, and then for its header.
-        newest.contents[place]?.location?.prefetchNode()
-        return newest.contents[place]?.version
+        versions.entries.slots[place].value?.location?.prefetchNode()
+        return versions.entries.slots[place].value?.newest
     }
 
     /// What a delta against the newest version of a page would build on.
-    func chain(of id: PageID) -> DeltaChain { newest[id.rawValue]?.version.chain ?? DeltaChain() }
+    func chain(of id: PageID) -> DeltaChain { versions.chain(of: id) }
 
     func noteReplaced(_ address: ExtentAddress, commit: UInt64) {
         replaced.append((address, commit))
     }
 
-    /// Adds a page's newest version, and lets go of those that nobody can see any more: neither a
-    /// snapshot, nor one of the commits that are named, which the next snapshots will show.
-    func append(_ version: PageVersion, of id: PageID, keeping commits: [UInt64]) {
+    /// The commits that somebody sees: those of snapshots, and those that are named, which the next
+    /// snapshots will show.
+    func shown(besides commits: [UInt64]) -> ShownCommits { ShownCommits(commits + pins.keys) }
+
+    /// Adds a page's newest version, and lets go of those that nobody can see any more.
+    func append(_ version: PageVersion, of id: PageID, keeping shown: ShownCommits) {
         hasHadVersions = true
-        newest[id.rawValue] = NewestVersion(version)
         count(version)
-        guard let index = versions.index(forKey: id) else {
-            versions[id] = [version]
-            return
+        let (replaced, freedBytes) = versions.append(version, of: id, keeping: shown)
+        imageBytes -= freedBytes
+        if let replaced, case .extent(let address) = replaced.content {
+            noteReplaced(address, commit: replaced.commit)
         }
-        if let last = versions.values[index].last, case .extent(let old) = last.content {
-            noteReplaced(old, commit: last.commit)
-        }
-        // The last one is what snapshots show until the new commit is published.
-        letGo(of: &versions.values[index], keeping: commits)
-        versions.values[index].append(version)
     }
 
     /// Lets go of the versions of all pages that nobody can see any more: of each page that was
     /// not written again, one may be left.
-    func trim(keeping commits: [UInt64]) {
-        var index = versions.startIndex
-        while index != versions.endIndex {
-            if versions.values[index].count > 1 {
-                letGo(of: &versions.values[index], keeping: commits)
-            }
-            versions.formIndex(after: &index)
-        }
-    }
-
-    private func letGo(of list: inout [PageVersion], keeping commits: [UInt64]) {
-        for index in (0..<(list.count - 1)).reversed() {
-            let shown = list[index].commit..<list[index + 1].commit
-            guard !commits.contains(where: shown.contains),
-                !pins.keys.contains(where: shown.contains)
-            else { continue }
-            if case .image(let image) = list[index].content { imageBytes -= image.count }
-            list.remove(at: index)
-        }
-    }
+    func trim(keeping shown: ShownCommits) { imageBytes -= versions.trim(keeping: shown) }
 
     private func count(_ version: PageVersion) {
         switch version.content {

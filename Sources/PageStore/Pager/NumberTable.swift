@@ -1,27 +1,32 @@
 /// Values by numbers other than zero: open addressing with one multiplication, for each step of
 /// each descent asks such a table, where a dictionary's hash costs more than the search itself.
 struct NumberTable<Value> {
-    /// 0 marks a free slot.
-    private var numbers: [UInt64] = Array(repeating: 0, count: 16)
+    /// Number and value side by side: who finds one has waited for the other.
+    struct Slot {
+        /// 0 marks a free slot.
+        fileprivate(set) var number: UInt64 = 0
+        fileprivate(set) var value: Value?
+    }
+
     /// What ``place(of:)`` found is read here, so that no more of a value is copied than is asked.
-    private(set) var contents: [Value?] = Array(repeating: nil, count: 16)
+    private(set) var slots: [Slot] = Array(repeating: Slot(), count: 16)
     private(set) var count = 0
 
     /// In no particular order.
-    var values: [Value] { contents.compactMap(\.self) }
+    var values: [Value] { slots.compactMap(\.value) }
 
     @inline(__always)
     private func home(_ number: UInt64) -> Int {
         // Numbers of pages and places are small and dense: the product's high bits spread them.
-        Int(truncatingIfNeeded: (number &* 0x9E37_79B9_7F4A_7C15) >> 32) & (numbers.count &- 1)
+        Int(truncatingIfNeeded: (number &* 0x9E37_79B9_7F4A_7C15) >> 32) & (slots.count &- 1)
     }
 
     /// The slot of a number, or the free one where it would go.
     @inline(__always)
     private func slot(_ number: UInt64) -> Int {
         var slot = home(number)
-        while numbers[slot] != number && numbers[slot] != 0 {
-            slot = (slot &+ 1) & (numbers.count &- 1)
+        while slots[slot].number != number && slots[slot].number != 0 {
+            slot = (slot &+ 1) & (slots.count &- 1)
         }
         return slot
     }
@@ -30,11 +35,11 @@ struct NumberTable<Value> {
     @inline(__always)
     func place(of number: UInt64) -> Int? {
         let slot = slot(number)
-        return numbers[slot] == number ? slot : nil
+        return slots[slot].number == number ? slot : nil
     }
 
     subscript(number: UInt64) -> Value? {
-        @inline(__always) get { contents[slot(number)] }
+        @inline(__always) get { slots[slot(number)].value }
         set {
             if let newValue {
                 insert(newValue, number)
@@ -47,42 +52,51 @@ struct NumberTable<Value> {
     private mutating func insert(_ value: Value, _ number: UInt64) {
         precondition(number != 0, "zero is no number of the table")
         let place = slot(number)
-        if numbers[place] == 0 {
+        if slots[place].number == 0 {
             count += 1
-            numbers[place] = number
+            slots[place].number = number
         }
-        contents[place] = value
-        if count * 2 > numbers.count { grow() }
+        slots[place].value = value
+        if count * 2 > slots.count { grow() }
     }
 
+    /// Takes the value out of a place that ``place(of:)`` found, until ``put(_:at:)`` puts another
+    /// there: what is changed outside of the table is not copied for it.
+    @inline(__always)
+    mutating func take(at place: Int) -> Value? {
+        var value: Value?
+        swap(&value, &slots[place].value)
+        return value
+    }
+
+    @inline(__always)
+    mutating func put(_ value: Value, at place: Int) { slots[place].value = value }
+
     private mutating func grow() {
-        let (oldNumbers, oldContents) = (numbers, contents)
-        numbers = Array(repeating: 0, count: oldNumbers.count * 2)
-        contents = Array(repeating: nil, count: numbers.count)
-        for (number, content) in zip(oldNumbers, oldContents) where number != 0 {
-            let place = slot(number)
-            numbers[place] = number
-            contents[place] = content
+        var old = Array(repeating: Slot(), count: slots.count * 2)
+        swap(&old, &slots)
+        // Moved, not copied: nothing of a value is counted anew.
+        for index in old.indices where old[index].number != 0 {
+            let place = slot(old[index].number)
+            swap(&slots[place], &old[index])
         }
     }
 
     private mutating func remove(_ number: UInt64) {
         var hole = slot(number)
-        guard numbers[hole] != 0 else { return }
+        guard slots[hole].number != 0 else { return }
         count -= 1
         // Entries behind the hole move up when their search would have passed it.
         var next = hole
         while true {
-            numbers[hole] = 0
-            contents[hole] = nil
+            slots[hole] = Slot()
             while true {
-                next = (next &+ 1) & (numbers.count &- 1)
-                guard numbers[next] != 0 else { return }
-                let distance = (next &- home(numbers[next])) & (numbers.count &- 1)
-                if distance >= (next &- hole) & (numbers.count &- 1) { break }
+                next = (next &+ 1) & (slots.count &- 1)
+                guard slots[next].number != 0 else { return }
+                let distance = (next &- home(slots[next].number)) & (slots.count &- 1)
+                if distance >= (next &- hole) & (slots.count &- 1) { break }
             }
-            numbers[hole] = numbers[next]
-            contents[hole] = contents[next]
+            slots[hole] = slots[next]
             hole = next
         }
     }

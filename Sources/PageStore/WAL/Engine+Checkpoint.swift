@@ -53,9 +53,7 @@ extension Engine {
                 number: number, base: generation, commitNumber: state.commitNumber,
                 catalogRoot: state.catalogRoot, pageCount: writer.nextPageID,
                 freeNames: writer.freeNames.runs,
-                versions: generation.versions.compactMap { id, list in
-                    list.last.map { (id: id, version: $0) }
-                }.sorted { $0.id < $1.id },
+                versions: generation.versions.newest.sorted { $0.id < $1.id },
                 replacedExtents: generation.replaced.map(\.address), head: head,
                 oldSegments: state.segments.filter { $0.number < head.number },
                 oldLogBytes: state.logBytes)

@@ -137,7 +137,7 @@ extension Engine {
     /// Under the lock: the versions that the commit makes, for readers who come after it.
     private func note(_ content: CommitContent, number: UInt64) {
         let generation = state.generation
-        let shown = shownCommits
+        let shown = generation.shown(besides: shownCommits)
         for logged in content.images {
             generation.append(
                 PageVersion(

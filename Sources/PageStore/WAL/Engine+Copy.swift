@@ -67,6 +67,7 @@ extension Engine {
     private func fill(from snapshot: Snapshot) throws(StoreError) {
         let pages = try snapshot.content().pages
         var output = ExtentWriter(engine: self, isRecent: false)
+        let shown = state.generation.shown(besides: [])
         for id in pages {
             let image = try snapshot.page(id)
             let address = try output.append(
@@ -74,7 +75,7 @@ extension Engine {
                 commit: snapshot.commitNumber)
             state.generation.append(
                 PageVersion(commit: snapshot.commitNumber, content: .extent(address)), of: id,
-                keeping: [])
+                keeping: shown)
         }
         try output.flush()
         takeNames(of: pages)

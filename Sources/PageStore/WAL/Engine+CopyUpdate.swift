@@ -64,15 +64,16 @@ extension Engine {
         let versions = try write(changed.sorted(), of: snapshot)
         let gone = known.subtracting(pages)
         lock.withLock { _ in
+            let shown = state.generation.shown(besides: [])
             for (id, address) in versions {
                 state.generation.append(
                     PageVersion(commit: snapshot.commitNumber, content: .extent(address)), of: id,
-                    keeping: [])
+                    keeping: shown)
             }
             for id in gone {
                 state.generation.append(
                     PageVersion(commit: snapshot.commitNumber, content: .freed), of: id,
-                    keeping: [])
+                    keeping: shown)
             }
             state.commitNumber = snapshot.commitNumber
             state.catalogRoot = snapshot.catalogRoot
@@ -132,7 +133,7 @@ extension Snapshot {
             if try engine.madeCommit(of: address) > commit { changed.insert(id) }
         }
         engine.lock.withLock { _ in
-            for id in generation.versions.keys {
+            for id in generation.versions.ids {
                 guard let version = generation.version(of: id, upTo: commitNumber) else { continue }
                 if case .freed = version.content {
                     changed.remove(id)

@@ -209,7 +209,7 @@ extension Engine {
         for address in log.replacedExtents {
             generation.noteReplaced(address, commit: log.commitNumber)
         }
-        let shown = shownCommits
+        let shown = generation.shown(besides: shownCommits)
         for (id, version) in log.pages {
             generation.append(
                 PageVersion(commit: log.commitNumber, content: version), of: id, keeping: shown)

@@ -20,7 +20,7 @@ extension Engine {
     /// Whether images are many still without those that nobody can see any more; under the lock.
     private func isMemoryFull(_ limit: UInt64) -> Bool {
         guard UInt64(state.generation.imageBytes) >= limit else { return false }
-        state.generation.trim(keeping: shownCommits)
+        state.generation.trim(keeping: state.generation.shown(besides: shownCommits))
         // With a little room: what goes at once comes back at once.
         return UInt64(state.generation.imageBytes) >= limit / 4 * 3
     }
