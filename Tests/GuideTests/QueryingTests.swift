@@ -118,6 +118,30 @@ import Testing
             ])
     }
 
+    @Test func `friends are counted over all records beside another aggregate`() throws {
+        let rows = try dataStack.queryAttributes(
+            From<Sailor>(), Select(.count("friends"), .maximum("age")))
+        #expect(rows as [NSDictionary] == [["count(friends)": 2, "max(age)": 60]])
+    }
+
+    @Test func `friends are counted over the records of a group`() throws {
+        let rows = try dataStack.queryAttributes(
+            From<Sailor>(),
+            Select("rating", .count("friends")),
+            GroupBy("rating"),
+            OrderBy<Sailor>(.ascending("rating"))
+        )
+        #expect(
+            rows as [NSDictionary] == [
+                ["rating": 4.5, "count(friends)": 0], ["rating": 5, "count(friends)": 2],
+            ])
+    }
+
+    @Test func `a sum of texts is nil`() throws {
+        #expect(try dataStack.queryValue(From<Sailor>(), Select<Int>(.sum("name"))) == nil)
+        #expect(try dataStack.queryValue(From<Sailor>(), Select<Int>(.sum("age"))) == 124)
+    }
+
     @Test func `a column has a name of the program's`() throws {
         let personJSON = try dataStack.queryAttributes(
             From<Sailor>(),

@@ -10,6 +10,8 @@ struct Aggregate {
     private var floating = 0.0
     private var isFloating = false
     private var extreme: Value = .null
+    /// Of a sum or an average: whether there were values that are no numbers.
+    private var isOfOthers = false
 
     init(_ function: SelectTerm.Function) { self.function = function }
 
@@ -53,18 +55,20 @@ struct Aggregate {
         case .float(let number):
             floating += Double(number)
             isFloating = true
-        default: count -= 1
+        default:
+            count -= 1
+            isOfOthers = true
         }
     }
 
     /// The result: a count is an integer, an extreme is of its property's type, a sum and an
     /// average are a Double where Doubles took part and an exact decimal otherwise. Without values
-    /// a count and a sum are zero, the others nil.
+    /// a count and a sum are zero, the others nil; so is a sum of what are no numbers.
     func result() -> Value {
         switch function {
         case .count: return .int(Int64(count))
         case .minimum, .maximum: return extreme
-        case .sum: return total
+        case .sum: return count == 0 && isOfOthers ? .null : total
         case .average:
             guard count > 0 else { return .null }
             switch total {

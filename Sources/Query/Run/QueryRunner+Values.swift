@@ -6,11 +6,12 @@ extension QueryRunner {
     package func rows(_ request: ValueRequest) throws -> [[Value]] {
         let entity = try entity(request.fetch)
         let evaluator = ReferenceEvaluator(reader)
-        let columns = try request.terms.map { try Column($0, entity, evaluator.resolver) }
+        var columns = try request.terms.map { try Column($0, entity, evaluator.resolver) }
         let groups = try request.groupPaths.map {
             try evaluator.resolver.resolve($0, from: entity)
         }
         let isAggregate = columns.contains(where: \.isAggregate) || !groups.isEmpty
+        if isAggregate { for index in columns.indices { columns[index].joinGroup() } }
         try check(request, columns)
         var rows: [[Value]]
         if isAggregate {
@@ -28,8 +29,8 @@ extension QueryRunner {
     struct Column {
         var path: ResolvedPath?
         var function: SelectTerm.Function?
-        /// An aggregate over a to-many of each record is a value of that record.
-        var isAggregate: Bool
+        /// An aggregate over a to-many is a value of each record, unless records are aggregated.
+        private(set) var isAggregate: Bool
 
         init(_ term: SelectTerm, _ entity: EntityLayout, _ resolver: PathResolver) throws {
             switch term {
@@ -43,6 +44,9 @@ extension QueryRunner {
                 (self.path, self.function, isAggregate) = (path, function, path.isSingle)
             }
         }
+
+        /// Where records are aggregated, what they have in a to-many is taken together too.
+        mutating func joinGroup() { isAggregate = function != nil }
 
         func value(
             _ evaluator: ReferenceEvaluator, _ number: ObjectNumber, _ row: RowView
@@ -166,7 +170,12 @@ extension QueryRunner {
                 return
             }
         }
-        aggregate.add(try column.value(evaluator, number, row))
+        guard let path = column.path, !path.isSingle else {
+            return aggregate.add(try column.value(evaluator, number, row))
+        }
+        for value in try evaluator.evaluate(path, row, number).values {
+            if column.function == .count { aggregate.addRow() } else { aggregate.add(value) }
+        }
     }
 
     /// Groups come in the order of the sort keys that name a grouped property, then of their keys.
