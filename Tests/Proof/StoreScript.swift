@@ -281,7 +281,7 @@ package struct ScriptPlayer {
         around key: UInt64, _ writer: TreeWriter, _ content: inout ScriptContent
     ) throws {
         var numbers: [UInt64] = []
-        for number in (max(key, 30) - 30)...(key + 30) where random.below(4) > 0 {
+        for number in (max(key, 30) - 30)...(key + 30) where random.below(8) > 0 {
             numbers.append(number)
         }
         let removed = Set(numbers.filter { content[$0] != nil && random.below(2) == 0 })
@@ -289,7 +289,10 @@ package struct ScriptPlayer {
             var edits: [KeyEdit] = []
             for (index, number) in numbers.enumerated() {
                 let key = bytes.slice(from: index * 8, count: 8)
-                edits.append(KeyEdit(key, isRemoval: removed.contains(number)))
+                let isRemoval = removed.contains(number)
+                // Leaves of small pages have too few entries for one edit each to be merged.
+                edits.append(KeyEdit(key, isRemoval: !isRemoval))
+                edits.append(KeyEdit(key, isRemoval: isRemoval))
             }
             _ = try writer.apply(edits)
         }
