@@ -148,6 +148,26 @@ import Testing
         #expect(try dataStack.fetchCount(From<Sailor>().where([7, 8] ~= \.$number)) == 2)
     }
 
+    @Test func `a source between forgot what an earlier source's own import made`() throws {
+        let dataStack = try Harbour.dataStack()
+
+        try dataStack.perform(
+            synchronous: { (transaction) -> Void in
+                try transaction.importUniqueObjects(
+                    Into<Sailor>(),
+                    sourceArray: [
+                        ["id": 7, "name": "Ann", "friends": [["id": 9, "name": "Bo"]]],
+                        ["id": 8, "name": "Cy"], ["id": 9, "name": "Bob"],
+                    ]
+                )
+            }
+        )
+
+        let sailors = try dataStack.fetchAll(From<Sailor>().where([7, 8, 9] ~= \.$number))
+        #expect(Set(sailors.map(\.name)) == ["Ann", "Cy", "Bob"])
+        #expect(sailors.count == 3)
+    }
+
     @Test func `an object that an earlier source deleted was filled, and lost`() throws {
         let dataStack = try Harbour.dataStack()
 

@@ -28,7 +28,8 @@ package struct FaultProof: StoreProof {
         [.spill, .delete, .checkpoint, .delete, .vacuum], [.blob, .blob, .delete, .die, .blob],
         [.hold, .update, .checkpoint, .grow, .checkpoint, .delete],
         [.insert, .insert, .insert, .checkpoint, .rotate], [.grow, .vacuum, .backup, .reopen],
-        [.bulk, .die, .checkpoint, .spill],
+        [.bulk, .die, .checkpoint, .spill], [.grow, .merge, .merge, .checkpoint, .merge],
+        [.spill, .merge, .revisit, .reopen, .merge, .build],
     ]
 
     package mutating func run() {

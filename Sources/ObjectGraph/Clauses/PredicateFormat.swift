@@ -14,7 +14,11 @@ enum PredicateFormat {
             return .naming(ids) { value in
                 var rest = ids[...]
                 let named = values.map { $0.naming { rest.popFirst().map(value) } }
-                return .of((try? ConditionParser.parse(format, named)) ?? condition)
+                do throws(QueryError) {
+                    return .of(try ConditionParser.parse(format, named))
+                } catch {
+                    return .unreadable(error)
+                }
             }
         } catch {
             Log.error(
@@ -23,13 +27,23 @@ enum PredicateFormat {
         }
     }
 
-    static func arguments(
-        _ variables: [String: Any]
-    ) throws(QueryError) -> [String: FormatArgument] {
-        var values: [String: FormatArgument] = [:]
+    /// A template with values for its variables.
+    static func condition(
+        _ template: WhereCondition, _ variables: [String: Any]
+    ) throws(QueryError) -> WhereCondition {
+        var arguments: [(name: String, value: FormatArgument)] = []
         var ids: [NSManagedObjectID] = []
-        for (name, argument) in variables { values[name] = try self.argument(argument, &ids) }
-        return values
+        for (name, argument) in variables {
+            arguments.append((name, try self.argument(argument, &ids)))
+        }
+        return try template.substituting(ids) { value in
+            var rest = ids[...]
+            var values: [String: FormatArgument] = [:]
+            for (name, argument) in arguments {
+                values[name] = argument.naming { rest.popFirst().map(value) }
+            }
+            return values
+        }
     }
 
     /// How many values one list may have: a range of integers may have more than any memory.
@@ -145,8 +159,7 @@ extension NSPredicate {
         let template = WhereCondition.of(self)
         if case .unreadable = template { return self }
         do throws(QueryError) {
-            let values = try PredicateFormat.arguments(variables)
-            return ConditionPredicate(try template.substituting(values))
+            return ConditionPredicate(try PredicateFormat.condition(template, variables))
         } catch {
             Log.error(.failure(.query, error.message), "the template “\(self)” has no value.")
             return ConditionPredicate(.unreadable(error))

@@ -31,7 +31,7 @@ enum WhereCondition: Hashable, Sendable {
         return conditions[store] ?? elsewhere
     }
 
-    /// Whether the condition is an equality in any store.
+    /// Whether the condition is an equality where it names no object of the store.
     var isEquality: Bool {
         switch self {
         case .equality, .byStore(_, elsewhere: .equality): true
@@ -78,26 +78,29 @@ enum WhereCondition: Hashable, Sendable {
         naming(ids) { value in make(ids.map(value).filter { $0 != nothing }) }
     }
 
-    private static func byStore(
-        _ stores: Set<UUID>, _ make: (UUID?) -> WhereCondition
-    ) -> WhereCondition {
+    private static func byStore<Failure>(
+        _ stores: Set<UUID>, _ make: (UUID?) throws(Failure) -> WhereCondition
+    ) throws(Failure) -> WhereCondition {
         var conditions: [UUID: WhereCondition] = [:]
-        for store in stores { conditions[store] = make(store) }
-        return .byStore(conditions, elsewhere: make(nil))
+        for store in stores { conditions[store] = try make(store) }
+        return .byStore(conditions, elsewhere: try make(nil))
     }
 
-    /// The condition with values for its variables, whatever store they are asked in.
+    /// The condition with values for its variables, made from what a store calls the objects that
+    /// they name.
     func substituting(
-        _ values: [String: FormatArgument]
+        _ ids: [NSManagedObjectID],
+        _ values: ((NSManagedObjectID) -> Value) -> [String: FormatArgument]
     ) throws(QueryError) -> WhereCondition {
-        guard case .byStore(let conditions, let elsewhere) = self else {
-            return .of(try resolved().substituting(values))
+        let stores = Set(ids.map(\.storeID)).union(stores)
+        guard !stores.isEmpty else {
+            return .of(try resolved().substituting(values { .object($0.number) }))
         }
-        var substituted: [UUID: WhereCondition] = [:]
-        for (store, condition) in conditions {
-            substituted[store] = try condition.substituting(values)
+        return try Self.byStore(stores) { store throws(QueryError) in
+            let form = store.map(self.in) ?? elsewhere
+            let named = values { $0.storeID == store ? .object($0.number) : Self.nothing }
+            return .of(try form.resolved().substituting(named))
         }
-        return .byStore(substituted, elsewhere: try elsewhere.substituting(values))
     }
 
     /// The condition in the predicate language, for people and logs.

@@ -71,8 +71,9 @@ extension BaseDataTransaction {
             var known = existing[position]
             if known?.state == .deleted { known = nil }
             if known == nil, context.createdCount != createdCount {
-                createdCount = context.createdCount
-                if context.createdCount(O.self) != ownCount {
+                if context.createdCount(O.self) == ownCount {
+                    createdCount = context.createdCount
+                } else {
                     known = try existingObject(id, O.self)
                 }
             }

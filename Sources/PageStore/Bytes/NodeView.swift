@@ -346,7 +346,8 @@ package struct NodeView {
     ) -> (low: Int, count: Int) {
         let least = headAt(first, start: start)
         if head <= least { return (first, 0) }
-        // The upper fence is hardly above the last key, and lies in a line that was read already.
+        // The upper fence is mostly hardly above the last key, and lies in a line that was read
+        // already. Where a writer set it far ahead the guess falls short, and is widened.
         let fence = upperFence
         let greatest =
             fence.isEmpty

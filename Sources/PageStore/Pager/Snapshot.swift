@@ -32,13 +32,14 @@ package final class Snapshot: PageView, @unchecked Sendable {
     }
 
     package override func page(_ id: PageID) throws(StoreError) -> PageBuffer {
-        if let branch = branches.page(id) { return branch }
-        return try page(id, expecting: nil)
+        try page(id, expecting: nil)
     }
 
     override func page(
         _ id: PageID, expecting forecast: EntryForecast?
     ) throws(StoreError) -> PageBuffer {
+        // Nothing is forecast of a branch.
+        if forecast == nil, let branch = branches.page(id) { return branch }
         let page = try engine.page(
             id, generation: generation, commit: commitNumber, expecting: forecast)
         if page[0] == PageKind.treeBranch.rawValue { branches.insert(page) }

@@ -25,7 +25,7 @@ struct BatchTrees {
         return edits
     }
 
-    /// Returns what ``TreeEdits/apply(to:of:isUnique:)`` found in unique indexes.
+    /// Returns what ``TreeEdits/apply(to:of:isUnique:with:)`` found in unique indexes.
     mutating func apply(
         to transaction: RecordTransaction
     ) throws(StoreError) -> [(index: IndexLayout, sharers: [ObjectNumber])] {

@@ -72,7 +72,7 @@ import Testing
             // Seasons of growth and of decay.
             let removals = round % 8 < 5 ? 2 : 9
             var edits: [(key: [UInt8], isRemoval: Bool)] = []
-            let known = Array(model)
+            let known = model.sorted { $0.lexicographicallyPrecedes($1) }
             for _ in 0..<shape.editCount {
                 let isRemoval = random.below(10) < removals
                 let isKnown = !known.isEmpty && random.below(8) < (isRemoval ? 7 : 1)
