@@ -4,6 +4,17 @@ set -euo pipefail
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cd "$top"
 
+# usage: prints the first comment of the script that was started.
+usage() {
+    sed -n '2,${ /^#/!q; s/^# \{0,1\}//p }' "$top/scripts/$(basename "$0")"
+}
+case "${1:-}" in
+    -h | --help)
+        usage
+        exit
+        ;;
+esac
+
 fail() {
     printf '%s: %s\n' "$(basename "$0")" "$1" >&2
     exit 1
