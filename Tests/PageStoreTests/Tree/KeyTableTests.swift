@@ -60,7 +60,10 @@ import Testing
 
     @Test func `a leaf that has a table and is changed is found as it is`() throws {
         var random = SeededRandom(for: "KeyTableTests changed")
-        func prefix(_ number: Int) -> [UInt8] { Array("some.name.\(number)".utf8) + [0, 0] }
+        // A leaf holds a few groups, so that its keys begin alike behind what all of them share.
+        func prefix(_ number: Int) -> [UInt8] {
+            Array("some.\(number / 2 % 20).name.\(number)".utf8) + [0, 0]
+        }
         var numbers: [[UInt8]: [UInt64]] = [:]
         for number in stride(from: 10_000, to: 12_000, by: 2) { numbers[prefix(number)] = [7] }
         let (engine, tree) = try store(
@@ -76,8 +79,7 @@ import Testing
         for _ in 0..<6 {
             let snapshot = try engine.snapshot()
             for _ in 0..<3 { try expectAll(of: snapshot) }
-            // The outermost leaves alone have no prefix, so that their keys begin alike.
-            #expect(engine.keptBytes.count > 0, "no leaf has a table")
+            #expect(engine.keptBytes.count > 1000, "no leaf has a table")
             let transaction = try engine.beginWrite()
             for _ in 0..<200 {
                 let key = prefix(10_000 + random.below(2000))

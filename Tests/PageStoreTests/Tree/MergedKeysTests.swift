@@ -34,6 +34,16 @@ import Testing
         return columns + (0..<8).map { UInt8(truncatingIfNeeded: number >> (56 - 8 * $0)) }
     }
 
+    private func store(
+        pageSizeInBytes: Int
+    ) throws -> (engine: Engine, transaction: WriteTransaction, tree: TreeID) {
+        var options = Engine.Options()
+        options.pageSizeInBytes = pageSizeInBytes
+        let engine = try Engine.open(path: "store", options: options, files: MemoryFileSystem())
+        let transaction = try engine.beginWrite()
+        return (engine, transaction, try transaction.createTree())
+    }
+
     private func apply(
         _ edits: [(key: [UInt8], isRemoval: Bool)], _ writer: TreeWriter
     ) throws -> Set<[UInt8]> {
@@ -127,11 +137,7 @@ import Testing
     @Test func `keys that fill a leaf several times over go into leaves that are filled evenly`()
         throws
     {
-        var options = Engine.Options()
-        options.pageSizeInBytes = 4096
-        let engine = try Engine.open(path: "store", options: options, files: MemoryFileSystem())
-        let transaction = try engine.beginWrite()
-        let tree = try transaction.createTree()
+        let (_, transaction, tree) = try store(pageSizeInBytes: 4096)
         func key(_ number: Int) -> [UInt8] {
             [7, 7] + (0..<8).map { UInt8(truncatingIfNeeded: number >> (56 - 8 * $0)) }
         }
@@ -157,11 +163,7 @@ import Testing
     @Test func `a value that lies elsewhere is freed when a key without one takes its place`()
         throws
     {
-        var options = Engine.Options()
-        options.pageSizeInBytes = 512
-        let engine = try Engine.open(path: "store", options: options, files: MemoryFileSystem())
-        let transaction = try engine.beginWrite()
-        let tree = try transaction.createTree()
+        let (engine, transaction, tree) = try store(pageSizeInBytes: 512)
         transaction.catalogRoot = tree.root
         let large = [UInt8](repeating: 1, count: 3000)
         let keys = (0..<60).map { [UInt8($0), 0, 0, 0, 0, 0, 0, 0, 0] }
