@@ -17,13 +17,26 @@ let testSettings: [SwiftSetting] = [.swiftLanguageMode(.v6)] + warningSettings
 
 let package = Package(
     name: "Trellis",
+    // Where the language's own types that the rooms use exist; these systems are untried.
+    platforms: [
+        .macOS("26.0"), .iOS("26.0"), .tvOS("26.0"), .watchOS("26.0"), .visionOS("26.0"),
+    ],
     products: [
         .library(name: "Trellis", targets: ["ObjectGraph"]),
         .executable(name: "trellis", targets: ["trellis"]),
     ],
+    traits: [
+        .trait(
+            name: "OpenCombine",
+            description: "`reactive` publishers over OpenCombine, where there is no Combine")
+    ],
     dependencies: [
+        // Calls of the system by their own names on every platform.
+        .package(url: "https://github.com/apple/swift-system", from: "1.8.0"),
         // Only the command-line tool uses it; a program that links the library never builds it.
-        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0")
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
+        // Built for a program that asks for the trait alone.
+        .package(url: "https://github.com/OpenCombine/OpenCombine", from: "0.14.0"),
     ],
     targets: [
         // The system's libraries: Debian's liblz4-dev and libxxhash-dev.
@@ -31,20 +44,34 @@ let package = Package(
             name: "CLZ4", pkgConfig: "liblz4", providers: [.apt(["liblz4-dev"])]),
         .systemLibrary(
             name: "CXXHash", pkgConfig: "libxxhash", providers: [.apt(["libxxhash-dev"])]),
-        .target(name: "CFieldPlan"),
-        .target(name: "CFileIdentity"),
-        .systemLibrary(name: "CPrefetch"),
+        // What Swift and swift-system have no words for.
+        .target(name: "CTrellis"),
+
+        // Maps, tables and locks that any room may use.
+        .target(name: "Primitives", swiftSettings: roomSettings),
 
         // The rooms, in the order of the flow.
         .target(
-            name: "PageStore", dependencies: ["CFileIdentity", "CLZ4", "CPrefetch", "CXXHash"],
+            name: "PageStore",
+            dependencies: [
+                "CLZ4", "CTrellis", "CXXHash", "Primitives",
+                .product(name: "SystemPackage", package: "swift-system"),
+            ],
             swiftSettings: roomSettings),
         .target(
-            name: "RecordStore", dependencies: ["PageStore"], swiftSettings: roomSettings),
+            name: "RecordStore", dependencies: ["PageStore", "CTrellis", "Primitives"],
+            swiftSettings: roomSettings),
         .target(
-            name: "Query", dependencies: ["RecordStore"], swiftSettings: roomSettings),
+            name: "Query", dependencies: ["RecordStore", "Primitives"],
+            swiftSettings: roomSettings),
         .target(
-            name: "ObjectGraph", dependencies: ["Query", "RecordStore", "CFieldPlan"],
+            name: "ObjectGraph",
+            dependencies: [
+                "Query", "RecordStore", "CTrellis", "Primitives",
+                .product(
+                    name: "OpenCombine", package: "OpenCombine",
+                    condition: .when(traits: ["OpenCombine"])),
+            ],
             swiftSettings: roomSettings),
         .executableTarget(
             name: "trellis",
@@ -63,8 +90,15 @@ let package = Package(
         .target(
             name: "Proof", dependencies: ["PageStore", "TestSupport"], path: "Tests/Proof",
             swiftSettings: testSettings),
+        // The same for objects.
+        .target(
+            name: "ObjectProof", dependencies: ["ObjectGraph", "Proof", "TestSupport"],
+            path: "Tests/ObjectProof", swiftSettings: testSettings),
         .executableTarget(
-            name: "Prove", dependencies: ["Proof"], path: "Tests/Prove",
+            name: "Prove", dependencies: ["Proof", "ObjectProof"], path: "Tests/Prove",
+            swiftSettings: testSettings),
+        .testTarget(
+            name: "PrimitivesTests", dependencies: ["Primitives", "TestSupport"],
             swiftSettings: testSettings),
         .testTarget(
             name: "PageStoreTests", dependencies: ["PageStore", "TestSupport"],
@@ -77,7 +111,10 @@ let package = Package(
             swiftSettings: testSettings),
         .testTarget(
             name: "ObjectGraphTests",
-            dependencies: ["ObjectGraph", "KillChild", "PageStore", "RecordStore", "TestSupport"],
+            dependencies: [
+                "ObjectGraph", "KillChild", "ObjectProof", "PageStore", "Proof", "RecordStore",
+                "TestSupport",
+            ],
             swiftSettings: testSettings),
         // What the API's guide shows, written down as programs write it.
         .testTarget(
@@ -91,7 +128,8 @@ let package = Package(
             dependencies: ["trellis", "KillChild", "RecordStore", "PageStore", "TestSupport"],
             swiftSettings: testSettings),
         .testTarget(
-            name: "CrashTests", dependencies: ["PageStore", "Proof", "TestSupport"],
+            name: "CrashTests",
+            dependencies: ["PageStore", "Proof", "RecordStore", "TestSupport"],
             swiftSettings: testSettings),
         .testTarget(
             name: "SpecTests", dependencies: ["PageStore", "RecordStore", "TestSupport"],
@@ -113,4 +151,11 @@ if Context.environment["TRELLIS_FUZZER"] != nil {
         .executableTarget(
             name: "EngineFuzzer", dependencies: ["Proof"], path: "Tests/EngineFuzzer",
             exclude: ["Corpus"], swiftSettings: testSettings))
+}
+
+// `TRELLIS_DOCS=1 swift package generate-documentation --target ObjectGraph` needs it, and no
+// program that uses the library.
+if Context.environment["TRELLIS_DOCS"] != nil {
+    package.dependencies.append(
+        .package(url: "https://github.com/swiftlang/swift-docc-plugin", from: "1.4.0"))
 }

@@ -1,6 +1,6 @@
 import Foundation
 import PageStore
-import Synchronization
+import Primitives
 
 /// The front door of the room: one store with its schema.
 package final class RecordDatabase: Sendable {
@@ -13,84 +13,152 @@ package final class RecordDatabase: Sendable {
     private let engine: Engine
     private let catalog: Catalog
     private let trees: TreeTable
+    private let numbers: NumberReserve
     /// For a reader: what the catalog said of the schema, and the last commit known to say so.
     private let schemaText: [UInt8]?
     private let checkedCommit = Mutex<UInt64>(0)
 
-    private init(
+    init(
         engine: Engine, schema: Schema, catalog: Catalog, trees: TreeTable,
-        schemaText: [UInt8]? = nil
+        numbers: NumberReserve? = nil, schemaText: [UInt8]? = nil
     ) {
         self.engine = engine
         self.schema = schema
         self.catalog = catalog
         self.trees = trees
+        self.numbers = numbers ?? NumberReserve(schema, catalog)
         self.schemaText = schemaText
     }
 
     /// Opens a store for a program's schema. A new file takes the schema over; a file with the
-    /// same schema is opened, and indexes that only one of the two has are built or dropped; any
-    /// other file throws `schemaMismatch`, which names the first difference.
+    /// same schema, in whatever order, is opened, and indexes that only one of the two has are
+    /// built or dropped. An opening for reading writes nothing: it reads by the file's indexes,
+    /// and where the file lacks one it scans, as `explain` says. A file of an earlier schema that
+    /// its catalog alone can leave follows: see ``LayoutPlan``. Any other file throws
+    /// `schemaMismatch`, which names the first difference.
+    ///
+    /// - Parameter recreatesOnMismatch: a file with another schema, unless it is opened for
+    ///   reading only, is replaced by a new one instead: see `replace`.
+    /// - Parameter route: the versions by which a file follows; directly without one.
     package static func open(
         _ location: Location, schema description: SchemaDescription,
         options: Engine.Options = Engine.Options(),
-        files: any FileSystem = DiskFileSystem.shared
+        files: any FileSystem = DiskFileSystem.shared, recreatesOnMismatch: Bool = false,
+        route: MigrationRoute? = nil
     ) throws(StoreError) -> RecordDatabase {
         let schema = try Schema(description)
+        return try open(
+            location, schema, options: options, files: files,
+            recreatesOnMismatch: recreatesOnMismatch, route: route)
+    }
+
+    /// - Parameter schema: the schema as a new file is to have it.
+    static func open(
+        _ location: Location, _ schema: Schema, options: Engine.Options, files: any FileSystem,
+        recreatesOnMismatch: Bool = false, route: MigrationRoute? = nil
+    ) throws(StoreError) -> RecordDatabase {
         let engine =
             switch location {
             case .file(let path): try Engine.open(path: path, options: options, files: files)
             case .memory: try Engine.inMemory(options: options)
             }
         do throws(StoreError) {
-            return try open(engine, schema)
+            return try open(engine, schema, route)
         } catch {
-            try? engine.close()
-            throw error.at(path: engine.path)
+            defer { try? engine.close() }
+            guard error.code == .schemaMismatch, recreatesOnMismatch, !options.mode.isReadOnly
+            else {
+                throw error.at(path: engine.path)
+            }
+            try replace(engine, schema, files: files)
         }
+        return try open(location, schema, options: options, files: files)
     }
 
-    private static func open(
-        _ engine: Engine, _ schema: Schema
+    /// Makes an empty store for a schema and gives it the path of an open one, whose writer's lock
+    /// the caller holds, and its owner and permissions.
+    ///
+    /// The old file keeps its name until the new one is whole and durable, and loses it in one
+    /// step: whenever the process or the power ends, the path leads to the one or the other, and a
+    /// failure before that step leaves the old one. Until then the new file's name has the old
+    /// store's ID, of 128 random bits, so that no other file has it: one that is there was left by
+    /// a try of this store's that did not come to its end, and is removed.
+    private static func replace(
+        _ old: Engine, _ schema: Schema, files: any FileSystem
+    ) throws(StoreError) {
+        // A symbolic link to the store stays one.
+        let path = try files.target(of: old.path)
+        let unfinished = unfinishedPath(of: old, at: path)
+        if try files.identity(unfinished) != nil { try files.unlink(unfinished) }
+        try files.open(unfinished, .createNew).close()
+        do throws(StoreError) {
+            try open(.file(unfinished), schema, options: old.options, files: files).close()
+            try files.replace(path, with: unfinished)
+        } catch {
+            try? files.unlink(unfinished)
+            throw error.at(path: path)
+        }
+        try files.syncDirectory(of: path)
+    }
+
+    private static func unfinishedPath(of old: Engine, at path: String) -> String {
+        let digits = [old.uuid.high, old.uuid.low].map { number in
+            let text = String(number, radix: 16)
+            return String(repeating: "0", count: 16 - text.count) + text
+        }
+        return "\(path).\(digits.joined()).new"
+    }
+
+    /// - Parameter declared: the schema as a new file would have it.
+    static func open(
+        _ engine: Engine, _ declared: Schema, _ route: MigrationRoute? = nil
     ) throws(StoreError) -> RecordDatabase {
         let snapshot = try engine.snapshot()
         guard let catalog = try Catalog.open(snapshot) else {
-            return try create(engine, schema)
+            return try create(engine, declared)
         }
         let text = try catalog.schemaText(snapshot)
+        var stored = declared.description
         // What says the same needs no decoding.
-        if text != SchemaText(schema.description).bytes {
-            try checkUse(of: catalog.schema(snapshot), by: schema)
+        if text != SchemaText(declared.description).bytes {
+            // A later version's schema is told before the layout is missed.
+            let layout = try? catalog.layout(snapshot)
+            stored = try DecodedSchemas.shared.description(text, layout) { () throws(StoreError) in
+                try catalog.resolvedSchema(snapshot).description
+            }
+            if SchemaDifference.needsMigration(from: stored, to: declared.description) {
+                let plan = try MigrationPlan(
+                    from: catalog.resolvedSchema(snapshot), to: declared.description, by: route)
+                return try migrate(engine, catalog, declared, plan, of: text, by: route)
+            }
         }
+        let layout = try catalog.layout(snapshot)
+        let schema =
+            layout == StoredLayout.bytes(of: declared)
+            ? declared
+            : try Schema(declared.description, layout: layout, page: catalog.root.root)
         let (trees, missing) = try TreeTable.open(schema, catalog, snapshot)
         // Only an index can be made anew from the rest.
         if let lost = missing.first(where: { !TreeTable.isIndex($0) }) {
             throw .corrupt(catalog.root.root, "the catalog does not name the tree \(lost)")
         }
         let surplus = try surplusIndexes(schema, catalog, snapshot)
-        guard missing.isEmpty && surplus.isEmpty else {
-            return try rebuild(engine, schema, catalog, missing: missing, surplus: surplus)
+        let isReadOnly = engine.options.mode.isReadOnly
+        if missing.isEmpty && surplus.isEmpty {
+            return RecordDatabase(
+                engine: engine, schema: schema, catalog: catalog, trees: trees,
+                schemaText: isReadOnly ? text : nil)
         }
+        guard isReadOnly else {
+            return try rebuild(
+                engine, schema, catalog, trees, missing: missing, surplus: surplus)
+        }
+        let own = declared.description.withIndexes(
+            of: stored, among: Set(try catalog.treeNames(snapshot)))
+        let usable = try Schema(own, layout: layout, page: catalog.root.root)
         return RecordDatabase(
-            engine: engine, schema: schema, catalog: catalog, trees: trees,
-            schemaText: engine.options.isReadOnly ? text : nil)
-    }
-
-    /// Throws unless a program with a schema can use a file with another.
-    private static func checkUse(
-        of stored: SchemaDescription, by schema: Schema
-    ) throws(StoreError) {
-        if let difference = SchemaDifference.first(from: stored, to: schema.description) {
-            throw StoreError(.schemaMismatch, "the file has another schema: \(difference)")
-        }
-        let resolved = try Schema(stored)
-        for (old, new) in zip(resolved.relationships, schema.relationships)
-        where old.inverseID != new.inverseID {
-            let source = schema.knownEntity(tag: new.sourceTag).name
-            throw StoreError(
-                .schemaMismatch,
-                "the file has another schema: \(source).\(new.name) has another inverse")
-        }
+            engine: engine, schema: usable, catalog: catalog,
+            trees: try TreeTable.open(usable, catalog, snapshot).table, schemaText: text)
     }
 
     private static func create(
@@ -99,14 +167,17 @@ package final class RecordDatabase: Sendable {
         let editor = try engine.beginWrite()
         let catalog = try Catalog.create(editor)
         try catalog.setSchema(schema.description, in: editor)
+        try catalog.setLayout(StoredLayout.bytes(of: schema), in: editor)
         let (_, names) = try TreeTable.open(schema, catalog, editor)
         for name in names { _ = try catalog.createTree(name, in: editor) }
         let (trees, _) = try TreeTable.open(schema, catalog, editor)
-        _ = try editor.commit()
-        return RecordDatabase(engine: engine, schema: schema, catalog: catalog, trees: trees)
+        let numbers = NumberReserve(schema, catalog)
+        try numbers.create(in: editor)
+        return RecordDatabase(
+            engine: engine, schema: schema, catalog: catalog, trees: trees, numbers: numbers)
     }
 
-    private static func surplusIndexes(
+    static func surplusIndexes(
         _ schema: Schema, _ catalog: Catalog, _ view: PageView
     ) throws(StoreError) -> [String] {
         let known = Set(schema.indexes.map(\.treeName))
@@ -116,25 +187,35 @@ package final class RecordDatabase: Sendable {
     }
 
     /// Builds the indexes that the file lacks and drops those that the schema does not have.
+    /// Throws `duplicateValues` before a byte is written when stored objects break a unique
+    /// constraint that is new.
     private static func rebuild(
-        _ engine: Engine, _ schema: Schema, _ catalog: Catalog, missing: [String],
-        surplus: [String]
+        _ engine: Engine, _ schema: Schema, _ catalog: Catalog, _ found: TreeTable,
+        missing: [String], surplus: [String]
     ) throws(StoreError) -> RecordDatabase {
+        let reader = RecordReader(
+            schema: schema, view: try engine.snapshot(), catalog: catalog, trees: found)
+        for index in schema.indexes where index.isUnique && missing.contains(index.treeName) {
+            guard let pair = try DuplicateSearch.firstPair(index, reader) else { continue }
+            throw DuplicateSearch.failure(pair, index, schema)
+        }
         let editor = try engine.beginWrite()
         for name in surplus { try catalog.removeTree(name, in: editor) }
         for name in missing { _ = try catalog.createTree(name, in: editor) }
         try catalog.setSchema(schema.description, in: editor)
         let (trees, _) = try TreeTable.open(schema, catalog, editor)
+        let numbers = NumberReserve(schema, catalog)
         let transaction = RecordTransaction(
-            schema: schema, editor: editor, catalog: catalog, trees: trees)
+            schema: schema, editor: editor, catalog: catalog, trees: trees, numbers: numbers)
         for index in schema.indexes where missing.contains(index.treeName) {
             try build(index, in: transaction)
         }
         _ = try editor.commit()
-        return RecordDatabase(engine: engine, schema: schema, catalog: catalog, trees: trees)
+        return RecordDatabase(
+            engine: engine, schema: schema, catalog: catalog, trees: trees, numbers: numbers)
     }
 
-    private static func build(
+    static func build(
         _ index: IndexLayout, in transaction: RecordTransaction
     ) throws(StoreError) {
         let entity = transaction.schema.knownEntity(tag: index.entityTag)
@@ -157,11 +238,12 @@ package final class RecordDatabase: Sendable {
     /// Opens a file with its own schema, without writing a byte: for tools and for looking ahead
     /// at migrations.
     package static func openReadOnly(
-        path: String, options: Engine.Options = Engine.Options()
+        path: String, options: Engine.Options = Engine.Options(),
+        files: any FileSystem = DiskFileSystem.shared
     ) throws(StoreError) -> RecordDatabase {
         var options = options
-        options.isReadOnly = true
-        let engine = try Engine.open(path: path, options: options)
+        options.mode = .reading
+        let engine = try Engine.open(path: path, options: options, files: files)
         do throws(StoreError) {
             return try openReadOnly(engine)
         } catch {
@@ -176,7 +258,7 @@ package final class RecordDatabase: Sendable {
         guard let catalog = try Catalog.open(snapshot) else {
             throw .corrupt(nil, "the store has no catalog: it was never used")
         }
-        let schema = try Schema(try catalog.schema(snapshot))
+        let schema = try catalog.resolvedSchema(snapshot)
         let (trees, missing) = try TreeTable.open(schema, catalog, snapshot)
         if let name = missing.first {
             throw .corrupt(nil, "the catalog does not name the tree \(name)")
@@ -226,20 +308,54 @@ package final class RecordDatabase: Sendable {
     }
 
     /// Begins the one write transaction; waits for the one before to end.
-    package func beginWrite() throws(StoreError) -> RecordTransaction {
+    /// - Parameter notesChanges: whether what changes is noted, for the staged commit to say.
+    package func beginWrite(
+        notesChanges: Bool = false
+    ) throws(StoreError) -> RecordTransaction {
         RecordTransaction(
-            schema: schema, editor: try engine.beginWrite(), catalog: catalog, trees: trees)
+            schema: schema, editor: try numbers.beginWrite(engine), catalog: catalog,
+            trees: trees, numbers: numbers, notesChanges: notesChanges)
     }
 
-    package func checkpoint() throws(StoreError) { try engine.checkpointNow() }
-    package func copy(to path: String) throws(StoreError) { try engine.copy(to: path) }
+    /// Takes object numbers without a write transaction; waits for none, but where nothing was
+    /// written since the store was opened, or since ``checkpoint()``. No object has them, or will
+    /// have them but by who took them, after a crash too. Between the beginnings of two
+    /// transactions there are 2³¹ at least.
+    package func reserveNumbers(
+        _ count: Int, in hierarchy: HierarchyID
+    ) throws(StoreError) -> NumberBlock {
+        try numbers.take(count, in: hierarchy, reservingIn: engine)
+    }
+
+    /// Gives back what is left of a block, so that numbers lie close together.
+    package func returnNumbers(_ block: NumberBlock) { numbers.giveBack(block) }
+
+    /// Counts the numbers up to one as given out: for a store that takes over what another one
+    /// had promised.
+    package func passNumbers(upTo last: UInt64, in hierarchy: HierarchyID) {
+        numbers.pass(last, in: hierarchy)
+    }
+
+    package func checkpoint() throws(StoreError) {
+        numbers.lower(engine)
+        try engine.checkpointNow()
+    }
+    package func copy(to path: String, files: (any FileSystem)? = nil) throws(StoreError) {
+        try engine.copy(to: path, files: files)
+    }
     /// See ``Engine/updateCopy(at:files:)``.
     @discardableResult
-    package func updateCopy(at path: String) throws(StoreError) -> Int {
-        try engine.updateCopy(at: path)
+    package func updateCopy(
+        at path: String, files: (any FileSystem)? = nil
+    ) throws(StoreError) -> Int {
+        try engine.updateCopy(at: path, files: files)
     }
     package func vacuum(byteBudget: Int) throws(StoreError) -> Int {
         try engine.vacuum(byteBudget: byteBudget)
     }
-    package func close() throws(StoreError) { try engine.close() }
+
+    package func close() throws(StoreError) {
+        let isChanged = numbers.close(engine)
+        try engine.close(makesCheckpoint: isChanged)
+    }
 }

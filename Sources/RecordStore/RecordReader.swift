@@ -24,8 +24,21 @@ package class RecordReader {
         let key = RecordKey.inline(number)
         return try view.withValue(for: key.span, in: trees.records(hierarchy)) {
             bytes throws(StoreError) in
-            try body(try self.checkedRow(bytes, number, hierarchy))
+            try self.withCheckedRow(bytes, number, hierarchy, body)
         }
+    }
+
+    /// The same for a body that fails in ways of its own. False when there is no record.
+    @discardableResult
+    package final func lendRow(
+        _ number: ObjectNumber, in hierarchy: HierarchyID, _ body: (RowView) throws -> Void
+    ) throws -> Bool {
+        var failure: (any Error)?
+        let found: Void? = try withRow(number, in: hierarchy) { row throws(StoreError) in
+            do { try body(row) } catch { failure = error }
+        }
+        if let failure { throw failure }
+        return found != nil
     }
 
     /// A copy of a record with its blobs in place, which its owner frees; nil when there is none.
@@ -43,7 +56,8 @@ package class RecordReader {
     ) throws(StoreError) -> RowBuffer {
         var copy = RowBuffer(copying: row)
         guard entity.hasBlob(row) else { return copy }
-        for offset in entity.variableOffsets where row.isBlob(at: offset) {
+        for offset in entity.variableOffsets
+        where row.isBlob(at: offset) && !row.isNull(at: offset) {
             do throws(StoreError) {
                 let bytes = try blob(of: row, at: offset)
                 bytes.withView { copy.set($0, isBlob: false, at: offset) }
@@ -79,16 +93,67 @@ package class RecordReader {
         try view.contains(RecordKey.inline(number).span, in: trees.records(hierarchy))
     }
 
-    final func checkedRow(
+    /// Whether both have a record of a number, with the same bytes.
+    package final func hasSameRow(
+        _ number: ObjectNumber, in hierarchy: HierarchyID, as other: RecordReader
+    ) throws(StoreError) -> Bool {
+        try withRow(number, in: hierarchy) { row throws(StoreError) in
+            try other.withRow(number, in: hierarchy) { $0.bytes == row.bytes } ?? false
+        } ?? false
+    }
+
+    /// Lends a record whose bytes are a file's, in the newest layout of its entity.
+    @inline(__always)
+    final func withCheckedRow<Result>(
+        _ bytes: ByteView, _ number: ObjectNumber, _ hierarchy: HierarchyID,
+        _ body: (RowView) throws(StoreError) -> Result
+    ) throws(StoreError) -> Result {
+        if isNewest(bytes, in: hierarchy) { return try body(RowView(checked: bytes)) }
+        let widened = try widened(bytes, number, hierarchy)
+        defer { withExtendedLifetime(widened) {} }
+        return try body(RowView(checked: widened.view))
+    }
+
+    /// Whether a file's bytes are a sound record of the newest layout of their entity.
+    @inline(__always)
+    final func isNewest(_ bytes: ByteView, in hierarchy: HierarchyID) -> Bool {
+        guard bytes.count >= RowLayout.headerSize,
+            let entity = schema.entity(tag: bytes.uint16(at: RowLayout.entityTag))
+        else { return false }
+        return entity.hierarchy == hierarchy && entity.check(bytes)
+    }
+
+    /// A record of an older layout in the newest one; throws `corrupt` for bytes that are none.
+    @inline(never)
+    final func widened(
         _ bytes: ByteView, _ number: ObjectNumber, _ hierarchy: HierarchyID
-    ) throws(StoreError) -> RowView {
+    ) throws(StoreError) -> ByteBuffer {
+        guard let widened = entity(of: bytes, in: hierarchy)?.widened(bytes) else {
+            throw contradiction(number)
+        }
+        return widened
+    }
+
+    /// Throws `corrupt` for bytes that are no record of an older layout.
+    @inline(never)
+    final func checkOlder(
+        _ bytes: ByteView, _ number: ObjectNumber, _ hierarchy: HierarchyID
+    ) throws(StoreError) {
+        guard entity(of: bytes, in: hierarchy)?.checkOlder(bytes) == true else {
+            throw contradiction(number)
+        }
+    }
+
+    private func entity(of bytes: ByteView, in hierarchy: HierarchyID) -> EntityLayout? {
         guard bytes.count >= RowLayout.headerSize,
             let entity = schema.entity(tag: bytes.uint16(at: RowLayout.entityTag)),
-            entity.hierarchy == hierarchy, entity.check(bytes)
-        else {
-            throw .corrupt(nil, "the record of object \(number.rawValue) contradicts its layout")
-        }
-        return RowView(checked: bytes)
+            entity.hierarchy == hierarchy
+        else { return nil }
+        return entity
+    }
+
+    private func contradiction(_ number: ObjectNumber) -> StoreError {
+        .corrupt(nil, "the record of object \(number.rawValue) contradicts its layout")
     }
 
     /// The count of an entity's records, its subentities' included. No record is read.
@@ -219,8 +284,8 @@ package class RecordReader {
     ) throws(StoreError) {
         let tree = trees.links(relationship)
         let prefix = RecordKey.inline(target)
-        if let run = try view.numbers(behind: prefix.span, in: tree) {
-            for index in 0..<run.count { try body(ObjectNumber(run[index])) }
+        if let run = try view.suffixes(after: prefix.span, .numbered, in: tree) {
+            for index in 0..<run.count { try body(run.number(index)) }
             return
         }
         let cursor = Cursor(view, tree: tree)

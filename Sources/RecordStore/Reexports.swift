@@ -4,14 +4,7 @@ import PageStore
 public typealias StoreError = PageStore.StoreError
 public typealias StoreStatistics = PageStore.StoreStatistics
 public typealias Durability = PageStore.Durability
-package typealias StagedCommit = PageStore.StagedCommit
 package typealias EngineOptions = PageStore.Engine.Options
 // The seam that tests replace, up to the top.
 package typealias FileSystem = PageStore.FileSystem
 package typealias DiskFileSystem = PageStore.DiskFileSystem
-
-#if TRELLIS_THREAD_CHECK
-    // Each room has the name of its own: that of an import would meet Synchronization's.
-    package typealias CheckedMutex = PageStore.CheckedMutex
-    typealias Mutex = CheckedMutex
-#endif

@@ -24,7 +24,7 @@ import Testing
         image.apply(.create(path: "store", file: 1))
         image.apply(.write(file: 1, start: 0, bytes: bytes))
         var options = CrashProof.options
-        options.isReadOnly = isReadOnly
+        options.mode = isReadOnly ? .reading : .writing
         return try Engine.open(
             path: "store", options: options, files: SimulatedDisk(image, seed: 2))
     }
@@ -76,6 +76,52 @@ import Testing
         let end = groups[2] + FrameLayout.groupSize
         torn.replaceSubrange(end..<end + link.count, with: link)
         #expect(try open(torn, isReadOnly: true).snapshot().commitNumber == 1)
+    }
+
+    /// It was freed twice, and in a debug build the writer trapped.
+    @Test func `a page in use that is saved as waiting space is damage`() throws {
+        var (bytes, _) = try store([.insert, .checkpoint, .insert, .checkpoint, .insert])
+        let seal = StoreSeal(bytes)
+        let slot = bytes.withView { view in
+            [0, 4096].max {
+                view.uint64(at: $0 + SuperblockLayout.generation)
+                    < view.uint64(at: $1 + SuperblockLayout.generation)
+            }
+        }
+        let (map, allocation, generation) = try bytes.withView { view in
+            let slot = try #require(slot)
+            return (
+                ExtentAddress(view, at: slot + SuperblockLayout.mapRoot),
+                ExtentAddress(view, at: slot + SuperblockLayout.allocationRoot),
+                view.uint64(at: slot + SuperblockLayout.generation)
+            )
+        }
+        let block = Int(allocation.unit) * CrashProof.options.unitSizeInBytes
+        let stream = block + ExtentLayout.size + AllocationLayout.blockStream
+        let counts = bytes.withView {
+            (
+                zones: $0.uint64(at: stream + AllocationLayout.zoneCount),
+                pending: $0.uint64(at: stream + AllocationLayout.pendingCount)
+            )
+        }
+        try #require(counts.pending > 0)
+        let pending = stream + AllocationLayout.zones + Int(counts.zones) * ExtentAddress.size
+        // Recovery's checkpoint stores what the log has, so it replaces the root of the map.
+        for (index, number) in [map.unit, UInt64(map.unitCount), 0, generation].enumerated() {
+            let place = pending + index * 8
+            let littleEndian = (0..<8).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
+            bytes.replaceSubrange(place..<place + 8, with: littleEndian)
+        }
+        let extent = try #require(seal.extents.first { $0.lowerBound == block })
+        seal.seal([extent], of: &bytes)
+        var image = DiskImage()
+        image.apply(.create(path: "store", file: 1))
+        image.apply(.write(file: 1, start: 0, bytes: bytes))
+        let engine = try Engine.open(
+            path: "store", options: CrashProof.options, files: SimulatedDisk(image, seed: 2))
+        let error = #expect(throws: StoreError.self) { try engine.beginWrite() }
+        #expect(error?.code == .corrupt)
+        #expect(error?.byteOffset == map.unit * UInt64(CrashProof.options.unitSizeInBytes))
     }
 
     /// Nothing was written since, and so nothing synchronised.

@@ -1,4 +1,4 @@
-import Glibc
+import Foundation
 import Proof
 
 /// libFuzzer's own loop, which calls back with one input after the other.

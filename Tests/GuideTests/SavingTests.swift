@@ -173,4 +173,54 @@ import Testing
 
         #expect(try dataStack.fetchOne(From<Sailor>().where(\.$name == "Jane Smith"))?.age == 23)
     }
+
+    /// Calls back later, where the stack's view lives.
+    private func downloadJSON(
+        _ name: String, _ completion: @escaping @MainActor (String) -> Void
+    ) -> Task<Void, Never> {
+        Task { @MainActor in
+            await Task.yield()
+            completion(name)
+        }
+    }
+
+    @Test func `an unsafe transaction takes changes over time`() async throws {
+        let dataStack = try Harbour.dataStack()
+
+        let transaction = dataStack.beginUnsafe()
+        let ann = transaction.create(Into<Sailor>())
+        let first = downloadJSON("Ann") { json in
+            ann.name = json
+            transaction.commit()
+        }
+        let second = downloadJSON("Ben") { json in
+            transaction.create(Into<Sailor>()).name = json
+            transaction.commit()
+        }
+        await first.value
+        await second.value
+        try transaction.commitAndWait()
+
+        let names = try dataStack.fetchAll(
+            From<Sailor>().where(\.$age == 0).orderBy(.ascending(\.$name)))
+        #expect(names.map(\.name) == ["Ann", "Ben"])
+    }
+
+    @Test func `changes of an unsafe transaction are undone in groups`() throws {
+        let dataStack = try Harbour.dataStack()
+        let transaction = dataStack.beginUnsafe(supportsUndo: true)
+        let jane = try #require(
+            try transaction.fetchOne(From<Sailor>().where(\.$name == "Jane Smith")))
+
+        transaction.flush {
+            jane.age = 30
+        }
+        jane.age = 31
+        transaction.undo()
+        #expect(jane.age == 30)
+        transaction.redo()
+        #expect(jane.age == 31)
+        transaction.rollback()
+        #expect(jane.age == 22)
+    }
 }

@@ -222,12 +222,20 @@ import Testing
         #expect(dataStack.schemaHistory.currentModelVersion == "V1")
     }
 
+    private final class Tide: CoreStoreObject {
+        @Field.Stored("height") var height: Double = 0
+    }
+
     @Test func `a file of another model is refused unless it may be made anew`() throws {
         let url = Harbour.temporaryURL()
         defer { Harbour.remove(url) }
+        // Its objects would be lost.
         let older = DataStack(
-            CoreStoreSchema(modelVersion: "V0", entities: [Entity<LogLine>("LogLine")]))
+            CoreStoreSchema(
+                modelVersion: "V0",
+                entities: [Entity<LogLine>("LogLine"), Entity<Tide>("Tide")]))
         try older.addStorageAndWait(LocalStore(fileURL: url))
+        try older.perform(synchronous: { _ = $0.create(Into<Tide>()) })
         older.unsafeRemoveAllPersistentStoresAndWait()
         let dataStack = DataStack(Harbour.schema())
 

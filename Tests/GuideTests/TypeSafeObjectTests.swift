@@ -178,6 +178,7 @@ import Testing
         @Field.Stored("sealed") var sealed: NSDate?
         @Field.Stored("code") var code: NSUUID?
         @Field.Stored("picture") var picture: NSData?
+        @Field.Stored("page") var page: NSURL?
     }
 
     @Test func `a property is of one of Foundation's classes`() throws {
@@ -195,6 +196,7 @@ import Testing
             crate.sealed = NSDate(timeIntervalSinceReferenceDate: 1.5)
             crate.code = NSUUID(uuidString: code.uuidString)
             crate.picture = NSData(data: Data([1, 2, 3]))
+            crate.page = NSURL(string: "https://example.com/a?b=c")
         })
 
         let crate = try #require(
@@ -204,6 +206,8 @@ import Testing
         #expect(crate.sealed?.timeIntervalSinceReferenceDate == 1.5)
         #expect(crate.code?.uuidString == code.uuidString)
         #expect(crate.picture?.count == 3)
+        #expect(crate.page == NSURL(string: "https://example.com/a?b=c"))
+        #expect(try dataStack.fetchCount(From<Crate>().where(\.$page == crate.page)) == 1)
         #expect(try dataStack.fetchCount(From<Crate>().where(format: "weight > %@", 11)) == 1)
     }
 

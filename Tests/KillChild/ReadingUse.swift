@@ -8,7 +8,7 @@ struct ReadingUse {
 
     private func open() throws -> Engine {
         var options = Engine.Options()
-        options.isReadOnly = true
+        options.mode = .reading
         options.cacheSizeInBytes = 1 << 20
         return try Engine.open(path: path, options: options)
     }

@@ -99,7 +99,7 @@ private struct StoppingLogger: CoreStoreLogger {
         let error = #expect(throws: CoreStoreError.self) {
             try stack.addStorageAndWait(InMemoryStore())
         }
-        #expect(error?.storeError?.code == .schemaMismatch)
+        #expect(error?.storeError?.code == .invalidModel)
         #expect(error?.storeError?.message.contains("Author.written") == true)
     }
 
@@ -163,7 +163,23 @@ private struct StoppingLogger: CoreStoreLogger {
         expectAssertion(["after its transaction had ended"], result)
     }
 
-    @Test func `a deleted object takes no links`() async throws {
+    @Test func `links of an ended transaction seemed to be none`() async throws {
+        let result = await #expect(
+            processExitsWith: .exitCode(77), observing: [\.standardErrorContent]
+        ) {
+            let (stack, _) = try Zoo.stack()
+            let person = try stack.perform(synchronous: { transaction in
+                let person = transaction.create(Into<Person>())
+                transaction.create(Into<Toy>()).owner = person
+                return person
+            })
+            CoreStoreDefaults.logger = StoppingLogger()
+            _ = person.toys
+        }
+        expectAssertion(["the links of an object were read after"], result)
+    }
+
+    @Test func `an object takes no link to a deleted one`() async throws {
         let result = await #expect(
             processExitsWith: .exitCode(77), observing: [\.standardErrorContent]
         ) {
@@ -176,7 +192,7 @@ private struct StoppingLogger: CoreStoreLogger {
                 toy.owner = person
             })
         }
-        expectAssertion(["Toy.owner was given to, or from, an object that is deleted"], result)
+        expectAssertion(["Toy.owner was given an object that is deleted"], result)
     }
 
     @Test func `a transaction does not close the storages that it changes`() async throws {

@@ -58,4 +58,50 @@ import Testing
         })
         #expect(try queue.sync { try names(stack) } == ["a", "b"])
     }
+
+    /// A program that kept the loser's ID, from inside the transaction, finds nothing by it, and
+    /// the survivor by the key.
+    @Test(arguments: [false, true])
+    func `the ID of a conflict's loser leads to nothing and never to another object`(
+        isStored: Bool
+    ) throws {
+        let url = Zoo.temporaryURL()
+        defer { try? FileManager.default.removeItem(at: url) }
+        var kept: [URL] = []
+        do {
+            let (stack, queue) = try Zoo.stack(at: url)
+            defer { stack.unsafeRemoveAllPersistentStoresAndWait() }
+            func person(_ transaction: BaseDataTransaction, _ name: String) -> Person {
+                let person = transaction.create(Into<Person>())
+                (person.email, person.name) = ("same", name)
+                return person
+            }
+            let stored = try stack.perform(synchronous: { transaction in
+                isStored ? person(transaction, "stored").objectID() : nil
+            })
+            let ids = try stack.perform(synchronous: { transaction in
+                (0..<2).map { person(transaction, "new \($0)").objectID() }
+            })
+            let survivor = stored ?? ids[0]
+            let losers = ids.filter { $0 != survivor }
+            try queue.sync { () throws in
+                #expect(try names(stack) == ["new 1"])
+                #expect((stack.fetchExisting(survivor) as Person?)?.name == "new 1")
+                for loser in losers { #expect(stack.fetchExisting(loser) as Person? == nil) }
+            }
+            kept = losers.map { $0.uriRepresentation() }
+        }
+        let (stack, queue) = try Zoo.stack(at: url)
+        defer { stack.unsafeRemoveAllPersistentStoresAndWait() }
+        try stack.perform(synchronous: { transaction in
+            for number in 0..<5 { transaction.create(Into<Person>()).email = "later \(number)" }
+        })
+        let losers = kept.compactMap { stack.objectID(forURIRepresentation: $0) }
+        #expect(losers.count == kept.count && !kept.isEmpty)
+        try stack.perform(synchronous: { $0.delete(objectIDs: losers) })
+        try queue.sync { () throws in
+            for loser in losers { #expect(stack.fetchExisting(loser) as Person? == nil) }
+            #expect(try stack.fetchCount(From<Person>()) == 6)
+        }
+    }
 }

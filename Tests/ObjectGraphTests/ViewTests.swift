@@ -106,6 +106,7 @@ import Testing
         })
         let dogs: [Dog] = queue.sync { ids.compactMap { stack.fetchExisting($0) } }
         queue.sync { #expect(dogs.map(\.age) == [1, 1, 1]) }
+        queue.suspend()
         for age in 2..<5 {
             try stack.perform(synchronous: { transaction in
                 for id in ids {
@@ -117,6 +118,7 @@ import Testing
         try stack.perform(synchronous: { transaction in
             transaction.delete(objectIDs: [ids[1]])
         })
+        queue.resume()
         try queue.sync { () throws in
             #expect(try stack.fetchCount(From<Dog>()) == 2)
             #expect(dogs[0].age == 4)

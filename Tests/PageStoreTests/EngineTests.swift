@@ -50,6 +50,25 @@ import Testing
         #expect(try engine.snapshot().page(id)[100] == 30)
     }
 
+    @Test func `snapshots and transactions outlive the engine that began them`() throws {
+        let files = MemoryFileSystem()
+        var engine: Engine? = try Engine.open(path: "store", files: files)
+        let first = try #require(try engine?.beginWrite())
+        let id = try put(1, first)
+        first.catalogRoot = id
+        _ = try first.commit()
+        let snapshot = try #require(try engine?.snapshot())
+        let later = try #require(try engine?.beginWrite())
+        engine = nil
+        #expect(try snapshot.page(id)[100] == 1)
+        try later.editablePage(id)[100] = 2
+        _ = try later.commit()
+        #expect(throws: StoreError.self, "its file is open still") {
+            try Engine.open(path: "store", files: files)
+        }
+        #expect(try snapshot.page(id)[100] == 1)
+    }
+
     @Test func `space that is not needed any more is used again`() throws {
         let engine = try Engine.inMemory()
         let first = try engine.beginWrite()

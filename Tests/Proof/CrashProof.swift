@@ -167,7 +167,7 @@ package struct CrashProof: StoreProof {
         do {
             var options = Self.options
             // Without the name there is nothing to read: a writer begins anew.
-            options.isReadOnly = image.names["store"] != nil
+            options.mode = image.names["store"] != nil ? .reading : .writing
             let engine = try openForReading(disk, &options)
             let snapshot = try engine.snapshot()
             index = Int(snapshot.commitNumber) - Int(history.firstCommit)
@@ -200,10 +200,10 @@ package struct CrashProof: StoreProof {
         do throws(StoreError) {
             return try Engine.open(path: "store", options: options, files: disk)
         } catch {
-            guard error.code == .notAStore || error.code == .corrupt, options.isReadOnly else {
+            guard error.code == .notAStore || error.code == .corrupt, options.mode.isReadOnly else {
                 throw error
             }
-            options.isReadOnly = false
+            options.mode = .writing
             return try Engine.open(path: "store", options: options, files: disk)
         }
     }
@@ -223,7 +223,7 @@ package struct CrashProof: StoreProof {
             }
             let disk = SimulatedDisk(image, seed: imageTurn)
             var options = Self.options
-            options.isReadOnly = true
+            options.mode = .reading
             let copy = try Engine.open(path: backup.path, options: options, files: disk)
             try StoreComparison.compare(try copy.snapshot(), backup.content, backup.path)
         }

@@ -251,7 +251,7 @@ enum DamageVerdict {
         image.files[1] = bytes
         image.names["store"] = 1
         var options = DamageProof.options
-        options.isReadOnly = true
+        options.mode = .reading
         do throws(StoreError) {
             let disk = SimulatedDisk(image, seed: seed)
             let engine = try Engine.open(path: "store", options: options, files: disk)

@@ -89,6 +89,10 @@ package final class FaultInjector: ForwardingFileSystem {
         try whole { () throws(StoreError) in try base.rename(path, to: newPath) }
     }
 
+    package func replace(_ path: String, with newPath: String) throws(StoreError) {
+        try whole { () throws(StoreError) in try base.replace(path, with: newPath) }
+    }
+
     package func unlink(_ path: String) throws(StoreError) {
         try whole { () throws(StoreError) in try base.unlink(path) }
     }

@@ -97,7 +97,7 @@ package struct ModelProof: StoreProof {
             }
             try player.close()
             var options = shape.options
-            options.isReadOnly = true
+            options.mode = .reading
             let engine = try Engine.open(path: "store", options: options, files: disk)
             let snapshot = try engine.snapshot()
             try StoreComparison.compare(snapshot, player.history.last, "at the end")

@@ -132,9 +132,15 @@ package final class SimulatedDisk: FileSystem {
     }
 
     package func open(_ path: String, _ mode: FileMode) throws(StoreError) -> any StoreFile {
-        let found: Int? = state.withLock { state in
-            if let file = state.image.names[path] { return file }
-            guard case .create = mode else { return nil }
+        let found: Int? = try state.withLock { state throws(StoreError) in
+            if let file = state.image.names[path] {
+                guard case .createNew = mode else { return file }
+                throw StoreError(.invalidArgument, "there is a file of that name", path: path)
+            }
+            switch mode {
+            case .readOnly, .readWrite: return nil
+            case .create, .createNew: break
+            }
             let effect = DiskEffect.create(path: path, file: state.nextFile)
             state.image.apply(effect)
             if state.records { state.effects.append(effect) }
@@ -158,6 +164,13 @@ package final class SimulatedDisk: FileSystem {
         guard let file else { throw StoreError(.notFound, "there is no such file", path: path) }
         perform(.link(path: newPath, file: file))
         perform(.unlink(path: path))
+    }
+
+    package func replace(_ path: String, with newPath: String) throws(StoreError) {
+        let file = state.withLock { $0.image.names[newPath] }
+        guard let file else { throw StoreError(.notFound, "there is no such file", path: newPath) }
+        perform(.link(path: path, file: file))
+        perform(.unlink(path: newPath))
     }
 
     package func unlink(_ path: String) throws(StoreError) { perform(.unlink(path: path)) }

@@ -2,13 +2,13 @@ import PageStore
 
 /// Makes the hashes of a small store right again after its bytes were changed, as no accident
 /// does.
-struct StoreSeal {
+package struct StoreSeal {
     /// Everything in the file that has the form and the hash of an extent.
-    private(set) var extents: [Range<Int>] = []
+    package private(set) var extents: [Range<Int>] = []
     private let uuid: (UInt64, UInt64)
 
     /// - Parameter bytes: the store before anything was changed.
-    init(_ bytes: [UInt8]) {
+    package init(_ bytes: [UInt8]) {
         uuid = bytes.withView {
             ($0.uint64(at: SuperblockLayout.uuid), $0.uint64(at: SuperblockLayout.uuid + 8))
         }
@@ -45,7 +45,7 @@ struct StoreSeal {
     }
 
     /// Extents that were changed, whoever names them, up to the superblocks, and the log.
-    func seal(_ changed: [Range<Int>], of bytes: inout [UInt8]) {
+    package func seal(_ changed: [Range<Int>], of bytes: inout [UInt8]) {
         var open = changed
         var steps = 0
         while let place = open.popLast(), steps < 64 {

@@ -1,4 +1,5 @@
 import Foundation
+import ObjectProof
 import Proof
 
 /// Runs one proof for as long as it is told and prints what it tried: `scripts/prove`.
@@ -6,7 +7,8 @@ import Proof
 struct Prove {
     private static let proofs: [String: any StoreProof.Type] = [
         "crash": CrashProof.self, "damage": DamageProof.self, "faults": FaultProof.self,
-        "model": ModelProof.self, "interleave": InterleavingProof.self,
+        "model": ModelProof.self, "interleave": InterleavingProof.self, "objects": ObjectProof.self,
+        "observe": ObserveProof.self,
     ]
 
     private var kind = ""
@@ -33,7 +35,9 @@ struct Prove {
 
     static func main() {
         guard let proof = Prove(CommandLine.arguments) else {
-            print("usage: Prove crash|faults|damage|model|interleave [--minutes N] [--seed S]")
+            print(
+                "usage: Prove crash|faults|damage|model|interleave|objects|observe "
+                    + "[--minutes N] [--seed S]")
             exit(2)
         }
         let start = ContinuousClock.now

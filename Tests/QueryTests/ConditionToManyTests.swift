@@ -67,21 +67,20 @@ import Testing
 
     @Test func `objects are compared, found and contained by themselves`() throws {
         let (ada, bob) = (try Village.person("Ada"), try Village.person("Bob"))
-        guard case .value(let first) = ada, case .value(let second) = bob else { return }
         #expect(try Village.find("SELF == %@", ada) == ["Ada"])
         #expect(try Village.find("self == %@", ada) == ["Ada"])
         #expect(try Village.find("SELF != %@", ada) == ["Bob", "Cat", "-"])
-        #expect(try Village.find("SELF IN %@", .list([first, second])) == ["Ada", "Bob"])
-        #expect(try Village.find("NOT SELF IN %@", .list([first, second])) == ["Cat", "-"])
+        #expect(try Village.find("SELF IN %@", .list([ada, bob])) == ["Ada", "Bob"])
+        #expect(try Village.find("NOT SELF IN %@", .list([ada, bob])) == ["Cat", "-"])
         #expect(try Village.find("team CONTAINS %@", bob) == ["Ada"])
         #expect(try Village.find("NOT team CONTAINS %@", bob) == ["Bob", "Cat", "-"])
         #expect(try Village.find("%@ IN team", bob) == ["Ada"])
         #expect(try Village.find("ANY team == %@", bob) == ["Ada"])
-        #expect(try Village.find("ANY team IN %@", .list([first, second])) == ["Ada"])
+        #expect(try Village.find("ANY team IN %@", .list([ada, bob])) == ["Ada"])
         #expect(try Village.find("SELF IN boss.team") == ["Bob", "Cat", "-"])
         #expect(try Village.find("team CONTAINS 3 OR team CONTAINS nil") == [])
-        #expect(try Village.find("boss IN %@", .list([first])) == ["Bob"])
-        #expect(try Village.find("NOT boss IN %@", .list([first])) == ["Ada", "Cat", "-"])
+        #expect(try Village.find("boss IN %@", .list([ada])) == ["Bob"])
+        #expect(try Village.find("NOT boss IN %@", .list([ada])) == ["Ada", "Cat", "-"])
         #expect(try Village.find("boss != %@", ada) == ["Ada", "Cat", "-"])
         #expect(try Village.find("boss.boss == %@", ada) == ["Cat"])
     }

@@ -25,6 +25,8 @@ import Testing
         ("age BETWEEN boss.age", "two bounds"),
         ("ANY kids.age NOT IN {1}", "NOT before ANY"), ("age NOT == 3", "comparison"),
         ("age NOT 3", "comparison"),
+        ("SELF == CAST(3, 'NSManagedObjectID')", "object's URI"),
+        ("SELF == CAST(name, 'NSManagedObjectID')", "object's URI"),
         ("CAST(age, 'NSObject') == 3", "no type"), ("CAST(age, NSDate) == 3", "in quotes"),
         ("castObject:toType:(age, name) == 3", "in quotes"),
         ("SUBQUERY(3, $x, TRUEPREDICATE).@count = 1", "to-many"),

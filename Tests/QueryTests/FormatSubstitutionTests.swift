@@ -106,7 +106,7 @@ import Testing
     @Test func `a path argument that is no text is refused`() {
         #expect(refusal("%K == 1", .int(3)).contains("%K stands for the name of a property"))
         #expect(refusal("%K == 1", .null).contains("%K stands for the name of a property"))
-        #expect(refusal("%K == 1", .list([.string("a")])).contains("%K stands for the name"))
+        #expect(refusal("%K == 1", .list([.text("a")])).contains("%K stands for the name"))
     }
 
     // MARK: Counts and unknown places

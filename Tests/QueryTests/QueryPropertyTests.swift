@@ -128,9 +128,11 @@ import Testing
             return .comparison(
                 Comparison(
                     .keyPath(["parent"]), random.pick([.equal, .notEqual]),
-                    .constant(
-                        random.next(2) == 0
-                            ? .null : .object(ObjectNumber(UInt64(1 + random.next(20)))))))
+                    random.next(2) == 0
+                        ? .constant(.null)
+                        : .object(
+                            random.pick(["Animal", "Dog", "Stranger"]), UInt64(1 + random.next(20)))
+                ))
         case 4:
             return .comparison(
                 Comparison(
@@ -155,9 +157,9 @@ import Testing
         guard depth > 0, random.next(3) > 0 else { return comparison(entity, &random) }
         let parts = (0..<(1 + random.next(3))).map { _ in condition(entity, depth - 1, &random) }
         switch random.next(4) {
-        case 0: return .or(parts)
+        case 0: return .or(ConditionList(parts))
         case 1: return .not(parts[0])
-        default: return .and(parts)
+        default: return .and(ConditionList(parts))
         }
     }
 
@@ -165,14 +167,9 @@ import Testing
     private func reference(
         _ reader: RecordReader, _ entity: EntityLayout, _ condition: Condition
     ) throws -> [ObjectNumber] {
-        let evaluator = ReferenceEvaluator(reader)
         var found: [ObjectNumber] = []
-        let cursor = reader.recordCursor(entity.hierarchy)
-        while try cursor.next() {
-            let row = try cursor.row()
-            guard entity.tags.contains(row.entityTag) else { continue }
-            let candidate = Candidate(number: cursor.number, row: row, entity: entity)
-            if try evaluator.isTrue(condition, of: candidate) { found.append(cursor.number) }
+        try reader.forEachMatch(of: condition, in: entity.name) { number, _ in
+            found.append(number)
         }
         return found
     }
@@ -186,20 +183,20 @@ import Testing
         for _ in 0..<(environment["TRELLIS_LONG"] == nil ? 12 : 200) {
             let database = try Self.database(&random)
             let snapshot = try database.snapshot()
-            let runner = QueryRunner(snapshot)
             for _ in 0..<150 {
                 let name = random.next(3) == 0 ? "Dog" : "Animal"
                 let entity = try #require(database.schema.entity(named: name))
                 let condition = Self.condition(entity, 2, &random)
-                let request = FetchRequest(entityName: name, condition: condition)
+                let request = FetchRequest(condition: condition)
                 let expected = try reference(snapshot, entity, condition)
-                let found = try runner.numbers(request)
+                let found = try snapshot.numbers(request, of: name)
                 #expect(
                     found.sorted() == expected, "seed \(seed): \(condition)")
                 #expect(Set(found).count == found.count, "seed \(seed): \(condition)")
-                #expect(try runner.count(request) == expected.count)
-                if try runner.explain(request).contains("index") { indexed += 1 }
-                try checkSorted(runner, request, expected, &random)
+                #expect(try snapshot.count(request, of: name) == expected.count)
+                let query = try snapshot.prepare(request, of: name)
+                if query.explanation.contains("index") { indexed += 1 }
+                try checkSorted(snapshot, name, request, expected, &random)
             }
             try database.close()
         }
@@ -219,19 +216,13 @@ import Testing
                 let entity = try #require(database.schema.entity(named: name))
                 let field = random.pick(entity.fields.filter { $0.type != nil })
                 let value = Self.value(field.type ?? .string, &random)
-                let condition = Condition.comparison(
-                    Comparison(.keyPath([field.name]), .equal, .constant(value)))
-                var request = FetchRequest(entityName: name, condition: condition)
+                let condition = Condition.equality(field.name, value)
+                var request = FetchRequest(condition: condition)
                 if random.next(3) == 0 { request.limit = 1 + random.next(3) }
                 request.offset = random.next(3)
-                var found: [ObjectNumber] = []
-                func add(_ number: ObjectNumber, _ row: RowView) { found.append(number) }
-                guard
-                    try KeyLookup.forEach(
-                        field.name, equals: value, of: entity, in: snapshot,
-                        includesSubentities: true, limit: request.limit, offset: request.offset,
-                        add)
-                else { continue }
+                let query = try snapshot.prepare(request, of: name)
+                guard case .key = query.access else { continue }
+                let found = try query.numbers()
                 answered += 1
                 let all = try reference(snapshot, entity, condition).dropFirst(request.offset)
                 #expect(
@@ -259,8 +250,8 @@ import Testing
 
     /// Sorted, limited and offset results are a window of the whole sorted list.
     private func checkSorted(
-        _ runner: QueryRunner, _ request: FetchRequest, _ expected: [ObjectNumber],
-        _ random: inout Random
+        _ reader: RecordReader, _ name: String, _ request: FetchRequest,
+        _ expected: [ObjectNumber], _ random: inout Random
     ) throws {
         var request = request
         request.sortKeys = [
@@ -268,11 +259,12 @@ import Testing
                 path: [random.pick(["name", "age", "weight", "price"])],
                 isAscending: random.next(2) == 0)
         ]
-        let whole = try runner.sortedNumbers(request).map(\.number)
+        let queries = [try reader.prepare(request, of: name)]
+        let whole = try PreparedQuery.merged(queries, limit: nil, offset: 0).map(\.number)
         #expect(whole.sorted() == expected)
-        #expect(try runner.numbers(request) == whole)
+        #expect(try reader.numbers(request, of: name) == whole)
         (request.limit, request.offset) = (random.next(5) + 1, random.next(4))
         let window = Array(whole.dropFirst(request.offset).prefix(request.limit ?? 0))
-        #expect(try runner.numbers(request) == window)
+        #expect(try reader.numbers(request, of: name) == window)
     }
 }

@@ -93,18 +93,18 @@ import Testing
     }
 
     private func check(_ reader: RecordReader, _ random: inout SeededRandom) throws {
-        let runner = QueryRunner(reader)
         for _ in 0..<8 {
             let name = random.below(3) == 0 ? "Gem" : "Stone"
             let entity = try #require(reader.schema.entity(named: name))
             let parts = (0..<(1 + random.below(3))).map { _ in Self.comparison(entity, &random) }
-            let condition = random.below(5) == 0 ? Condition.constant(true) : .and(parts)
-            let request = FetchRequest(entityName: name, condition: condition)
+            let condition =
+                random.below(5) == 0 ? Condition.constant(true) : .and(ConditionList(parts))
+            let request = FetchRequest(condition: condition)
             let grouping = ["age", "level", "polished", "found", "weight"][random.below(5)]
             let found = try reference(reader, entity, condition, groupedBy: grouping)
-            #expect(try runner.numbers(request) == found.map(\.number), "\(condition)")
-            #expect(try runner.count(request) == found.count, "\(condition)")
-            try checkTotals(runner, request, found, groupedBy: grouping)
+            #expect(try reader.numbers(request, of: name) == found.map(\.number), "\(condition)")
+            #expect(try reader.count(request, of: name) == found.count, "\(condition)")
+            try checkTotals(reader, name, request, found, groupedBy: grouping)
         }
     }
 
@@ -119,23 +119,17 @@ import Testing
         _ reader: RecordReader, _ entity: EntityLayout, _ condition: Condition,
         groupedBy grouping: String
     ) throws -> [Found] {
-        let evaluator = ReferenceEvaluator(reader)
         let key = try #require(entity.field(named: grouping))
         let weight = try #require(entity.field(named: "weight"))
         var found: [Found] = []
-        let cursor = reader.recordCursor(entity.hierarchy)
-        while try cursor.next() {
-            let row = try cursor.row()
-            guard entity.tags.contains(row.entityTag) else { continue }
-            let candidate = Candidate(number: cursor.number, row: row, entity: entity)
-            guard try evaluator.isTrue(condition, of: candidate) else { continue }
-            found.append((cursor.number, group(row.value(key)), row.value(weight)))
+        try reader.forEachMatch(of: condition, in: entity.name) { number, row in
+            found.append((number, group(row.value(key)), row.value(weight)))
         }
         return found
     }
 
     private func checkTotals(
-        _ runner: QueryRunner, _ request: FetchRequest, _ found: [Found],
+        _ reader: RecordReader, _ name: String, _ request: FetchRequest, _ found: [Found],
         groupedBy grouping: String
     ) throws {
         let functions: [SelectTerm.Function] = [.count, .sum, .average, .minimum, .maximum]
@@ -145,11 +139,12 @@ import Testing
                 Aggregate.value(function, of: records.map(\.weight), isCollection: false)
             }
         }
-        let all = try runner.rows(ValueRequest(request, terms: terms, groupPaths: []))
+        let all = try reader.rows(ValueRequest(request, terms: terms, groupPaths: []), of: name)
         #expect(all.map(\.description) == [expected(found).description])
-        let groups = try runner.rows(
+        let groups = try reader.rows(
             ValueRequest(
-                request, terms: [.attribute([grouping])] + terms, groupPaths: [[grouping]]))
+                request, terms: [.attribute([grouping])] + terms, groupPaths: [[grouping]]),
+            of: name)
         let wanted = Dictionary(grouping: found, by: \.group)
         #expect(groups.count == wanted.count, "by \(grouping)")
         for row in groups {
@@ -200,13 +195,12 @@ import Testing
         let snapshot = try database.snapshot()
         for (least, groups) in [(4.0, [[Value.null, .int(1)]]), (9.0, [])] {
             let request = FetchRequest(
-                entityName: "Stone",
                 condition: .comparison(
                     Comparison(.keyPath(["weight"]), .greater, .constant(.double(least)))))
-            let found = try QueryRunner(snapshot).rows(
+            let found = try snapshot.rows(
                 ValueRequest(
                     request, terms: [.attribute(["age"]), .aggregate(.count, ["weight"])],
-                    groupPaths: [["age"]]))
+                    groupPaths: [["age"]]), of: "Stone")
             #expect(found == groups)
         }
         try database.close()

@@ -149,21 +149,14 @@ enum Village {
 
     static func find(_ condition: Condition) throws -> [String] {
         let snapshot = try shared.get().snapshot()
-        let entity = try #require(snapshot.schema.entity(named: "Person"))
-        let name = try #require(entity.field(named: "name"))
-        let evaluator = ReferenceEvaluator(snapshot)
+        let name = try #require(try snapshot.layout(of: "Person").field(named: "name"))
         var expected: [ObjectNumber] = []
         var names: [String] = []
-        let cursor = snapshot.recordCursor(entity.hierarchy)
-        while try cursor.next() {
-            let row = try cursor.row()
-            let candidate = Candidate(number: cursor.number, row: row, entity: entity)
-            guard try evaluator.isTrue(condition, of: candidate) else { continue }
-            expected.append(cursor.number)
+        try snapshot.forEachMatch(of: condition, in: "Person") { number, row in
+            expected.append(number)
             names.append(try snapshot.value(name, of: row).text ?? "-")
         }
-        let found = try QueryRunner(snapshot).numbers(
-            FetchRequest(entityName: "Person", condition: condition))
+        let found = try snapshot.numbers(FetchRequest(condition: condition), of: "Person")
         #expect(found.sorted() == expected, "\(ConditionText.text(condition))")
         return names
     }
@@ -180,8 +173,8 @@ enum Village {
         do {
             let condition = try ConditionParser.parse(format, arguments)
             let snapshot = try shared.get().snapshot()
-            _ = try QueryRunner(snapshot).numbers(
-                FetchRequest(entityName: "Person", condition: condition, limit: 0))
+            _ = try snapshot.numbers(
+                FetchRequest(condition: condition, limit: 0), of: "Person")
             return nil
         } catch let error as QueryError {
             return error.message
@@ -192,7 +185,10 @@ enum Village {
 
     static func person(_ name: String) throws -> FormatArgument {
         let names = ["Ada": 1, "Bob": 2, "Cat": 3, "-": 4]
-        return .value(.object(ObjectNumber(UInt64(try #require(names[name])))))
+        return .object(
+            ObjectReference(
+                storeID: testStoreID, entityName: "Person",
+                number: ObjectNumber(UInt64(try #require(names[name])))))
     }
 }
 

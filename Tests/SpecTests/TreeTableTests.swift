@@ -43,7 +43,7 @@ import Testing
                 ("lowerFenceSize", NodeLayout.lowerFenceSize),
                 ("upperFenceSize", NodeLayout.upperFenceSize),
                 ("heapSize", NodeLayout.heapSize), ("garbageSize", NodeLayout.garbageSize),
-                ("reserved", NodeLayout.reserved), ("firstChild", NodeLayout.firstChild),
+                ("zero", NodeLayout.zero), ("firstChild", NodeLayout.firstChild),
                 ("fences", NodeLayout.fences),
             ], end: nil)
     }
@@ -66,7 +66,7 @@ import Testing
             "blob page header",
             [
                 ("kind", BlobLayout.kind), ("flags", BlobLayout.flags),
-                ("reserved", BlobLayout.reserved), ("payloadSize", BlobLayout.payloadSize),
+                ("zero", BlobLayout.zero), ("payloadSize", BlobLayout.payloadSize),
                 ("next", BlobLayout.next), ("payload", BlobLayout.payload),
             ], end: nil)
     }

@@ -103,7 +103,10 @@ package final class FaultyFileSystem: FileSystem {
     package func open(_ path: String, _ mode: FileMode) throws(StoreError) -> any StoreFile {
         let identity: FileIdentity? = state.withLock { state in
             if !state.exists {
-                guard case .create = mode else { return nil }
+                switch mode {
+                case .readOnly, .readWrite: return nil
+                case .create, .createNew: break
+                }
                 state.exists = true
             }
             return FileIdentity(device: device, inode: state.inode)
@@ -117,6 +120,7 @@ package final class FaultyFileSystem: FileSystem {
     }
 
     package func rename(_ path: String, to newPath: String) throws(StoreError) {}
+    package func replace(_ path: String, with newPath: String) throws(StoreError) {}
 
     package func unlink(_ path: String) throws(StoreError) {
         state.withLock {

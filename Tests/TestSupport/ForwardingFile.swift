@@ -47,6 +47,10 @@ extension ForwardingFileSystem {
         try base.rename(path, to: newPath)
     }
 
+    package func replace(_ path: String, with newPath: String) throws(StoreError) {
+        try base.replace(path, with: newPath)
+    }
+
     package func unlink(_ path: String) throws(StoreError) { try base.unlink(path) }
 
     package func syncDirectory(of path: String) throws(StoreError) {

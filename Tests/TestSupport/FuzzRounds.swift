@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
+import Foundation
 
 /// The rounds of a fuzz: a number that takes a moment, or with `TRELLIS_FUZZ_SECONDS` in the
 /// environment as many more as that time holds.
@@ -14,8 +10,8 @@ public struct FuzzRounds: Sequence, IteratorProtocol {
     /// - Parameter seconds: instead of what the environment says.
     public init(_ countMin: Int, seconds: Double? = nil) {
         self.countMin = countMin
-        let given =
-            seconds ?? getenv("TRELLIS_FUZZ_SECONDS").flatMap { Double(String(cString: $0)) }
+        let environment = ProcessInfo.processInfo.environment
+        let given = seconds ?? environment["TRELLIS_FUZZ_SECONDS"].flatMap { Double($0) }
         end = given.map { ContinuousClock.now + .seconds($0) }
     }
 

@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
+import Foundation
 
 /// Random numbers that can be had again: a failing test prints the seed, and `TRELLIS_SEED` in
 /// the environment gives it back.
@@ -17,7 +13,7 @@ public struct SeededRandom: RandomNumberGenerator {
 
     /// A seed of the environment or a fresh one, printed with the name of who uses it.
     public init(for name: String) {
-        let given = getenv("TRELLIS_SEED").flatMap { UInt64(String(cString: $0)) }
+        let given = ProcessInfo.processInfo.environment["TRELLIS_SEED"].flatMap { UInt64($0) }
         self.init(seed: given ?? UInt64.random(in: 1...UInt64.max))
         print("\(name): TRELLIS_SEED=\(seed)")
     }

@@ -3,6 +3,87 @@ import Testing
 
 /// Where files lie and what they may import.
 @Suite struct LayoutTests {
+    /// Without this each test of a list of files would hold where the list is empty: a binary that
+    /// was moved, or another checkout.
+    @Test func `the sources are where this test was built`() {
+        for room in ["Primitives", "PageStore", "RecordStore", "Query", "ObjectGraph", "trellis"] {
+            #expect(SourceFile.rooms.contains { $0.room == room }, "no source of \(room)")
+        }
+        for folder in ["Tests/", "FuzzTests/", "Examples/", "Benchmarks/"] {
+            #expect(SourceFile.all.contains { $0.path.hasPrefix(folder) }, "no file in \(folder)")
+        }
+    }
+
+    @Test func `every path in the architecture exists`() throws {
+        let text = try String(
+            contentsOf: SourceFile.root.appending(path: "ARCHITECTURE.md"), encoding: .utf8)
+        let missing = Paths.named(in: text).filter { !Paths.exists($0) }
+        #expect(missing.isEmpty, "\(missing.joined(separator: "\n"))")
+    }
+
+    @Test func `every type in the architecture is declared in the sources`() throws {
+        let text = try String(
+            contentsOf: SourceFile.root.appending(path: "ARCHITECTURE.md"), encoding: .utf8)
+        let named = Set(text.matches(of: /`([A-Z]\w+)`/).map { String($0.1) })
+        #expect(named.count > 20)
+        let declaration = /\b(?:class|struct|enum|actor|protocol|typealias) ([A-Z]\w+)/
+        // Rooms and folders are the other capitalised names that it has.
+        var declared = Set(SourceFile.all.flatMap(\.parts))
+        for file in SourceFile.rooms {
+            for (_, text) in file.code {
+                declared.formUnion(text.matches(of: declaration).map { String($0.1) })
+            }
+        }
+        let missing = named.subtracting(declared).filter { !Paths.exists("Sources/\($0)") }
+        #expect(missing.isEmpty, "\(missing.joined(separator: ", "))")
+    }
+
+    @Test func `every decision is in the index, once and in its order`() throws {
+        let folder = SourceFile.root.appending(path: "decisions")
+        let files = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+            .filter { $0.wholeMatch(of: /\d{3}-.*\.md/) != nil }.sorted()
+        let index = try String(contentsOf: folder.appending(path: "README.md"), encoding: .utf8)
+        let listed = index.matches(of: /\((\d{3}-[^)]*\.md)\)/).map { String($0.1) }
+        #expect(files.count > 20)
+        #expect(listed == files)
+        let numbers = files.map { $0.prefix(3) }
+        #expect(Set(numbers).count == numbers.count, "two decisions have one number")
+    }
+
+    @Test func `paths are found in a text, and those that lead nowhere are told`() {
+        let text = "`PageStore/Engine.swift`, `Tree/Cursor.swift`: `a / b`, `Nowhere/File.swift`"
+        let named = ["PageStore/Engine.swift", "Tree/Cursor.swift", "Nowhere/File.swift"]
+        #expect(Paths.named(in: text) == named)
+        #expect(named.map(Paths.exists) == [true, true, false])
+    }
+
+    /// The names differ, and so do what they export: CTrellis and swift-system stand for them.
+    @Test func `no file names the module of one platform`() {
+        var verdict = Verdict("platforms")
+        for file in SourceFile.all where !file.path.hasPrefix("Tests/TidyTests/") {
+            for (number, text) in file.code
+            where text.contains(/\b(?:Glibc|Musl|Darwin|Bionic|WinSDK)\b/) {
+                verdict.note(file.path, "line \(number): \(text)")
+            }
+        }
+        verdict.expectNothing()
+    }
+
+    /// ThreadSanitizer sees the mutex of Primitives alone.
+    @Test func `a file that uses a mutex takes that of Primitives`() {
+        var verdict = Verdict("mutexes")
+        for file in SourceFile.rooms where file.room != "Primitives" {
+            guard file.code.contains(where: { $0.text.contains(/\bMutex\b/) }) else { continue }
+            if !file.lines.contains("import Primitives") {
+                verdict.note(file.path, "does not import Primitives")
+            }
+            if file.lines.contains("import Synchronization") {
+                verdict.note(file.path, "imports all of Synchronization")
+            }
+        }
+        verdict.expectNothing()
+    }
+
     @Test func `no file lies deeper than room and folder`() {
         var verdict = Verdict("depth")
         for file in SourceFile.all where file.path.hasPrefix("Sources/") || isOurTest(file) {
@@ -26,6 +107,39 @@ import Testing
         verdict.expectNothing()
     }
 
+    /// Each folder of Query may use those before it.
+    private static let queryFolders = [
+        "Condition", "Request", "Meaning", "Format", "Plan", "Run", "Lists", "Live",
+    ]
+
+    @Test func `the folders of Query use each other in one direction`() {
+        var verdict = Verdict("order of folders")
+        let files = SourceFile.rooms.filter { $0.room == "Query" }
+        #expect(Set(files.map { $0.parts[2] }) == Set(Self.queryFolders))
+        let declaration = /(?:struct|enum|class|protocol) (\w+)/
+        var folders: [String: Set<Int>] = [:]
+        func rank(_ file: SourceFile) -> Int {
+            Self.queryFolders.firstIndex(of: file.parts[2]) ?? 0
+        }
+        for file in files {
+            for (_, line) in file.code {
+                guard let match = line.firstMatch(of: declaration) else { continue }
+                folders[String(match.1), default: []].insert(rank(file))
+            }
+        }
+        #expect(folders.count > 60)
+        for file in files {
+            for (number, line) in file.code {
+                for name in line.matches(of: /\w+/).map({ String($0.0) }) {
+                    // A name that several folders declare is each folder's own.
+                    guard let first = folders[name]?.min(), first > rank(file) else { continue }
+                    verdict.note("\(file.path):\(number)", "uses \(name) of a later folder")
+                }
+            }
+        }
+        verdict.expectNothing()
+    }
+
     @Test func `no two files of a target share a name`() {
         var verdict = Verdict("names of files")
         for (target, files) in Dictionary(grouping: SourceFile.rooms, by: \.room) {
@@ -36,15 +150,17 @@ import Testing
         verdict.expectNothing()
     }
 
-    private static let system: Set = ["Glibc", "Musl", "Darwin"]
+    private static let system: Set = ["CTrellis", "SystemPackage"]
     private static let language: Set = ["Foundation", "Synchronization", "Dispatch"]
     private static let allowed: [String: Set<String>] = [
-        "PageStore": [
-            "CFileIdentity", "CLZ4", "CPrefetch", "CXXHash", "Synchronization", "Dispatch",
-        ],
-        "RecordStore": language.union(["PageStore"]),
-        "Query": language.union(["RecordStore"]),
-        "ObjectGraph": language.union(["Query", "RecordStore", "CFieldPlan"]),
+        "Primitives": ["Synchronization", "Dispatch"],
+        "PageStore": ["CLZ4", "CXXHash", "Primitives", "Synchronization", "Dispatch"],
+        "RecordStore": language.union(["PageStore", "Primitives"]),
+        "Query": language.union(["RecordStore", "Primitives"]),
+        "ObjectGraph": language.union([
+            "Query", "RecordStore", "Primitives", "CTrellis", "Observation", "Combine",
+            "OpenCombine",
+        ]),
         "trellis": language.union(["PageStore", "RecordStore", "Query", "ArgumentParser"]),
     ]
 
@@ -56,7 +172,7 @@ import Testing
                 guard let match = text.firstMatch(of: pattern) else { continue }
                 let module = String(match.1)
                 if Self.allowed[file.room]?.contains(module) == true { continue }
-                // The system itself only behind a fence.
+                // The system itself only inside a fence.
                 if Self.system.contains(module), Fences.system.contains(where: file.path.hasPrefix)
                 {
                     continue
@@ -68,14 +184,33 @@ import Testing
     }
 }
 
+/// Paths as ARCHITECTURE.md writes them: from the root, from `Sources`, or from a room.
+enum Paths {
+    static func named(in text: String) -> [String] {
+        let pattern = /`([\w.+-]+(?:\/[\w.+-]+)+\/?)`/
+        return text.matches(of: pattern).map { String($0.1) }
+    }
+
+    static func exists(_ path: String) -> Bool {
+        let rooms = Set(SourceFile.rooms.map(\.room)).map { "Sources/\($0)/" }
+        return (["", "Sources/"] + rooms).contains { start in
+            let file = SourceFile.root.appending(path: start + path)
+            return FileManager.default.fileExists(atPath: file.path)
+        }
+    }
+}
+
 /// The folders that may do what the rest of their room may not.
 enum Fences {
     static let unsafe = [
-        "Sources/PageStore/Bytes/", "Sources/PageStore/File/", "Sources/RecordStore/Row/",
-        "Sources/ObjectGraph/Storage/",
+        "Sources/Primitives/", "Sources/PageStore/Bytes/", "Sources/PageStore/Node/",
+        "Sources/PageStore/Cache/", "Sources/PageStore/File/", "Sources/PageStore/Platform/",
+        "Sources/RecordStore/Row/",
+        "Sources/ObjectGraph/Unsafe/",
     ]
     /// Bytes and rows are copied and compared by the system's functions; only files call it.
     static let system = [
-        "Sources/PageStore/File/", "Sources/PageStore/Bytes/", "Sources/RecordStore/Row/",
+        "Sources/PageStore/File/", "Sources/PageStore/Platform/", "Sources/PageStore/Bytes/",
+        "Sources/PageStore/Node/", "Sources/PageStore/Cache/", "Sources/RecordStore/Row/",
     ]
 }

@@ -13,15 +13,38 @@ import Testing
         verdict.expectNothing()
     }
 
-    @Test func `a file that says unsafe also says why it is safe`() {
+    @Test func `each function that says unsafe also says why it is safe`() {
         var verdict = Verdict("safety")
-        for file in SourceFile.rooms
-        where file.code.contains(where: { $0.text.firstMatch(of: /\bunsafe\b/) != nil })
-            && !file.lines.contains(where: { $0.contains("// Safety:") })
-        {
-            verdict.note(file.path, "has no Safety comment")
+        for file in SourceFile.rooms {
+            for line in Safety.unprovedLines(of: file) {
+                verdict.note(file.path, "line \(line) has no Safety comment in its function")
+            }
         }
         verdict.expectNothing()
+    }
+
+    @Test func `the search for proofs finds what has none`() {
+        let file = SourceFile(
+            path: "Sources/Room/File.swift",
+            lines: [
+                "struct A {",
+                "    func proved() {",
+                "        // Safety: one word.",
+                "        unsafe b()",
+                "",
+                "        unsafe c()",
+                "    }",
+                "    func unproved() {",
+                "        unsafe b()",
+                "    }",
+                "",
+                "    var d: Int { unsafe b() }",
+                "",
+                "    // Safety: one word.",
+                "    var e: Int { unsafe b() }",
+                "}",
+            ])
+        #expect(Safety.unprovedLines(of: file) == [9, 12])
     }
 
     @Test func `nothing is forced`() {
@@ -72,5 +95,32 @@ import Testing
             }
         }
         verdict.expectNothing()
+    }
+}
+
+/// Proofs of unsafe code.
+enum Safety {
+    /// The first line of each function that says `unsafe` without a proof inside. Of what is no
+    /// function, a property for one, the lines up to the next empty ones count as its own.
+    static func unprovedLines(of file: SourceFile) -> [Int] {
+        let functions = Functions.of(file).map { $0.line..<$0.line + $0.lineCount }
+        var known: Set<Range<Int>> = []
+        var unproved: [Int] = []
+        for (number, text) in file.code where text.firstMatch(of: /\bunsafe\b/) != nil {
+            let extent =
+                functions.last { $0.contains(number) } ?? paragraph(around: number, in: file)
+            guard known.insert(extent).inserted else { continue }
+            let isProved = extent.contains { file.lines[$0 - 1].contains("Safety:") }
+            if !isProved { unproved.append(number) }
+        }
+        return unproved
+    }
+
+    private static func paragraph(around number: Int, in file: SourceFile) -> Range<Int> {
+        func isEmpty(_ number: Int) -> Bool { file.lines[number - 1].allSatisfy(\.isWhitespace) }
+        var (first, end) = (number, number + 1)
+        while first > 1, !isEmpty(first - 1) { first -= 1 }
+        while end <= file.lines.count, !isEmpty(end) { end += 1 }
+        return first..<end
     }
 }

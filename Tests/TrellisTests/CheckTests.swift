@@ -174,7 +174,7 @@ import Testing
     private func lieAboutSpace(_ store: LinkedStore, _ body: (inout SpaceMap) -> Void) throws {
         let engine = try Engine.open(path: store.path)
         try engine.checkpointNow()
-        engine.space.withLock { body(&$0) }
+        engine.parts.space.withMap { body(&$0) }
         try engine.checkpointNow()
         try engine.close()
     }
@@ -223,7 +223,7 @@ import Testing
         let store = try LinkedStore()
         let engine = try Engine.open(path: store.path)
         try engine.checkpointNow()
-        engine.writer.freeNames.insert(PageID(2))
+        engine.parts.turn.withState { $0.freeIDs.insert(PageID(2)) }
         try engine.checkpointNow()
         try engine.close()
         let findings = try findings(store.path)

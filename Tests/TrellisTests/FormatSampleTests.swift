@@ -16,7 +16,7 @@ import Testing
         return copy
     }
 
-    @Test(arguments: ["kinds-v1", "deltas-v1"], ["Thing", "Box"])
+    @Test(arguments: ["kinds-v1", "deltas-v1", "strange-v1"], ["Thing", "Box"])
     func `the samples of the first version read as they were written`(
         sample: String, entity: String
     ) throws {
@@ -29,7 +29,7 @@ import Testing
         #expect(outcome.output == expected)
     }
 
-    @Test(arguments: ["kinds-v1", "deltas-v1"])
+    @Test(arguments: ["kinds-v1", "deltas-v1", "strange-v1"])
     func `nothing is wrong with the samples`(sample: String) throws {
         let store = try copy("\(sample).trellis")
         defer { try? FileManager.default.removeItem(at: store) }

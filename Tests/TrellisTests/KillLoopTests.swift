@@ -73,7 +73,7 @@ import Testing
 
     private func checkFile(_ path: String) throws {
         var options = Engine.Options()
-        options.isReadOnly = true
+        options.mode = .reading
         let engine = try Engine.open(path: path, options: options)
         let findings = StoreCheck.run(try engine.snapshot())
         #expect(findings.isEmpty, "\(findings)")

@@ -67,7 +67,7 @@ import Testing
         }
         print("shared file: \(stateCount) states read")
         var options = Engine.Options()
-        options.isReadOnly = true
+        options.mode = .reading
         let engine = try Engine.open(path: path, options: options)
         #expect(StoreCheck.run(try engine.snapshot()).isEmpty)
         #expect(engine.statistics.generation > 10)
@@ -75,7 +75,7 @@ import Testing
 
     private func generation(_ path: String) throws -> UInt64 {
         var options = Engine.Options()
-        options.isReadOnly = true
+        options.mode = .reading
         let engine = try Engine.open(path: path, options: options)
         defer { try? engine.close() }
         return engine.statistics.generation

@@ -52,7 +52,24 @@ for store in "$here"/../samples/*.trellis "$@"; do
         same "$copy"
     done
 done
+# refused FILE: both report damage.
+refused() {
+    local name
+    name=$(basename "$1" .trellis)
+    if "$trellis" check "$1" >"$work/tool" 2>&1; then echo "$name: the tool finds nothing"; return 1; fi
+    if "$python" "$here/trellis_reader.py" check "$1" >"$work/reader" 2>&1; then
+        echo "$name: the reader finds nothing"
+        return 1
+    fi
+    if grep -q Traceback "$work/reader"; then cat "$work/reader"; return 1; fi
+    echo "$name: refused"
+}
+
 first=${TRELLIS_SEED:-1}
+for lie in $("$python" "$here/trellis_lies.py" NAMES); do
+    "$python" "$here/trellis_lies.py" "$work/$lie.trellis" "$first" "$lie"
+    refused "$work/$lie.trellis"
+done
 for seed in $(seq "$first" $((first + ${STORES:-20} - 1))); do
     "$python" "$here/trellis_writer.py" "$work/seed-$seed.trellis" "$seed"
     same "$work/seed-$seed.trellis"

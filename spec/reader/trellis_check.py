@@ -66,9 +66,9 @@ def check_index(store, entity, columns, held):
         return  # a writer builds it when it opens the store
     limit, expected, met = text_max(store.pages.key_max, len(columns)), {}, set()
     for number, values in members(entity, held):
-        parts = [column(entity.slots[c], values[c], limit) for c in columns]
+        parts = [column(entity.slots[c], values.raw[c], limit) for c in columns]
         expected[b"".join(parts) + number.to_bytes(8, "big")] = number
-        whole = tuple(column(entity.slots[c], values[c], 1 << 62) for c in columns)
+        whole = tuple(column(entity.slots[c], values.raw[c], 1 << 62) for c in columns)
         if unique and b"\0" not in whole:
             if whole in met:
                 yield f"{name}: object {number} repeats unique values"

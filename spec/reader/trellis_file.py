@@ -163,7 +163,7 @@ class Pages:
         return self.extent(found, page, 1)
 
     def page(self, page, kind=None):
-        need(1 <= page < self.page_count, f"page {page}: no such page")
+        need(1 <= page < PAGE_MAX, f"page {page}: no such page")
         image = self.version(self.versions, page)
         need(image is not None, f"page {page}: nothing lies there")
         need(kind is None or image[:1] == bytes([kind]), f"page {page}: not of kind {kind}")
@@ -230,13 +230,16 @@ class Pages:
         need(size == self.size and 40 + stored <= len(frame), f"page {page}: a frame's lengths")
         payload = frame[40:40 + stored]
         if kind == DELTA:
+            need(frame[13] & 1, f"page {page}: a delta that is not LZ4")
             base = self.version({**self.versions, **versions}, page)
             need(base is not None, f"page {page}: a delta of nothing")
+            sound(self, page, base)
             payload = decompressed(payload, size, base)
         elif frame[13] & 1:
             payload = decompressed(payload, size)
         need(len(payload) == size, f"page {page}: an image that is not P bytes")
         need(hashed(payload, page) == image_hash, f"page {page}: an image contradicts its hash")
+        sound(self, page, payload)
         versions[page] = payload
 
     def look_behind(self, at, end, low, high):
@@ -252,8 +255,8 @@ class Pages:
 class Node:
     """Chapter 4.1: one leaf or branch, every check of its tables made."""
 
-    def __init__(self, pages, number):
-        self.image = image = pages.page(number)
+    def __init__(self, pages, number, image=None):
+        self.image = image = pages.page(number) if image is None else image
         kind, self.level, count, prefix, lower, upper, heap, garbage, reserved, first = \
             unpack("BBHHHHHHHQ", image)
         fail = f"page {number}: "
@@ -296,6 +299,22 @@ class Node:
         self.children = [] if self.leaf else [first] + [unpack("Q", v)[0] for _, v, _ in self.rows]
 
 
+def sound(pages, number, image):
+    """Chapter 3.1: an image of the log is a page of its kind, whoever leads to it."""
+    fail = f"page {number}: "
+    need(len(image) == pages.size and 1 <= image[0] <= 4, fail + "an image of no kind")
+    if image[0] <= 2:
+        Node(pages, number, image)
+        return
+    kind, flags, zero, payload, following = unpack("BBHIQ", image)
+    need(flags <= 1 and zero == 0 and payload <= pages.size - 16, fail + "a blob's page")
+    need(following < PAGE_MAX and following != number, fail + "a next page")
+    if kind == 4:
+        need(payload % 8 == 0, fail + "a list that ends inside an id")
+        for chunk in unpack(f"{payload // 8}Q", image, 16):
+            need(0 < chunk < PAGE_MAX and chunk != number, fail + "a chunk's id")
+
+
 def entries(pages, root, seen=None):
     """Every (key, value) of a tree in order; values that lie elsewhere are gathered."""
     def walk(number, lower, upper, level):
@@ -325,7 +344,6 @@ def blob(pages, first, size, seen=None):
             _, flags, reserved, payload, following = unpack("BBHIQ", image)
             expected = min(length, pages.size - 16)
             need((flags, reserved, payload) == (begin, 0, expected), f"page {page}: a blob's page")
-            need(not any(image[16 + payload:]), f"page {page}: bytes that are not zero")
             parts.append(image[16:16 + payload])
             length, begin = length - payload, 0
             need((following == 0) == (length == 0), f"page {page}: a blob of another length")

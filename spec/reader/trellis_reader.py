@@ -34,11 +34,63 @@ def check_members(schema):
             need(1 <= len(columns) <= 8, "an index without columns, or with too many")
 
 
-class Entity:
-    """An entity of the stored schema, with what it inherits (chapters 5.1 and 7.3)."""
+class Values(dict):
+    """The values of a record by property; `raw` has what keys are made of (6.2)."""
 
-    def __init__(self, tag, members):
-        self.tag, self.name = tag, members["name"]
+    def __init__(self):
+        super().__init__()
+        self.raw = {}
+
+
+class Layout:
+    """Chapter 7.5: tags and slots by name, with every check of the chapter."""
+
+    def __init__(self, data):
+        form, count = unpack("HH", data)
+        need(form == 1, f"a layout of form {form} is newer")
+        self.tags, self.slots, self.counts, at, last = {}, {}, {}, 4, 0
+        self.initial = {}
+        self.retired = {}
+        for _ in range(count):
+            tag, size, counts, properties, retired = unpack("HHHHH", data, at)
+            name, at = self.name(data, at + 10, size)
+            need(tag > last and name not in self.tags, f"{name}: a tag that is not the next")
+            last = tag
+            if not name:
+                need(counts == properties == retired == 0, "slots of an entity that is gone")
+                continue
+            self.tags[name] = tag
+            self.counts[name], at = unpack(f"{counts}H", data, at), at + 2 * counts
+            self.slots[name] = {}
+            for _ in range(properties):
+                slot, size, initial = unpack("HHH", data, at)
+                own, at = self.name(data, at + 6, size)
+                if initial != 65535:
+                    need(at + initial <= len(data), "a layout is cut")
+                    self.initial[name, own], at = data[at:at + initial], at + initial
+                need(own not in self.slots[name], f"{name}.{own} twice in the layout")
+                need(slot > max(self.slots[name].values(), default=-1), f"{name}.{own}: its slot")
+                self.slots[name][own] = slot
+            self.retired[name] = []
+            for _ in range(retired):
+                (slot, kind), at = unpack("HH", data, at), at + 4
+                need(kind <= 17, f"{name}: a retired slot of type {kind}")
+                self.retired[name].append(slot)
+        need(at == len(data), "bytes behind the layout")
+
+    def name(self, data, at, size):
+        need(at + size <= len(data), "a layout is cut")
+        try:
+            return data[at:at + size].decode(), at + size
+        except UnicodeDecodeError as error:
+            raise Damaged(f"a name of the layout: {error}") from error
+
+
+class Entity:
+    """An entity of the stored schema, with what it inherits (chapters 5.1, 7.3 and 7.5)."""
+
+    def __init__(self, members):
+        self.tag, self.name = 0, members["name"]
         self.parent_name, self.abstract = members.get("superentityName"), members["isAbstract"]
         self.own_attributes = members["attributes"]
         self.own_relationships = members["relationships"]
@@ -62,10 +114,35 @@ class Entity:
                 if relationship["kind"] == "toOne":
                     self.slots[relationship["name"]] = "link"
         need(len(self.slots) <= 4000, f"{self.name}: too many slots")
+        self.numbers, self.initial = {}, {}
         names = [p["name"] for p in self.attributes + self.relationships]
         need(len(names) == len(set(names)), f"{self.name}: a property twice")
         for columns in self.own_indexes + self.own_uniques:
             need(all(c in self.slots for c in columns), f"{self.name}: a column without a slot")
+
+
+    def lay_out(self, layout):
+        """Takes the tag, the slots and the initial values of the file."""
+        need(self.name in layout.tags, f"{self.name} is not in the layout")
+        self.tag = layout.tags[self.name]
+        own = {a["name"] for a in self.own_attributes} \
+            | {r["name"] for r in self.own_relationships if r["kind"] == "toOne"}
+        need(own == set(layout.slots[self.name]), f"{self.name}: other properties in the layout")
+        for entity in self.lineage:
+            self.numbers.update(layout.slots.get(entity.name, {}))
+            self.initial.update({own: value for (name, own), value in layout.initial.items()
+                                 if name == entity.name})
+        self.retired = [s for entity in self.lineage for s in layout.retired[entity.name]]
+        taken = list(self.numbers.values()) + self.retired
+        need(len(set(taken)) == len(self.slots) + len(self.retired), f"{self.name}: a slot is shared")
+        self.counts = layout.counts[self.name]
+        need(self.counts and all(a < b for a, b in zip(self.counts, self.counts[1:]))
+             and max(taken, default=-1) < self.counts[-1] <= 4000,
+             f"{self.name}: its counts of slots")
+        for name, value in self.initial.items():
+            kind = self.slots[name]
+            need(kind != "link" and (kind in IN_HEAP or len(value) == 8),
+                 f"{self.name}.{name}: its initial value")
 
 
 class Store:
@@ -81,6 +158,7 @@ class Store:
         catalog = dict(entries(self.pages, self.pages.catalog, self.seen))
         need(b"schema" in catalog, "a catalog without schema")
         need(b"counters" in catalog, "a catalog without counters")
+        need(b"layout" in catalog, "a catalog without layout")
         self.trees = {key[5:].decode(): unpack("Q", value)[0] for key, value in catalog.items()
                       if key.startswith(b"tree/")}
         self.counters = {key.decode(): unpack("Q", value)[0] for key, value in
@@ -91,16 +169,24 @@ class Store:
             check_members(schema["schema"])
         except (ValueError, KeyError, TypeError) as error:
             raise Damaged(f"the schema cannot be read: {error}") from error
-        self.entities = [Entity(i + 1, e) for i, e in enumerate(schema["schema"]["entities"])]
+        self.entities = [Entity(members) for members in schema["schema"]["entities"]]
         self.named = {entity.name: entity for entity in self.entities}
         need(len(self.named) == len(self.entities), "an entity's name occurs twice")
+        layout = Layout(catalog[b"layout"])
+        need(set(layout.tags) == set(self.named), "the layout has other entities")
         for entity in self.entities:
             entity.settle(self.named)
+        self.declared, self.inverses = {}, {}
+        for entity in self.entities:
+            entity.lay_out(layout)
+        self.tagged = {entity.tag: entity for entity in self.entities}
         for entity in self.entities:
             for relationship in entity.relationships:
                 need(relationship["destinationEntityName"] in self.named, "no such destination")
-                need("inverseName" not in relationship or self.inverse(relationship),
-                     f"{entity.name}.{relationship['name']}: no such inverse")
+                if relationship["owner"] is entity:
+                    self.declared[entity.name, relationship["name"]] = relationship
+        for place, relationship in self.declared.items():
+            self.pair(place, relationship)
 
     def tree(self, name):
         need(name in self.trees, f"no tree {name}")
@@ -120,52 +206,80 @@ class Store:
 
     def record(self, root, record):
         tag, layout, count = unpack("HHH", record)
-        need(1 <= tag <= len(self.entities), f"a record of entity {tag}")
-        entity = self.entities[tag - 1]
+        need(tag in self.tagged, f"a record of entity {tag}")
+        entity = self.tagged[tag]
         need(entity.root is root, f"a record of {entity.name} among those of {root.name}")
-        need(layout == 1 and count == len(entity.slots), "a record of another layout")
+        need(layout == 1 and count in entity.counts, "a record of another layout")
         words = unpack(f"{1 + (count + 63) // 64 + count}Q", record)
-        values = {}
-        for slot, (name, kind) in enumerate(entity.slots.items()):
+        for slot in entity.retired:
+            need(slot >= count or words[1 + slot // 64 * 65] >> slot % 64 & 1
+                 and words[2 + slot + slot // 64] == 0, f"a value in the retired slot {slot}")
+        values = Values()
+        for name, kind in entity.slots.items():
+            slot = entity.numbers[name]
+            if slot >= count:  # the record is older than the property
+                values.raw[name], values[name] = self.initial(entity.initial.get(name), kind)
+                continue
+            word = words[2 + slot + slot // 64]
+            if kind in IN_HEAP:  # also when it is nil
+                offset, length = word & 0xFFFFFFFF, word >> 32 & 0x7FFFFFFF
+                need(offset + length <= len(record), "a value that ends outside its record")
+                need(not word >> 63 or length == 16, "a blob's name that is not 16 bytes")
             if words[1 + slot // 64 * 65] >> slot % 64 & 1:
-                values[name] = None
+                values[name] = values.raw[name] = None
             else:
-                values[name] = self.value(kind, words[2 + slot + slot // 64], record)
+                found = values.raw[name] = self.raw(kind, word, record)
+                values[name] = self.value(kind, found)
         return entity, values
 
-    def value(self, kind, word, record):
-        raw = struct.pack("<Q", word)
+    def initial(self, value, kind):
+        """What a record has that is older than a property: as it is, and as it reads."""
+        if value is None:
+            return None, None
+        raw = value if kind in IN_HEAP else self.raw(kind, unpack("Q", value)[0], b"")
+        return raw, self.value(kind, raw)
+
+    def raw(self, kind, word, record):
+        """What a slot says, as it is: a number, or the bytes that it leads to."""
         if kind in IN_HEAP:
-            offset, length = unpack("II", raw)
-            away, length = length >> 31, length & 0x7FFFFFFF
-            need(offset + length <= len(record), "a value that ends outside its record")
+            offset, length = word & 0xFFFFFFFF, word >> 32 & 0x7FFFFFFF
             value = record[offset:offset + length]
-            if away:
-                need(length == 16 and kind in TEXTS, "a blob's name that is not 16 bytes")
+            if word >> 63:
+                need(kind in TEXTS, "a value that may not be a blob is one")
                 value = blob(self.pages, *unpack("QQ", value), self.seen)
-            if kind == "uuid" and len(value) != 16 or kind == "decimal" and not decimal_text(value):
-                return None
             return value
+        if kind in ("float", "double", "date"):
+            return unpack("f" if kind == "float" else "d", struct.pack("<Q", word))[0]
+        return word - (word >> 63 << 64) if kind.startswith("int") else word
+
+    def value(self, kind, raw):
+        """The same with what 5.2 and 5.3 repair."""
+        if kind == "uuid" and len(raw) != 16 or kind == "decimal" and not decimal_text(raw):
+            return None
         if kind == "link":
-            return word or None
-        if kind == "bool":
-            return word != 0
-        if kind in INTEGERS:
-            return unpack("Q" if kind.startswith("u") else "q", raw)[0]
-        return unpack("f" if kind == "float" else "d", raw)[0]
+            return raw or None
+        return raw != 0 if kind == "bool" else raw
 
     # Chapter 6.5: links
 
+    def pair(self, place, relationship):
+        """Chapter 7.4: what one relationship says of its inverse."""
+        name = relationship.get("inverseName")
+        if name is None:
+            return
+        lineage = self.named[relationship["destinationEntityName"]].lineage
+        other = next(((entity.name, name) for entity in lineage
+                      if (entity.name, name) in self.declared), None)
+        need(other, f"{place}: no inverse {name}")
+        back = self.named[self.declared[other]["destinationEntityName"]]
+        need(back in relationship["owner"].lineage, f"{place}: its inverse leads elsewhere")
+        for side, partner in ((place, other), (other, place)):
+            need(self.inverses.setdefault(side, partner) == partner, f"{side}: two inverses")
+
     def inverse(self, relationship):
-        """The relationship at the other end, which either side may name."""
-        own, other = relationship["owner"], self.named[relationship["destinationEntityName"]]
-        for candidate in other.relationships:
-            if candidate["name"] == relationship.get("inverseName"):
-                return candidate
-            if candidate.get("inverseName") == relationship["name"] \
-                    and self.named[candidate["destinationEntityName"]] in own.lineage:
-                return candidate
-        return None
+        """The relationship at the other end, or None."""
+        return self.declared.get(
+            self.inverses.get((relationship["owner"].name, relationship["name"])))
 
     def link_tree(self, relationship):
         """The tree that holds a relationship's links, and whether it is its own."""

@@ -127,11 +127,14 @@ def as_float(text):
 
 
 def date_text(seconds):
-    """ISO 8601 with microseconds, Julian before 15 October 1582; far dates as numbers."""
-    if not abs(seconds) < 6e10:
+    """ISO 8601 with the decimals it takes, Julian before 15 October 1582; far dates as numbers."""
+    if seconds != 0 and not 1e-4 <= abs(seconds) < 6e10:
         return quoted(number_text(seconds, False).strip('"'))
     whole = math.floor(seconds)
-    micros = min(int((seconds - whole) * 1e6), 999999)
+    with decimal.localcontext() as context:
+        context.prec = 60
+        part = decimal.Decimal(repr(seconds)) - whole
+    decimals = f"{part:f}".partition(".")[2].rstrip("0").ljust(6, "0")
     days, rest = divmod(whole, 86400)
     day = datetime.date(2001, 1, 1) + datetime.timedelta(days=days)
     year, month, number = day.year, day.month, day.day
@@ -144,7 +147,7 @@ def date_text(seconds):
         number = turns - (153 * month + 2) // 5 + 1
         year, month = 4 * cycle + older + (month >= 10), (month + 2) % 12 + 1
     return (f'"{year:04}-{month:02}-{number:02}T{rest // 3600:02}:{rest // 60 % 60:02}:'
-            f'{rest % 60:02}.{micros:06}Z"')
+            f'{rest % 60:02}.{decimals}Z"')
 
 
 def json_text(kind, value):

@@ -321,7 +321,8 @@ def copied(pages):
     return images, pages.catalog
 
 
-def write(path, seed, source=None):
+def write(path, seed, source=None, unfinished=()):
+    """Writes a store; at the log's end also groups without COMMIT."""
     chance = random.Random(seed)
     size = source.size if source else chance.choice([512, 1024, 4096, 16384, 65536])
     unit = chance.choice([u for u in (64, 128, 512, 1024, 4096) if u <= 4 * size])
@@ -355,6 +356,8 @@ def write(path, seed, source=None):
         number += 1
         frames.append((COMMIT, struct.pack("<QQQQ", number, pages, catalog, 10 ** 18), 0))
         log.group(frames, number - 1)
+    for frames in unfinished:
+        log.group(frames, number)
     with open(path, "wb") as out:
         out.write(file.data)
 

@@ -40,7 +40,7 @@ public struct FetchChainBuilder<O: DynamicObject>: FetchChainableBuilderType {
     }
 
     /// What the clauses say together.
-    func terms(limit: Int = 0) -> FetchTerms {
+    func terms(limit: Int? = nil) -> FetchTerms {
         guard let condition, otherClauses.isEmpty else {
             return FetchTerms(fetchClauses, limit: limit)
         }

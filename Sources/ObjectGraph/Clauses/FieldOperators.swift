@@ -10,7 +10,7 @@ extension FieldContainer.Stored {
     ) -> Where<Result> {
         Where(
             condition: Where<Result>.comparison(
-                cs_keyPathString, operation, ValueBridge.value(value)))
+                cs_keyPathString, operation, .constant(ValueBridge.value(value))))
     }
 
     public static func == <Result: CoreStoreObject>(field: Self, value: V) -> Where<Result> {

@@ -17,7 +17,8 @@ extension Where where O: CoreStoreObject {
         let name = name(keyPath)
         let value = ValueBridge.value(value)
         return operation == .equal
-            ? equality(name, value) : Where(condition: comparison(name, operation, value))
+            ? equality(name, value)
+            : Where(condition: comparison(name, operation, .constant(value)))
     }
 
     static func compare<D: DynamicObject, K: AnyKeyPathStringConvertible>(
@@ -38,14 +39,14 @@ extension Where where O: CoreStoreObject {
     public init<B: CoreStoreObject, V: FieldOptionalType>(
         _ keyPath: KeyPath<O, FieldContainer<B>.Stored<V>>, isEqualTo value: Void?
     ) {
-        self.init(condition: Self.comparison(Self.name(keyPath), .equal, .null))
+        self = Self.equality(Self.name(keyPath), .null)
     }
 
     /// The property has one of these values.
     public init<B: CoreStoreObject, V: FieldStorableType, S: Sequence>(
         _ keyPath: KeyPath<O, FieldContainer<B>.Stored<V>>, isMemberOf list: S
     ) where S.Element == V {
-        self.init(condition: Self.member(Self.name(keyPath), list.map { ValueBridge.value($0) }))
+        self.init(Self.name(keyPath), isMemberOf: list)
     }
 
     /// The relationship leads to this object; to none when it is nil.

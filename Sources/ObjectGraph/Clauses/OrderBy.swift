@@ -45,11 +45,12 @@ public struct OrderBy<O: DynamicObject>: QueryClause, DeleteClause, Hashable, Se
 
     public func applyToFetchRequest<Result>(_ fetchRequest: NSFetchRequest<Result>) {
         let sortKeys = keys.map(\.key)
-        if !fetchRequest.terms.sortKeys.isEmpty, fetchRequest.terms.sortKeys != sortKeys {
+        let known = fetchRequest.terms.request.sortKeys
+        if !known.isEmpty, known != sortKeys {
             Log.message(
                 .warning, "a second OrderBy clause replaces the first; add them with + instead")
         }
-        fetchRequest.terms.sortKeys = sortKeys
+        fetchRequest.terms.request.sortKeys = sortKeys
     }
 
     public static func + (left: OrderBy, right: OrderBy) -> OrderBy {

@@ -3,23 +3,11 @@ import RecordStore
 
 /// The predicate language on the side of the program's values.
 enum PredicateFormat {
-    static func condition(_ format: String, _ arguments: [Any]) -> WhereCondition {
+    static func condition(_ format: String, _ arguments: [Any]) -> Condition {
         do throws(QueryError) {
             var values: [FormatArgument] = []
-            var ids: [NSManagedObjectID] = []
-            for argument in arguments { values.append(try self.argument(argument, &ids)) }
-            let condition = try ConditionParser.parse(format, values)
-            guard !ids.isEmpty else { return .of(condition) }
-            // What was read once is read again: the values change, and nothing else.
-            return .naming(ids) { value in
-                var rest = ids[...]
-                let named = values.map { $0.naming { rest.popFirst().map(value) } }
-                do throws(QueryError) {
-                    return .of(try ConditionParser.parse(format, named))
-                } catch {
-                    return .unreadable(error)
-                }
-            }
+            for argument in arguments { values.append(try self.argument(argument)) }
+            return try ConditionParser.parse(format, values)
         } catch {
             Log.error(
                 .failure(.query, error.message), "the condition “\(format)” cannot be read.")
@@ -29,49 +17,35 @@ enum PredicateFormat {
 
     /// A template with values for its variables.
     static func condition(
-        _ template: WhereCondition, _ variables: [String: Any]
-    ) throws(QueryError) -> WhereCondition {
-        var arguments: [(name: String, value: FormatArgument)] = []
-        var ids: [NSManagedObjectID] = []
-        for (name, argument) in variables {
-            arguments.append((name, try self.argument(argument, &ids)))
-        }
-        return try template.substituting(ids) { value in
-            var rest = ids[...]
-            var values: [String: FormatArgument] = [:]
-            for (name, argument) in arguments {
-                values[name] = argument.naming { rest.popFirst().map(value) }
-            }
-            return values
-        }
+        _ template: Condition, _ variables: [String: Any]
+    ) throws(QueryError) -> Condition {
+        var values: [String: FormatArgument] = [:]
+        for (name, argument) in variables { values[name] = try self.argument(argument) }
+        return try template.substituting(values)
     }
 
     /// How many values one list may have: a range of integers may have more than any memory.
     private static let listCountMax = 1_000_000
 
-    /// - Parameter ids: is given what the argument names objects by, in its order.
-    private static func argument(
-        _ argument: Any, _ ids: inout [NSManagedObjectID]
-    ) throws(QueryError) -> FormatArgument {
-        if let value = try value(argument) {
-            if case .object = value { ids += id(argument) }
-            return .value(value)
-        }
-        var list: [Value] = []
+    private static func argument(_ argument: Any) throws(QueryError) -> FormatArgument {
+        if let single = try single(argument) { return single }
+        var list: [FormatArgument] = []
         for element in try elements(argument) {
             guard list.count < listCountMax else {
                 throw QueryError("a list in a condition has at most \(listCountMax) values")
             }
-            guard let value = try value(element) else { throw refusal(element) }
-            if case .object = value { ids += id(element) }
-            list.append(value)
+            guard let single = try single(element) else { throw refusal(element) }
+            list.append(single)
         }
         return .list(list)
     }
 
-    private static func id(_ argument: Any) -> [NSManagedObjectID] {
+    /// Nil for what is no single value and no object.
+    private static func single(_ argument: Any) throws(QueryError) -> FormatArgument? {
+        guard let value = try value(argument) else { return nil }
+        guard case .object = value else { return .value(value) }
         let id = argument as? NSManagedObjectID ?? (argument as? any DynamicObject)?.objectID()
-        return id.map { [$0] } ?? []
+        return id.map { .object($0.reference) }
     }
 
     /// The values of a list; of a dictionary those behind its keys.
@@ -113,21 +87,6 @@ enum PredicateFormat {
     }
 }
 
-extension FormatArgument {
-    /// The argument with other values for the objects that it names, asked for in their order.
-    fileprivate func naming(_ next: () -> Value?) -> FormatArgument {
-        switch self {
-        case .value(.object(let number)): return .value(next() ?? .object(number))
-        case .value: return self
-        case .list(let values):
-            let named = values.map { value in
-                if case .object = value { next() ?? value } else { value }
-            }
-            return .list(named.filter { $0 != WhereCondition.nothing })
-        }
-    }
-}
-
 extension Sequence {
     fileprivate var anyElements: any Sequence<Any> { lazy.map { $0 as Any } }
 }
@@ -156,7 +115,7 @@ extension NSPredicate {
     /// The condition with values for its `$names`, those that a SUBQUERY binds excepted. Without a
     /// value for each of them every fetch with it throws.
     public func withSubstitutionVariables(_ variables: [String: Any]) -> NSPredicate {
-        let template = WhereCondition.of(self)
+        let template = Condition.stated(by: self)
         if case .unreadable = template { return self }
         do throws(QueryError) {
             return ConditionPredicate(try PredicateFormat.condition(template, variables))

@@ -8,10 +8,9 @@ import RecordStore
 public struct Where<O: DynamicObject>: WhereClauseType, Hashable, Sendable {
     public typealias ObjectType = O
 
-    let condition: WhereCondition
+    let condition: Condition
 
-    init(condition: Condition) { self.condition = .of(condition) }
-    init(_ condition: WhereCondition) { self.condition = condition }
+    init(condition: Condition) { self.condition = condition }
 
     /// Every object.
     public init() { self.init(true) }
@@ -21,7 +20,7 @@ public struct Where<O: DynamicObject>: WhereClauseType, Hashable, Sendable {
 
     public init(_ clause: Where<O>) { self = clause }
 
-    public init(_ predicate: NSPredicate) { self.init(WhereCondition.of(predicate)) }
+    public init(_ predicate: NSPredicate) { self.init(condition: .stated(by: predicate)) }
 
     /// A condition in the predicate language. One that cannot be read is reported to the logger,
     /// and every fetch with it throws `.internalError` that says where it went wrong.
@@ -30,7 +29,7 @@ public struct Where<O: DynamicObject>: WhereClauseType, Hashable, Sendable {
     }
 
     public init(_ format: String, argumentArray: [Any]?) {
-        self.init(PredicateFormat.condition(format, argumentArray ?? []))
+        self.init(condition: PredicateFormat.condition(format, argumentArray ?? []))
     }
 
     /// A condition of a class's properties: `Where<Dog> { $0.$age > 3 }`.
@@ -42,22 +41,18 @@ public struct Where<O: DynamicObject>: WhereClauseType, Hashable, Sendable {
 
     /// The property is nil.
     public init(_ keyPath: KeyPathString, isEqualTo value: Void?) {
-        self.init(condition: Self.comparison(keyPath, .equal, .null))
+        self = Self.equality(keyPath, .null)
     }
 
     @_disfavoredOverload
     public init<U: QueryableAttributeType>(_ keyPath: KeyPathString, isEqualTo value: U?) {
-        if let id = value as? NSManagedObjectID {
-            self.init(keyPath, isEqualTo: id)
-            return
-        }
         self.init(
             condition: Self.comparison(
-                keyPath, .equal, value.map { ValueBridge.value(queryable: $0) } ?? .null))
+                keyPath, .equal, value.map { .queryable($0) } ?? .constant(.null)))
     }
 
     public init<V: FieldStorableType>(_ keyPath: KeyPathString, isEqualTo value: V) {
-        self.init(condition: Self.comparison(keyPath, .equal, ValueBridge.value(value)))
+        self = Self.equality(keyPath, ValueBridge.value(value))
     }
 
     public init<D: DynamicObject>(_ keyPath: KeyPathString, isEqualTo object: D?) {
@@ -69,19 +64,19 @@ public struct Where<O: DynamicObject>: WhereClauseType, Hashable, Sendable {
     }
 
     public init(_ keyPath: KeyPathString, isEqualTo objectID: NSManagedObjectID) {
-        self.init(
-            .naming(CollectionOfOne(objectID)) { Self.equality(keyPath, $0(objectID)).condition })
+        self.init(condition: Self.comparison(keyPath, .equal, .object(objectID.reference)))
     }
 
     @_disfavoredOverload
     public init<S: Sequence>(_ keyPath: KeyPathString, isMemberOf list: S)
     where S.Element: QueryableAttributeType {
-        self.init(condition: Self.member(keyPath, list.map { ValueBridge.value(queryable: $0) }))
+        self.init(condition: Self.member(keyPath, list.map { .queryable($0) }))
     }
 
     public init<S: Sequence>(_ keyPath: KeyPathString, isMemberOf list: S)
     where S.Element: FieldStorableType {
-        self.init(condition: Self.member(keyPath, list.map { ValueBridge.value($0) }))
+        self.init(
+            condition: Self.member(keyPath, list.map { .constant(ValueBridge.value($0)) }))
     }
 
     public init<S: Sequence>(_ keyPath: KeyPathString, isMemberOf list: S)
@@ -91,7 +86,7 @@ public struct Where<O: DynamicObject>: WhereClauseType, Hashable, Sendable {
 
     public init<S: Sequence>(_ keyPath: KeyPathString, isMemberOf list: S)
     where S.Element == NSManagedObjectID {
-        self.init(.naming(list: Array(list)) { .of(Self.member(keyPath, $0)) })
+        self.init(condition: Self.member(keyPath, list.map { .object($0.reference) }))
     }
 
     // MARK: As others see it
@@ -99,19 +94,19 @@ public struct Where<O: DynamicObject>: WhereClauseType, Hashable, Sendable {
     public var predicate: NSPredicate { ConditionPredicate(condition) }
 
     public func applyToFetchRequest<Result>(_ fetchRequest: NSFetchRequest<Result>) {
-        if let known = fetchRequest.terms.condition, known != condition {
+        if let known = fetchRequest.terms.request.condition, known != condition {
             Log.message(
                 .warning, "a second Where clause replaces the first; combine them with && instead")
         }
-        fetchRequest.terms.condition = condition
+        fetchRequest.terms.request.condition = condition
     }
 
     // MARK: Building
 
     static func equality(_ keyPath: KeyPathString, _ value: Value) -> Where<O> {
-        hasSeveralSteps(keyPath)
-            ? Where(condition: comparison(keyPath, .equal, value))
-            : Where(WhereCondition.equality(keyPath, value))
+        Where(
+            condition: hasSeveralSteps(keyPath)
+                ? comparison(keyPath, .equal, .constant(value)) : .equality(keyPath, value))
     }
 
     private static func hasSeveralSteps(_ keyPath: KeyPathString) -> Bool {
@@ -126,43 +121,41 @@ public struct Where<O: DynamicObject>: WhereClauseType, Hashable, Sendable {
     }
 
     static func comparison(
-        _ keyPath: KeyPathString, _ operation: Comparison.Operation, _ value: Value
+        _ keyPath: KeyPathString, _ operation: Comparison.Operation, _ value: Operand
     ) -> Condition {
-        .comparison(Comparison(.keyPath(path(keyPath)), operation, .constant(value)))
+        .comparing(Comparison(.keyPath(path(keyPath)), operation, value))
     }
 
-    static func member(_ keyPath: KeyPathString, _ values: [Value]) -> Condition {
-        .comparison(
-            Comparison(.keyPath(path(keyPath)), .in, .list(values.map { .constant($0) })))
+    static func member(_ keyPath: KeyPathString, _ values: [Operand]) -> Condition {
+        .comparison(Comparison(.keyPath(path(keyPath)), .in, .list(values)))
     }
 
     // MARK: Logic
 
     public static func && (left: Where<O>, right: Where<O>) -> Where<O> {
-        Where(WhereCondition.combine([left.condition, right.condition], Self.and))
+        Where(condition: .both(left.condition, right.condition))
     }
 
     public static func || (left: Where<O>, right: Where<O>) -> Where<O> {
-        Where(WhereCondition.combine([left.condition, right.condition], Self.or))
+        Where(condition: .either(left.condition, right.condition))
     }
 
     public static prefix func ! (clause: Where<O>) -> Where<O> {
-        Where(WhereCondition.combine([clause.condition]) { .not($0[0]) })
+        Where(condition: .negation(of: clause.condition))
     }
+}
 
-    /// Long chains become one list, so that they print and run flat.
-    private static func and(_ parts: [Condition]) -> Condition {
-        .and(
-            parts.flatMap { part -> [Condition] in
-                if case .and(let inner) = part { inner } else { [part] }
-            })
+extension Operand {
+    static func queryable<V: QueryableAttributeType>(_ value: V) -> Operand {
+        if let id = value as? NSManagedObjectID { return .object(id.reference) }
+        return .constant(ValueBridge.value(queryable: value))
     }
+}
 
-    private static func or(_ parts: [Condition]) -> Condition {
-        .or(
-            parts.flatMap { part -> [Condition] in
-                if case .or(let inner) = part { inner } else { [part] }
-            })
+extension NSManagedObjectID {
+    /// The object as a condition names it.
+    var reference: ObjectReference {
+        ObjectReference(storeID: storeID, entityName: entityName, number: number)
     }
 }
 
@@ -175,28 +168,28 @@ public struct Where<O: DynamicObject>: WhereClauseType, Hashable, Sendable {
 public func && <L: DynamicObject, R: DynamicObject>(
     left: Where<L>, right: Where<R>
 ) -> Where<L> {
-    left && Where<L>(right.condition)
+    left && Where<L>(condition: right.condition)
 }
 
 @_disfavoredOverload
 public func && <L: DynamicObject, R: DynamicObject>(
     left: Where<L>, right: Where<R>
 ) -> Where<R> {
-    Where<R>(left.condition) && right
+    Where<R>(condition: left.condition) && right
 }
 
 @_disfavoredOverload
 public func || <L: DynamicObject, R: DynamicObject>(
     left: Where<L>, right: Where<R>
 ) -> Where<L> {
-    left || Where<L>(right.condition)
+    left || Where<L>(condition: right.condition)
 }
 
 @_disfavoredOverload
 public func || <L: DynamicObject, R: DynamicObject>(
     left: Where<L>, right: Where<R>
 ) -> Where<R> {
-    Where<R>(left.condition) || right
+    Where<R>(condition: left.condition) || right
 }
 
 infix operator &&? : LogicalConjunctionPrecedence

@@ -95,8 +95,8 @@ public func ~= <O, T, V: FieldOptionalType, S: Sequence>(
 public func == <O, T, D: CoreStoreObject>(
     left: Where<O>.Expression<T, D?>, right: D?
 ) -> Where<O> {
-    guard let id = right?.objectID() else { return left.compared(.equal, .null) }
-    return Where(.naming(CollectionOfOne(id)) { left.compared(.equal, $0(id)).condition })
+    let object = right.map { Operand.object($0.objectID().reference) }
+    return left.compared(.equal, object ?? .constant(.null))
 }
 
 /// The path does not lead to this object; to any when it is nil.
@@ -110,6 +110,5 @@ public func != <O, T, D: CoreStoreObject>(
 public func ~= <O, T, D: CoreStoreObject, S: Sequence>(
     sequence: S, expression: Where<O>.Expression<T, D?>
 ) -> Where<O> where S.Element == D {
-    Where(
-        .naming(list: sequence.map { $0.objectID() }) { expression.isMember(of: $0).condition })
+    expression.compared(.in, .list(sequence.map { .object($0.objectID().reference) }))
 }

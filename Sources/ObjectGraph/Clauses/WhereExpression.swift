@@ -27,7 +27,7 @@ extension Where {
             self.quantifier = quantifier
         }
 
-        /// The names of the path, joined by dots, behind the quantifier if there is one.
+        /// The names of the path, joined by dots, after the quantifier if there is one.
         public var cs_keyPathString: String {
             let names = path.joined(separator: ".")
             return switch quantifier {
@@ -47,18 +47,17 @@ extension Where {
         }
 
         func compared(_ operation: Comparison.Operation, _ value: Value) -> Where<O> {
-            Where(
-                condition: .comparison(
-                    Comparison(
-                        .keyPath(path), operation, .constant(value), quantifier: quantifier)))
+            compared(operation, .constant(value))
         }
 
         func isMember(of values: [Value]) -> Where<O> {
+            compared(.in, .list(values.map { .constant($0) }))
+        }
+
+        func compared(_ operation: Comparison.Operation, _ right: Operand) -> Where<O> {
             Where(
-                condition: .comparison(
-                    Comparison(
-                        .keyPath(path), .in, .list(values.map { .constant($0) }),
-                        quantifier: quantifier)))
+                condition: .comparing(
+                    Comparison(.keyPath(path), operation, right, quantifier: quantifier)))
         }
     }
 }

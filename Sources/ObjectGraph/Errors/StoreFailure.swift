@@ -4,6 +4,7 @@ import RecordStore
 enum StoreFailure {
     static let domain = "org.trellis.store"
     static let key = "StoreError"
+    static let violationsKey = "Violations"
 
     /// Codes of what is no engine fault.
     enum Code: Int {
@@ -11,6 +12,7 @@ enum StoreFailure {
         case query = 1002
         case misuse = 1003
         case modelMismatch = 1004
+        case coding = 1005
     }
 
     static func nsError(_ error: StoreError) -> NSError {

@@ -1,3 +1,5 @@
+import RecordStore
+
 extension BaseDataTransaction {
     /// Makes an object from a source; nil when the class does not want it.
     @discardableResult
@@ -43,36 +45,73 @@ extension BaseDataTransaction {
 
     /// Changes the objects that sources name, and makes those that there are not.
     ///
-    /// Of several sources with one identity the last is used, at the place of the first. All
-    /// identities are looked up in one pass.
+    /// Of several sources with one identity the last is used, at the place of the first. Texts are
+    /// one identity when their UTF-8 bytes are equal. All identities are looked up in one pass.
+    @discardableResult
+    public func importUniqueObjects<O: CoreStoreObject & ImportableUniqueObject, S: Sequence>(
+        _ into: Into<O>, sourceArray: S
+    ) throws -> [O] where S.Element == O.ImportSource {
+        let named = try named(sourceArray, O.self)
+        // By the values of the store: texts that Swift takes for equal may be two of its keys.
+        var places: [Value: Int] = Dictionary(minimumCapacity: named.count)
+        var (ids, sources): ([O.UniqueIDType], [O.ImportSource]) = ([], [])
+        ids.reserveCapacity(named.count)
+        sources.reserveCapacity(named.count)
+        for (id, source) in named {
+            let value = ValueBridge.value(id)
+            if let place = places[value] {
+                sources[place] = source
+            } else {
+                places[value] = ids.count
+                ids.append(id)
+                sources.append(source)
+            }
+        }
+        return try importSources(sources, ids, into)
+    }
+
+    /// The same with sources that the program may change.
     ///
     /// - Parameter preProcess: may change the sources by their identities; those that it leaves
-    ///   out are not imported.
+    ///   out are not imported. Its dictionary has one source of texts that Swift takes for equal.
     @discardableResult
     public func importUniqueObjects<O: CoreStoreObject & ImportableUniqueObject, S: Sequence>(
         _ into: Into<O>, sourceArray: S,
         preProcess: (_ mapping: [O.UniqueIDType: O.ImportSource]) throws -> [O.UniqueIDType: O
-            .ImportSource] = { $0 }
+            .ImportSource]
     ) throws -> [O] where S.Element == O.ImportSource {
+        let (ids, sources) = try mapped(try named(sourceArray, O.self), preProcess)
+        return try importSources(sources, ids, into)
+    }
+
+    private func named<O: CoreStoreObject & ImportableUniqueObject, S: Sequence>(
+        _ sourceArray: S, _ type: O.Type
+    ) throws -> [(id: O.UniqueIDType, source: O.ImportSource)] where S.Element == O.ImportSource {
         var named: [(id: O.UniqueIDType, source: O.ImportSource)] = []
         named.reserveCapacity(sourceArray.underestimatedCount)
         for source in sourceArray {
             guard let id = try O.uniqueID(from: source, in: self) else { continue }
             named.append((id, source))
         }
-        let (ids, sources) = try mapped(named, preProcess)
+        return named
+    }
+
+    /// Imports sources whose identities differ.
+    private func importSources<O: CoreStoreObject & ImportableUniqueObject>(
+        _ sources: [O.ImportSource], _ ids: [O.UniqueIDType], _ into: Into<O>
+    ) throws -> [O] {
         let existing = try existingObjects(ids, O.self)
         // What the class does with a source may make, or delete, the object of a later one.
         // Counting all is cheaper than counting those of the class.
-        var (createdCount, ownCount) = (context.createdCount, context.createdCount(O.self))
+        var (createdCount, ownCount) = (context.changes.createdCount, context.createdCount(O.self))
         var objects: [O] = []
         objects.reserveCapacity(ids.count)
         for (position, id) in ids.enumerated() {
             var known = existing[position]
-            if known?.state == .deleted { known = nil }
-            if known == nil, context.createdCount != createdCount {
+            if known?.change == .deleted { known = nil }
+            if known == nil, context.changes.createdCount != createdCount {
                 if context.createdCount(O.self) == ownCount {
-                    createdCount = context.createdCount
+                    createdCount = context.changes.createdCount
                 } else {
                     known = try existingObject(id, O.self)
                 }
@@ -159,9 +198,10 @@ extension BaseDataTransaction {
         _ ids: [O.UniqueIDType], _ type: O.Type
     ) throws -> [(position: Int, object: O)] {
         let objects = try fetchAll(From<O>(), Where<O>(O.uniqueIDKeyPath, isMemberOf: ids))
-        let positions = Dictionary(zip(ids, ids.indices)) { first, _ in first }
+        let values = ids.map { ValueBridge.value($0) }
+        let positions = Dictionary(zip(values, ids.indices)) { first, _ in first }
         return objects.compactMap { object in
-            positions[object.uniqueIDValue].map { ($0, object) }
+            positions[ValueBridge.value(object.uniqueIDValue)].map { ($0, object) }
         }
     }
 }

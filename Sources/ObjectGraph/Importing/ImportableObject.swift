@@ -77,7 +77,7 @@ extension ImportableUniqueObject where Self: CoreStoreObject {
             guard let field = storedField(Self.uniqueIDKeyPath) else {
                 Log.abort("\(Self.self) has no attribute “\(Self.uniqueIDKeyPath)”")
             }
-            willWrite(UInt16(field.byteOffset))
+            guard willWrite(UInt16(field.byteOffset)) else { return }
             store(newValue, in: field)
         }
     }

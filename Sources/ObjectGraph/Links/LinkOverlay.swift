@@ -43,12 +43,20 @@ struct LinkOverlay {
     }
 
     var lists: [Key: List] = [:]
+    /// The lists that owners were given after their deletion. They reach no store, and stay until
+    /// the transaction ends.
+    var deletedLists: [Key: [ObjectNumber]] = [:]
     private var mirrors: [Key: Mirror] = [:]
     /// Most mirrors are never read before the flush, so what changes is only written down, and
     /// looked through when one is.
     private var unreadChanges: [MirrorChange] = []
 
     var isEmpty: Bool { lists.isEmpty && mirrors.isEmpty && unreadChanges.isEmpty }
+
+    /// Forgets what the record transaction has now.
+    mutating func didFlush() {
+        (lists, mirrors, unreadChanges) = ([:], [:], [])
+    }
 
     mutating func addMirror(_ key: Key, _ target: ObjectNumber) {
         unreadChanges.append(MirrorChange(key: key, target: target, isRemoval: false))

@@ -1,3 +1,5 @@
+import Query
+
 // What the clauses print of themselves.
 
 extension From: CustomDebugStringConvertible, CoreStoreDebugStringConvertible {
@@ -23,7 +25,7 @@ extension Into: CustomDebugStringConvertible, CoreStoreDebugStringConvertible {
 
 extension Where: CustomDebugStringConvertible, CoreStoreDebugStringConvertible {
     public var debugDescription: String { DebugText.described(self) }
-    public var coreStoreDumpString: String { condition.text }
+    public var coreStoreDumpString: String { ConditionText.text(condition) }
 }
 
 extension Where.Expression: CustomDebugStringConvertible, CoreStoreDebugStringConvertible {

@@ -78,6 +78,13 @@ public final class CoreStoreSchema: DynamicSchema, Sendable {
         }
     }
 
+    /// The model of a configuration; nil for the default one.
+    func model(for configuration: ModelConfiguration) -> SchemaModel {
+        guard configuration != nil else { return model }
+        return SchemaModel(
+            modelVersion: modelVersion, entities: entities(in: configuration), of: entities)
+    }
+
     /// The entities of a configuration; nil for the default one, which has them all.
     func entities(in configuration: ModelConfiguration) -> [DynamicEntity] {
         guard let configuration else { return entities }
@@ -92,20 +99,29 @@ final class SchemaModel: @unchecked Sendable {
     let entityNames: [ObjectIdentifier: EntityName]
     /// Entity name to class.
     let classes: [EntityName: CoreStoreObject.Type]
+    /// Entity name to what no file has of it.
+    let entities: [EntityName: DynamicEntity]
 
-    init(modelVersion: ModelVersion, entities: [DynamicEntity]) {
+    /// - Parameter all: the entities of the whole schema, where these are those of a configuration.
+    init(
+        modelVersion: ModelVersion, entities: [DynamicEntity], of all: [DynamicEntity] = []
+    ) {
         let names = Dictionary(
             entities.map { (ObjectIdentifier($0.type), $0.entityName) }
         ) { first, _ in first }
         entityNames = names
         classes = Dictionary(entities.map { ($0.entityName, $0.type) }) { first, _ in first }
+        self.entities = Dictionary(entities.map { ($0.entityName, $0) }) { first, _ in first }
         description = SchemaDescription(
             modelVersion: modelVersion,
-            entities: entities.map { Self.describe($0, names) })
+            entities: entities.map {
+                Self.describe($0, names, elsewhere: Set(all.map { ObjectIdentifier($0.type) }))
+            })
     }
 
     private static func describe(
-        _ entity: DynamicEntity, _ names: [ObjectIdentifier: EntityName]
+        _ entity: DynamicEntity, _ names: [ObjectIdentifier: EntityName],
+        elsewhere: Set<ObjectIdentifier>
     ) -> EntityDescription {
         let superentity = superentity(of: entity.type, names)
         Log.assert(
@@ -116,16 +132,26 @@ final class SchemaModel: @unchecked Sendable {
             name: entity.entityName, className: "\(entity.type)", superentityName: superentity,
             isAbstract: entity.isAbstract, versionHashModifier: entity.versionHashModifier,
             indexes: entity.indexes, uniqueConstraints: entity.uniqueConstraints)
-        let own = ObjectIdentifier(entity.type)
-        for declaration in ClassMeta.of(entity.type).declarations where declaration.owner == own {
+        let owners = owners(of: entity.type, names)
+        let declarations = ClassMeta.of(entity.type).declarations
+        for declaration in declarations
+        where owners.contains(declaration.terms.owner) {
             Log.assert(
                 !reservedNames.contains(declaration.keyPath),
                 "\(entity.entityName).\(declaration.keyPath) has a reserved name")
-            switch declaration.content {
-            case .stored(let type, let isOptional):
+            switch declaration.kind {
+            case .stored(let attribute), .coded(let attribute):
                 description.attributes.append(
-                    attribute(declaration, type, isOptional, entity.entityName))
+                    describe(declaration, attribute, of: entity.entityName))
+            case .virtual:
+                Log.assert(
+                    declarations.count { $0.keyPath == declaration.keyPath } == 1,
+                    "\(entity.entityName) has two properties named “\(declaration.keyPath)”")
+                description.virtualNames.append(declaration.keyPath)
             case .relationship(let relationship):
+                // To an entity of another configuration: no link leads out of a store.
+                let target = ObjectIdentifier(relationship.destination)
+                if names[target] == nil && elsewhere.contains(target) { continue }
                 description.relationships.append(
                     describe(declaration, relationship, of: entity.entityName, names))
             }
@@ -136,18 +162,20 @@ final class SchemaModel: @unchecked Sendable {
     /// Names that mean something else in conditions.
     private static let reservedNames: Set<String> = ["SELF", "self", "objectID"]
 
-    private static func attribute(
-        _ declaration: FieldDeclaration, _ type: NSAttributeType, _ isOptional: Bool,
-        _ entityName: String
+    private static func describe(
+        _ declaration: FieldDeclaration, _ attribute: AttributeDeclaration,
+        of entityName: String
     ) -> AttributeDescription {
-        guard let type = type.attributeType else {
+        guard let type = attribute.type.attributeType else {
             Log.abort("\(entityName).\(declaration.keyPath) has a type that cannot be stored")
         }
+        var isCoded = false
+        if case .coded = declaration.kind { isCoded = true }
         return AttributeDescription(
-            name: declaration.keyPath, type: type, isOptional: isOptional,
-            defaultValue: declaration.defaultValue,
-            versionHashModifier: declaration.versionHashModifier,
-            previousName: declaration.previousName)
+            name: declaration.keyPath, type: type, isOptional: attribute.isOptional,
+            defaultValue: attribute.defaultValue(), isCoded: isCoded,
+            versionHashModifier: declaration.terms.versionHashModifier,
+            previousName: declaration.terms.previousName)
     }
 
     private static func describe(
@@ -164,8 +192,21 @@ final class SchemaModel: @unchecked Sendable {
             inverseName: relationship.inverseName?(), kind: relationship.kind,
             deleteRule: relationship.deleteRule, minCount: relationship.minCount,
             maxCount: relationship.maxCount,
-            versionHashModifier: declaration.versionHashModifier,
-            previousName: declaration.previousName)
+            versionHashModifier: declaration.terms.versionHashModifier,
+            previousName: declaration.terms.previousName)
+    }
+
+    /// The class with those above it that are no entities: their properties are its entity's own.
+    private static func owners(
+        of type: CoreStoreObject.Type, _ names: [ObjectIdentifier: EntityName]
+    ) -> Set<ObjectIdentifier> {
+        var owners: Set = [ObjectIdentifier(type)]
+        var current: AnyClass? = _getSuperclass(type)
+        while let above = current, names[ObjectIdentifier(above)] == nil {
+            owners.insert(ObjectIdentifier(above))
+            current = _getSuperclass(above)
+        }
+        return owners
     }
 
     /// The nearest class above that is an entity too.

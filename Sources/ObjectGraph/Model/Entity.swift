@@ -14,18 +14,30 @@ public class DynamicEntity: Hashable, @unchecked Sendable {
     public let indexes: [[KeyPathString]]
     /// The names of the properties of each unique constraint.
     public let uniqueConstraints: [[KeyPathString]]
+    /// What happens where objects conflict, for each unique constraint.
+    public let conflictPolicies: [UniqueConflictPolicy]
+    /// What the objects of the entity keep to.
+    let rules: [ValidationRule]
 
     init(
         type: CoreStoreObject.Type, entityName: EntityName, isAbstract: Bool,
         versionHashModifier: String?, indexes: [[KeyPathString]],
-        uniqueConstraints: [[KeyPathString]]
+        uniqueConstraints: [[KeyPathString]], conflictPolicies: [UniqueConflictPolicy],
+        rules: [ValidationRule]
     ) {
+        Log.assert(
+            conflictPolicies.count <= uniqueConstraints.count,
+            "\(entityName) has more conflict policies than unique constraints")
         self.type = type
         self.entityName = entityName
         self.isAbstract = isAbstract
         self.versionHashModifier = versionHashModifier
         self.indexes = indexes
         self.uniqueConstraints = uniqueConstraints
+        self.conflictPolicies = uniqueConstraints.indices.map { index in
+            index < conflictPolicies.count ? conflictPolicies[index] : .transactionWins
+        }
+        self.rules = rules
     }
 
     public static func == (left: DynamicEntity, right: DynamicEntity) -> Bool {
@@ -33,6 +45,7 @@ public class DynamicEntity: Hashable, @unchecked Sendable {
             && left.isAbstract == right.isAbstract
             && left.versionHashModifier == right.versionHashModifier
             && left.indexes == right.indexes && left.uniqueConstraints == right.uniqueConstraints
+            && left.conflictPolicies == right.conflictPolicies
     }
 
     public func hash(into hasher: inout Hasher) {
@@ -55,25 +68,33 @@ public final class Entity<O: CoreStoreObject>: DynamicEntity, @unchecked Sendabl
     ///   - uniqueConstraints: properties of which no two objects have all the same values; only
     ///     the root of a hierarchy of entities may have some. A transaction that makes a second
     ///     object with the same values changes the first instead.
+    ///   - conflictPolicies: for each unique constraint in its order what else is done;
+    ///     ``UniqueConflictPolicy/transactionWins`` for those that have none.
+    ///   - validations: what commits check of the objects that they insert and update. Neither
+    ///     these nor the policies are stored.
     public init(
         _ entityName: EntityName, isAbstract: Bool = false, versionHashModifier: String? = nil,
-        indexes: [[PartialKeyPath<O>]] = [], uniqueConstraints: [[PartialKeyPath<O>]] = []
+        indexes: [[PartialKeyPath<O>]] = [], uniqueConstraints: [[PartialKeyPath<O>]] = [],
+        conflictPolicies: [UniqueConflictPolicy] = [], validations: [Validation<O>] = []
     ) {
         super.init(
             type: O.self, entityName: entityName, isAbstract: isAbstract,
             versionHashModifier: versionHashModifier, indexes: Self.names(indexes),
-            uniqueConstraints: Self.names(uniqueConstraints))
+            uniqueConstraints: Self.names(uniqueConstraints),
+            conflictPolicies: conflictPolicies, rules: validations.map(\.rule))
     }
 
     /// The same with the class as an argument.
     public convenience init(
         _ type: O.Type, _ entityName: EntityName, isAbstract: Bool = false,
         versionHashModifier: String? = nil, indexes: [[PartialKeyPath<O>]] = [],
-        uniqueConstraints: [[PartialKeyPath<O>]] = []
+        uniqueConstraints: [[PartialKeyPath<O>]] = [],
+        conflictPolicies: [UniqueConflictPolicy] = [], validations: [Validation<O>] = []
     ) {
         self.init(
             entityName, isAbstract: isAbstract, versionHashModifier: versionHashModifier,
-            indexes: indexes, uniqueConstraints: uniqueConstraints)
+            indexes: indexes, uniqueConstraints: uniqueConstraints,
+            conflictPolicies: conflictPolicies, validations: validations)
     }
 
     private static func names(_ keyPaths: [[PartialKeyPath<O>]]) -> [[KeyPathString]] {

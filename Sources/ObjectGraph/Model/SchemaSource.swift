@@ -38,12 +38,28 @@ struct SchemaSource {
     }
 
     private func text(_ attribute: AttributeDescription) -> String {
+        if attribute.isCoded { return coded(attribute) }
         let type = Self.typeName(attribute.type) + (attribute.isOptional ? "?" : "")
         let initial = Self.literal(attribute.defaultValue).map { " = \($0)" } ?? ""
         let options = modifiers(attribute.versionHashModifier, attribute.previousName)
         return """
                 @Field.Stored(\(([Self.quoted(attribute.name)] + options).joined(separator: ", ")))
                 var \(attribute.name): \(type)\(initial)
+            """
+    }
+
+    /// Only the program knows the type and the coder: the source has the bytes.
+    private func coded(_ attribute: AttributeDescription) -> String {
+        let options = modifiers(attribute.versionHashModifier, attribute.previousName)
+        let arguments = ([Self.quoted(attribute.name)] + options).joined(separator: ", ")
+        let name = attribute.name
+        let coder =
+            attribute.isOptional
+            ? "encode: { $0 }, decode: { $0 }" : "encode: { $0 }, decode: { $0 ?? Data() }"
+        let property = attribute.isOptional ? "\(name): Data?" : "\(name): Data = Data()"
+        return """
+                @Field.Coded(\(arguments), coder: (\(coder)))
+                var \(property)
             """
     }
 

@@ -23,35 +23,8 @@ public struct VersionLock: ExpressibleByDictionaryLiteral, Equatable, Sendable,
         }
     }
 
-    /// The hashes of a schema. Defaults, indexes, earlier names and accessors do not count.
-    init(_ schema: SchemaDescription) {
-        let byName = Dictionary(schema.entities.map { ($0.name, $0) }) { first, _ in first }
-        self.init(
-            Dictionary(
-                uniqueKeysWithValues: schema.entities.map { ($0.name, Self.hash($0, byName)) }))
-    }
-
-    private static func hash(
-        _ entity: EntityDescription, _ byName: [String: EntityDescription]
-    ) -> [HashElement] {
-        var text = "entity \(entity.name) abstract \(entity.isAbstract)"
-        text += " modifier \(entity.versionHashModifier ?? "")"
-        text += " unique \(entity.uniqueConstraints)"
-        if let above = entity.superentityName.flatMap({ byName[$0] }) {
-            text += " above \(hash(above, byName))"
-        }
-        for attribute in entity.attributes.sorted(by: { $0.name < $1.name }) {
-            text += "\nattribute \(attribute.name) \(attribute.type.name) "
-            text += "\(attribute.isOptional) \(attribute.versionHashModifier ?? "")"
-        }
-        for relationship in entity.relationships.sorted(by: { $0.name < $1.name }) {
-            text += "\nrelationship \(relationship.name) \(relationship.destinationEntityName) "
-            text += "\(relationship.kind.rawValue) \(relationship.deleteRule.rawValue) "
-            text += "\(relationship.minCount) \(relationship.maxCount) "
-            text += relationship.versionHashModifier ?? ""
-        }
-        return (0..<4).map { TextHash.hash(text, seed: UInt64($0)) }
-    }
+    /// The hashes of a schema: what counts is said at `versionHashes`.
+    init(_ schema: SchemaDescription) { self.init(schema.versionHashes) }
 
     public var description: String {
         let lines = hashesByEntityName.sorted { $0.key < $1.key }.map { name, data in

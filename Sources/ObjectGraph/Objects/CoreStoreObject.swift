@@ -24,29 +24,23 @@ public struct RawObject {
 /// ``objectID()``s. An object whose row was deleted keeps answering with its last values.
 open class CoreStoreObject: DynamicObject, Hashable {
     // Every access would pay a dynamic check of exclusivity, which costs more than the access:
-    // `Storage/` reads and writes these three without it, and says why that is safe.
+    // `Unsafe/` reads and writes these three without it, and says why that is safe. The order
+    // of the properties leaves no gap but one before `raw`.
     @exclusivity(unchecked) @usableFromInline final var storedRow = FieldRow(RowBuffer())
     @exclusivity(unchecked) @usableFromInline final var storedAssigned: UInt64 = 0
     @exclusivity(unchecked) @usableFromInline final var storedIsOpen = false
+    /// How the object differs from what its context reads.
+    private(set) final var change = ObjectChangeState.stored
+    /// Whether the context retains the object in a list of changed ones.
+    final var isListed = false
     /// Nil in a meta object.
     final let raw: RawObject?
-    final var state = State.stored
-    /// In `assigned`: stands for all slots behind the 63rd; the context knows which they are.
+    /// In `assigned`: stands for all slots after the 63rd; the context knows which they are.
     static let farBit: UInt64 = 1 << 63
-    /// Whether the object waits in its context to be handed to the record transaction.
-    final var isPending = false
-    /// Whether the row has values that the record transaction does not have; where it has not,
-    /// only links changed, which are in no record but those of to-one sides.
-    final var isWritten = false
-    /// Whether the context lists the object among the changed ones.
-    final var isListed = false
-    /// Whether the record transaction, or the store, has a record of the object.
-    final var isRecorded = true
-    /// Whether the record transaction has changes of the object that are not committed.
-    final var isFlushed = false
 
-    enum State {
-        case stored, inserted, updated, deleted
+    /// In `assigned`: the bit of a property.
+    static func bit(_ field: FieldLayout) -> UInt64 {
+        1 << UInt64(min(field.byteOffset / RowLayout.wordSize - 2, 63))
     }
 
     /// Makes the wrapper of a stored object. Called by the library.
@@ -67,6 +61,8 @@ open class CoreStoreObject: DynamicObject, Hashable {
     private final func leave() {
         guard let raw else { return }
         raw.kind.objects.remove(self, raw.number)
+        raw.kind.transients?.remove(self)
+        raw.kind.shared?.endUse()
     }
 
     /// The object's identity, the same in every context.
@@ -95,6 +91,17 @@ open class CoreStoreObject: DynamicObject, Hashable {
     /// What queries of the object's context go to; nil when that is gone.
     public final func querySource() -> (any QueryableSource)? { raw?.context.source }
 
+    // MARK: Changes
+
+    /// Moves to the state that an event leads to, and opens or closes the object accordingly.
+    final func apply(_ event: ObjectChangeState.Event) {
+        guard let next = change.after(event) else {
+            preconditionFailure("an object that is \(change) cannot \(event)")
+        }
+        change = next
+        isOpen = next.isOpen
+    }
+
     // MARK: Access by the wrappers
 
     @usableFromInline @inline(__always)
@@ -109,12 +116,14 @@ open class CoreStoreObject: DynamicObject, Hashable {
         row.buffer = raw.context.loadedRow(of: self, raw)
     }
 
-    /// Prepares a write at a slot's offset: the object must belong to a running transaction.
-    @inlinable @inline(__always)
-    final func willWrite(_ offset: UInt16) {
-        if !isOpen { open() }
+    /// Prepares a write at a slot's offset: the object must belong to a running transaction. False
+    /// where nothing may be written at all, because other threads may be reading.
+    @inlinable @inline(__always) @discardableResult
+    final func willWrite(_ offset: UInt16) -> Bool {
+        if !isOpen && !open() { return false }
         let word = UInt64(offset) &>> 3 &- 2
         if word < 63 { assigned |= 1 &<< word } else { assignFar(offset) }
+        return true
     }
 
     /// Notes an assigned slot that has no bit of its own.
@@ -123,17 +132,16 @@ open class CoreStoreObject: DynamicObject, Hashable {
         assigned |= Self.farBit
         // Only unique conflicts ask which properties those were.
         guard let raw, !raw.entity.uniqueIndexes.isEmpty else { return }
-        raw.context.farAssigned[raw.name, default: []].insert(offset)
+        raw.context.noteFarAssignment(raw, offset)
     }
 
     /// Prepares the first write since the object was made or handed on.
-    @usableFromInline
-    final func open() {
+    @usableFromInline @discardableResult
+    final func open() -> Bool {
         guard let raw else { Log.abort("a meta object of \(Self.self) has no values") }
         loadRow()
-        raw.context.willChange(self)
-        isOpen = isPending
-        isWritten = isPending
+        raw.context.willChange(self, .writeRow)
+        return raw.kind.shared == nil
     }
 
     /// Where the entity keeps a property; nil when the object's schema has none of that name.
@@ -180,6 +188,19 @@ open class CoreStoreObject: DynamicObject, Hashable {
     }
 
     private final func refuseLink() {
-        Log.abort("a relationship of \(Self.self) belongs to no entity of the schema")
+        Log.assert(
+            false,
+            "a relationship of \(Self.self) that its store does not have was assigned: it leads to "
+                + "an entity of another configuration, or belongs to no entity of the schema")
     }
+}
+
+// Not a member of the class: a model may have a property of that name, which then takes precedence.
+extension DynamicObject where Self: CoreStoreObject {
+    /// Whether the object was deleted: in a transaction from the deletion on, in a stack's view
+    /// from the move on to the commit that deleted it.
+    ///
+    /// A deleted object keeps its last values, and those that it is assigned until its transaction
+    /// ends; no store takes them.
+    public var isDeleted: Bool { change == .deleted }
 }

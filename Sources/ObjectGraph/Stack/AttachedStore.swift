@@ -6,15 +6,23 @@ final class AttachedStore: @unchecked Sendable {
     final class ClassModel {
         let type: CoreStoreObject.Type
         let plan: FieldPlan
-        let dynamicInitialValues: [(field: FieldLayout, make: () -> Any?)]
+        /// What makes the first values of a new object.
+        typealias InitialValue = (field: FieldLayout, make: () throws(StoreError) -> Value)
+        let initialValues: [InitialValue]
+        /// Whether objects may keep values that are in no record.
+        let hasTransients: Bool
+        /// What commits check.
+        let rules: EntityRules
 
         init(
-            type: CoreStoreObject.Type, plan: FieldPlan,
-            dynamicInitialValues: [(field: FieldLayout, make: () -> Any?)]
+            type: CoreStoreObject.Type, plan: FieldPlan, initialValues: [InitialValue],
+            hasTransients: Bool, rules: EntityRules
         ) {
             self.type = type
             self.plan = plan
-            self.dynamicInitialValues = dynamicInitialValues
+            self.initialValues = initialValues
+            self.hasTransients = hasTransients
+            self.rules = rules
         }
     }
 
@@ -25,8 +33,12 @@ final class AttachedStore: @unchecked Sendable {
     let classes: [UInt16: ClassModel]
     /// Class to entity.
     let entities: [ObjectIdentifier: EntityLayout]
-    /// By the tag of the entity, the first of which is 1.
-    private let homes: [StoreEntity]
+    /// By the tag of the entity; nil where an entity of the tag is gone.
+    private let homes: [StoreEntity?]
+    /// By the number of the unique constraint.
+    private let conflictPolicies: [Int: UniqueConflictPolicy]
+    /// Whether any class has a rule of whole objects.
+    let hasObjectRules: Bool
 
     var configuration: ModelConfiguration { storage.configuration }
     /// What a transaction waits for unless its call says otherwise.
@@ -46,38 +58,86 @@ final class AttachedStore: @unchecked Sendable {
         var entities: [ObjectIdentifier: EntityLayout] = [:]
         for entity in database.schema.entities {
             guard let type = model.classes[entity.name] else { continue }
-            classes[entity.tag] = Self.model(type, entity)
+            classes[entity.tag] = Self.model(
+                type, entity, Self.rules(of: entity, database.schema, model))
             entities[ObjectIdentifier(type)] = entity
         }
         self.classes = classes
         self.entities = entities
-        homes = database.schema.entities.map { StoreEntity(storeID: database.storeID, entity: $0) }
+        hasObjectRules = classes.values.contains { !$0.rules.objects.isEmpty }
+        conflictPolicies = Self.conflictPolicies(database.schema, model)
+        homes = (0...database.schema.tagMax).map { tag in
+            database.schema.entity(tag: UInt16(tag)).map {
+                StoreEntity(storeID: database.storeID, entity: $0)
+            }
+        }
+    }
+
+    /// Whether an entity's class is one or below it.
+    func isObject<O: CoreStoreObject>(of tag: UInt16, a type: O.Type) -> Bool {
+        classes[tag]?.type is O.Type
+    }
+
+    func conflictPolicy(of constraint: IndexLayout) -> UniqueConflictPolicy {
+        conflictPolicies[constraint.id] ?? .transactionWins
+    }
+
+    private static func conflictPolicies(
+        _ schema: Schema, _ model: SchemaModel
+    ) -> [Int: UniqueConflictPolicy] {
+        var policies: [Int: UniqueConflictPolicy] = [:]
+        for index in schema.indexes where index.isUnique {
+            let entity = model.entities[schema.knownEntity(tag: index.entityTag).name]
+            let columns = index.columns.map(\.name)
+            guard let entity, let position = entity.uniqueConstraints.firstIndex(of: columns)
+            else { continue }
+            policies[index.id] = entity.conflictPolicies[position]
+        }
+        return policies
+    }
+
+    /// The rules of an entity and of those above it, the topmost first.
+    private static func rules(
+        of entity: EntityLayout, _ schema: Schema, _ model: SchemaModel
+    ) -> EntityRules {
+        let rules = entity.ancestorTags.reversed().flatMap { tag in
+            model.entities[schema.knownEntity(tag: tag).name]?.rules ?? []
+        }
+        return EntityRules(rules) { entity.field(named: $0)?.byteOffset }
     }
 
     /// What the IDs of an entity's objects share.
-    func home(of entity: EntityLayout) -> StoreEntity { homes[Int(entity.tag) - 1] }
+    func home(of entity: EntityLayout) -> StoreEntity {
+        guard let home = homes[Int(entity.tag)] else {
+            preconditionFailure("a store has a home for each of its entities")
+        }
+        return home
+    }
 
-    private static func model(_ type: CoreStoreObject.Type, _ entity: EntityLayout) -> ClassModel {
+    private static func model(
+        _ type: CoreStoreObject.Type, _ entity: EntityLayout, _ rules: EntityRules
+    ) -> ClassModel {
         let declarations = ClassMeta.of(type).declarations
         let slots = declarations.map { slot(of: $0, entity) }
-        var initials: [(field: FieldLayout, make: () -> Any?)] = []
+        var initials: [ClassModel.InitialValue] = []
         for declaration in declarations {
-            guard let make = declaration.dynamicInitialValue,
+            guard let make = declaration.kind.attribute?.initialValue,
                 let field = entity.field(named: declaration.keyPath)
             else { continue }
             initials.append((field, make))
         }
         return ClassModel(
-            type: type, plan: FieldPlan(slots), dynamicInitialValues: initials)
+            type: type, plan: FieldPlan(slots), initialValues: initials,
+            hasTransients: declarations.contains(where: \.isTransient), rules: rules)
     }
 
     /// What the wrapper of an object holds: the offset of a plain attribute, the number of a
     /// relationship, and the declaration itself where reading or writing takes more.
     private static func slot(of declaration: FieldDeclaration, _ entity: EntityLayout) -> UInt16 {
         let own = declaration.index | FieldRegistry.declarationBit
-        switch declaration.content {
+        switch declaration.kind {
         case .stored:
-            guard !declaration.isCustom, let field = entity.field(named: declaration.keyPath)
+            guard declaration.isPlain, let field = entity.field(named: declaration.keyPath)
             else { return own }
             return UInt16(field.byteOffset)
         case .relationship:
@@ -85,6 +145,7 @@ final class AttachedStore: @unchecked Sendable {
                 return own
             }
             return UInt16(relationship.id)
+        case .coded, .virtual: return own
         }
     }
 }

@@ -1,4 +1,4 @@
-import Synchronization
+import Primitives
 
 /// What all stacks of the program share.
 public enum CoreStoreDefaults {

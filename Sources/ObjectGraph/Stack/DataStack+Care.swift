@@ -1,10 +1,12 @@
 import RecordStore
 
-/// Taking care of files. All of it may be called from any thread, beside transactions and readers.
+/// Taking care of files. All of it may be called from any thread, beside transactions and readers;
+/// ``DataStack/checkpoint()`` and ``DataStack/vacuum(byteBudget:)`` throw inside a transaction.
 extension DataStack {
     /// Makes the logs of all storages short, so that the next opening has nothing to replay.
     /// Happens by itself when a log has grown, and when a storage is removed.
     public func checkpoint() throws(CoreStoreError) {
+        try requireNoTransaction("checkpoint()")
         for store in stores {
             try caring { () throws(StoreError) in try store.database.checkpoint() }
         }
@@ -35,12 +37,17 @@ extension DataStack {
         guard found.count == 1, let store = found.first else {
             throw .failure(.misuse, "a backup is of one storage that the stack has open")
         }
+        guard url.isFileURL else {
+            throw .failure(.misuse, "a backup goes to a file, and \(url) is none")
+        }
+        // What is in memory has no disk of its own.
+        let files = store.storage is any LocalStorage ? nil : DiskFileSystem.shared
         let isUpdate = isIncremental && FileManager.default.fileExists(atPath: url.path)
         try caring { () throws(StoreError) in
             if isUpdate {
-                try store.database.updateCopy(at: url.path)
+                try store.database.updateCopy(at: url.path, files: files)
             } else {
-                try store.database.copy(to: url.path)
+                try store.database.copy(to: url.path, files: files)
             }
         }
     }
@@ -52,6 +59,7 @@ extension DataStack {
     /// - Returns: the bytes moved. Zero: there is nothing to gain.
     @discardableResult
     public func vacuum(byteBudget: Int = 64 << 20) throws(CoreStoreError) -> Int {
+        try requireNoTransaction("vacuum()")
         moveViewToNewestGeneration()
         defer { moveViewToNewestGeneration() }
         var moved = 0
@@ -66,17 +74,15 @@ extension DataStack {
     /// The view shows what it showed, from where a checkpoint has put it: what only it still needed
     /// of the generation before can be used again.
     private func moveViewToNewestGeneration() {
-        guard hasReaders else { return }
-        announcingTurn.take()
-        defer { announcingTurn.give() }
-        enqueue(
-            CommittedChange(
-                parts: stores.compactMap { store in
-                    (try? store.database.snapshot()).map {
-                        CommittedChange.Part(store: store, snapshot: $0)
-                    }
-                }))
-        viewExecutor.run { [self] in _ = currentView() }
+        publishNewest(.relocation)
+        viewSteps.deliverSoon()
+    }
+
+    /// They would wait for the caller's own transaction.
+    private func requireNoTransaction(_ name: String) throws(CoreStoreError) {
+        guard !writerTurn.isHeldByCaller else {
+            throw .failure(.misuse, "\(name) was called inside a transaction")
+        }
     }
 
     private func caring(_ body: () throws(StoreError) -> Void) throws(CoreStoreError) {

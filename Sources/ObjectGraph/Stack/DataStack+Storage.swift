@@ -23,8 +23,13 @@ extension DataStack {
     /// Opens a storage while the caller waits. The same instance, or another for a file that the
     /// stack has open in the same way, gives the one that is attached.
     ///
+    /// A file of an earlier model follows the model at once where no object need be written for
+    /// it: where entities, properties or indexes were added or renamed, types became wider, or
+    /// values optional.
+    ///
     /// Throws `.differentStorageExistsAtURL` for a file that is attached in another way,
-    /// `.asynchronousMigrationRequired` or `.internalError` for a file of another model, and
+    /// `.asynchronousMigrationRequired`, `.progressiveMigrationRequired` or `.internalError` for a
+    /// file of another model that cannot follow so, and
     /// `.internalError` with its ``CoreStoreError/storeError`` for everything else.
     @discardableResult
     public func addStorageAndWait<T: StorageInterface>(
@@ -40,22 +45,46 @@ extension DataStack {
         }
     }
 
-    /// Opens a storage in the background; the completion is called where the view lives. Returns
-    /// nil: there is no progress to follow when nothing is migrated.
+    /// Opens a storage in the background, and brings its file to the model where that is an
+    /// earlier one; the completion is called where the view lives. Returns the progress of the
+    /// migration, nil where nothing is migrated. The steps are planned while the caller waits.
+    ///
+    /// The completion gets what ``addStorageAndWait(_:)`` throws.
     @preconcurrency @discardableResult
     public func addStorage<T: StorageInterface>(
         _ storage: T, completion: @escaping @Sendable (SetupResult<T>) -> Void
     ) -> Progress? {
+        let progress = plannedProgress(storage)
+        addStorage(planned: progress, storage, completion: completion)
+        return progress
+    }
+
+    /// - Parameter progress: that of the migration, nil where nothing is migrated.
+    func addStorage<T: StorageInterface>(
+        planned progress: Progress?, _ storage: T,
+        completion: @escaping @Sendable (SetupResult<T>) -> Void
+    ) {
         transactionQueue.async { [self] in
             let result: SetupResult<T>
             do throws(CoreStoreError) {
                 result = .success(try addStorageAndWait(storage))
+                if let progress {
+                    MigrationProgressTable.report(progress.totalUnitCount, of: progress)
+                }
             } catch {
                 result = .failure(error)
             }
             viewExecutor.run { completion(result) }
         }
-        return nil
+    }
+
+    /// Nil where nothing is migrated, or what adding the storage will say goes wrong.
+    func plannedProgress(_ storage: some StorageInterface) -> Progress? {
+        guard let local = storage as? any LocalStorage,
+            !stores.contains(where: { $0.storage === storage }),
+            let steps = try? requiredMigrations(local), !steps.isEmpty
+        else { return nil }
+        return progress(of: steps)
     }
 
     /// Closes all storages. Objects that were fetched keep their last values; nothing new can be
@@ -96,9 +125,16 @@ extension DataStack {
             return known
         }
         let location: RecordDatabase.Location
+        if let options = (storage as? LocalStore)?.engineOptions {
+            do throws(StoreError) {
+                try options.check()
+            } catch {
+                throw CoreStoreError(error)
+            }
+        }
         if let local = storage as? any LocalStorage {
             if let known = try attached(at: local, as: T.self) { return known }
-            let isReadOnly = (local as? LocalStore)?.engineOptions.engine.isReadOnly ?? false
+            let isReadOnly = (local as? LocalStore)?.engineOptions.engine.mode.isReadOnly ?? false
             if !isReadOnly { try makeFolder(of: local.fileURL) }
             location = .file(local.fileURL.path)
         } else {
@@ -147,48 +183,40 @@ extension DataStack {
         }
     }
 
-    private func model(for configuration: ModelConfiguration) -> SchemaModel {
-        let schema = schemaHistory.current
-        guard configuration != nil else { return schema.model }
-        return SchemaModel(
-            modelVersion: schema.modelVersion, entities: schema.entities(in: configuration))
+    func model(for configuration: ModelConfiguration) -> SchemaModel {
+        schemaHistory.current.model(for: configuration)
     }
 
-    private func openDatabase(
+    func openDatabase(
         _ location: RecordDatabase.Location, _ model: SchemaModel, _ storage: any StorageInterface
     ) throws(CoreStoreError) -> RecordDatabase {
+        let local = storage as? any LocalStorage
+        let allowed = local?.localStorageOptions ?? .none
+        let options = (storage as? LocalStore)?.engineOptions ?? EngineOptions()
+        let path = MigrationPath(self, storage)
+        var stepCount = 0
         do throws(StoreError) {
-            let files = (storage as? LocalStore)?.files ?? DiskFileSystem.shared
-            let options = (storage as? LocalStore)?.engineOptions ?? EngineOptions()
             return try RecordDatabase.open(
-                location, schema: model.description, options: options.engine, files: files)
+                location, schema: model.description, options: options.engine,
+                files: (storage as? LocalStore)?.files ?? DiskFileSystem.shared,
+                recreatesOnMismatch: allowed.contains(.recreateStoreOnModelMismatch)
+            ) { stored in
+                let versions = path.versions(from: stored)
+                stepCount = versions?.count ?? 0
+                return allowed.contains(.preventProgressiveMigration) && stepCount > 1
+                    ? nil : versions
+            }
         } catch {
-            guard error.code == .schemaMismatch, let local = storage as? any LocalStorage else {
-                throw CoreStoreError(error)
+            if let local, error.code == .schemaMismatch, stepCount > 1,
+                allowed.contains(.preventProgressiveMigration)
+            {
+                throw .progressiveMigrationRequired(localStoreURL: local.fileURL)
             }
-            return try openMismatched(local, location, model, error)
-        }
-    }
-
-    private func openMismatched(
-        _ local: any LocalStorage, _ location: RecordDatabase.Location, _ model: SchemaModel,
-        _ mismatch: StoreError
-    ) throws(CoreStoreError) -> RecordDatabase {
-        let options = local.localStorageOptions
-        guard options.contains(.recreateStoreOnModelMismatch) else {
-            guard options.contains(.allowSynchronousLightweightMigration) else {
-                throw CoreStoreError(mismatch)
-            }
+            guard error.code == .schemaMismatch, let local,
+                allowed.contains(.allowSynchronousLightweightMigration)
+            else { throw CoreStoreError(error) }
             throw .asynchronousMigrationRequired(
-                localStoreURL: local.fileURL, NSError: StoreFailure.nsError(mismatch))
-        }
-        do {
-            try FileManager.default.removeItem(at: local.fileURL)
-            let options = (local as? LocalStore)?.engineOptions ?? EngineOptions()
-            return try RecordDatabase.open(
-                location, schema: model.description, options: options.engine)
-        } catch {
-            throw CoreStoreError(error)
+                localStoreURL: local.fileURL, NSError: StoreFailure.nsError(error))
         }
     }
 }

@@ -1,12 +1,13 @@
+import Primitives
 import RecordStore
-import Synchronization
+import struct Synchronization.Atomic
 
 /// A program's objects: its model, its stores, a view to read them by and transactions to change
 /// them.
 ///
 /// Fetches on the stack read its view: a commit's state that stays the same until the view moves,
 /// which it does where it lives (``ViewContext``), at the next use after a commit. Any thread may
-/// run transactions, one at a time; nobody waits for the view.
+/// run transactions, one at a time; none waits for the view.
 public final class DataStack: Equatable, @unchecked Sendable {
     /// The name of the program: of its executable.
     public static var applicationName: String {
@@ -22,26 +23,25 @@ public final class DataStack: Equatable, @unchecked Sendable {
     let link = WeakLink<DataStack>()
     let viewExecutor: ViewExecutor
     let writerTurn = WriterTurn()
-    /// The order in which the view learns of transactions: that of their turns.
-    let announcingTurn = WriterTurn()
-    let audience = ExternalCommitAudience()
-    /// Whether the view will move by itself, so that it is told once.
-    let isMovePlanned = Atomic<Bool>(false)
+    /// What commits changed, for all that follow them.
+    let steps = CommitSteps()
+    /// What the program has pinned.
+    let pins = PinBoard()
+    /// The steps that the view has not taken yet.
+    let viewSteps: ViewSteps
+    /// What takes part in the deliveries of steps.
+    let observers: ViewObservers
+    let publishers = ObjectPublishers()
     let transactionQueue = DispatchQueue(label: "org.trellis.transactions")
     private let attached = Mutex<[AttachedStore]>([])
-    /// What the view has not taken over yet: one change however many commits there were, so that
-    /// a view that nobody uses holds one commit's pages and not all of them.
-    private let pendingChange = Mutex<CommittedChange?>(nil)
-    /// Whether there is one, so that a fetch that has nothing to take over takes no lock.
-    private let isChangePending = Atomic<Bool>(false)
-    /// Set before the view first reads: commits from before need not be told to it.
-    private let hasView = Atomic<Bool>(false)
     /// Storages are opened one at a time.
     let storageLock = NSRecursiveLock()
     /// Guards the view's objects against fetches from elsewhere, which are misuse and must not
     /// tear anything.
     let viewLock = NSRecursiveLock()
-    private var view: ObjectContext?
+    private(set) var view: StackView?
+    /// How far a delivery is; changed with the lock held.
+    var delivery = DeliveryState()
 
     /// A stack for one or several versions of a model.
     ///
@@ -61,13 +61,15 @@ public final class DataStack: Equatable, @unchecked Sendable {
     public init(schemaHistory: SchemaHistory, viewContext: ViewContext = .main) {
         self.schemaHistory = schemaHistory
         viewExecutor = ViewExecutor(viewContext)
+        viewSteps = ViewSteps(link, viewExecutor)
+        observers = ViewObservers(viewSteps)
         _ = schemaHistory.current
         link.begin(self)
     }
 
     deinit {
         link.end()
-        audience.end()
+        steps.end()
         view?.end()
         for store in attached.withLock({ $0 }) { try? store.database.close() }
     }
@@ -103,7 +105,7 @@ public final class DataStack: Equatable, @unchecked Sendable {
     /// - *Why does the file grow?* ``StoreStatistics/freeBytes`` are used again by themselves,
     ///   ``StoreStatistics/pendingBytes`` after the next checkpoints, and
     ///   ``StoreStatistics/heldBytes`` when the reader that ``StoreStatistics/oldestReaderAge``
-    ///   tells of has moved on.
+    ///   tells of has moved on; ``DataStackStatistics/pins`` names those of the program.
     /// - *How long would opening take after a crash?* As long as reading
     ///   ``StoreStatistics/logBytes``.
     ///
@@ -111,7 +113,12 @@ public final class DataStack: Equatable, @unchecked Sendable {
     /// each tree of a file takes is shown by `trellis stats`.
     public var statistics: DataStackStatistics {
         var sum = DataStackStatistics()
-        for store in stores { sum.add(store.database.statistics) }
+        for store in stores {
+            sum.add(store.database.statistics)
+            let options = (store.storage as? LocalStore)?.engineOptions
+            if let options { sum.cacheBudgets.append(options.cacheBudget) }
+        }
+        sum.pins = pins.all
         viewLock.lock()
         defer { viewLock.unlock() }
         sum.objectsMade = UInt64(view?.objectsMade ?? 0) + transactionObjectsMade
@@ -162,7 +169,10 @@ public final class DataStack: Equatable, @unchecked Sendable {
         return only.entities[ObjectIdentifier(type)].map { (only, $0) }
     }
 
-    func attach(_ store: AttachedStore) { attached.withLock { $0.append(store) } }
+    func attach(_ store: AttachedStore) {
+        attached.withLock { $0.append(store) }
+        storesChanged()
+    }
 
     func detachAll() -> [AttachedStore] {
         attached.withLock { stores in
@@ -184,67 +194,67 @@ public final class DataStack: Equatable, @unchecked Sendable {
 
     // MARK: The view
 
-    /// The view, moved to the newest commit when the caller is where it lives.
-    func currentView() -> ObjectContext {
-        viewLock.lock()
-        defer { viewLock.unlock() }
-        return lockedView(isCurrent: viewExecutor.isCurrent)
-    }
-
-    /// The same where the lock is held, and known whether the caller is where the view lives.
-    private func lockedView(isCurrent: Bool) -> ObjectContext {
-        if view == nil {
-            view = ObjectContext(viewOf: self)
-            hasView.store(true, ordering: .sequentiallyConsistent)
+    /// The view where the lock is held.
+    ///
+    /// While something is observed or a completion waits, the view moves at deliveries alone; else
+    /// here, at its use.
+    private func lockedView(isCurrent: Bool) -> StackView {
+        let view = view ?? makeView()
+        if isCurrent, !viewSteps.isEmpty, delivery.isIdle, observers.isEmpty,
+            !viewSteps.hasCompletions, let step = viewSteps.takeAll()
+        {
+            view.take(step)
         }
-        guard let view else { preconditionFailure("the view was just made") }
-        if isCurrent { moveView(view) }
         return view
     }
 
-    private func moveView(_ view: ObjectContext) {
-        guard isChangePending.load(ordering: .acquiring) else { return }
-        let change = pendingChange.withLock { pending in
-            defer { pending = nil }
-            isChangePending.store(false, ordering: .relaxed)
-            return pending
-        }
-        guard let change else { return }
-        for part in change.parts {
-            guard !part.isUnknown else {
-                view.readAgain(part.store, from: part.snapshot)
-                continue
+    private func makeView() -> StackView {
+        let made = StackView(of: self)
+        view = made
+        // Before the view first reads: the steps of earlier commits are not needed.
+        steps.subscribe(viewSteps)
+        return made
+    }
+
+    /// Has the view begin where the stores are now, so that a completion sees its own commit also
+    /// when it is the first to look.
+    func beginView() {
+        viewLock.lock()
+        defer { viewLock.unlock() }
+        (view ?? makeView()).begin(stores)
+    }
+
+    /// Runs a closure with the view if there is one.
+    func withViewIfMade<Result>(_ body: (StackView) throws -> Result) rethrows -> Result? {
+        viewLock.lock()
+        defer { viewLock.unlock() }
+        return try view.map(body)
+    }
+
+    /// A step to the newest commits, outside of the order of transactions.
+    func publishNewest(_ content: CommitStep.Content) {
+        guard steps.hasSubscribers else { return }
+        let parts = stores.compactMap { store in
+            (try? store.database.snapshot()).map {
+                CommitStep.Part(store: store, snapshot: $0, content: content)
             }
-            view.prepare(for: part)
-            view.move(to: part.snapshot, of: part.store)
-            view.apply(part)
         }
+        steps.publish(CommitStep(parts, origin: .maintenance))
     }
-
-    /// Called in the order of the commits.
-    func enqueue(_ change: CommittedChange) {
-        guard hasReaders else { return }
-        pendingChange.withLock { pending in
-            if pending == nil { pending = change } else { pending?.add(change) }
-            isChangePending.store(true, ordering: .releasing)
-        }
-    }
-
-    /// Whether there is a view that changes are to be told to.
-    var hasReaders: Bool { hasView.load(ordering: .sequentiallyConsistent) }
 
     func forgetView() {
         viewLock.lock()
-        defer { viewLock.unlock() }
+        steps.unsubscribe(viewSteps)
         view?.end()
         view = nil
-        hasView.store(false, ordering: .sequentiallyConsistent)
-        pendingChange.withLock { $0 = nil }
+        viewLock.unlock()
+        viewSteps.dropParts()
+        storesChanged()
     }
 
     /// Runs a closure with the view. Misuse from elsewhere is reported, and does not tear.
     func withView<Result, Failure>(
-        _ body: (ObjectContext) throws(Failure) -> Result
+        _ body: (StackView) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         let view = lockView()
         defer { viewLock.unlock() }
@@ -252,24 +262,26 @@ public final class DataStack: Equatable, @unchecked Sendable {
     }
 
     /// The view, whose lock the caller opens when it is done.
-    func lockView() -> ObjectContext {
+    func lockView() -> StackView {
         let isCurrent = viewExecutor.isCurrent
         Log.assert(
             isCurrent,
             "a stack is fetched from where its view lives: the main thread unless it was made "
                 + "with another viewContext")
+        return lockView(isCurrent: isCurrent)
+    }
+
+    /// The same where it is known whether the caller is where the view lives.
+    func lockView(isCurrent: Bool) -> StackView {
         viewLock.lock()
         return lockedView(isCurrent: isCurrent)
     }
 
-    /// Reads every live object of the view again.
+    /// Moves the view to the newest commits and has every live object read its values again.
     public func refreshAndMergeAllObjects() {
-        withView { view in
-            for store in stores {
-                guard let snapshot = try? store.database.snapshot() else { continue }
-                view.readAgain(store, from: snapshot)
-            }
-        }
+        // The view is there first, so that it receives the step.
+        withView { _ in publishNewest(.unknown) }
+        deliver()
     }
 }
 
@@ -280,6 +292,11 @@ public struct DataStackStatistics: Hashable, Sendable {
     public private(set) var store = StoreStatistics()
     /// Objects made by fetches and transactions. Counts, aggregates and conditions make none.
     public internal(set) var objectsMade: UInt64 = 0
+    /// How much memory each storage in a file keeps pages in, and why, in the order in which they
+    /// were added.
+    public internal(set) var cacheBudgets: [CacheBudget] = []
+    /// The read views and unsafe transactions that live, the oldest first.
+    public internal(set) var pins: [Pin] = []
 
     public subscript<Value>(dynamicMember member: KeyPath<StoreStatistics, Value>) -> Value {
         store[keyPath: member]

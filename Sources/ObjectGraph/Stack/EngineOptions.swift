@@ -4,11 +4,16 @@ import RecordStore
 public struct EngineOptions: Hashable, Sendable {
     /// How safe a transaction is when its call returns, unless the call says otherwise.
     public var durability = Durability.durable
-    /// Bytes of pages that are kept in memory, 64 MiB by default: those that were read, those that
-    /// a transaction changed, and those that no checkpoint has stored yet. While there are many of
-    /// the last two, a quarter more is used, for what was read. What scans keep of the columns that
-    /// they read is part of it.
-    public var cacheSizeInBytes = 64 << 20
+    /// Bytes of pages that are kept in memory. By default an eighth of what the process may use,
+    /// control groups counted, but at least 64 MiB and at most 1 GiB.
+    ///
+    /// These are pages that were read, those that a transaction changed, and those that no
+    /// checkpoint has stored yet. While there are many of the last two, a quarter more is used, for
+    /// what was read. What scans keep of the columns that they read is part of it.
+    public var cacheSizeInBytes = CacheBudget.ofMachine.sizeInBytes {
+        didSet { isCacheSizeAssigned = true }
+    }
+    private var isCacheSizeAssigned = false
     /// The size of a page of a file that is made anew: a power of two from 4096 to 65,536 bytes;
     /// 16,384 by default. A file keeps its own.
     public var pageSizeInBytes = 16_384
@@ -16,7 +21,8 @@ public struct EngineOptions: Hashable, Sendable {
     /// it does not wait: it fails with `lockedByOther`.
     public var writerTimeout = Duration.zero
     /// Opens the file without writing a byte; transactions fail. The file and its folder may be
-    /// write-protected, and another process may write it meanwhile.
+    /// write-protected, and another process may write it meanwhile. Indexes and unique constraints
+    /// of the model that the file lacks are not used: such a fetch scans, as `explain` says.
     public var isReadOnly = false
     /// Shows the store as it was at the checkpoint before the newest one, for reading only: a way
     /// back behind a mistake that was just committed.
@@ -28,23 +34,47 @@ public struct EngineOptions: Hashable, Sendable {
 
     /// About what a transaction may keep in changed objects before it lets them go.
     package var changedBytesMax: Int {
-        get { changedBytesLimit ?? max(cacheSizeInBytes * 3 / 8, 1 << 20) }
+        get { changedBytesLimit ?? max(usableCacheSize / 8 * 3, 1 << 20) }
         set { changedBytesLimit = newValue }
     }
     private var changedBytesLimit: Int?
 
     public init() {}
 
+    /// More than any machine has, and far from where sums overflow.
+    private static let cacheSizeInBytesMax = 1 << 42
+    private static let pageSizesInBytes = 4096...65_536
+
+    /// What ``DataStack/statistics`` says of the cache.
+    var cacheBudget: CacheBudget {
+        isCacheSizeAssigned
+            ? CacheBudget(sizeInBytes: usableCacheSize, origin: .options) : .ofMachine
+    }
+
+    private var usableCacheSize: Int { min(max(cacheSizeInBytes, 0), Self.cacheSizeInBytesMax) }
+
+    /// Throws for sizes of pages that no file can have.
+    func check() throws(StoreError) {
+        guard Self.pageSizesInBytes.contains(pageSizeInBytes),
+            pageSizeInBytes.nonzeroBitCount == 1
+        else {
+            throw StoreError(
+                .invalidArgument,
+                "a page takes a power of two from 4096 to 65,536 bytes, and not \(pageSizeInBytes)"
+            )
+        }
+    }
+
     var engine: RecordStore.EngineOptions {
         var options = RecordStore.EngineOptions()
-        options.cacheSizeInBytes = cacheSizeInBytes
-        options.dirtyBytesMax = max(cacheSizeInBytes * 3 / 4, 1 << 20)
-        options.versionBytesMax = max(cacheSizeInBytes / 2, 1 << 20)
+        options.cacheSizeInBytes = usableCacheSize
+        options.dirtyBytesMax = max(usableCacheSize / 4 * 3, 1 << 20)
+        options.versionBytesMax = max(usableCacheSize / 2, 1 << 20)
         options.pageSizeInBytes = pageSizeInBytes
         options.unitSizeInBytes = min(1024, pageSizeInBytes / 4)
         options.writerTimeout = writerTimeout
-        options.isReadOnly = isReadOnly || opensPreviousGeneration
-        options.opensPreviousGeneration = opensPreviousGeneration
+        options.mode =
+            opensPreviousGeneration ? .readingPrevious : isReadOnly ? .reading : .writing
         options.snapshotAgeMax = snapshotAgeMax
         return options
     }

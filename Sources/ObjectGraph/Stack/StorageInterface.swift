@@ -25,12 +25,18 @@ public struct LocalStorageOptions: OptionSet, ExpressibleByNilLiteral, Sendable 
 
     /// Nothing: opening fails.
     public static let none = LocalStorageOptions([])
-    /// The file is erased and made anew.
+    /// A file of another model is erased and made anew: the old one keeps its name until the new
+    /// one is whole. Nothing is erased when the file is opened for reading, is damaged or of a
+    /// later version, when stored objects break a new unique constraint, or when the model
+    /// contradicts itself.
     public static let recreateStoreOnModelMismatch = LocalStorageOptions(rawValue: 1 << 0)
     /// Only one migration step is taken.
     public static let preventProgressiveMigration = LocalStorageOptions(rawValue: 1 << 1)
     /// An inferred migration may run while the caller waits.
     public static let allowSynchronousLightweightMigration = LocalStorageOptions(rawValue: 1 << 2)
+    /// Values and objects may be dropped that the model has no property or entity for any more.
+    /// Without it such a file is refused, but where a migration chain names the versions.
+    public static let allowDataLoss = LocalStorageOptions(rawValue: 1 << 3)
 }
 
 /// What setting a storage up gave.
@@ -75,13 +81,14 @@ public final class LocalStore: LocalStorage {
 
     /// A store in a file system of the caller's.
     package init(
-        fileURL: URL, files: any FileSystem, engineOptions: EngineOptions = EngineOptions()
+        fileURL: URL, files: any FileSystem, localStorageOptions: LocalStorageOptions = nil,
+        engineOptions: EngineOptions = EngineOptions()
     ) {
         self.fileURL = fileURL
         self.files = files
+        self.localStorageOptions = localStorageOptions
         self.engineOptions = engineOptions
         configuration = nil
-        localStorageOptions = nil
     }
 
     /// A store of a name in the program's data folder: see ``init()``. The name is taken as it is.

@@ -1,6 +1,6 @@
-import CFieldPlan
+import CTrellis
 import Dispatch
-import Synchronization
+import Primitives
 
 /// Where a stack's view lives: its objects are used there, and completions are called there.
 public enum ViewContext: Sendable {

@@ -1,5 +1,5 @@
 import Foundation
-import Synchronization
+import Primitives
 
 /// Lets one transaction run at a time, in the order in which they came, and knows which thread
 /// runs it.

@@ -7,16 +7,17 @@ public class BaseDataTransaction {
     let stack: DataStack
     private let link = WeakLink<BaseDataTransaction>()
     private var lastKind: ObjectKind?
-    let context: ObjectContext
+    let context: EditingContext
     /// What the program gave to tell where the changes came from.
     public let sourceIdentifier: Any?
     /// Data of the program's own.
     public let userInfo = UserInfo()
 
-    init(stack: DataStack, sourceIdentifier: Any?) {
+    required init(stack: DataStack, context: EditingContext, sourceIdentifier: Any?) {
         self.stack = stack
+        self.context = context
         self.sourceIdentifier = sourceIdentifier
-        context = ObjectContext(link, of: stack)
+        context.transactionLink = link
         link.begin(self)
     }
 
@@ -27,7 +28,7 @@ public class BaseDataTransaction {
     }
 
     /// Whether anything was created, changed or deleted.
-    public var hasChanges: Bool { context.hasChanges }
+    public var hasChanges: Bool { context.changes.hasChanges }
 
     // MARK: Creating
 
@@ -158,28 +159,6 @@ public class BaseDataTransaction {
         deleteExisting(objects.map { $0.objectID() })
     }
 
-    /// Deletes what a fetch finds. Returns how many objects that were.
-    @discardableResult
-    public func deleteAll<O: CoreStoreObject>(
-        _ from: From<O>, _ deleteClauses: any DeleteClause...
-    ) throws(CoreStoreError) -> Int {
-        try deleteAll(from, deleteClauses)
-    }
-
-    @discardableResult
-    public func deleteAll<O: CoreStoreObject>(
-        _ from: From<O>, _ deleteClauses: [any DeleteClause]
-    ) throws(CoreStoreError) -> Int {
-        delete(try fetchAll(from, deleteClauses.map { $0 as any FetchClause }))
-    }
-
-    @discardableResult
-    public func deleteAll<B: FetchChainableBuilderType>(
-        _ clauseChain: B
-    ) throws(CoreStoreError) -> Int where B.ObjectType: CoreStoreObject {
-        delete(try fetchAll(clauseChain))
-    }
-
     // MARK: Inspecting
 
     /// Whether an object has values or links that differ from the stored ones.
@@ -203,12 +182,12 @@ public class BaseDataTransaction {
         checked { context.changedObjects(.inserted, entity) }
     }
     public func insertedObjectIDs() -> Set<NSManagedObjectID> {
-        checked { context.changedIDs(.inserted, CoreStoreObject.self) }
+        checked { context.changes.changedIDs(.inserted, CoreStoreObject.self) }
     }
     public func insertedObjectIDs<O: CoreStoreObject>(
         _ entity: O.Type
     ) -> Set<NSManagedObjectID> {
-        checked { context.changedIDs(.inserted, entity) }
+        checked { context.changes.changedIDs(.inserted, entity) }
     }
 
     /// Objects of a class, subclasses included, that were changed.
@@ -216,17 +195,17 @@ public class BaseDataTransaction {
         checked { context.changedObjects(.updated, entity) }
     }
     public func updatedObjectIDs() -> Set<NSManagedObjectID> {
-        checked { context.changedIDs(.updated, CoreStoreObject.self) }
+        checked { context.changes.changedIDs(.updated, CoreStoreObject.self) }
     }
     public func updatedObjectIDs<O: CoreStoreObject>(
         _ entity: O.Type
     ) -> Set<NSManagedObjectID> {
-        checked { context.changedIDs(.updated, entity) }
+        checked { context.changes.changedIDs(.updated, entity) }
     }
 
     /// Objects of a class, subclasses included, that were deleted.
     public func deletedObjects<O: CoreStoreObject>(_ entity: O.Type) -> Set<O> {
-        checked { Set(context.removed.compactMap { $0 as? O }) }
+        checked { context.deletedObjects(entity) }
     }
     public func deletedObjectIDs() -> Set<NSManagedObjectID> {
         deletedObjectIDs(CoreStoreObject.self)
@@ -234,7 +213,7 @@ public class BaseDataTransaction {
     public func deletedObjectIDs<O: CoreStoreObject>(
         _ entity: O.Type
     ) -> Set<NSManagedObjectID> {
-        checked { Set(context.removed.compactMap { ($0 as? O)?.objectID() }) }
+        checked { context.changes.deletedIDs(entity) }
     }
 }
 

@@ -20,14 +20,49 @@ extension DataStack.AsyncNamespace {
         }
     }
 
+    /// Opens a local storage, and brings its file to the model where that is an earlier one. It
+    /// begins at once: the sequence tells how far the migration is, then that the storage has been
+    /// added, and ends. Ending the iteration ends nothing else.
+    @discardableResult
+    public func addStorage<T: LocalStorage>(
+        _ storage: T
+    ) -> AsyncThrowingStream<MigrationProgress<T>, any Error> {
+        let (stream, continuation) = AsyncThrowingStream<MigrationProgress<T>, any Error>
+            .makeStream()
+        let progress = base.plannedProgress(storage)
+        if let progress {
+            continuation.yield(.migrating(storage: storage, progressObject: progress))
+            progress.setProgressHandler { progress in
+                continuation.yield(.migrating(storage: storage, progressObject: progress))
+            }
+        }
+        base.transactionQueue.async { [base] in
+            do throws(CoreStoreError) {
+                let added = try base.addStorageAndWait(storage)
+                if let progress {
+                    MigrationProgressTable.report(progress.totalUnitCount, of: progress)
+                }
+                continuation.yield(.finished(storage: added, migrationRequired: progress != nil))
+                continuation.finish()
+            } catch {
+                continuation.finish(throwing: error)
+            }
+        }
+        return stream
+    }
+
     /// Runs a transaction in the background; returns when its changes are as safe as the durability
-    /// says, or as the storage was added with.
+    /// says, or as the storage was added with. A caller where the view lives finds them there.
+    ///
+    /// - Parameter isolation: where the caller runs.
     @preconcurrency
     public func perform<Output>(
-        durability: Durability? = nil,
+        durability: Durability? = nil, isolation: isolated (any Actor)? = #isolation,
         _ asynchronous: @escaping @Sendable (AsynchronousDataTransaction) throws -> Output
     ) async throws -> Output {
-        try await carried(durability, asynchronous).value
+        let output = try await carried(durability, asynchronous)
+        base.deliverIfCurrent()
+        return output.value
     }
 
     private func carried<Output>(
@@ -37,12 +72,13 @@ extension DataStack.AsyncNamespace {
         let task = Carried(task)
         return try await withCheckedThrowingContinuation { continuation in
             base.transactionQueue.async {
-                continuation.resume(
-                    with: Result {
-                        let transaction = AsynchronousDataTransaction(
-                            stack: base, sourceIdentifier: nil)
-                        return Carried(try base.run(transaction, durability, task.value))
-                    })
+                let result = Result {
+                    Carried(
+                        try base.run(
+                            AsynchronousDataTransaction.self, nil, durability, task.value))
+                }
+                base.viewSteps.announce()
+                continuation.resume(with: result)
             }
         }
     }
@@ -54,6 +90,7 @@ extension DataStack.AsyncNamespace {
     private func viewObjects<O: CoreStoreObject>(_ ids: [NSManagedObjectID]) async -> [O] {
         let objects: Carried<[O]> = await withCheckedContinuation { continuation in
             base.viewExecutor.run {
+                base.deliver()
                 continuation.resume(returning: Carried(base.fetchExisting(ids)))
             }
         }
@@ -112,13 +149,27 @@ extension DataStack.AsyncNamespace {
         _ into: Into<O>, sourceArray: S,
         preProcess:
             @escaping @Sendable (_ mapping: [O.UniqueIDType: O.ImportSource]) throws
-            -> [O.UniqueIDType: O.ImportSource] = { $0 }
+            -> [O.UniqueIDType: O.ImportSource]
     ) async throws -> [O] where S.Element == O.ImportSource {
         let sources = Carried(Array(sourceArray))
         let ids = try await perform { transaction in
             try transaction.importUniqueObjects(
                 into, sourceArray: sources.value, preProcess: preProcess
             ).map { $0.objectID() }
+        }
+        return await viewObjects(ids)
+    }
+
+    /// The same without a chance to change the sources.
+    @discardableResult
+    public func importUniqueObjects<O: CoreStoreObject & ImportableUniqueObject, S: Sequence>(
+        _ into: Into<O>, sourceArray: S
+    ) async throws -> [O] where S.Element == O.ImportSource {
+        let sources = Carried(Array(sourceArray))
+        let ids = try await perform { transaction in
+            try transaction.importUniqueObjects(into, sourceArray: sources.value).map {
+                $0.objectID()
+            }
         }
         return await viewObjects(ids)
     }

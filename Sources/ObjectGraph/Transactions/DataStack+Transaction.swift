@@ -10,8 +10,9 @@ extension DataStack {
     /// - Parameters:
     ///   - task: the changes. An error that it throws discards them all; it is thrown on, the
     ///     program's own wrapped in `.userError`.
-    ///   - waitForAllObservers: accepted for its name. Observers are told where the view lives, and
-    ///     nobody waits for them.
+    ///   - waitForAllObservers: whether observers have been told when a call from where the view
+    ///     lives returns, or else will be before anything that is scheduled there afterwards. With
+    ///     false they are told later. No call waits for the view's executor.
     ///   - sourceIdentifier: what tells where the changes came from.
     ///   - durability: how safe the changes are when the call returns; nil is what the storage was
     ///     added with.
@@ -28,14 +29,20 @@ extension DataStack {
                 .misuse, "a transaction was begun inside another one on the same thread")
         }
         let result = try run(
-            SynchronousDataTransaction(stack: self, sourceIdentifier: sourceIdentifier),
-            durability, task)
-        if viewExecutor.isCurrent { _ = currentView() }
+            SynchronousDataTransaction.self, sourceIdentifier, durability, task)
+        if !waitForAllObservers {
+            viewSteps.deliverSoon()
+        } else if viewExecutor.isCurrent {
+            deliver()
+        } else {
+            viewSteps.announce()
+        }
         return result
     }
 
     /// Runs a transaction in the background and calls the completion where the view lives, after
-    /// the changes are durable and the view has them.
+    /// the changes are durable. The view shows exactly what the transaction left then: commits that
+    /// came after it are seen by later calls.
     @preconcurrency
     public func perform<T>(
         asynchronous task: @escaping @Sendable (AsynchronousDataTransaction) throws -> T,
@@ -43,18 +50,17 @@ extension DataStack {
         completion: @escaping @Sendable (AsynchronousDataTransaction.Result<T>) -> Void
     ) {
         let identifier = Carried(sourceIdentifier)
+        beginView()
         transactionQueue.async { [self] in
-            let transaction = AsynchronousDataTransaction(
-                stack: self, sourceIdentifier: identifier.value)
-            let result: Carried<AsynchronousDataTransaction.Result<T>>
             do throws(CoreStoreError) {
-                result = Carried(.success(try run(transaction, durability, task)))
+                _ = try run(
+                    AsynchronousDataTransaction.self, identifier.value, durability, task
+                ) { result in
+                    let result = Carried(result)
+                    return { completion(.success(result.value)) }
+                }
             } catch {
-                result = Carried(.failure(error))
-            }
-            viewExecutor.run { [self] in
-                _ = currentView()
-                completion(result.value)
+                viewSteps.call { completion(.failure(error)) }
             }
         }
     }
@@ -80,12 +86,21 @@ extension DataStack {
     // MARK: Running
 
     /// Runs a task in the writer's turn and commits what it did.
+    ///
+    /// - Parameter completion: makes what runs when the view has what was committed.
     func run<Transaction: BaseDataTransaction, T>(
-        _ transaction: Transaction, _ durability: Durability?, _ task: (Transaction) throws -> T
+        _ type: Transaction.Type, _ sourceIdentifier: Any?, _ durability: Durability?,
+        _ task: (Transaction) throws -> T,
+        completion: ((T) -> @Sendable () -> Void)? = nil
     ) throws(CoreStoreError) -> T {
         do {
-            let (result, staged) = try stage(transaction, durability, task)
-            try staged?.finish()
+            let context = TransactionContext(of: self)
+            let transaction = Transaction(
+                stack: self, context: context, sourceIdentifier: sourceIdentifier)
+            let (result, staged) = try stage(transaction, context, durability, task)
+            let completion = completion?(result)
+            let isAttached = try staged?.finish(completion) ?? false
+            if let completion, !isAttached { viewSteps.call(completion) }
             return result
         } catch let error as CoreStoreError {
             if error != .userCancelled { Log.error(error, "a transaction failed.") }
@@ -101,36 +116,31 @@ extension DataStack {
 
     /// What needs the turn. The next transaction begins when this returns, and may share the write
     /// that makes this one durable.
-    private func stage<Transaction: BaseDataTransaction, T>(
-        _ transaction: Transaction, _ durability: Durability?, _ task: (Transaction) throws -> T
+    func stage<Transaction: BaseDataTransaction, T>(
+        _ transaction: Transaction, _ context: TransactionContext, _ durability: Durability?,
+        _ task: (Transaction) throws -> T
     ) throws -> (T, StagedTransaction?) {
         writerTurn.take()
         defer { writerTurn.give() }
-        let context = transaction.context
         defer {
             noteObjectsMade(context.objectsMade)
             context.end()
         }
         let result = try task(transaction)
         if let failure = context.failure { throw failure }
-        guard context.hasChanges || !context.links.isEmpty || !context.unflushedDeletions.isEmpty
-        else { return (result, nil) }
-        try UniqueConflicts(context).resolve()
-        try context.validate()
+        guard !context.changes.isEmpty else { return (result, nil) }
+        let conflicts = UniqueConflicts(context)
+        try conflicts.resolve()
+        try context.validate(besides: conflicts.violations)
         try context.flush()
         // Resolving and validating read too.
         if let failure = context.failure { throw failure }
-        context.keepDeletedRows()
-        let staged = StagedTransaction(stack: self)
+        context.changes.loadDeletedRows()
+        let staged = StagedTransaction(
+            steps: steps, sourceIdentifier: SourceIdentifier(transaction.sourceIdentifier))
         for store in stores {
             guard let open = context.openTransaction(for: store) else { continue }
-            let commit = try open.stage(durability ?? store.durability)
-            let names =
-                hasReaders
-                ? CommittedChange.Names(
-                    updated: context.updatedNames(of: store),
-                    deleted: context.removedNames(of: store)) : nil
-            staged.add(store, commit, names)
+            staged.add(store, try open.stage(durability ?? store.durability))
         }
         return (result, staged)
     }

@@ -1,55 +1,71 @@
 import RecordStore
 
-/// A transaction whose task is done: it waits for its stores' logs, and then for its place in the
-/// order in which the view learns of changes.
+/// A transaction whose task is done: it waits for its stores' logs, and then for its position in
+/// the order in which steps are delivered.
 final class StagedTransaction {
     private struct Part {
         var store: AttachedStore
-        var commit: StagedCommit
-        /// Nil when there was no view to tell.
-        var names: CommittedChange.Names?
+        var commit: StagedRecordCommit
     }
 
-    private let stack: DataStack
-    private let ticket: UInt64
+    private let steps: CommitSteps
+    private let position: UInt64
+    private let sourceIdentifier: SourceIdentifier?
     private var parts: [Part] = []
     private var isFinished = false
 
-    /// Made in the writer's turn, which gives the place in the order.
-    init(stack: DataStack) {
-        self.stack = stack
-        ticket = stack.announcingTurn.reserve()
+    /// Made while the transaction holds the writer, which decides its position.
+    init(steps: CommitSteps, sourceIdentifier: SourceIdentifier?) {
+        self.steps = steps
+        self.sourceIdentifier = sourceIdentifier
+        position = steps.reserve()
     }
 
     deinit {
-        // A later store's failure to stage: what the first ones staged is committed all the same.
-        if !isFinished { try? finish() }
+        // If staging a later store fails, the earlier stores still commit.
+        if !isFinished { _ = try? finish() }
     }
 
-    func add(_ store: AttachedStore, _ commit: StagedCommit, _ names: CommittedChange.Names?) {
-        parts.append(Part(store: store, commit: commit, names: names))
+    func add(_ store: AttachedStore, _ commit: StagedRecordCommit) {
+        parts.append(Part(store: store, commit: commit))
     }
 
-    /// Waits until every store has the transaction. Each store commits for itself: what the first
-    /// ones made durable is seen, also when a later one fails.
-    func finish() throws {
+    /// Waits until every store has the transaction, and publishes its step. Each store commits for
+    /// itself: the commits of the first ones are visible, also when a later one fails.
+    ///
+    /// - Parameter completion: what runs when the view has the step; not run when this throws.
+    /// - Returns: whether the step has the completion. It has not when nothing follows the stack.
+    @discardableResult
+    func finish(_ completion: (@Sendable () -> Void)? = nil) throws -> Bool {
         isFinished = true
         let outcomes = parts.map { part in
             Result { () throws(StoreError) in try part.commit.finish() }
         }
-        stack.announcingTurn.wait(for: ticket)
-        defer { stack.announcingTurn.give() }
-        var change = CommittedChange(parts: [])
-        for (part, outcome) in zip(parts, outcomes) {
-            // A storage that was removed meanwhile shows nothing any more.
-            guard case .success = outcome, let snapshot = try? part.store.database.snapshot()
-            else { continue }
-            change.parts.append(
-                CommittedChange.Part(
-                    store: part.store, snapshot: snapshot, updated: part.names?.updated ?? [],
-                    deleted: part.names?.deleted ?? [], isUnknown: part.names == nil))
-        }
-        if !change.parts.isEmpty { stack.enqueue(change) }
+        let hasFailed = outcomes.contains { if case .failure = $0 { true } else { false } }
+        // A subscriber that comes now finds the commits in its first snapshot.
+        let step = steps.hasSubscribers ? step(outcomes, hasFailed ? nil : completion) : nil
+        steps.publish(step, at: position)
         for outcome in outcomes { try outcome.get() }
+        return step?.completions.isEmpty == false
+    }
+
+    private func step(
+        _ outcomes: [Result<Void, StoreError>], _ completion: (@Sendable () -> Void)?
+    ) -> CommitStep? {
+        var delivered: [CommitStep.Part] = []
+        for (part, outcome) in zip(parts, outcomes) {
+            // A storage that was removed meanwhile has no snapshots any more.
+            guard case .success = outcome, let snapshot = try? part.commit.snapshot() else {
+                continue
+            }
+            delivered.append(
+                CommitStep.Part(
+                    store: part.store, snapshot: snapshot,
+                    content: CommitStep.Content(part.commit.changes)))
+        }
+        guard !delivered.isEmpty else { return nil }
+        return CommitStep(
+            delivered, origin: .transaction, sourceIdentifier: sourceIdentifier,
+            completion: completion)
     }
 }

@@ -1,11 +1,14 @@
 import RecordStore
 
-/// Resolves conflicts of unique constraints before a commit: what the transaction assigned wins
-/// property by property, and the object that was there first keeps its identity.
-struct UniqueConflicts {
-    private let context: ObjectContext
+/// Resolves conflicts of unique constraints before a commit, by the policy of each constraint. By
+/// default what the transaction assigned wins property by property, and the object that was there
+/// first keeps its identity.
+final class UniqueConflicts {
+    private let context: TransactionContext
+    /// The conflicts that are errors.
+    private(set) var violations: [Violation] = []
 
-    init(_ context: ObjectContext) { self.context = context }
+    init(_ context: TransactionContext) { self.context = context }
 
     func resolve() throws(StoreError) {
         try context.flush()
@@ -17,7 +20,7 @@ struct UniqueConflicts {
     /// all others cannot be in conflict. False when there were none.
     private func resolveSharers() throws(StoreError) -> Bool {
         var hasFound = false
-        for store in context.openStores {
+        for store in context.accesses.map(\.store) {
             for (hierarchy, numbers) in try context.transaction(for: store).takeSharers() {
                 hasFound = true
                 // Later objects win, so they are asked last.
@@ -62,11 +65,11 @@ struct UniqueConflicts {
     }
 
     private func resolve(_ object: CoreStoreObject) throws(StoreError) {
-        guard let raw = object.raw, object.state != .deleted else { return }
+        guard let raw = object.raw, object.change != .deleted else { return }
         let transaction = try context.transaction(for: raw.store)
         for constraint in raw.entity.uniqueIndexes {
             guard touches(constraint, object) else { continue }
-            while object.state != .deleted,
+            while object.change != .deleted,
                 let number = try transaction.otherNumber(
                     matching: constraint, row: object.row.buffer.view, besides: raw.number)
             {
@@ -74,7 +77,7 @@ struct UniqueConflicts {
                     let other = try context.object(
                         number, in: raw.entity.hierarchy, of: raw.store)
                 else { break }
-                try merge(object, other)
+                guard try resolve(object, other, constraint) else { break }
                 try context.flush()
             }
         }
@@ -82,33 +85,69 @@ struct UniqueConflicts {
 
     /// An update that assigned none of the columns cannot have made a conflict.
     private func touches(_ constraint: IndexLayout, _ object: CoreStoreObject) -> Bool {
-        object.state == .inserted
-            || constraint.columns.contains { object.assigned & Self.bit($0) != 0 }
+        object.change.kind == .inserted
+            || constraint.columns.contains { object.assigned & CoreStoreObject.bit($0) != 0 }
     }
 
-    private static func bit(_ field: FieldLayout) -> UInt64 {
-        1 << UInt64(min(field.byteOffset / RowLayout.wordSize - 2, 63))
+    /// Resolves one conflict by the constraint's policy. False where it stays, as an error.
+    private func resolve(
+        _ object: CoreStoreObject, _ other: CoreStoreObject, _ constraint: IndexLayout
+    ) throws(StoreError) -> Bool {
+        guard let raw = object.raw else { return false }
+        switch raw.store.conflictPolicy(of: constraint) {
+        case .transactionWins: try merge(object, other)
+        case .storeWins:
+            let (stored, changed) = ranked(object, other, constraint)
+            try moveLinks(from: changed, to: stored, keepsOwn: true)
+            if let loser = changed.raw, let survivor = stored.raw {
+                context.changes.replace(loser, by: survivor.number)
+            }
+            try context.delete(changed)
+        case .replace: try context.delete(ranked(object, other, constraint).stored)
+        case .error:
+            violations.append(
+                Violation(
+                    .unique, raw, constraint.columns.map(\.name),
+                    "has the same values as \(other.objectID())"))
+            return false
+        }
+        return true
+    }
+
+    /// The stored one of two, and the one that the transaction gave its values; of two of the same
+    /// kind the older one first.
+    private func ranked(
+        _ first: CoreStoreObject, _ second: CoreStoreObject, _ constraint: IndexLayout
+    ) -> (stored: CoreStoreObject, changed: CoreStoreObject) {
+        func rank(_ object: CoreStoreObject) -> (Int, UInt64) {
+            let isInserted = object.change.kind == .inserted
+            let kind = isInserted ? 2 : touches(constraint, object) ? 1 : 0
+            return (kind, object.raw?.number.rawValue ?? 0)
+        }
+        return rank(first) < rank(second) ? (first, second) : (second, first)
     }
 
     /// The one that the store had stays, else the older one; the newer values win.
     private func merge(_ first: CoreStoreObject, _ second: CoreStoreObject) throws(StoreError) {
         guard let a = first.raw, let b = second.raw else { return }
         let keepsSecond =
-            (first.state == .inserted) != (second.state == .inserted)
-            ? first.state == .inserted : b.number < a.number
+            (first.change.kind == .inserted) != (second.change.kind == .inserted)
+            ? first.change.kind == .inserted : b.number < a.number
         let (kept, dropped) = keepsSecond ? (second, first) : (first, second)
-        let droppedWins = dropped.state == .inserted || kept.assigned == 0
+        let droppedWins = dropped.change.kind == .inserted || kept.assigned == 0
         try moveLinks(from: dropped, to: kept)
         if droppedWins { copyAssigned(from: dropped, to: kept) }
-        if let name = dropped.raw?.name { context.replacements[name] = kept.raw?.number }
+        if let loser = dropped.raw, let survivor = kept.raw {
+            context.changes.replace(loser, by: survivor.number)
+        }
         try context.delete(dropped)
     }
 
     private func isAssigned(_ field: FieldLayout, of object: CoreStoreObject) -> Bool {
-        guard object.assigned & Self.bit(field) != 0 else { return false }
-        guard Self.bit(field) == CoreStoreObject.farBit else { return true }
-        guard let name = object.raw?.name else { return false }
-        return context.farAssigned[name]?.contains(UInt16(field.byteOffset)) == true
+        guard object.assigned & CoreStoreObject.bit(field) != 0 else { return false }
+        guard CoreStoreObject.bit(field) == CoreStoreObject.farBit else { return true }
+        guard let raw = object.raw else { return false }
+        return context.changes.isAssignedFar(raw, field.byteOffset)
     }
 
     private func copyAssigned(from source: CoreStoreObject, to target: CoreStoreObject) {
@@ -124,8 +163,10 @@ struct UniqueConflicts {
     }
 
     /// Links that the dropped object has lead from, and to, the kept one.
+    ///
+    /// - Parameter keepsOwn: whether a to-one link that the kept one has stays.
     private func moveLinks(
-        from source: CoreStoreObject, to target: CoreStoreObject
+        from source: CoreStoreObject, to target: CoreStoreObject, keepsOwn: Bool = false
     ) throws(StoreError) {
         guard let from = source.raw, let to = target.raw else { return }
         for relationship in from.entity.relationships {
@@ -135,7 +176,10 @@ struct UniqueConflicts {
             }
             context.setLinkedObjects([], of: source, from, relationshipID: relationship.id)
             var merged = linked
-            if relationship.kind != .toOne {
+            if relationship.kind == .toOne {
+                let own = context.linkedObjects(of: target, to, relationshipID: relationship.id)
+                if keepsOwn && !own.isEmpty { continue }
+            } else {
                 merged =
                     context.linkedObjects(of: target, to, relationshipID: relationship.id)
                     + linked

@@ -1,4 +1,4 @@
-/// The name of a blob: its first page and its size. Whoever stores the blob keeps both.
+/// The name of a blob: its first page and its size. Its owner keeps both.
 package struct BlobID: Hashable, Sendable {
     package let page: PageID
     package let sizeInBytes: UInt64
@@ -7,8 +7,6 @@ package struct BlobID: Hashable, Sendable {
         self.page = page
         self.sizeInBytes = sizeInBytes
     }
-
-    package static let encodedSize = 16
 
     /// Reads the 16 bytes that `encoded()` made.
     package init(_ bytes: ByteView) {
@@ -27,7 +25,7 @@ package enum BlobLayout {
     package static let kind = 0
     /// 1 in the first page of a blob, else 0.
     package static let flags = 1
-    package static let reserved = 2
+    package static let zero = 2
     package static let payloadSize = 4
     /// The next overflow or list page, 0 in the last one and in a chunk.
     package static let next = 8

@@ -1,10 +1,4 @@
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
+import CTrellis
 
 /// Bytes that grow at their end: where frames, extents and superblocks are put together.
 @safe
@@ -28,23 +22,28 @@ package final class ByteBuffer {
 
     package init(capacity: Int = 4096) {
         let capacity = max(capacity, 64)
-        // Safety: nobody else has the object yet.
+        // Safety: no other reference to the object exists yet.
         unsafe storedCapacity = capacity
         unsafe base = Self.block(malloc(capacity))
     }
 
     deinit {
+        // Safety: the block is `malloc`'s, and views end with the buffer.
         unsafe free(base)
     }
 
     /// A block of the allocator; without memory a process ends, as it does in Swift's own.
     private static func block(_ pointer: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer {
+        // Safety: the pointer is only compared with none.
         guard let pointer = unsafe pointer else { preconditionFailure("there is no memory left") }
         return unsafe pointer
     }
 
-    /// What has been written; valid until the next append.
-    package var view: ByteView { unsafe ByteView(unsafeBase: UnsafeRawPointer(base), count: count) }
+    /// The bytes that were written; valid until the next append.
+    package var view: ByteView {
+        // Safety: the block holds `count` bytes that were stored.
+        unsafe ByteView(unsafeBase: UnsafeRawPointer(base), count: count)
+    }
 
     package func removeAll() { count = 0 }
 
@@ -85,6 +84,7 @@ package final class ByteBuffer {
 
     package func appendUInt8(_ value: UInt8) {
         reserve(1)
+        // Safety: `reserve` made room.
         unsafe base.storeBytes(of: value, toByteOffset: count, as: UInt8.self)
         count += 1
     }
@@ -116,6 +116,7 @@ package final class ByteBuffer {
     /// Lends writable room behind the end; the body returns how many bytes it used.
     func appendUpTo(_ byteCount: Int, _ body: (UnsafeMutableRawPointer) -> Int) {
         reserve(byteCount)
+        // Safety: `reserve` made room for as many bytes as the body may store.
         let used = unsafe body(base + count)
         precondition(used >= 0 && used <= byteCount, "a writer used more room than it asked for")
         count += used
@@ -130,15 +131,26 @@ package final class ReadBuffer: @unchecked Sendable {
 
     package init(count: Int) {
         self.count = count
+        // Safety: the block is freed with the buffer.
         unsafe self.base = UnsafeMutableRawPointer.allocate(
             byteCount: max(count, 1), alignment: 16)
     }
 
     deinit {
+        // Safety: `init` allocated the block, and views end with the buffer.
         unsafe base.deallocate()
     }
 
-    package var view: ByteView { unsafe ByteView(unsafeBase: UnsafeRawPointer(base), count: count) }
+    package var view: ByteView {
+        // Safety: the block holds `count` bytes.
+        unsafe ByteView(unsafeBase: UnsafeRawPointer(base), count: count)
+    }
+
+    /// Where a call of the system stores; valid as long as the buffer is.
+    var mutableBytes: UnsafeMutableRawBufferPointer {
+        // Safety: `init` made so many bytes, or one where the count is zero.
+        unsafe UnsafeMutableRawBufferPointer(start: base, count: count)
+    }
 
     /// Overwrites a part, for file systems that live in memory.
     package func copy(_ source: ByteView, to byteOffset: Int) {

@@ -1,10 +1,4 @@
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
+import CTrellis
 
 /// Borrowed bytes of a page, of a record or of a key.
 ///
@@ -19,6 +13,7 @@ package struct ByteView {
 
     @inlinable @inline(__always)
     package init(unsafeBase base: UnsafeRawPointer, count: Int) {
+        // Safety: the caller's: so many bytes are readable for as long as the view is used.
         unsafe self.base = base
         self.count = count
     }
@@ -27,6 +22,7 @@ package struct ByteView {
 
     /// Where these bytes begin in others, when they are a part of those.
     package func offset(in other: ByteView) -> Int? {
+        // Safety: both addresses are only compared.
         let offset = unsafe base - other.base
         return offset >= 0 && offset <= other.count - count ? offset : nil
     }
@@ -91,12 +87,14 @@ package struct ByteView {
 
     /// A copy that its owner keeps.
     package func array() -> [UInt8] {
+        // Safety: the view shows `count` bytes.
         unsafe [UInt8](UnsafeRawBufferPointer(start: base, count: count))
     }
 
     /// The bytes as text. Ill-formed UTF-8 is repaired, as `String(decoding:as:)` does.
     @inlinable
     package func string() -> String {
+        // Safety: the view shows `count` bytes.
         unsafe String(
             decoding: UnsafeRawBufferPointer(start: base, count: count), as: UTF8.self)
     }

@@ -10,6 +10,7 @@ package enum Checksum {
 
     @usableFromInline
     static func hashBytes(_ base: UnsafeRawPointer, _ count: Int, _ seed: UInt64) -> UInt64 {
+        // Safety: `hash` alone calls, with a view's bytes.
         unsafe XXH64(base, count, seed)
     }
 }

@@ -1,12 +1,5 @@
+import CTrellis
 import Synchronization
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
 
 /// The image of one logical page in memory.
 ///
@@ -41,7 +34,7 @@ package struct PageBuffer: @unchecked Sendable {
     }
 
     /// What only scans ask.
-    private typealias Back = Guarded<KeptLanes>
+    private typealias Back = Guarded<ColumnCache>
 
     /// Ends what is not plain bytes together with the image.
     private final class OwnedBlock: Block {
@@ -69,7 +62,7 @@ package struct PageBuffer: @unchecked Sendable {
         // Safety: the block has room for the front, the bytes and the back, one behind the other,
         // each from a whole word on, and nobody else has it yet.
         unsafe PageBuffer.front(block).initialize(to: Front(id: id, count: count))
-        unsafe PageBuffer.back(block).initialize(to: Back(KeptLanes()))
+        unsafe PageBuffer.back(block).initialize(to: Back(ColumnCache()))
     }
 
     /// A page of zeros.
@@ -169,16 +162,19 @@ package struct PageBuffer: @unchecked Sendable {
     }
 
     /// Lends what scans have read of this image. Only of images that are published.
-    func withLanes<Result>(
-        _ body: (inout sending KeptLanes) -> sending Result
+    func withColumns<Result>(
+        _ body: (inout sending ColumnCache) -> sending Result
     ) -> sending Result {
         // Safety: the back was made with the image, and is a lock.
         unsafe PageBuffer.back(block).pointee.withLock(body)
     }
 
-    /// The page's bytes; valid as long as somebody has the image.
+    /// The page's bytes; valid as long as the image is retained.
     @inlinable @inline(__always)
-    package var view: ByteView { unsafe ByteView(unsafeBase: UnsafeRawPointer(base), count: count) }
+    package var view: ByteView {
+        // Safety: `init(uninitialized:)` made room for `count` bytes.
+        unsafe ByteView(unsafeBase: UnsafeRawPointer(base), count: count)
+    }
 
     @inlinable @inline(__always)
     package subscript(index: Int) -> UInt8 {

@@ -1,3 +1,5 @@
+import Primitives
+
 /// The validation of one tree node. Every number of the page is doubted.
 struct NodeCheck {
     private typealias Layout = NodeLayout
@@ -32,7 +34,7 @@ struct NodeCheck {
         try require(
             isLeaf ? level == 0 : level > 0 && level < Limits.treeDepthMax,
             "the node's level contradicts its kind", Layout.level)
-        try require(field(Layout.reserved) == 0, "a reserved field is in use", Layout.reserved)
+        try require(field(Layout.zero) == 0, "a field that must be zero is not", Layout.zero)
         let slotsStart = try checkFences()
         let count = field(Layout.slotCount)
         let heapStart = page.count - field(Layout.heapSize)
@@ -126,14 +128,15 @@ struct NodeCheck {
 
     /// For cells that are known to lie within the page.
     private func checkOverlaps(slotsStart: Int, count: Int) throws(StoreError) {
-        var occupied = ByteMap(count: page.count)
+        var occupied = BitMap(bitCount: page.count)
         for index in 0..<count {
             let slot = slotsStart + index * Layout.slotSize
             let cell = field(slot + Layout.slotCell)
             let size =
                 Layout.cellKey + field(slot + Layout.slotKeySize)
                 + Int(bytes.uint16(at: cell + Layout.cellValueSize) & ~Layout.valueFlag)
-            try require(occupied.claim(cell, count: size), "two cells overlap", slot)
+            let shared = occupied.insert(UInt64(cell), UInt64(size))
+            try require(shared == nil, "two cells overlap", slot)
         }
     }
 
@@ -171,28 +174,6 @@ struct NodeCheck {
                 "a value is too long for its leaf", cell)
         }
         return (cell, Layout.cellKey + suffixSize + valueSize, suffix)
-    }
-}
-
-/// Which bytes of a page are taken, a bit each.
-struct ByteMap {
-    private var words: [UInt64]
-
-    init(count: Int) { words = Array(repeating: 0, count: count / 64 + 1) }
-
-    /// Takes a range. False when a part of it is taken already.
-    mutating func claim(_ start: Int, count: Int) -> Bool {
-        var position = start
-        let end = start + count
-        while position < end {
-            let bit = position & 63
-            let taken = min(64 - bit, end - position)
-            let mask = (taken == 64 ? UInt64.max : (1 << UInt64(taken)) - 1) << UInt64(bit)
-            if words[position >> 6] & mask != 0 { return false }
-            words[position >> 6] |= mask
-            position += taken
-        }
-        return true
     }
 }
 

@@ -37,8 +37,8 @@ package enum PageCheck {
             flags == 0 || (flags == BlobLayout.flagFirst && kind != .blobChunk),
             "the page has an unknown flag", BlobLayout.flags)
         try require(
-            page.uint16(at: BlobLayout.reserved) == 0, "a reserved field is in use",
-            BlobLayout.reserved)
+            page.uint16(at: BlobLayout.zero) == 0, "a field that must be zero is not",
+            BlobLayout.zero)
         let size = Int(page.uint32(at: BlobLayout.payloadSize))
         let room = page.count - BlobLayout.payload
         try require(

@@ -1,22 +1,28 @@
+import Primitives
+
 /// Compares the allocation state that a checkpoint saved with what can be reached from that
 /// checkpoint. A writer trusts the state: what it calls free is written over.
 struct SpaceCheck {
-    private let engine: Engine
     private let superblock: Superblock
+    private let previousGeneration: UInt64
+    private let log: LogClaim
     private let saved: LoadedSpace
     private let content: StoreContent
-    private var reachable = UnitSet()
-    private var waiting = UnitSet()
+    private var reachable = BitMap()
+    private var waiting = BitMap()
     private(set) var findings: [Finding] = []
 
-    /// Returns what is wrong, nothing when nothing is. The engine has just been opened, for
+    /// Returns what is wrong, nothing when nothing is. The store has just been opened, for
     /// reading only; `content` is what its map names.
-    static func run(_ engine: Engine, _ content: StoreContent) -> [Finding] {
+    static func run(_ pager: Pager, _ content: StoreContent) -> [Finding] {
         do throws(StoreError) {
-            let superblock = engine.superblock
+            let (superblock, previous, segments) = pager.withPublished {
+                ($0.superblock, $0.previousGeneration, $0.segments)
+            }
             var check = SpaceCheck(
-                engine: engine, superblock: superblock,
-                saved: try engine.savedSpace(superblock.allocationRoot), content: content)
+                superblock: superblock, previousGeneration: previous,
+                log: LogClaim(pager.context.geometry, segments, pager.loggedExtents),
+                saved: try AllocationReader(pager.context).read(superblock), content: content)
             check.collectReachable()
             check.collectWaiting()
             check.compare()
@@ -29,10 +35,12 @@ struct SpaceCheck {
     }
 
     private init(
-        engine: Engine, superblock: Superblock, saved: LoadedSpace, content: StoreContent
+        superblock: Superblock, previousGeneration: UInt64, log: LogClaim, saved: LoadedSpace,
+        content: StoreContent
     ) {
-        self.engine = engine
         self.superblock = superblock
+        self.previousGeneration = previousGeneration
+        self.log = log
         self.saved = saved
         self.content = content
     }
@@ -81,8 +89,8 @@ struct SpaceCheck {
     }
 
     private mutating func compare() {
-        let used = UnitSet(words: saved.map.words)
-        let rules: [(in: UnitSet, notIn: UnitSet, said: String)] = [
+        let used = saved.map.bits
+        let rules: [(in: BitMap, notIn: BitMap, said: String)] = [
             (reachable, used, "in use and marked as free"),
             (waiting, used, "still needed and marked as free"),
             (used, reachable.union(waiting), "marked as used, and nothing uses it"),
@@ -104,16 +112,16 @@ struct SpaceCheck {
         guard saved.pendingConflict == nil else { return }
         var map = saved.map
         map.release(
-            previous: engine.state.previousGeneration,
+            previous: previousGeneration,
             held: [superblock.generation..<superblock.generation + 1])
-        if let conflict = engine.claimLog(in: &map) {
+        if let conflict = log.claim(in: &map) {
             note(conflict, "the log names a place that something else uses")
         }
     }
 
     /// A writer gives a free name to the next page.
     private mutating func compareNames() {
-        var runs = saved.freeNames[...]
+        var runs = saved.freeIDs[...]
         for id in content.pages {
             runs = runs.drop { $0.end <= id.rawValue }
             if let run = runs.first, id.rawValue >= run.start {
@@ -122,70 +130,5 @@ struct SpaceCheck {
                 findings.append(Finding(page: id, "the page's name was never given out"))
             }
         }
-    }
-}
-
-/// A set of units, a bit each.
-struct UnitSet {
-    private var words: [UInt64]
-
-    init(words: [UInt64] = []) { self.words = words }
-
-    /// Inserts a run. Returns a unit of it that the set had already.
-    mutating func insert(_ unit: UInt64, _ count: UInt64) -> UInt64? {
-        let end = unit + count
-        let needed = Int((end + 63) / 64)
-        if needed > words.count {
-            words.append(contentsOf: repeatElement(0, count: needed - words.count))
-        }
-        var shared: UInt64?
-        var position = unit
-        while position < end {
-            let bit = position % 64
-            let part = min(64 - bit, end - position)
-            let mask = (part == 64 ? UInt64.max : (1 << part) - 1) << bit
-            let word = Int(position / 64)
-            if shared == nil, words[word] & mask != 0 {
-                shared = position - bit + UInt64((words[word] & mask).trailingZeroBitCount)
-            }
-            words[word] |= mask
-            position += part
-        }
-        return shared
-    }
-
-    func union(_ other: UnitSet) -> UnitSet {
-        var longer = words.count >= other.words.count ? words : other.words
-        let shorter = words.count >= other.words.count ? other.words : words
-        for (index, word) in shorter.enumerated() { longer[index] |= word }
-        return UnitSet(words: longer)
-    }
-
-    func subtracting(_ other: UnitSet) -> [Range<UInt64>] {
-        runs { $0 < other.words.count ? words[$0] & ~other.words[$0] : words[$0] }
-    }
-
-    func intersection(_ other: UnitSet) -> [Range<UInt64>] {
-        runs { $0 < other.words.count ? words[$0] & other.words[$0] : 0 }
-    }
-
-    /// The runs of ones in words that are made up from this set's.
-    private func runs(_ word: (Int) -> UInt64) -> [Range<UInt64>] {
-        var runs: [Range<UInt64>] = []
-        for index in words.indices {
-            var bits = word(index)
-            while bits != 0 {
-                let low = UInt64(bits.trailingZeroBitCount)
-                let length = UInt64((~(bits >> low)).trailingZeroBitCount)
-                let start = UInt64(index) * 64 + low
-                if let last = runs.last, last.upperBound == start {
-                    runs[runs.count - 1] = last.lowerBound..<(start + length)
-                } else {
-                    runs.append(start..<(start + length))
-                }
-                bits &= length == 64 ? 0 : ~(((1 << length) - 1) << low)
-            }
-        }
-        return runs
     }
 }

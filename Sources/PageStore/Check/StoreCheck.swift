@@ -30,11 +30,11 @@ package enum StoreCheck {
 
     /// Only of a store that nobody changes: a writer's next checkpoint has a state of its own.
     private static func checkSpace(of snapshot: Snapshot, _ check: inout TreeCheck) {
-        let engine = snapshot.engine
-        guard engine.options.isReadOnly, !engine.options.opensPreviousGeneration,
-            engine.damage.isEmpty, let content = try? snapshot.mapContent()
+        let pager = snapshot.pager
+        guard pager.context.options.mode.follows, pager.withPublished({ $0.damage.isEmpty }),
+            let content = try? snapshot.mapContent()
         else { return }
-        for finding in SpaceCheck.run(engine, content) { check.note(finding) }
+        for finding in SpaceCheck.run(pager, content) { check.note(finding) }
     }
 
     /// The catalog's tree first: it may be among the known ones or not.

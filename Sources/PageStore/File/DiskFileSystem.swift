@@ -1,12 +1,5 @@
-import CFileIdentity
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
+import CTrellis
+import SystemPackage
 
 /// The file system of the machine.
 package struct DiskFileSystem: FileSystem {
@@ -21,101 +14,148 @@ package struct DiskFileSystem: FileSystem {
         // a time of its own, so that each commit, which looks here first, waits for the inode.
         var identity = FileIdentity(device: 0, inode: 0)
         // Safety: the path ends with a zero, and both numbers outlive the call, which fills them.
-        guard unsafe trellis_file_identity(path, &identity.device, &identity.inode) == 0 else {
-            if errno == ENOENT { return nil }
-            throw systemFailure("look at the file", path: path)
-        }
+        let reason = unsafe trellis_file_identity(path, &identity.device, &identity.inode)
+        if Errno(rawValue: reason) == .noSuchFileOrDirectory { return nil }
+        try requireSuccess(reason, "look at the file", path: path)
         return identity
+    }
+
+    package func target(of path: String) throws(StoreError) -> String {
+        var text: UnsafeMutablePointer<CChar>?
+        // Safety: the path ends with a zero, the call keeps no pointer to it, and `text` outlives
+        // the call, which sets it.
+        try requireSuccess(
+            unsafe trellis_resolve(path, &text), "follow the links of the path", path: path)
+        guard let text = unsafe text else { return path }
+        // Safety: the call has allocated the text, which ends with a zero, for its caller to free.
+        defer { unsafe free(text) }
+        return unsafe String(cString: text)
     }
 
     package func rename(_ path: String, to newPath: String) throws(StoreError) {
         // A second name and the end of the first: unlike a rename, this replaces nothing.
-        guard unsafe Glibc.link(path, newPath) == 0 else {
-            if errno == EEXIST {
-                throw StoreError(
-                    .invalidArgument, "there is a file of that name already", path: newPath)
-            }
-            throw systemFailure("name the file", path: newPath)
+        // Safety: both paths end with a zero, and the call keeps no pointer to them.
+        let reason = unsafe trellis_link(path, newPath)
+        if Errno(rawValue: reason) == .fileExists {
+            throw StoreError(
+                .invalidArgument, "there is a file of that name already", path: newPath)
         }
+        try requireSuccess(reason, "name the file", path: newPath)
         try unlink(path)
     }
 
+    package func replace(_ path: String, with newPath: String) throws(StoreError) {
+        // Safety: both paths end with a zero, and the call keeps no pointer to them.
+        let refusal = unsafe trellis_take_access(path, newPath)
+        try requireSuccess(refusal, "give the new file the old one's owner", path: path)
+        // Safety: as above.
+        let reason = unsafe trellis_rename(newPath, path)
+        try requireSuccess(reason, "replace the file", path: path)
+    }
+
     package func unlink(_ path: String) throws(StoreError) {
-        guard unsafe Glibc.unlink(path) == 0 else {
-            throw systemFailure("remove the file", path: path)
-        }
+        // Safety: the path ends with a zero, and the call keeps no pointer to it.
+        try requireSuccess(unsafe trellis_unlink(path), "remove the file", path: path)
     }
 
     package func syncDirectory(of path: String) throws(StoreError) {
         let end = path.lastIndex(of: "/")
         let folder = end.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
-        let descriptor = unsafe Glibc.open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw systemFailure("open the folder", path: folder) }
-        defer { _ = Glibc.close(descriptor) }
-        guard fsync(descriptor) == 0 else {
-            throw systemFailure("synchronise the folder", path: folder)
+        let descriptor = try systemCall("open the folder", path: folder) {
+            // Safety: the path ends with a zero, and the call keeps no pointer to it.
+            try unsafe FileDescriptor.open(
+                folder, .readOnly, options: [.directory, .closeOnExec])
         }
+        defer { try? descriptor.close() }
+        try requireSuccess(
+            trellis_sync(descriptor.rawValue), "synchronise the folder", path: folder)
     }
 
-    package func now() -> UInt64 {
-        var time = timespec()
-        unsafe clock_gettime(CLOCK_REALTIME, &time)
-        return UInt64(time.tv_sec) &* 1_000_000_000 &+ UInt64(time.tv_nsec)
-    }
+    package func now() -> UInt64 { trellis_now() }
 
     package func random() -> UInt64 {
         var generator = SystemRandomNumberGenerator()
         return generator.next()
     }
 
-    package func processID() -> Int32 { getpid() }
+    package func processID() -> Int32 { trellis_process_id() }
 }
 
 /// A file of the machine: one descriptor for buffered writes and reads, and one for the log, whose
-/// writes are durable when they return. Both stay open for the store's life.
+/// writes are durable when they return, where the system has such. Both stay open for the store's
+/// life.
 final class DiskFile: StoreFile, @unchecked Sendable {
     let identity: FileIdentity
     let path: String
-    let data: Int32
-    private let log: Int32
-    private let isWritable: Bool
-    private let processID = getpid()
+    let data: FileDescriptor
+    private let log: FileDescriptor
+    /// Whether a durable write takes a second call, which brings it to the medium.
+    private let isLogSynced: Bool
+    private let processID = trellis_process_id()
 
     init(path: String, mode: FileMode) throws(StoreError) {
-        let flags: Int32 =
-            switch mode {
-            case .readOnly: O_RDONLY
-            case .readWrite: O_RDWR
-            case .create: O_RDWR | O_CREAT
-            }
-        let data = unsafe Glibc.open(path, flags | O_CLOEXEC, mode_t(0o644))
-        guard data >= 0 else { throw systemFailure("open the file", path: path) }
-        var status = stat()
-        guard unsafe fstat(data, &status) == 0 else {
-            let failure = systemFailure("look at the file", path: path)
-            _ = Glibc.close(data)
-            throw failure
-        }
-        guard status.st_mode & S_IFMT == S_IFREG else {
-            _ = Glibc.close(data)
-            throw StoreError(.notAStore, "a store is a regular file, and this is not", path: path)
-        }
-        var log = data
-        if case .readOnly = mode {
-            isWritable = false
-        } else {
-            isWritable = true
-            log = unsafe Glibc.open(path, O_RDWR | O_DSYNC | O_CLOEXEC)
-            guard log >= 0 else {
-                let failure = systemFailure("open the file for its log", path: path)
-                _ = Glibc.close(data)
-                throw failure
-            }
-        }
-        self.path = path
+        let (data, identity) = try Self.open(path, mode)
         self.data = data
-        self.log = log
-        identity = FileIdentity(device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
+        self.identity = identity
+        self.path = path
+        if case .readOnly = mode {
+            log = data
+            isLogSynced = false
+            return
+        }
+        guard let options = DurableWrites.openOptions else {
+            log = data
+            isLogSynced = true
+            return
+        }
+        isLogSynced = false
+        do throws(StoreError) {
+            log = try systemCall("open the file for its log", path: path) {
+                // Safety: as for the folder's path.
+                try unsafe FileDescriptor.open(
+                    path, .readWrite, options: options.union(.closeOnExec))
+            }
+        } catch {
+            try? data.close()
+            throw error
+        }
+    }
+
+    private static func open(
+        _ path: String, _ mode: FileMode
+    ) throws(StoreError) -> (FileDescriptor, FileIdentity) {
+        let access: FileDescriptor.AccessMode
+        var options: FileDescriptor.OpenOptions = .closeOnExec
+        var permissions: FilePermissions = [.ownerReadWrite, .groupRead, .otherRead]
+        switch mode {
+        case .readOnly: access = .readOnly
+        case .readWrite: access = .readWrite
+        case .create:
+            access = .readWrite
+            options.insert(.create)
+        case .createNew:
+            access = .readWrite
+            options.insert([.create, .exclusiveCreate])
+            permissions = .ownerReadWrite
+        }
+        let data = try systemCall("open the file", path: path) {
+            // Safety: as for the folder's path.
+            try unsafe FileDescriptor.open(
+                path, access, options: options, permissions: permissions)
+        }
+        do throws(StoreError) {
+            let status = try systemCall("look at the file", path: path) { try data.stat() }
+            guard status.type == .regular else {
+                throw StoreError(
+                    .notAStore, "a store is a regular file, and this is not", path: path)
+            }
+            let identity = FileIdentity(
+                device: UInt64(status.deviceID.rawValue), inode: UInt64(status.inode.rawValue))
+            return (data, identity)
+        } catch {
+            try? data.close()
+            throw error
+        }
     }
 
     deinit { close() }
@@ -127,32 +167,26 @@ final class DiskFile: StoreFile, @unchecked Sendable {
         isClosed = true
         // A process that is just being started shares the open file until it runs its program. One
         // that was forked gives nothing back: the locks are its parent's.
-        if getpid() == processID { unlockAll() }
-        if log != data { _ = Glibc.close(log) }
-        _ = Glibc.close(data)
+        if trellis_process_id() == processID { unlockAll() }
+        if log != data { try? log.close() }
+        try? data.close()
     }
 
-    func willRead(to byteOffset: UInt64) {
-        #if canImport(Glibc) || canImport(Musl)
-            // A hint: where it fails, each read waits for itself.
-            _ = posix_fadvise(data, 0, off_t(clamping: byteOffset), POSIX_FADV_WILLNEED)
-        #endif
-    }
+    func willRead(to byteOffset: UInt64) { trellis_will_read(data.rawValue, byteOffset) }
 
     func read(into buffer: ReadBuffer, at byteOffset: UInt64) throws(StoreError) -> Int {
-        var filled = 0
-        while filled < buffer.count {
-            // Safety: the range from `filled` to `count` lies inside the buffer.
-            let result = retryingInterrupts {
-                unsafe pread(
-                    data, buffer.base + filled, buffer.count - filled,
-                    off_t(byteOffset) + off_t(filled))
+        try systemCall("read", path: path, byteOffset: byteOffset) {
+            var filled = 0
+            while filled < buffer.count {
+                // Safety: the buffer has as many bytes as it says, from `filled` on one or more.
+                let count = try unsafe data.read(
+                    fromAbsoluteOffset: Int64(byteOffset) + Int64(filled),
+                    into: UnsafeMutableRawBufferPointer(rebasing: buffer.mutableBytes[filled...]))
+                if count == 0 { break }
+                filled += count
             }
-            if result < 0 { throw systemFailure("read", path: path, byteOffset: byteOffset) }
-            if result == 0 { break }
-            filled += result
+            return filled
         }
-        return filled
     }
 
     func write(_ bytes: ByteView, at byteOffset: UInt64) throws(StoreError) {
@@ -161,45 +195,39 @@ final class DiskFile: StoreFile, @unchecked Sendable {
 
     func writeDurably(_ bytes: ByteView, at byteOffset: UInt64) throws(StoreError) {
         try write(bytes, at: byteOffset, through: log)
+        if isLogSynced { try sync() }
     }
 
     private func write(
-        _ bytes: ByteView, at byteOffset: UInt64, through descriptor: Int32
+        _ bytes: ByteView, at byteOffset: UInt64, through descriptor: FileDescriptor
     ) throws(StoreError) {
-        var written = 0
-        while written < bytes.count {
-            // Safety: the range from `written` to `count` lies inside the view.
-            let result = retryingInterrupts {
-                unsafe pwrite(
-                    descriptor, bytes.base + written, bytes.count - written,
-                    off_t(byteOffset) + off_t(written))
+        try systemCall("write", path: path, byteOffset: byteOffset) {
+            var written = 0
+            while written < bytes.count {
+                // Safety: the view shows as many bytes as it says, from `written` on one or more.
+                written += try unsafe descriptor.write(
+                    toAbsoluteOffset: Int64(byteOffset) + Int64(written),
+                    UnsafeRawBufferPointer(
+                        start: bytes.base + written, count: bytes.count - written))
             }
-            if result < 0 { throw systemFailure("write", path: path, byteOffset: byteOffset) }
-            written += result
         }
     }
 
     func sync() throws(StoreError) {
-        guard retryingInterrupts({ Int(fsync(data)) }) == 0 else {
-            throw systemFailure("synchronise the file", path: path)
-        }
+        try requireSuccess(trellis_sync(data.rawValue), "synchronise the file", path: path)
     }
 
     func truncate(to sizeInBytes: UInt64) throws(StoreError) {
-        guard retryingInterrupts({ Int(ftruncate(data, off_t(sizeInBytes))) }) == 0 else {
-            throw systemFailure("set the size of the file", path: path)
+        try systemCall("set the size of the file", path: path) {
+            try data.resize(to: Int64(sizeInBytes))
         }
     }
 
-    func size() throws(StoreError) -> UInt64 { UInt64(max(try status().st_size, 0)) }
+    func size() throws(StoreError) -> UInt64 { UInt64(max(try status().size, 0)) }
 
-    func nameCount() throws(StoreError) -> UInt64 { UInt64(try status().st_nlink) }
+    func nameCount() throws(StoreError) -> UInt64 { UInt64(try status().linkCount) }
 
-    private func status() throws(StoreError) -> stat {
-        var status = stat()
-        guard unsafe fstat(data, &status) == 0 else {
-            throw systemFailure("look at the file", path: path)
-        }
-        return status
+    private func status() throws(StoreError) -> Stat {
+        try systemCall("look at the file", path: path) { try data.stat() }
     }
 }

@@ -6,6 +6,9 @@ package enum FileMode: Sendable {
     case readWrite
     /// Read and write; the file is created when it is not there.
     case create
+    /// Read and write; the file is created for its owner alone. Throws `invalidArgument` when
+    /// something has that name.
+    case createNew
 }
 
 /// What names a file for the system, whatever its path is.
@@ -26,9 +29,15 @@ package protocol FileSystem: Sendable {
     func open(_ path: String, _ mode: FileMode) throws(StoreError) -> any StoreFile
     /// The identity of the file at a path now, nil when there is none.
     func identity(_ path: String) throws(StoreError) -> FileIdentity?
+    /// The path of the file itself, where a path leads to it by a symbolic link.
+    func target(of path: String) throws(StoreError) -> String
     /// Gives a file another name. Throws `invalidArgument` when something has that name: nothing is
     /// ever replaced.
     func rename(_ path: String, to newPath: String) throws(StoreError)
+    /// Gives a file the name of another one, which loses it, in one step: at every moment the path
+    /// leads to the one or the other. The file gets the other one's owner and permissions first,
+    /// or nothing is replaced.
+    func replace(_ path: String, with newPath: String) throws(StoreError)
     func unlink(_ path: String) throws(StoreError)
     /// Makes the folder's entry of a file durable.
     func syncDirectory(of path: String) throws(StoreError)
@@ -37,6 +46,11 @@ package protocol FileSystem: Sendable {
     func random() -> UInt64
     /// The process that asks: another number than before means a fork.
     func processID() -> Int32
+}
+
+/// A file system without symbolic links.
+extension FileSystem {
+    package func target(of path: String) throws(StoreError) -> String { path }
 }
 
 /// One open file. Calls are synchronous and may come from any thread.

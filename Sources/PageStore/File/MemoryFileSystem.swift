@@ -17,9 +17,15 @@ package final class MemoryFileSystem: FileSystem {
     }
 
     package func open(_ path: String, _ mode: FileMode) throws(StoreError) -> any StoreFile {
-        let found: MemoryFile? = state.withLock { state in
-            if let file = state.files[path] { return file }
-            guard case .create = mode else { return nil }
+        let found: MemoryFile? = try state.withLock { state throws(StoreError) in
+            if let file = state.files[path] {
+                if case .createNew = mode { throw Self.taken(path) }
+                return file
+            }
+            switch mode {
+            case .readOnly, .readWrite: return nil
+            case .create, .createNew: break
+            }
             let file = MemoryFile(identity: FileIdentity(device: device, inode: state.nextInode))
             state.nextInode += 1
             state.files[path] = file
@@ -41,9 +47,21 @@ package final class MemoryFileSystem: FileSystem {
             state.files[newPath] = state.files.removeValue(forKey: path)
             return true
         }
-        guard isFree else {
-            throw StoreError(
-                .invalidArgument, "there is a file of that name already", path: newPath)
+        guard isFree else { throw Self.taken(newPath) }
+    }
+
+    private static func taken(_ path: String) -> StoreError {
+        StoreError(.invalidArgument, "there is a file of that name already", path: path)
+    }
+
+    package func replace(_ path: String, with newPath: String) throws(StoreError) {
+        let isFound = state.withLock { state in
+            guard let file = state.files.removeValue(forKey: newPath) else { return false }
+            state.files[path] = file
+            return true
+        }
+        guard isFound else {
+            throw StoreError(.notFound, "there is no such file in memory", path: newPath)
         }
     }
 

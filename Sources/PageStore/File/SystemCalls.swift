@@ -1,35 +1,39 @@
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
+import SystemPackage
 
-/// The typed error for what the system reported last.
+/// The typed error for a call that the system refused.
 func systemFailure(
-    _ action: String, path: String, byteOffset: UInt64? = nil, number: Int32 = errno
+    _ action: String, _ reason: Errno, path: String, byteOffset: UInt64? = nil
 ) -> StoreError {
     let code: StoreError.Code =
-        switch number {
-        case ENOSPC, EDQUOT: .diskFull
-        case EACCES, EPERM, EROFS: .permissionDenied
-        case ENOENT, ENOTDIR: .notFound
-        case EFBIG: .tooLarge
+        switch reason {
+        case .noSpace, .diskQuotaExceeded: .diskFull
+        case .permissionDenied, .notPermitted, .readOnlyFileSystem: .permissionDenied
+        case .noSuchFileOrDirectory, .notDirectory: .notFound
+        case .fileTooLarge: .tooLarge
+        case .fileExists: .invalidArgument
         default: .io
         }
-    // Safety: the system's text ends with a zero and is copied before anything else is called.
-    let reason = unsafe String(cString: strerror(number))
     return StoreError(
-        code, "the system could not \(action): \(reason)", byteOffset: byteOffset, path: path,
-        systemError: number)
+        code, "the system could not \(action): \(reason.description)", byteOffset: byteOffset,
+        path: path, systemError: reason.rawValue)
 }
 
-/// Repeats a call that a signal interrupted.
+/// Makes a call of swift-system, whose errors are `Errno`s, with typed ones.
 @inline(__always)
-func retryingInterrupts(_ call: () -> Int) -> Int {
-    while true {
-        let result = call()
-        if result != -1 || errno != EINTR { return result }
+func systemCall<Result>(
+    _ action: @autoclosure () -> String, path: String, byteOffset: UInt64? = nil,
+    _ call: () throws -> Result
+) throws(StoreError) -> Result {
+    do {
+        return try call()
+    } catch {
+        let reason = error as? Errno ?? .ioError
+        throw systemFailure(action(), reason, path: path, byteOffset: byteOffset)
     }
+}
+
+/// Throws when a call of the C library, which returns 0 or the reason, was refused.
+func requireSuccess(_ reason: Int32, _ action: String, path: String) throws(StoreError) {
+    guard reason != 0 else { return }
+    throw systemFailure(action, Errno(rawValue: reason), path: path)
 }

@@ -39,15 +39,15 @@ struct PageVersion {
 /// A completed checkpoint and what was committed since: what snapshots look pages up in.
 ///
 /// Snapshots keep the generation that they started in alive; commits append to the newest one
-/// only. All access is under the engine's lock.
+/// only. All access is under the pager's lock.
 final class Generation: @unchecked Sendable {
     let number: UInt64
     /// The last commit that the map covers.
     let checkpointCommit: UInt64
     let map: PageMap
-    private(set) var versions = VersionTable()
-    /// False until the first is added, which each lookup asks.
-    private var hasHadVersions = false
+    /// Nil until the first version is added. Changed outside of the property, because then each
+    /// lookup reads it without a check for exclusivity.
+    private var table: VersionTable?
     /// Bytes of the images in `versions`.
     private(set) var imageBytes = 0
     /// Units of the out-of-line extents that its commits wrote.
@@ -77,51 +77,61 @@ final class Generation: @unchecked Sendable {
         newestWhenRead = number
         self.checkpointCommit = checkpointCommit
         self.map = map
-        versions = last.versions.behind(checkpointCommit)
-        hasHadVersions = versions.entries.count > 0
-        versions.visit(count)
+        let later = last.versions.behind(checkpointCommit)
+        if !later.entries.isEmpty { table = later }
+        later.visit(count)
         replaced = last.replaced.filter { $0.commit > checkpointCommit }
     }
 
+    var versions: VersionTable { table ?? VersionTable() }
+
     /// The newest version at or before a commit.
     func version(of id: PageID, upTo commit: UInt64) -> PageVersion? {
-        guard hasHadVersions, let place = versions.entries.place(of: id.rawValue),
-            let last = versions.entries.slots[place].value?.newest.commit
+        guard let place = table?.entries.index(of: id.rawValue),
+            let last = table?.entries.slots[place].value?.newest.commit
         else { return nil }
         guard last <= commit else {
-            let link = versions.entries.slots[place].value?.older
-            return versions.older.version(from: link, upTo: commit)
+            let link = table?.entries.slots[place].value?.older
+            return table?.older.version(from: link, upTo: commit)
         }
         // Handing the image out waits for its count of references, and then for its header.
-        versions.entries.slots[place].value?.location?.prefetchNode()
-        return versions.entries.slots[place].value?.newest
+        table?.entries.slots[place].value?.location?.prefetchNode()
+        return table?.entries.slots[place].value?.newest
     }
 
     /// What a delta against the newest version of a page would build on.
-    func chain(of id: PageID) -> DeltaChain { versions.chain(of: id) }
+    func chain(of id: PageID) -> DeltaChain {
+        guard let place = table?.entries.index(of: id.rawValue) else { return DeltaChain() }
+        return table?.entries.slots[place].value?.newest.chain ?? DeltaChain()
+    }
 
     func noteReplaced(_ address: ExtentAddress, commit: UInt64) {
         replaced.append((address, commit))
     }
 
-    /// The commits that somebody sees: those of snapshots, and those that are named, which the next
+    /// The visible commits: those of snapshots, and those that are named, which the next
     /// snapshots will show.
     func shown(besides commits: [UInt64]) -> ShownCommits { ShownCommits(commits + pins.keys) }
 
-    /// Adds a page's newest version, and lets go of those that nobody can see any more.
+    /// Adds a page's newest version, and prunes those that no reader can see any more.
     func append(_ version: PageVersion, of id: PageID, keeping shown: ShownCommits) {
-        hasHadVersions = true
         count(version)
-        let (replaced, freedBytes) = versions.append(version, of: id, keeping: shown)
+        var changed = table.take() ?? VersionTable()
+        let (replaced, freedBytes) = changed.append(version, of: id, keeping: shown)
+        table = changed
         imageBytes -= freedBytes
         if let replaced, case .extent(let address) = replaced.content {
             noteReplaced(address, commit: replaced.commit)
         }
     }
 
-    /// Lets go of the versions of all pages that nobody can see any more: of each page that was
+    /// Prunes the versions of all pages that no reader can see any more: of each page that was
     /// not written again, one may be left.
-    func trim(keeping shown: ShownCommits) { imageBytes -= versions.trim(keeping: shown) }
+    func trim(keeping shown: ShownCommits) {
+        guard var changed = table.take() else { return }
+        imageBytes -= changed.trim(keeping: shown)
+        table = changed
+    }
 
     private func count(_ version: PageVersion) {
         switch version.content {

@@ -1,9 +1,11 @@
+import Primitives
+
 /// Images of pages as they are on disk, up to a budget of bytes.
 ///
 /// Keyed by the whole map entry, never by place alone. The clock gives each image a second chance,
-/// so that a scan does not push out what is used again and again. An image that somebody holds
+/// so that a scan does not push out what is used again and again. An image that is pinned
 /// would give no memory back, so that others go first: what a sort keeps of pages is inside the
-/// budget as long as they have room there. All access is under the engine's lock.
+/// budget as long as they have room there. All access is under the pager's lock.
 ///
 /// Who looks a page up again and again keeps a ``CacheHint`` of it: that finds the image with one
 /// look at memory, where the table by place takes three.
@@ -20,7 +22,7 @@ struct PageCache {
 
     private var slots: [Slot] = []
     private var freeSlots: [Int] = []
-    private var slotByPlace = NumberTable<Int>()
+    private var slotByPlace = IntegerMap<Int>()
     private var hand = 0
     /// How many pages were asked for, in the cache or outside.
     var lookupCount: UInt64 = 0
@@ -30,7 +32,7 @@ struct PageCache {
     /// What pages outside of the cache take of the budget; a quarter of it is always the cache's.
     private(set) var reservedBytes = 0
     /// What scans keep with pages, in the cache or outside, takes of it too.
-    let keptBytes = KeptBytes()
+    let keptBytes = ColumnCacheBudget()
 
     init(budgetInBytes: Int) {
         self.budgetInBytes = budgetInBytes
@@ -76,8 +78,8 @@ struct PageCache {
         return CacheHint(slot: UInt32(truncatingIfNeeded: index))
     }
 
-    /// - Parameter passesHeld: false where the caller holds what it puts in one after the other,
-    ///   so that to look for images that nobody holds would take long and find others' alone.
+    /// - Parameter passesHeld: false where the caller pins the pages it inserts: skipping pinned
+    ///   pages would then scan the whole clock.
     mutating func insert(
         _ image: PageBuffer, at address: ExtentAddress, passesHeld: Bool = true
     ) {
@@ -118,7 +120,7 @@ struct PageCache {
     mutating func removeAll() {
         slots = []
         freeSlots = []
-        slotByPlace = NumberTable()
+        slotByPlace = IntegerMap()
         hand = 0
         sizeInBytes = 0
     }

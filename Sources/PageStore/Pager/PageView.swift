@@ -35,7 +35,7 @@ package class PageView {
     package var catalogRoot: PageID? { nil }
 
     /// Counts what scans keep with its pages; nil where those change.
-    var keptBytes: KeptBytes? { nil }
+    var keptBytes: ColumnCacheBudget? { nil }
 }
 
 /// Pages that can be changed.
@@ -45,17 +45,17 @@ package class PageEditor: PageView {
         throw .corrupt(id, "the page does not exist")
     }
 
-    /// Called when a private copy will not be changed any more, unless somebody asks for it anew.
+    /// Called when a private copy will not be changed any more, unless it is asked for again.
     package func leave(_ page: PageBuffer) {}
 
-    /// Called between two changes, when nobody holds a page: a transaction that has outgrown its
+    /// Called between two changes, when no page is held: a transaction that has outgrown its
     /// share of memory writes pages out.
     package func makeRoom() throws(StoreError) {}
 
     /// From how many bytes of entries on an empty tree is built by ``TreeBuilder``.
     package var bulkBytesMin: Int { .max }
 
-    /// Writes new pages to their places, once: nobody changes them any more.
+    /// Writes new pages to their places, once: they are not changed any more.
     package func writeOut(_ pages: [PageBuffer]) throws(StoreError) {}
 
     /// Notes a leaf that was filled in the order of its keys. Those that come next mostly leave it

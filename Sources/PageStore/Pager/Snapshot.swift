@@ -2,32 +2,37 @@
 /// waits for it. Many threads may read one snapshot.
 package final class Snapshot: PageView, @unchecked Sendable {
     package let commitNumber: UInt64
-    let engine: Engine
+    let pager: Pager
     let generation: Generation
     private let root: PageID?
     /// Every lookup of a key begins with the same few branches.
-    private let branches = BranchTable()
+    private let branches = BranchCache()
 
-    /// The generation is pinned already.
-    init(engine: Engine, generation: Generation, commitNumber: UInt64, catalogRoot: PageID?) {
-        self.engine = engine
-        self.generation = generation
-        self.commitNumber = commitNumber
-        self.root = catalogRoot
-        super.init(pageSizeInBytes: engine.options.pageSizeInBytes)
+    /// Takes the pin over.
+    init(_ pager: Pager, _ pin: SnapshotPin) {
+        self.pager = pager
+        generation = pin.generation
+        commitNumber = pin.commitNumber
+        root = pin.catalogRoot
+        super.init(pageSizeInBytes: pager.context.geometry.pageSizeInBytes)
     }
 
-    deinit { engine.unpin(generation, commitNumber) }
+    deinit { pager.unpin(pin) }
+
+    /// What the snapshot keeps.
+    var pin: SnapshotPin {
+        SnapshotPin(generation: generation, commitNumber: commitNumber, catalogRoot: root)
+    }
 
     package override var catalogRoot: PageID? { root }
-    override var keptBytes: KeptBytes? { engine.keptBytes }
+    override var keptBytes: ColumnCacheBudget? { pager.keptBytes }
 
     override func pageInMemory(_ id: PageID) -> PageBuffer? {
-        engine.pageInMemory(id, generation: generation, commit: commitNumber)
+        pager.pageInMemory(id, generation: generation, commit: commitNumber)
     }
 
     override func prefetchLeaf(_ id: PageID) {
-        engine.imageAddress(of: id, generation: generation, commit: commitNumber)?
+        pager.imageAddress(of: id, generation: generation, commit: commitNumber)?
             .prefetchLeaf(pageSizeInBytes: pageSizeInBytes)
     }
 
@@ -40,13 +45,13 @@ package final class Snapshot: PageView, @unchecked Sendable {
     ) throws(StoreError) -> PageBuffer {
         // Nothing is forecast of a branch.
         if forecast == nil, let branch = branches.page(id) { return branch }
-        let page = try engine.page(
+        let page = try pager.page(
             id, generation: generation, commit: commitNumber, expecting: forecast)
         if page[0] == PageKind.treeBranch.rawValue { branches.insert(page) }
         return page
     }
 
     override func knownWay(to key: ByteView, in tree: TreeID) -> TreeStep? {
-        branches.way(to: key, from: tree.root)
+        branches.descent(to: key, from: tree.root)
     }
 }

@@ -1,8 +1,9 @@
+import Primitives
+
 /// The versions of pages that commits made since a checkpoint.
 ///
-/// The newest of each page stands in a table, which is what nearly every lookup wants: one place
-/// says its commit and its image. Those before it hang on it, the newest first, for as long as
-/// somebody may see them.
+/// The newest version of a page is stored inline, which is what nearly every lookup wants; older
+/// versions form a linked list, newest first, until no snapshot can see them.
 struct VersionTable {
     struct Entry {
         private(set) var newest: PageVersion
@@ -19,7 +20,7 @@ struct VersionTable {
 
     // A lookup reads these where they are (``Generation/version(of:upTo:)``): a method would take
     // the lists in them as arguments, and count a reference to each.
-    private(set) var entries = NumberTable<Entry>()
+    private(set) var entries = IntegerMap<Entry>()
     private(set) var older = OlderVersions()
 
     /// The pages that have versions, in no particular order.
@@ -43,19 +44,12 @@ struct VersionTable {
         }
     }
 
-    /// What a delta against the newest version of a page would build on.
-    @inline(__always)
-    func chain(of id: PageID) -> DeltaChain {
-        guard let place = entries.place(of: id.rawValue) else { return DeltaChain() }
-        return entries.slots[place].value?.newest.chain ?? DeltaChain()
-    }
-
-    /// Adds a page's newest version and lets go of those that nobody can see any more. The one that
+    /// Adds a page's newest version and prunes those that no reader can see any more. The one that
     /// it replaces, which comes back, is what snapshots show until the new commit is published.
     mutating func append(
         _ version: PageVersion, of id: PageID, keeping shown: ShownCommits
     ) -> (replaced: PageVersion?, freedBytes: Int) {
-        guard let place = entries.place(of: id.rawValue), var entry = entries.take(at: place)
+        guard let place = entries.index(of: id.rawValue), var entry = entries.take(at: place)
         else {
             entries[id.rawValue] = Entry(version)
             return (nil, 0)
@@ -67,7 +61,7 @@ struct VersionTable {
         return (replaced, freed)
     }
 
-    /// Lets go of the versions of all pages that nobody can see any more; returns the bytes of
+    /// Prunes the versions of all pages that no reader can see any more; returns the bytes of
     /// their images.
     mutating func trim(keeping shown: ShownCommits) -> Int {
         var freed = 0
@@ -97,7 +91,7 @@ struct VersionTable {
     }
 }
 
-/// Commits that somebody sees or will see.
+/// Commits that readers see or will see.
 struct ShownCommits {
     private let numbers: [UInt64]
 
@@ -149,7 +143,7 @@ struct OlderVersions {
         }
     }
 
-    /// Takes out of a chain what nobody sees; returns the bytes of its images.
+    /// Takes invisible versions out of a chain; returns the bytes of their images.
     /// - Parameter end: the commit that replaced the chain's first.
     mutating func letGo(
         from first: inout Int32, until end: UInt64, keeping shown: ShownCommits

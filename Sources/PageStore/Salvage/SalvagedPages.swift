@@ -70,8 +70,7 @@ package final class SalvagedPages: PageView {
         _ path: String, _ files: any FileSystem
     ) throws(StoreError) -> Engine? {
         var options = Engine.Options()
-        options.isReadOnly = true
-        options.toleratesDamage = true
+        options.mode = .readingDamaged
         do throws(StoreError) {
             return try Engine.open(path: path, options: options, files: files)
         } catch {
@@ -95,7 +94,7 @@ package final class SalvagedPages: PageView {
             hasSuperblock = true
             root = snapshot.catalogRoot
             commitNumber = snapshot.commitNumber
-            damage = snapshot.engine.damage
+            damage = snapshot.pager.withPublished { $0.damage }
             unknown = takeNamed(snapshot)
             isComplete = damage.isEmpty && unknown.isEmpty
         }

@@ -64,16 +64,19 @@ package final class Cursor {
         return valueBytes.view
     }
 
+    /// A bit that the room above may add to a page's proof, to say more of the page.
+    package static let noteOfProof: UInt64 = 1 << 63
+
     /// Takes over the entries from here to the end of the leaf, and moves to the last of them.
     /// Nil when a key is not a number of eight bytes.
     ///
     /// A page is marked with `proof` by who found that all its keys are, and that none of its
-    /// values lies elsewhere; nil for pages that change.
+    /// values lies elsewhere; nil for pages that change. The mark may have `noteOfProof` too.
     package func takeLeaf(provedBy proof: UInt64?) throws(StoreError) -> LeafEntries? {
         guard let leaf, isValid else {
             preconditionFailure("a cursor that is at no entry has no leaf")
         }
-        let isProved = proof.map { leaf.page.proof == $0 } ?? false
+        let isProved = proof.map { leaf.page.proof & ~Self.noteOfProof == $0 } ?? false
         guard
             let entries = try LeafEntries(
                 leaf, from: index, of: view, isProved: isProved, isPublished: proof != nil,

@@ -1,10 +1,10 @@
-/// Where an entry may lie in a leaf that nobody has looked at yet.
+/// Where an entry may lie in a leaf that no lookup has read yet.
 ///
-/// Numbers of records have few gaps and come in order, so that what stands between two separators
+/// Keys of eight bytes that have few gaps and come in order: the distance between two separators
 /// says how many entries the leaf has between them, which of them is sought, and about where its
 /// cell is, for cells are stacked from the page's end. Memory is asked for all that at once, where
 /// the header, the slot and the cell would be waited for one after the other. A forecast that is
-/// wrong costs some lines that nobody reads.
+/// wrong costs some lines that are not read.
 struct EntryForecast {
     /// More entries than a leaf has: the keys have gaps, or are no numbers.
     private static let entryCountMax = 1 << 11

@@ -24,16 +24,16 @@ struct LeafMerge {
     private var entries: [Int32] = []
     /// What the entries take behind the old leaf's prefix.
     private var sizeInBytes = 0
-    /// The edits that add a key which shares its beginning with another one of the leaf.
-    private(set) var sharers: [Int] = []
+    /// The edits that add a key of which another one of the leaf differs in the suffix alone.
+    private(set) var conflictCandidates: [Int] = []
     /// Those of which another leaf may have such a key.
-    private(set) var unsure: [Int] = []
+    private(set) var undecided: [Int] = []
 
     /// Nil when a value that lies elsewhere would have to go.
     ///
-    /// - Parameter ownSize: how many bytes at a key's end its beginning is without; nil when
-    ///   nobody asks which keys share theirs.
-    init?(_ old: NodeView, _ edits: ArraySlice<KeyEdit>, ownSize: Int?) {
+    /// - Parameter shape: of the keys; nil when keys that differ in their suffix alone do not
+    ///   matter.
+    init?(_ old: NodeView, _ edits: ArraySlice<KeyEdit>, _ shape: KeyShape?) {
         self.old = old
         self.edits = edits
         entries.reserveCapacity(old.slotCount + edits.count)
@@ -50,9 +50,8 @@ struct LeafMerge {
                 slot += 1
             }
             if edit.isRemoval { continue }
-            if let ownSize {
-                let beginning = edit.key.slice(from: 0, count: edit.key.count - ownSize)
-                look(for: beginning, of: position, before: slot)
+            if let shape {
+                look(for: shape.beginning(of: edit.key), of: position, before: slot)
             }
             entries.append(~Int32(position))
             sizeInBytes += NodeLayout.entrySize(
@@ -73,11 +72,11 @@ struct LeafMerge {
         let isShared =
             entries.last.map { hasPrefix(beginning, $0) } == true
             || slot < old.slotCount && old.hasPrefix(beginning, at: slot)
-        if isShared { return sharers.append(position) }
+        if isShared { return conflictCandidates.append(position) }
         // The fences say whether the leaves beside this one may hold such keys.
         let mayBeBefore = entries.isEmpty && old.lowerFence.compare(beginning) > 0
         let mayBeBehind = slot == old.slotCount && old.upperFence.hasPrefix(beginning)
-        if mayBeBefore || mayBeBehind { unsure.append(position) }
+        if mayBeBefore || mayBeBehind { undecided.append(position) }
     }
 
     private func hasPrefix(_ beginning: ByteView, _ entry: Int32) -> Bool {
@@ -95,15 +94,20 @@ struct LeafMerge {
         if NodeLayout.slotsStart(fencesSize: fencesSize) + sizeInBytes <= pageSizeInBytes {
             return []
         }
-        // A change that comes later must not split a leaf at once.
-        let room = pageSizeInBytes / 16 * 15 - NodeLayout.slotsStart(fencesSize: fencesSize)
+        let fillMax = SplitPlan.fillMax(pageSizeInBytes: pageSizeInBytes)
+        let room = fillMax - NodeLayout.slotsStart(fencesSize: fencesSize)
         guard room > 0 else { return nil }
         let count = (sizeInBytes + room - 1) / room
         var cuts: [Cut] = []
         var (start, before, partSize) = (0, 0, 0)
         var lowerSize = old.lowerFence.count
         for index in entries.indices {
-            if index > start, before * count >= sizeInBytes * (cuts.count + 1) {
+            let entrySize = size(entries[index])
+            if index > start,
+                SplitPlan.isPast(
+                    share: cuts.count + 1, of: count, before: before, size: entrySize,
+                    total: sizeInBytes)
+            {
                 let separator = separator(at: index)
                 let size = lowerSize + separator.count
                 guard NodeLayout.slotsStart(fencesSize: size) + partSize <= pageSizeInBytes else {
@@ -112,9 +116,8 @@ struct LeafMerge {
                 cuts.append(Cut(index: index, separator: separator))
                 (start, partSize, lowerSize) = (index, 0, separator.count)
             }
-            let size = size(entries[index])
-            before += size
-            partSize += size
+            before += entrySize
+            partSize += entrySize
         }
         let lastSize = NodeLayout.slotsStart(fencesSize: lowerSize + old.upperFence.count)
         return lastSize + partSize <= pageSizeInBytes ? cuts : nil
@@ -160,20 +163,21 @@ struct LeafMerge {
     private func fill(
         _ page: PageBuffer, _ range: Range<Int>, _ lower: [UInt8], _ upper: [UInt8]
     ) {
-        let leaf = lower.withView { lower in
+        lower.withView { lower in
             upper.withView { upper in
-                NodeView.clear(page, level: 0, lower: lower, upper: upper, firstChild: nil)
+                var builder = NodeBuilder(
+                    page, level: 0, lower: lower, upper: upper, firstChild: nil)
+                let skipped = builder.node.prefixSize - old.prefixSize
+                for entry in entries[range] {
+                    if entry < 0 {
+                        let key = edits[Int(~entry)].key
+                        builder.append(key, key.slice(from: 0, count: 0), isElsewhere: false)
+                    } else {
+                        builder.append(Int(entry), of: old, skipping: skipped)
+                    }
+                }
+                builder.finish()
             }
         }
-        let skipped = leaf.prefixSize - old.prefixSize
-        var filler = LeafFiller(leaf)
-        for entry in entries[range] {
-            if entry < 0 {
-                filler.append(edits[Int(~entry)].key)
-            } else {
-                filler.append(Int(entry), of: old, skipping: skipped)
-            }
-        }
-        filler.finish()
     }
 }

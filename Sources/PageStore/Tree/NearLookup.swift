@@ -43,9 +43,11 @@ package struct NearLookup {
         return try body(buffer.view)
     }
 
-    /// The same as ``PageView/numbers(behind:in:)``.
-    package mutating func numbers(behind prefix: ByteView) throws(StoreError) -> NumberRun? {
-        try nearLeaf(prefix).numbers(behind: prefix)
+    /// The same as ``PageView/suffixes(after:_:in:)``.
+    package mutating func suffixes(
+        after beginning: ByteView, _ shape: KeyShape
+    ) throws(StoreError) -> SuffixRun? {
+        try nearLeaf(beginning).suffixes(after: beginning, shape)
     }
 
     private mutating func find(_ key: ByteView) throws(StoreError) -> (NodeView, Int?) {

@@ -43,24 +43,26 @@ extension PageView {
         try leaf(for: key, in: tree).search(key).isEqual
     }
 
-    /// The numbers behind a prefix, in the keys that consist of both. Costs what one lookup does;
-    /// nil when the next leaf may have more of them, which a cursor finds.
-    package final func numbers(
-        behind prefix: Span<UInt8>, in tree: TreeID
-    ) throws(StoreError) -> NumberRun? {
-        try prefix.withView { prefix throws(StoreError) in
-            let leaf = try leaf(for: prefix, in: tree)
-            let rest = prefix.dropFirst(leaf.prefixSize)
-            if let found = KeyTable(of: leaf)?.slot(of: rest, in: leaf) {
+    /// The suffixes of the keys that begin so. Costs what one lookup does; nil when the next leaf
+    /// may have more of them, which a cursor finds.
+    ///
+    /// - Parameter shape: of the tree's keys, the same at each call.
+    package final func suffixes(
+        after beginning: Span<UInt8>, _ shape: KeyShape, in tree: TreeID
+    ) throws(StoreError) -> SuffixRun? {
+        try beginning.withView { beginning throws(StoreError) in
+            let leaf = try leaf(for: beginning, in: tree)
+            let rest = beginning.dropFirst(leaf.prefixSize)
+            if let found = KeyTable(of: leaf)?.slot(of: rest, shape, in: leaf) {
                 guard found.isSingle else {
-                    return try leaf.numbers(behind: prefix, from: found.index)
+                    return try leaf.suffixes(after: beginning, shape, from: found.index)
                 }
-                return NumberRun(leaf, first: found.index, restSize: rest.count, count: 1)
+                return SuffixRun(leaf, first: found.index, restSize: rest.count, shape, count: 1)
             }
             if KeyTable.countsSearches(in: leaf), let keptBytes {
-                KeyTable.noteSearch(in: leaf, countedBy: keptBytes)
+                KeyTable.noteSearch(in: leaf, shape, countedBy: keptBytes)
             }
-            return try leaf.numbers(behind: prefix)
+            return try leaf.suffixes(after: beginning, shape)
         }
     }
 
@@ -97,48 +99,6 @@ extension PageView {
                 byteOffset: UInt64(NodeLayout.lowerFenceSize))
         }
         return root
-    }
-}
-
-/// Numbers that follow one prefix in the keys of a leaf, in ascending order.
-package struct NumberRun {
-    private let leaf: NodeView
-    private let first: Int
-    /// How many of a key's bytes behind the node's prefix come before the number.
-    private let restSize: Int
-    package let count: Int
-
-    fileprivate init(_ leaf: NodeView, first: Int, restSize: Int, count: Int) {
-        self.leaf = leaf
-        self.first = first
-        self.restSize = restSize
-        self.count = count
-    }
-
-    package subscript(index: Int) -> UInt64 {
-        precondition(index >= 0 && index < count, "a number is outside its run")
-        return leaf.suffix(first + index).bigEndianUInt64(at: restSize)
-    }
-}
-
-extension NodeView {
-    /// In the leaf that covers the prefix, where it may be known which slot has the first.
-    func numbers(
-        behind prefix: ByteView, from known: Int? = nil
-    ) throws(StoreError) -> NumberRun? {
-        let rest = prefix.dropFirst(prefixSize)
-        let first = known ?? search(prefix).index
-        var end = first
-        while end < slotCount {
-            guard isSuffix(end, behind: rest) else { break }
-            guard suffix(end).count == rest.count + 8 else {
-                throw .corrupt(page.id, "a key does not end with the number of an object")
-            }
-            end += 1
-        }
-        // No key of the next leaf is before the upper fence.
-        guard end < slotCount || !upperFence.hasPrefix(prefix) else { return nil }
-        return NumberRun(self, first: first, restSize: rest.count, count: end - first)
     }
 }
 

@@ -52,6 +52,17 @@ struct SplitPlan {
         return size <= pageSizeInBytes / 8 * 7 ? fence : nil
     }
 
+    // MARK: The rule of division
+
+    /// How much of a page is filled in one go: a change that comes later must not split it at once.
+    static func fillMax(pageSizeInBytes: Int) -> Int { pageSizeInBytes / 16 * 15 }
+
+    /// Whether the middle of an entry lies past a share of all bytes: the part after that share
+    /// begins with the first such entry.
+    static func isPast(share: Int, of count: Int, before: Int, size: Int, total: Int) -> Bool {
+        count * (2 * before + size) > 2 * share * total
+    }
+
     func rightEntries(_ entries: [NodeEntry], at index: Int) -> ArraySlice<NodeEntry> {
         level == 0 ? entries[index...] : entries[(index + 1)...]
     }
@@ -60,7 +71,9 @@ struct SplitPlan {
         let total = entries.reduce(0) { $0 + $1.size }
         var before = 0
         for (index, entry) in entries.enumerated() {
-            if 2 * before + entry.size > total { return index }
+            if Self.isPast(share: 1, of: 2, before: before, size: entry.size, total: total) {
+                return index
+            }
             before += entry.size
         }
         return entries.count / 2

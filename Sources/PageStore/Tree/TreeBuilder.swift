@@ -45,8 +45,7 @@ package final class TreeBuilder {
         self.editor = editor
         self.tree = tree
         self.isFinal = isFinal
-        // A change that comes later must not split a node at once.
-        fillMax = editor.pageSizeInBytes / 16 * 15
+        fillMax = SplitPlan.fillMax(pageSizeInBytes: editor.pageSizeInBytes)
         guard try editor.isEmpty(tree) else {
             throw StoreError(.invalidArgument, "only an empty tree is built in one go")
         }
@@ -192,17 +191,15 @@ package final class TreeBuilder {
 
     private func build(_ page: PageBuffer, _ level: Int, count: Int, upper: [UInt8]) {
         let node = levels[level]
-        let nothing = node.arena.view.slice(from: 0, count: 0)
-        let entries = node.entries.prefix(count).map { entry in
-            NodeEntry(
-                prefix: nothing, suffix: key(entry, level), value: value(entry, level),
-                isElsewhere: entry.isElsewhere)
-        }
         node.lower.withView { lower in
             upper.withView { upper in
-                NodeView.build(
-                    page, level: level, lower: lower, upper: upper, firstChild: node.firstChild,
-                    entries[...])
+                var builder = NodeBuilder(
+                    page, level: level, lower: lower, upper: upper, firstChild: node.firstChild)
+                for entry in node.entries.prefix(count) {
+                    builder.append(
+                        key(entry, level), value(entry, level), isElsewhere: entry.isElsewhere)
+                }
+                builder.finish()
             }
         }
     }

@@ -6,38 +6,41 @@ extension TreeWriter {
     private static var entriesPerEditMax: Int { 16 }
 
     /// Applies edits in the order of their keys, those of a leaf together; of one key the last
-    /// counts. Returns the positions of the edits that add a key whose beginning another key of
-    /// the tree has: of each group those that came, or all of these but one. Some may share it
-    /// with a key that a later edit removes.
+    /// counts.
     ///
-    /// - Parameter ownSize: how many bytes at a key's end its beginning is without; nil when
-    ///   nobody asks.
+    /// - Parameter shape: of the keys; nil when keys that differ in their suffix alone do not
+    ///   matter.
+    /// - Returns: the positions of the edits that add a key of which another one of the tree
+    ///   differs in the suffix alone: of each group those that came, or all of these but one. The
+    ///   other key may be one that a later edit removes.
     package func apply(
-        _ edits: [KeyEdit], besides ownSize: Int? = nil
+        _ edits: [KeyEdit], conflictsBy shape: KeyShape? = nil
     ) throws(StoreError) -> [Int] {
-        var sharers: [Int] = []
+        var candidates: [Int] = []
         var position = 0
         while position < edits.count {
             let run = try run(of: edits, from: position)
-            if try !merge(edits[run], ownSize, &sharers) {
+            if try !merge(edits[run], shape, &candidates) {
                 for position in run {
-                    if try apply(edits[position], ownSize) { sharers.append(position) }
+                    if try apply(edits[position], shape) { candidates.append(position) }
                 }
             }
             position = run.upperBound
         }
-        return sharers
+        return candidates
     }
 
-    /// One edit. Returns whether it adds a key that shares its beginning with another.
-    private func apply(_ edit: KeyEdit, _ ownSize: Int?) throws(StoreError) -> Bool {
+    /// One edit. Returns whether it adds a key of which another one differs in the suffix alone.
+    private func apply(_ edit: KeyEdit, _ shape: KeyShape?) throws(StoreError) -> Bool {
         let key = edit.key
         if edit.isRemoval {
             _ = try remove(key)
             return false
         }
         let nothing = key.slice(from: 0, count: 0)
-        if let ownSize { return try insert(key, nothing, sharing: key.count - ownSize) }
+        if let shape {
+            return try insert(key, nothing, sharing: shape.beginning(of: key).count)
+        }
         _ = try insert(key, nothing)
         return false
     }
@@ -55,7 +58,7 @@ extension TreeWriter {
     /// Writes the leaf anew with all edits of a run. False, and nothing is done, when they are too
     /// few or do not fit.
     private func merge(
-        _ edits: ArraySlice<KeyEdit>, _ ownSize: Int?, _ sharers: inout [Int]
+        _ edits: ArraySlice<KeyEdit>, _ shape: KeyShape?, _ candidates: inout [Int]
     ) throws(StoreError) -> Bool {
         guard let leaf, let first = edits.first, edits.count >= Self.mergedCountMin,
             edits.count * Self.entriesPerEditMax >= leaf.slotCount
@@ -63,14 +66,17 @@ extension TreeWriter {
         // The page is rewritten from this image, which outlives every view into it.
         let image = PageBuffer(copying: leaf.page)
         defer { withExtendedLifetime(image) {} }
-        guard let merge = LeafMerge(NodeView(validated: image), edits, ownSize: ownSize),
+        guard let merge = LeafMerge(NodeView(validated: image), edits, shape),
             let cuts = merge.cuts(pageSizeInBytes: editor.pageSizeInBytes)
         else { return false }
-        sharers += merge.sharers
-        for position in merge.unsure {
-            let key = edits[position].key
-            let beginning = key.slice(from: 0, count: key.count - (ownSize ?? 0))
-            if try hasKey(beginning: beginning, besides: key) { sharers.append(position) }
+        candidates += merge.conflictCandidates
+        if let shape {
+            for position in merge.undecided {
+                let key = edits[position].key
+                if try hasKey(beginning: shape.beginning(of: key), besides: key) {
+                    candidates.append(position)
+                }
+            }
         }
         self.leaf = nil
         let added = try merge.write(to: leaf.page, cuts, editor)

@@ -2,14 +2,89 @@ import RecordStore
 
 /// What a record must fulfil to be found. Two-valued: every condition is true or false of every
 /// record, also where a property is nil.
-package indirect enum Condition: Hashable, Sendable {
+package enum Condition: Hashable, Sendable {
     case constant(Bool)
+    /// The property of this name equals a value: the most frequent condition, without the two boxes
+    /// of a comparison. ``comparing(_:)`` chooses it, so that equal conditions are equal however
+    /// they were stated.
+    case equality(String, Value)
     case comparison(Comparison)
     /// True of everything when empty.
-    case and([Condition])
+    case and(ConditionList)
     /// True of nothing when empty.
-    case or([Condition])
-    case not(Condition)
+    case or(ConditionList)
+    indirect case not(Condition)
+    /// A condition that could not be read; a query with it throws the error.
+    case unreadable(QueryError)
+
+    /// How deep AND, OR and NOT may stand in each other. Walking a condition, and freeing it, take
+    /// stack in proportion.
+    package static let depthMax = 200
+
+    /// How deep AND, OR and NOT stand in each other here.
+    package var depth: Int {
+        switch self {
+        case .constant, .equality, .comparison, .unreadable: 0
+        case .and(let list), .or(let list): list.depth + 1
+        case .not(let inner): inner.depth + 1
+        }
+    }
+
+    package static func comparing(_ comparison: Comparison) -> Condition {
+        guard comparison.operation == .equal, comparison.quantifier == .none,
+            comparison.options.isEmpty, case .keyPath(let path) = comparison.left,
+            path.count == 1, case .constant(let value) = comparison.right
+        else { return .comparison(comparison) }
+        return .equality(path[0], value)
+    }
+
+    // MARK: Logic
+
+    /// Both conditions. A chain becomes one list, so that it prints and runs flat.
+    package static func both(_ left: Condition, _ right: Condition) -> Condition {
+        join(left, right) {
+            $0.conjuncts + $1.conjuncts
+        } as: {
+            .and($0)
+        }
+    }
+
+    /// One of the conditions at least; a chain becomes one list.
+    package static func either(_ left: Condition, _ right: Condition) -> Condition {
+        join(left, right) {
+            $0.disjuncts + $1.disjuncts
+        } as: {
+            .or($0)
+        }
+    }
+
+    package static func negation(of condition: Condition) -> Condition {
+        if case .unreadable = condition { return condition }
+        return Condition.not(condition).bounded
+    }
+
+    private static func join(
+        _ left: Condition, _ right: Condition,
+        _ list: (Condition, Condition) -> ConditionList, as make: (ConditionList) -> Condition
+    ) -> Condition {
+        if case .unreadable = left { return left }
+        if case .unreadable = right { return right }
+        return make(list(left, right)).bounded
+    }
+
+    /// The condition, unless it is nested too deeply.
+    package var bounded: Condition { depth > Self.depthMax ? .tooDeep : self }
+
+    package static let tooDeep = Condition.unreadable(
+        QueryError("AND, OR and NOT stand in each other more than \(depthMax) deep"))
+
+    private var conjuncts: ConditionList {
+        if case .and(let list) = self { list } else { [self] }
+    }
+
+    private var disjuncts: ConditionList {
+        if case .or(let list) = self { list } else { [self] }
+    }
 }
 
 /// One comparison of two operands.
@@ -88,6 +163,8 @@ package indirect enum Operand: Hashable, Sendable {
     }
 
     case constant(Value)
+    /// The object that an ID names.
+    case object(ObjectReference)
     case list([Operand])
     /// Property names from the record on; `@count` and its like are segments.
     case keyPath([String])

@@ -103,6 +103,11 @@ extension ConditionParser {
     private func cast(
         _ inner: Operand, _ type: String, _ place: Int
     ) throws(QueryError) -> Operand {
+        if type == "NSManagedObjectID" {
+            guard case .constant(.string(let text)) = inner, let object = ObjectReference(text)
+            else { throw failure("only the text of an object's URI is cast to its ID", at: place) }
+            return .object(object)
+        }
         guard let kind = Functions.CastType(name: type) else {
             throw failure("CAST knows no type “\(type)”", at: place)
         }

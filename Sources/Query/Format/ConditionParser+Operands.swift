@@ -171,18 +171,19 @@ extension ConditionParser {
 
     private mutating func argument(_ kind: Character) throws(QueryError) -> Operand {
         let argument = try takeArgument()
-        guard case .value(let value) = argument else {
-            guard kind == "@", case .list(let values) = argument else {
-                throw failure("%\(kind) stands for one value, and got a list")
+        switch argument {
+        case .value(let value):
+            if let wanted = Self.mismatch(kind, value) {
+                throw failure("%\(kind) stands for \(wanted), and got \(value)")
             }
-            try advance()
-            return .list(values.map { .constant($0) })
-        }
-        if let wanted = Self.mismatch(kind, value) {
-            throw failure("%\(kind) stands for \(wanted), and got \(value)")
+        case .object where kind != "@":
+            throw failure("%\(kind) stands for a value, and got an object")
+        case .list where kind != "@":
+            throw failure("%\(kind) stands for one value, and got a list")
+        case .object, .list: break
         }
         try advance()
-        return .constant(value)
+        return argument.operand
     }
 
     /// What a place stands for, when the value is none of it.

@@ -144,7 +144,7 @@ package struct ConditionParser {
             try advance()
             parts.append(try condition(try conjunction()))
         }
-        return .condition(.or(parts))
+        return .condition(.or(ConditionList(parts)))
     }
 
     private mutating func conjunction() throws(QueryError) -> Parsed {
@@ -155,7 +155,7 @@ package struct ConditionParser {
             try advance()
             parts.append(try condition(try negation()))
         }
-        return .condition(.and(parts))
+        return .condition(.and(ConditionList(parts)))
     }
 
     private mutating func negation() throws(QueryError) -> Parsed {
@@ -203,9 +203,9 @@ package struct ConditionParser {
         let options = try self.options()
         let right = try operand(try calculation())
         try check(operation, right)
-        let comparison = Comparison(
-            left, operation, right, options: options, quantifier: quantifier)
-        return .condition(isNegated ? .not(.comparison(comparison)) : .comparison(comparison))
+        let condition = Condition.comparing(
+            Comparison(left, operation, right, options: options, quantifier: quantifier))
+        return .condition(isNegated ? .not(condition) : condition)
     }
 
     private mutating func operation(

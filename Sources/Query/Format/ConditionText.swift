@@ -6,14 +6,17 @@ package enum ConditionText {
         switch condition {
         case .constant(let flag): flag ? "TRUEPREDICATE" : "FALSEPREDICATE"
         case .not(let inner): "NOT (\(text(inner)))"
-        case .and(let parts): parts.isEmpty ? "TRUEPREDICATE" : joined(parts, " AND ")
-        case .or(let parts): parts.isEmpty ? "FALSEPREDICATE" : joined(parts, " OR ")
+        case .and(let list): list.isEmpty ? "TRUEPREDICATE" : joined(list, " AND ")
+        case .or(let list): list.isEmpty ? "FALSEPREDICATE" : joined(list, " OR ")
+        case .equality(let name, let value):
+            "\(path([name])) \(Comparison.Operation.equal.rawValue) \(text(value))"
         case .comparison(let comparison): text(comparison)
+        case .unreadable(let error): "FALSEPREDICATE /* \(error.message) */"
         }
     }
 
-    private static func joined(_ parts: [Condition], _ separator: String) -> String {
-        parts.map { part in
+    private static func joined(_ list: ConditionList, _ separator: String) -> String {
+        list.parts.map { part in
             switch part {
             case .and, .or: "(\(text(part)))"
             default: text(part)
@@ -44,6 +47,8 @@ package enum ConditionText {
     package static func text(_ operand: Operand) -> String {
         switch operand {
         case .constant(let value): text(value)
+        case .object(let reference):
+            "CAST(\(quoted(reference.text)), \"NSManagedObjectID\")"
         case .list(let operands): "{\(operands.map(text).joined(separator: ", "))}"
         case .keyPath(let path): self.path(path)
         case .selfObject: "SELF"
@@ -143,7 +148,8 @@ package enum ConditionText {
         case .data(let bytes): "CAST(\"\(hexadecimal(bytes))\", \"NSData\")"
         case .date(let seconds): "CAST(\(text(seconds)), \"NSDate\")"
         case .uuid(let uuid): "CAST(\"\(uuid.uuidString)\", \"NSUUID\")"
-        case .object(let number): "CAST(\(number.rawValue), \"NSManagedObjectID\")"
+        // The resolver refuses a number without its entity.
+        case .object(let number): "\(number.rawValue)"
         }
     }
 

@@ -3,5 +3,14 @@ import RecordStore
 /// A value that a format's `%@`, `%K` or `%d` stands for.
 package enum FormatArgument: Hashable, Sendable {
     case value(Value)
-    case list([Value])
+    case object(ObjectReference)
+    case list([FormatArgument])
+
+    var operand: Operand {
+        switch self {
+        case .value(let value): .constant(value)
+        case .object(let reference): .object(reference)
+        case .list(let elements): .list(elements.map(\.operand))
+        }
+    }
 }

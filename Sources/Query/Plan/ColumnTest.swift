@@ -29,36 +29,6 @@ struct ColumnTest {
         }
     }
 
-    /// Keeps the records of a leaf that pass.
-    func narrow(_ selection: inout LeafSelection, _ column: LeafColumn) {
-        if column.hasNull { selection.keep { !column.isNull($0) } }
-        switch constant {
-        case .int(let value): keep(&selection, column, value) { Int64(bitPattern: $0) }
-        case .uint(let value): keep(&selection, column, value) { $0 }
-        case .double(let value): keep(&selection, column, value) { Double(bitPattern: $0) }
-        case .float(let value):
-            keep(&selection, column, value) {
-                Double(Float(bitPattern: UInt32(truncatingIfNeeded: $0)))
-            }
-        }
-    }
-
-    /// Asks which operation it is once a leaf and not once a record. NaN stands before every other
-    /// number: what is not at least the value is less.
-    @inline(__always)
-    private func keep<Number: Comparable>(
-        _ selection: inout LeafSelection, _ column: LeafColumn, _ value: Number,
-        _ number: (UInt64) -> Number
-    ) {
-        switch operation {
-        case .equal: selection.keep { number(column[$0]) == value }
-        case .less: selection.keep { !(number(column[$0]) >= value) }
-        case .lessOrEqual: selection.keep { !(number(column[$0]) > value) }
-        case .greater: selection.keep { number(column[$0]) > value }
-        default: selection.keep { number(column[$0]) >= value }
-        }
-    }
-
     @inline(__always)
     static func holds<Number: Comparable>(
         _ operation: Comparison.Operation, _ left: Number, _ right: Number

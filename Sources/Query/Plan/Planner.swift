@@ -1,40 +1,30 @@
 import RecordStore
 
-/// How the candidates of a request are found; each is then tested by the whole condition.
-enum AccessPlan {
-    case scan
-    case index(IndexLayout, [KeyRange])
-    /// The objects whose to-one relationship leads to these.
-    case sources(RelationshipLayout, [ObjectNumber])
-    case numbers([ObjectNumber])
-
-    var description: String {
-        switch self {
-        case .scan: "scan of all records"
-        case .index(let index, let ranges):
-            "\(ranges.count) range\(ranges.count == 1 ? "" : "s") of the index on "
-                + index.columns.map(\.name).joined(separator: ", ")
-        case .sources(let relationship, let targets):
-            "links of \(relationship.name) to \(targets.count) object"
-                + (targets.count == 1 ? "" : "s")
-        case .numbers(let numbers): "\(numbers.count) known objects"
-        }
-    }
-}
-
 /// Chooses how to find candidates: the part of the condition that promises the fewest.
 struct Planner {
     private let entity: EntityLayout
     private let reader: RecordReader
-    private let resolver: PathResolver
 
     init(_ entity: EntityLayout, _ reader: RecordReader) {
         self.entity = entity
         self.reader = reader
-        resolver = PathResolver(schema: reader.schema)
     }
 
-    func plan(_ condition: Condition) -> AccessPlan {
+    /// The lookup of a condition that asks one property for one value, where an index is on just
+    /// that property and its keys say all of the value. No other plan is better, and it is the one
+    /// that costs less than resolving the condition would.
+    static func keyLookup(
+        _ condition: Condition?, of entity: EntityLayout, in reader: RecordReader
+    ) -> AccessPlan? {
+        guard case .equality(let name, let value) = condition,
+            let index = entity.index(on: name)
+        else { return nil }
+        var key = reader.keyEncoder(columnCount: 1)
+        guard key.appendWhole(value, index.columns[0].content) else { return nil }
+        return .key(index, key)
+    }
+
+    func plan(_ condition: ResolvedCondition) -> AccessPlan {
         let parts = conjuncts(condition).map { Part($0, slot: slot($0)) }
         var best: (plan: AccessPlan, cost: Int)?
         func offer(_ plan: AccessPlan?, _ cost: Int) {
@@ -57,16 +47,16 @@ struct Planner {
     /// One of the conditions that must all hold, with the slot of the record's own column that it
     /// is about, found once for all indexes.
     private struct Part {
-        var comparison: Comparison
+        var comparison: ResolvedComparison
         var slot: Int?
 
-        init(_ comparison: Comparison, slot: Int?) {
+        init(_ comparison: ResolvedComparison, slot: Int?) {
             self.comparison = comparison
             self.slot = slot
         }
     }
 
-    private func conjuncts(_ condition: Condition) -> [Comparison] {
+    private func conjuncts(_ condition: ResolvedCondition) -> [ResolvedComparison] {
         switch condition {
         case .comparison(let comparison): [comparison]
         case .and(let parts): parts.flatMap(conjuncts)
@@ -76,48 +66,40 @@ struct Planner {
 
     // MARK: Known objects
 
-    private func direct(_ comparison: Comparison) -> AccessPlan? {
+    private func direct(_ comparison: ResolvedComparison) -> AccessPlan? {
         guard comparison.quantifier == .none, isSelf(comparison.left) else { return nil }
-        switch (comparison.operation, comparison.right) {
-        case (.equal, .constant(.object(let number))): return .numbers([number])
-        case (.in, .list(let operands)):
-            guard let numbers = objects(operands) else { return nil }
-            return .numbers(numbers)
-        default: return nil
-        }
+        return targets(of: comparison).map { .numbers($0) }
     }
 
-    private func isSelf(_ operand: Operand) -> Bool {
+    private func isSelf(_ operand: ResolvedOperand) -> Bool {
         switch operand {
         case .selfObject: true
-        case .keyPath(let path): path.count == 1 && path[0].uppercased() == "SELF"
+        case .path(let path): path.isSelf
         default: false
         }
     }
 
-    private func objects(_ operands: [Operand]) -> [ObjectNumber]? {
+    /// The objects that one side of a comparison must be one of, in their order.
+    private func targets(of comparison: ResolvedComparison) -> [ObjectNumber]? {
+        let values: [Value]
+        switch (comparison.operation, comparison.right) {
+        case (.equal, .constant(let value)): values = [value]
+        case (.in, .values(let list)): values = list
+        default: return nil
+        }
         var numbers: Set<ObjectNumber> = []
-        for operand in operands {
-            guard case .constant(.object(let number)) = operand else { return nil }
+        for value in values where value != .noObject {
+            guard case .object(let number) = value else { return nil }
             numbers.insert(number)
         }
         return numbers.sorted()
     }
 
-    private func sources(_ comparison: Comparison) -> (AccessPlan, Int)? {
-        guard comparison.quantifier == .none, case .keyPath(let path) = comparison.left,
-            let resolved = try? resolver.resolve(path, from: entity),
-            let field = resolved.ownLink, case .link(let id) = field.content
+    private func sources(_ comparison: ResolvedComparison) -> (AccessPlan, Int)? {
+        guard let field = comparison.path?.ownLink, case .link(let id) = field.content,
+            let targets = targets(of: comparison)
         else { return nil }
-        let relationship = reader.schema.relationship(id: id)
-        switch (comparison.operation, comparison.right) {
-        case (.equal, .constant(.object(let number))):
-            return (.sources(relationship, [number]), 25)
-        case (.in, .list(let operands)):
-            guard let numbers = objects(operands) else { return nil }
-            return (.sources(relationship, numbers), 25 + numbers.count)
-        default: return nil
-        }
+        return (.sources(reader.schema.relationship(id: id), targets), 24 + targets.count)
     }
 
     // MARK: Indexes
@@ -160,26 +142,19 @@ struct Planner {
         return keys.filter { known.insert($0.bytes).inserted }
     }
 
-    private func slot(_ comparison: Comparison) -> Int? {
-        guard comparison.quantifier == .none, !TextMatch.folds(comparison.options),
-            case .keyPath(let path) = comparison.left,
-            let resolved = try? resolver.resolve(path, from: entity)
-        else { return nil }
-        return (resolved.ownField ?? resolved.ownLink)?.slot
+    private func slot(_ comparison: ResolvedComparison) -> Int? {
+        guard !TextMatch.folds(comparison.options), let path = comparison.path else { return nil }
+        return (path.ownField ?? path.ownLink)?.slot
     }
 
     /// The values that a column must equal one of.
-    private func equalValues(_ parts: [Comparison], _ column: FieldLayout) -> [Value]? {
+    private func equalValues(
+        _ parts: [ResolvedComparison], _ column: FieldLayout
+    ) -> [Value]? {
         for part in parts {
             switch (part.operation, part.right) {
             case (.equal, .constant(let value)): return [value]
-            case (.in, .list(let operands)):
-                var values: [Value] = []
-                for operand in operands {
-                    guard case .constant(let value) = operand else { return nil }
-                    if !value.isNull { values.append(value) }
-                }
-                return values
+            case (.in, .values(let values)): return values.filter { !$0.isNull }
             default: continue
             }
         }
@@ -211,7 +186,7 @@ struct Planner {
 
     /// One range behind each prefix for `<`, `<=`, `>`, `>=`, BETWEEN and BEGINSWITH.
     private func range(
-        _ parts: [Comparison], _ column: FieldLayout, _ prefixes: [KeyEncoder]
+        _ parts: [ResolvedComparison], _ column: FieldLayout, _ prefixes: [KeyEncoder]
     ) -> (ranges: [KeyRange], weight: Int)? {
         var lower: Value?
         var upper: Value?
@@ -221,11 +196,9 @@ struct Planner {
                 lower = lower ?? value
             case (.less, .constant(let value)), (.lessOrEqual, .constant(let value)):
                 upper = upper ?? value
-            case (.between, .list(let bounds)):
-                guard bounds.count == 2, case .constant(let first) = bounds[0],
-                    case .constant(let last) = bounds[1]
-                else { continue }
-                (lower, upper) = (first, last)
+            case (.between, .values(let bounds)):
+                guard bounds.count == 2 else { continue }
+                (lower, upper) = (bounds[0], bounds[1])
             case (.beginsWith, .constant(.string(let text))) where column.type == .string:
                 return (
                     prefixes.map { prefix in

@@ -11,22 +11,23 @@ package struct SortKey: Hashable, Sendable {
     }
 }
 
-/// Which objects are wanted, in which order: a value that can be kept, printed and run anywhere.
+/// Which objects of an entity are wanted, in which order: a value that can be kept, printed and
+/// run anywhere.
 package struct FetchRequest: Hashable, Sendable {
-    package var entityName: String
-    package var includesSubentities = true
-    package var condition: Condition
+    /// Nil for all objects.
+    // Spelled out and without a default, which the initialiser would have to overwrite.
+    package var condition: Optional<Condition>
+    package var includesSubentities: Bool
     package var sortKeys: [SortKey]
     /// Nil for no limit.
     package var limit: Int?
     package var offset: Int
 
     package init(
-        entityName: String, condition: Condition = .constant(true), sortKeys: [SortKey] = [],
-        limit: Int? = nil, offset: Int = 0
+        condition: Condition? = nil, sortKeys: [SortKey] = [], limit: Int? = nil, offset: Int = 0
     ) {
-        self.entityName = entityName
         self.condition = condition
+        includesSubentities = true
         self.sortKeys = sortKeys
         self.limit = limit
         self.offset = offset

@@ -14,17 +14,15 @@ package struct ValueRequest: Hashable, Sendable {
     package var fetch: FetchRequest
     package var terms: [SelectTerm]
     package var groupPaths: [[String]]
-    package var having: Condition?
     package var returnsDistinct: Bool
 
     package init(
         _ fetch: FetchRequest, terms: [SelectTerm], groupPaths: [[String]] = [],
-        having: Condition? = nil, returnsDistinct: Bool = false
+        returnsDistinct: Bool = false
     ) {
         self.fetch = fetch
         self.terms = terms
         self.groupPaths = groupPaths
-        self.having = having
         self.returnsDistinct = returnsDistinct
     }
 }

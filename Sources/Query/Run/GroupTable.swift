@@ -1,28 +1,24 @@
+import Primitives
 import RecordStore
 
 /// Finds the group of a record by one column of fixed width: small numbers where they stand in a
-/// list, others in an open-addressing table of the column's bits.
+/// list, others in a map of the column's bits.
 struct GroupTable {
     private var column: LeafColumn
     private let isFloating: Bool
-    private var keys: [UInt64]
-    /// The group of a key, negative for a free place.
-    private var groups: [Int32]
+    /// The groups of the keys that are not small, which are therefore never zero.
+    private var groups = IntegerMap<Int32>()
     private var nullGroup: Int32 = -1
     /// The groups of the keys from 0 on, negative for none.
     private var smallGroups: [Int32]
     /// How many groups there are.
     private(set) var count = 0
-    private var mask: Int
 
     /// Nil for a column whose equal values may have different bits.
     init?(_ field: FieldLayout) {
         guard let type = field.type, !type.isVariable, type != .float else { return nil }
         column = LeafColumn(field)
         isFloating = type == .double || type == .date
-        keys = Array(repeating: 0, count: 64)
-        groups = Array(repeating: -1, count: 64)
-        mask = 63
         smallGroups = Array(repeating: -1, count: 256)
     }
 
@@ -61,15 +57,9 @@ struct GroupTable {
 
     @inline(never)
     private mutating func searchedGroup(_ key: UInt64) -> Int32 {
-        var place = home(key)
-        while groups[place] >= 0 {
-            if keys[place] == key { return groups[place] }
-            place = (place &+ 1) & mask
-        }
+        if let group = groups[key] { return group }
         let group = add()
-        keys[place] = key
-        groups[place] = group
-        if count &* 2 > mask { grow() }
+        groups[key] = group
         return group
     }
 
@@ -79,27 +69,8 @@ struct GroupTable {
         return number.isNaN ? Double.nan.bitPattern : number.bitPattern
     }
 
-    @inline(__always)
-    private func home(_ key: UInt64) -> Int {
-        Int(truncatingIfNeeded: (key &* 0x9E37_79B9_7F4A_7C15) >> 32) & mask
-    }
-
     private mutating func add() -> Int32 {
         defer { count += 1 }
         return Int32(count)
-    }
-
-    private mutating func grow() {
-        let (oldKeys, oldGroups) = (keys, groups)
-        let size = (mask + 1) * 4
-        mask = size - 1
-        keys = Array(repeating: 0, count: size)
-        groups = Array(repeating: -1, count: size)
-        for (key, group) in zip(oldKeys, oldGroups) where group >= 0 {
-            var place = home(key)
-            while groups[place] >= 0 { place = (place + 1) & mask }
-            keys[place] = key
-            groups[place] = group
-        }
     }
 }

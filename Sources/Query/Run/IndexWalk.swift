@@ -143,15 +143,7 @@ extension RecordReader {
         _ body: (ObjectNumber, RowView) throws -> Bool
     ) throws -> Bool {
         var goesOn = true
-        var failure: (any Error)?
-        _ = try withRow(number, in: hierarchy) { row in
-            do {
-                goesOn = try body(number, row)
-            } catch {
-                failure = error
-            }
-        }
-        if let failure { throw failure }
+        try lendRow(number, in: hierarchy) { row in goesOn = try body(number, row) }
         return goesOn
     }
 }

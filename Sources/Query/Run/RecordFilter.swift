@@ -1,27 +1,21 @@
 import RecordStore
 
-/// What a request asks of a record: its entity and its condition, made ready once.
+/// Tests candidates during one run of a query.
 struct RecordFilter {
     private let program: FilterProgram
     private let tags: Set<UInt16>
-    /// Whether every record of the hierarchy is of a wanted entity.
     private let isWhole: Bool
     private let evaluator: ReferenceEvaluator
-    /// What the program's leads ask of a leaf.
+    /// The tests of the program's leads, each with the leaf's column at hand.
     private var leads: [LeafTest]
 
-    init(
-        _ request: FetchRequest, _ entity: EntityLayout, _ evaluator: ReferenceEvaluator
-    ) throws {
-        let schema = evaluator.reader.schema
-        program = try FilterProgram(request.condition, entity: entity, schema: schema)
-        tags = request.includesSubentities ? entity.tags : [entity.tag]
-        isWhole = tags.count == schema.knownEntity(tag: entity.hierarchy.rootTag).tags.count
-        self.evaluator = evaluator
+    init(_ residual: ResidualFilter, _ reader: RecordReader) {
+        program = residual.program
+        tags = residual.tags
+        isWhole = residual.isWhole
+        evaluator = ReferenceEvaluator(reader)
         leads = program.leads.map { LeafTest($0) }
     }
-
-    var acceptsNone: Bool { program.acceptsNone }
 
     @inline(__always)
     func accepts(_ row: RowView, _ number: ObjectNumber) throws -> Bool {

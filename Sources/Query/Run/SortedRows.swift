@@ -5,12 +5,9 @@ struct RowOrder {
     private var columns: [(field: FieldLayout, isAscending: Bool)] = []
 
     /// Nil when a key is something else.
-    init?(_ keys: [SortKey], _ entity: EntityLayout, _ schema: Schema) {
-        let resolver = PathResolver(schema: schema)
+    init?(_ keys: [ResolvedSortKey]) {
         for key in keys {
-            guard let path = try? resolver.resolve(key.path, from: entity),
-                let field = path.ownField
-            else { return nil }
+            guard let field = key.path.ownField else { return nil }
             columns.append((field, key.isAscending))
         }
     }

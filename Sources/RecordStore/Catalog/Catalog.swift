@@ -1,12 +1,14 @@
 import Foundation
 import PageStore
 
-/// What a store says of itself: its schema as text, and where each tree is: spec/07-catalog.md.
+/// What a store says of itself: its schema as text, the layout of its records, and where each tree
+/// is: spec/07-catalog.md.
 ///
 /// The catalog's tree is the root that every commit names. A second tree holds the counters, so
 /// that a commit that changes a count does not log the schema's page again.
 struct Catalog {
     static let schemaKey = "schema"
+    static let layoutKey = "layout"
     static let countersKey = "counters"
     static let treePrefix = "tree/"
 
@@ -72,6 +74,30 @@ struct Catalog {
         try Catalog.value(Self.schemaKey, in: root, of: view)
     }
 
+    /// Where the file has what, in its saved form.
+    func layout(_ view: PageView) throws(StoreError) -> [UInt8] {
+        guard let bytes = try Catalog.value(Self.layoutKey, in: root, of: view) else {
+            throw .corrupt(root.root, "the catalog holds no layout")
+        }
+        return bytes
+    }
+
+    /// The schema that a file holds, resolved by its layout. Nothing of either is trusted.
+    func resolvedSchema(_ view: PageView) throws(StoreError) -> Schema {
+        let description = try schema(view)
+        do throws(StoreError) {
+            return try Schema(description, layout: layout(view), page: root.root)
+        } catch {
+            guard error.code == .invalidModel else { throw error }
+            throw .corrupt(root.root, "the saved schema cannot be used: \(error.message)")
+        }
+    }
+
+    /// Written when a file is made, and by migrations: see ``StoredLayout``.
+    func setLayout(_ layout: [UInt8], in editor: PageEditor) throws(StoreError) {
+        _ = try editor.insert(Array(Self.layoutKey.utf8).span, layout.span, into: root)
+    }
+
     func setSchema(_ schema: SchemaDescription, in editor: PageEditor) throws(StoreError) {
         _ = try editor.insert(
             Array(Self.schemaKey.utf8).span, SchemaText(schema).bytes.span, into: root)
@@ -93,6 +119,13 @@ struct Catalog {
         guard let found = try tree(name, of: editor) else { return }
         try editor.deleteTree(found)
         _ = try editor.remove(Array((Self.treePrefix + name).utf8).span, from: root)
+    }
+
+    /// Gives a tree another name; the tree stays as it is.
+    func renameTree(_ old: String, to new: String, in editor: PageEditor) throws(StoreError) {
+        guard let found = try tree(old, of: editor) else { return }
+        _ = try editor.remove(Array((Self.treePrefix + old).utf8).span, from: root)
+        try setTree(Self.treePrefix + new, found, in: editor)
     }
 
     /// The names of all trees but the two of the catalog itself, in order.
@@ -128,8 +161,31 @@ struct Catalog {
 
     /// Records of exactly this entity.
     static func countKey(_ tag: UInt16) -> String { "count/\(tag)" }
-    /// The last object number that a hierarchy gave out.
+    /// No object of the hierarchy has, or had, a larger number.
     static func numberKey(_ hierarchy: HierarchyID) -> String { "number/\(hierarchy.rootTag)" }
+    /// Numbers up to it may have been given to objects that were never committed.
+    static func reservedKey(_ hierarchy: HierarchyID) -> String {
+        "reserved/\(hierarchy.rootTag)"
+    }
+
+    /// The last number that a hierarchy may have given out; every later one is free.
+    func lastNumber(_ hierarchy: HierarchyID, of view: PageView) throws(StoreError) -> UInt64 {
+        let used = try counter(Self.numberKey(hierarchy), of: view)
+        let reserved = try counter(Self.reservedKey(hierarchy), of: view)
+        return min(max(used, reserved), NumberReserve.numberMax)
+    }
+
+    /// Says that numbers up to one may have been given out. Where objects have all of them there
+    /// is no need to.
+    func setReserved(
+        _ last: UInt64, _ hierarchy: HierarchyID, in editor: PageEditor
+    ) throws(StoreError) {
+        if last > (try counter(Self.numberKey(hierarchy), of: editor)) {
+            try setCounter(Self.reservedKey(hierarchy), last, in: editor)
+        } else {
+            _ = try editor.remove(Array(Self.reservedKey(hierarchy).utf8).span, from: counters)
+        }
+    }
 
     func counter(_ key: String, of view: PageView) throws(StoreError) -> UInt64 {
         try Catalog.number(key, in: counters, of: view) ?? 0
@@ -139,6 +195,10 @@ struct Catalog {
         _ key: String, _ value: UInt64, in editor: PageEditor
     ) throws(StoreError) {
         _ = try editor.insert(Array(key.utf8).span, Catalog.bytes(value).span, into: counters)
+    }
+
+    func removeCounter(_ key: String, in editor: PageEditor) throws(StoreError) {
+        _ = try editor.remove(Array(key.utf8).span, from: counters)
     }
 
     private static func number(

@@ -34,4 +34,7 @@ package struct CatalogView {
     package func schema() throws(StoreError) -> SchemaDescription? {
         try Catalog.open(view)?.schema(view)
     }
+
+    /// Where the file has what, in its saved form: see ``StoredLayout``.
+    func layout() throws(StoreError) -> [UInt8]? { try Catalog.open(view)?.layout(view) }
 }

@@ -14,6 +14,10 @@ struct TreeTable: Sendable {
 
     static func recordsName(_ entity: String) -> String { "records/\(entity)" }
 
+    static func linksName(_ entity: String, _ relationship: String) -> String {
+        "links/\(entity)/\(relationship)"
+    }
+
     func records(_ hierarchy: HierarchyID) -> TreeID {
         let tag = Int(hierarchy.rootTag)
         guard tag < records.count, let tree = records[tag] else {
@@ -41,7 +45,7 @@ struct TreeTable: Sendable {
             return TreeID(root: PageID(0))
         }
         // Tags count from 1.
-        table.records = Array(repeating: nil, count: schema.entities.count + 1)
+        table.records = Array(repeating: nil, count: schema.tagMax + 1)
         for entity in schema.entities where entity.superentityTag == nil {
             table.records[Int(entity.tag)] = try find(recordsName(entity.name))
         }

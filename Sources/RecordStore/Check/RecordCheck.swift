@@ -76,6 +76,10 @@ struct RecordCheck {
         let entity = reader.schema.knownEntity(tag: row.entityTag)
         counts[row.entityTag, default: 0] += 1
         for field in entity.fields where field.isVariable { _ = try reader.value(field, of: row) }
+        for offset in entity.retiredOffsets
+        where !row.isNull(at: offset) || row.uint(at: offset) != 0 {
+            note("object \(number.rawValue) has a value of a property that is gone")
+        }
         for index in entity.indexes {
             let columns = try columns(index, of: row)
             columns.withView { indexed[index.id].add($0, number) }

@@ -2,7 +2,8 @@ import PageStore
 
 /// Turns a batch into edits of trees: records, secondary indexes, to-one indexes and link pairs.
 struct BatchApplier {
-    private let transaction: RecordTransaction
+    private let transaction: RecordEditor
+    private let linker: LinkApplier
     private let schema: Schema
     private let blobSizeMin: Int
     private let plans: EntityPlans
@@ -16,11 +17,12 @@ struct BatchApplier {
     /// another object's.
     private(set) var sharers: [HierarchyID: [ObjectNumber]] = [:]
 
-    init(_ transaction: RecordTransaction, _ plans: EntityPlans) {
+    init(_ transaction: RecordEditor, _ plans: EntityPlans) {
         self.transaction = transaction
+        linker = LinkApplier(transaction)
         schema = transaction.schema
         self.plans = plans
-        storedRows = Array(repeating: nil, count: schema.entities.count + 1)
+        storedRows = Array(repeating: nil, count: schema.tagMax + 1)
         listedTags = schema.listedHierarchies
         // A larger value leaves its record, which then stays short to scan.
         blobSizeMin = transaction.view.pageSizeInBytes / 4
@@ -43,7 +45,6 @@ struct BatchApplier {
             let hierarchy = schema.knownEntity(tag: index.entityTag).hierarchy
             sharers[hierarchy, default: []] += numbers
         }
-        var linker = LinkApplier(transaction)
         for change in batch.linkChanges { try linker.apply(change) }
         try linker.removeLinks(to: deleted)
     }
@@ -62,9 +63,12 @@ struct BatchApplier {
         for link in plan.links {
             if let target = row.link(at: link.byteOffset) {
                 link.edits.insert(target.rawValue, number.rawValue)
+                link.notes?.note(number, target, isRemoval: false)
             }
         }
+        plan.notes?.inserted.note(number)
         plan.countChange += 1
+        plan.insertedMax = max(plan.insertedMax, number.rawValue)
         guard hasLarge(bytes, plan.entity) else {
             plan.records.insert(number.rawValue, lending: bytes)
             return
@@ -101,14 +105,22 @@ struct BatchApplier {
             guard old != new else { continue }
             if let old { link.edits.remove(old.rawValue, number.rawValue) }
             if let new { link.edits.insert(new.rawValue, number.rawValue) }
+            if let notes = link.notes {
+                if let old { notes.note(number, old, isRemoval: true) }
+                if let new { notes.note(number, new, isRemoval: false) }
+            }
         }
         let hasOld = entity.variableOffsets.contains { before.isBlob(at: $0) }
         guard hasOld || hasLarge(bytes, entity) else {
+            if let notes = plan.notes, !(before.bytes == bytes) { notes.updated.note(number) }
             plan.records.insert(number.rawValue, lending: bytes)
             return
         }
         let moved = try movingBlobs(bytes, entity, old: before)
-        moved.withView { plan.records.insert(number.rawValue, value: $0) }
+        moved.withView { stored in
+            if let notes = plan.notes, !(before.bytes == stored) { notes.updated.note(number) }
+            plan.records.insert(number.rawValue, value: stored)
+        }
     }
 
     private mutating func delete(
@@ -124,9 +136,11 @@ struct BatchApplier {
             for link in plan.links {
                 guard let target = row.link(at: link.byteOffset) else { continue }
                 link.edits.remove(target.rawValue, number.rawValue)
+                link.notes?.note(number, target, isRemoval: true)
                 if let inverse = link.inverseWithEdges { orderedOwners.append((inverse, target)) }
             }
-            for offset in plan.entity.variableOffsets where row.isBlob(at: offset) {
+            for offset in plan.entity.variableOffsets
+            where row.isBlob(at: offset) && !row.isNull(at: offset) {
                 try transaction.editor.deleteBlob(
                     try BlobName.read(row.heapBytes(at: offset)))
             }
@@ -134,8 +148,8 @@ struct BatchApplier {
         }
         guard let plan = found else { return }
         plan.records.remove(number.rawValue)
+        plan.notes?.deleted.note(number)
         plan.countChange -= 1
-        var linker = LinkApplier(transaction)
         for (id, target) in orderedOwners {
             try linker.apply(.remove(schema.relationship(id: id), target, number))
         }
@@ -177,7 +191,9 @@ struct BatchApplier {
     ) throws(StoreError) {
         let content = row.view.heapBytes(at: offset)
         var kept: BlobID?
-        if let old, old.isBlob(at: offset) { kept = try BlobName.read(old.heapBytes(at: offset)) }
+        if let old, old.isBlob(at: offset), !old.isNull(at: offset) {
+            kept = try BlobName.read(old.heapBytes(at: offset))
+        }
         let isLarge = !row.view.isNull(at: offset) && content.count > blobSizeMin
         if row.view.isBlob(at: offset) {
             // A row whose owner never loaded the value names it as the stored one does.

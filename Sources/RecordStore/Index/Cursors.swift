@@ -26,6 +26,8 @@ package final class RecordCursor {
     private let cursor: Cursor
     private let hierarchy: HierarchyID
     private var hasStarted = false
+    /// The record that was lent last, where its own layout is an older one.
+    private var widened: ByteBuffer?
     package private(set) var number = ObjectNumber(0)
 
     init(_ reader: RecordReader, _ cursor: Cursor, _ hierarchy: HierarchyID) {
@@ -99,7 +101,11 @@ package final class RecordCursor {
 
     /// The record here.
     package func row() throws(StoreError) -> RowView {
-        try reader.checkedRow(try cursor.value(), number, hierarchy)
+        let bytes = try cursor.value()
+        if reader.isNewest(bytes, in: hierarchy) { return RowView(checked: bytes) }
+        let widened = try reader.widened(bytes, number, hierarchy)
+        self.widened = widened
+        return RowView(checked: widened.view)
     }
 }
 

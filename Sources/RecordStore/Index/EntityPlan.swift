@@ -27,7 +27,7 @@ struct BatchTrees {
 
     /// Returns what ``TreeEdits/apply(to:of:isUnique:with:)`` found in unique indexes.
     mutating func apply(
-        to transaction: RecordTransaction
+        to transaction: RecordEditor
     ) throws(StoreError) -> [(index: IndexLayout, sharers: [ObjectNumber])] {
         var found: [(index: IndexLayout, sharers: [ObjectNumber])] = []
         let editor = transaction.editor
@@ -57,10 +57,10 @@ final class EntityPlans {
     private var plans: [EntityPlan?]
 
     init(_ schema: Schema) {
-        plans = Array(repeating: nil, count: schema.entities.count)
+        plans = Array(repeating: nil, count: schema.tagMax)
     }
 
-    func plan(_ tag: UInt16, _ transaction: RecordTransaction) -> EntityPlan {
+    func plan(_ tag: UInt16, _ transaction: RecordEditor) -> EntityPlan {
         if let known = plans[Int(tag) - 1] { return known }
         let plan = EntityPlan(
             transaction.schema.knownEntity(tag: tag), transaction, &trees)
@@ -70,7 +70,7 @@ final class EntityPlans {
 
     /// See ``BatchTrees/apply(to:)``.
     func applyTrees(
-        to transaction: RecordTransaction
+        to transaction: RecordEditor
     ) throws(StoreError) -> [(index: IndexLayout, sharers: [ObjectNumber])] {
         try trees.apply(to: transaction)
     }
@@ -83,6 +83,15 @@ final class EntityPlans {
             return (plan.entity.tag, plan.countChange)
         }
     }
+
+    /// The largest number that was inserted since the last call into each hierarchy.
+    func takeInsertedMax() -> [(hierarchy: HierarchyID, last: UInt64)] {
+        plans.compactMap { plan in
+            guard let plan, plan.insertedMax > 0 else { return nil }
+            defer { plan.insertedMax = 0 }
+            return (plan.entity.hierarchy, plan.insertedMax)
+        }
+    }
 }
 
 /// What every record of an entity goes through, found once for a batch: loops over records then
@@ -93,17 +102,24 @@ final class EntityPlan {
         var edits: TreeEdits
         /// The ordered side of the relationship, when it keeps pairs of its own.
         var inverseWithEdges: Int?
+        /// Nil when changes are not noted.
+        var notes: LinkNotes?
     }
 
     let entity: EntityLayout
     let records: TreeEdits
     let indexes: [IndexPlan]
     let links: [Link]
+    /// Nil when changes are not noted.
+    let notes: ChangeNotes.Records?
     var countChange = 0
+    /// The largest number of an inserted record; zero for none.
+    var insertedMax: UInt64 = 0
 
-    init(_ entity: EntityLayout, _ transaction: RecordTransaction, _ trees: inout BatchTrees) {
+    init(_ entity: EntityLayout, _ transaction: RecordEditor, _ trees: inout BatchTrees) {
         self.entity = entity
         records = trees.records(entity.hierarchy)
+        notes = transaction.notes?.records(in: entity.hierarchy)
         var indexes: [IndexPlan] = []
         for index in entity.indexes {
             indexes.append(IndexPlan(index, trees.index(index.id), transaction))
@@ -118,6 +134,7 @@ final class EntityPlan {
             {
                 link.inverseWithEdges = inverse
             }
+            link.notes = transaction.notes?.links(relationship)
             links.append(link)
         }
         self.links = links
@@ -132,7 +149,7 @@ final class IndexPlan {
     private var key: KeyEncoder?
     private let encoder: KeyEncoder
 
-    init(_ index: IndexLayout, _ edits: TreeEdits, _ transaction: RecordTransaction) {
+    init(_ index: IndexLayout, _ edits: TreeEdits, _ transaction: RecordEditor) {
         columns = index.columns.map { KeyColumn($0) }
         self.edits = edits
         encoder = transaction.keyEncoder(columnCount: index.columns.count)

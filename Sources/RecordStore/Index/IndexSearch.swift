@@ -9,9 +9,9 @@ extension RecordReader {
         _ body: (ObjectNumber) throws -> Bool
     ) throws {
         let tree = trees.indexes[index.id]
-        if let run = try view.numbers(behind: key.bytes.span, in: tree) {
+        if let run = try view.suffixes(after: key.bytes.span, .numbered, in: tree) {
             for position in 0..<run.count {
-                guard try body(ObjectNumber(run[position])) else { return }
+                guard try body(run.number(position)) else { return }
             }
             return
         }
@@ -54,9 +54,9 @@ extension RecordReader {
         for entry in order.entries {
             let key = keys.view.slice(from: entry.start, count: Int(entry.count))
             let position = Int(entry.index)
-            if let run = try lookup.numbers(behind: key) {
-                for place in 0..<run.count {
-                    found.append(Match(position: position, number: ObjectNumber(run[place])))
+            if let run = try lookup.suffixes(after: key, .numbered) {
+                for index in 0..<run.count {
+                    found.append(Match(position: position, number: run.number(index)))
                 }
                 continue
             }
@@ -104,7 +104,7 @@ package final class RowLookup {
     ) throws(StoreError) -> Result? {
         let key = RecordKey.inline(number)
         return try lookup.withValue(for: key.span) { bytes throws(StoreError) in
-            try body(try reader.checkedRow(bytes, number, hierarchy))
+            try reader.withCheckedRow(bytes, number, hierarchy, body)
         }
     }
 }

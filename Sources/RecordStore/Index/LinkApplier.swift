@@ -1,19 +1,37 @@
 import PageStore
 
-/// Changes pairs of links, in both directions where the inverse has a tree of its own.
+/// Changes pairs of links of one batch, in both directions where the inverse has a tree of its own.
 ///
 /// An ordered relationship keeps an order key with each pair, far enough from its neighbours that
 /// a move changes one pair and no other.
-struct LinkApplier {
+final class LinkApplier {
+    private struct ListName: Hashable {
+        var relationshipID: Int
+        var owner: ObjectNumber
+    }
+
+    /// The order keys of one owner's targets. Nothing in the file leads from a target to its key,
+    /// so that without this each change of a long list would read all of it.
+    private struct OrderKeys {
+        var byTarget: [ObjectNumber: UInt64] = [:]
+        /// Further keys of targets that a file has several times, which only another writer makes.
+        var repeated: [ObjectNumber: [UInt64]] = [:]
+        /// No key is above it.
+        var last: UInt64 = 0
+    }
+
     private static let orderGap: UInt64 = 1 << 32
+    /// How many lists are known at once.
+    private static let knownListCountMax = 1024
 
-    private let transaction: RecordTransaction
+    private let transaction: RecordEditor
+    private var knownLists: [ListName: OrderKeys] = [:]
 
-    init(_ transaction: RecordTransaction) {
+    init(_ transaction: RecordEditor) {
         self.transaction = transaction
     }
 
-    mutating func apply(_ change: RecordBatch.LinkChange) throws(StoreError) {
+    func apply(_ change: RecordBatch.LinkChange) throws(StoreError) {
         switch change {
         case .set(let relationship, let owner, let targets):
             try set(relationship, owner, targets)
@@ -76,49 +94,86 @@ struct LinkApplier {
         return edges
     }
 
+    /// The order key of a target in a list, which is known afterwards; nil for no target of it.
+    private func orderKey(
+        of target: ObjectNumber, _ name: ListName, _ relationship: RelationshipLayout
+    ) throws(StoreError) -> UInt64? {
+        if knownLists[name] == nil {
+            var keys = OrderKeys()
+            try transaction.forEachEdge(relationship, of: name.owner) { edge in
+                if let former = keys.byTarget.updateValue(edge.order, forKey: edge.target) {
+                    keys.repeated[edge.target, default: []].append(former)
+                }
+                keys.last = max(keys.last, edge.order)
+            }
+            if knownLists.count >= Self.knownListCountMax { knownLists = [:] }
+            knownLists[name] = keys
+        }
+        return knownLists[name]?.byTarget[target]
+    }
+
     private func add(
         _ relationship: RelationshipLayout, _ owner: ObjectNumber, _ target: ObjectNumber
     ) throws(StoreError) {
+        let notes = transaction.notes?.links(relationship)
         guard relationship.kind == .toManyOrdered else {
-            try insert(relationship, owner, second: target.rawValue, value: [])
+            if try insert(relationship, owner, second: target.rawValue, value: []) {
+                notes?.note(owner, target, isRemoval: false)
+            }
             return
         }
-        let known = try edges(relationship, owner)
-        guard !known.contains(where: { $0.target == target }) else { return }
-        let last = known.last?.order ?? 0
+        let name = ListName(relationshipID: relationship.id, owner: owner)
+        guard try orderKey(of: target, name, relationship) == nil else { return }
+        notes?.note(owner, target, isRemoval: false)
+        // One that was removed before comes back at the end.
+        notes?.noteOrder(owner)
+        let last = knownLists[name]?.last ?? 0
         guard last < .max - Self.orderGap else {
+            let known = try edges(relationship, owner)
             try renumber(relationship, owner, known, known.map(\.target) + [target])
             return
         }
-        try insert(
-            relationship, owner, second: last + Self.orderGap,
-            value: RecordKey.bytes(target))
+        let key = last + Self.orderGap
+        try insert(relationship, owner, second: key, value: RecordKey.bytes(target))
+        knownLists[name]?.byTarget[target] = key
+        knownLists[name]?.last = key
     }
 
     private func remove(
         _ relationship: RelationshipLayout, _ owner: ObjectNumber, _ target: ObjectNumber
     ) throws(StoreError) {
+        let notes = transaction.notes?.links(relationship)
         guard relationship.kind == .toManyOrdered else {
-            try remove(relationship, owner, second: target.rawValue)
+            if try remove(relationship, owner, second: target.rawValue) {
+                notes?.note(owner, target, isRemoval: true)
+            }
             return
         }
-        for edge in try edges(relationship, owner) where edge.target == target {
-            try remove(relationship, owner, second: edge.order)
+        let name = ListName(relationshipID: relationship.id, owner: owner)
+        guard let key = try orderKey(of: target, name, relationship) else { return }
+        for key in [key] + (knownLists[name]?.repeated.removeValue(forKey: target) ?? []) {
+            try remove(relationship, owner, second: key)
         }
+        notes?.note(owner, target, isRemoval: true)
+        knownLists[name]?.byTarget[target] = nil
     }
 
+    /// Returns whether the pair was not there before.
+    @discardableResult
     private func insert(
         _ relationship: RelationshipLayout, _ owner: ObjectNumber, second: UInt64, value: [UInt8]
-    ) throws(StoreError) {
-        _ = try transaction.editor.insert(
+    ) throws(StoreError) -> Bool {
+        try !transaction.editor.insert(
             RecordKey.bytes(owner.rawValue, second).span, value.span,
             into: transaction.trees.links(relationship))
     }
 
+    /// Returns whether the pair was there.
+    @discardableResult
     private func remove(
         _ relationship: RelationshipLayout, _ owner: ObjectNumber, second: UInt64
-    ) throws(StoreError) {
-        _ = try transaction.editor.remove(
+    ) throws(StoreError) -> Bool {
+        try transaction.editor.remove(
             RecordKey.bytes(owner.rawValue, second).span,
             from: transaction.trees.links(relationship))
     }
@@ -132,6 +187,9 @@ struct LinkApplier {
         var wanted: Set<ObjectNumber> = []
         let targets = targets.filter { wanted.insert($0).inserted }
         let had = Set(known.map(\.target))
+        let name = ListName(relationshipID: relationship.id, owner: owner)
+        // All of it may get new keys.
+        defer { knownLists[name] = nil }
         for edge in known where !wanted.contains(edge.target) {
             try remove(relationship, owner, edge.target)
             try mirror(relationship, owner, edge.target, isRemoval: true)
@@ -140,6 +198,12 @@ struct LinkApplier {
             try mirror(relationship, owner, target, isRemoval: false)
         }
         if relationship.kind == .toManyOrdered {
+            if let notes = transaction.notes?.links(relationship) {
+                for target in targets where !had.contains(target) {
+                    notes.note(owner, target, isRemoval: false)
+                }
+                if known.map(\.target) != targets { notes.noteOrder(owner) }
+            }
             try order(relationship, owner, known.filter { wanted.contains($0.target) }, targets)
             return
         }
@@ -175,6 +239,7 @@ struct LinkApplier {
         _ relationship: RelationshipLayout, _ owner: ObjectNumber,
         _ known: [RecordReader.Edge], _ targets: [ObjectNumber]
     ) throws(StoreError) {
+        knownLists[ListName(relationshipID: relationship.id, owner: owner)] = nil
         for edge in known { try remove(relationship, owner, second: edge.order) }
         for (position, target) in targets.enumerated() {
             try insert(

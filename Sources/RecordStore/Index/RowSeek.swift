@@ -51,7 +51,7 @@ package struct RowSeek {
         }
         guard let found = sought[position] else { return nil }
         return try lookup.withValue(at: found.place) { bytes throws(StoreError) in
-            try body(try reader.checkedRow(bytes, number, hierarchy))
+            try reader.withCheckedRow(bytes, number, hierarchy, body)
         }
     }
 }

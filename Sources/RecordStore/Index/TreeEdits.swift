@@ -187,9 +187,8 @@ final class TreeEdits {
             let isRemoval = edit(position, order).valueCount < 0
             keys.append(KeyEdit(key(position, order), isRemoval: isRemoval))
             guard keys.count == Self.keysCount || position + 1 == edits.count else { continue }
-            for sharer in try writer.apply(keys, besides: isUnique ? Self.numberSize : nil) {
-                sharers.append(Self.number(keys[sharer].key))
-            }
+            let candidates = try writer.apply(keys, conflictsBy: isUnique ? .numbered : nil)
+            for candidate in candidates { sharers.append(Self.number(keys[candidate].key)) }
             keys.removeAll(keepingCapacity: true)
         }
         return sharers
@@ -226,7 +225,7 @@ final class TreeEdits {
     // MARK: Entries of indexes
 
     /// The object's number, behind the columns.
-    private static let numberSize = 8
+    private static let numberSize = KeyShape.numbered.suffixSizeInBytes
 
     private static func columns(_ key: ByteView) -> ByteView {
         key.slice(from: 0, count: key.count - numberSize)

@@ -9,6 +9,8 @@ package final class RecordScan {
     /// What a page's image is marked with once its records were checked against the layouts. Pages
     /// of a transaction change, so that nothing stays proved of them.
     private let proof: UInt64?
+    /// Marks with the proof that some records of the page have older layouts.
+    private static let olderMark = Cursor.noteOfProof
 
     init(_ reader: RecordReader, _ cursor: Cursor, _ hierarchy: HierarchyID) {
         self.reader = reader
@@ -32,17 +34,25 @@ package final class RecordScan {
             throw .corrupt(nil, "a record's key is not a number")
         }
         if let proof, entries.page.proof == proof {
-            return LeafRows(checked: entries)
+            return LeafRows(checked: entries, widened: nil)
         }
-        try check(entries)
-        // The scan meets each leaf at its first entry, so that all of the page is proved.
-        if let proof, !entries.hasLargeValues {
-            entries.page.proof = proof
+        let hasOlder: Bool
+        if let proof, entries.page.proof == proof | Self.olderMark {
+            hasOlder = true
+        } else {
+            hasOlder = try check(entries)
+            // The scan meets each leaf at its first entry, so that all of the page is proved.
+            if let proof, !entries.hasLargeValues {
+                entries.page.proof = hasOlder ? proof | Self.olderMark : proof
+            }
         }
-        return LeafRows(checked: entries)
+        return LeafRows(
+            checked: entries, widened: hasOlder ? WidenedRows(reader.schema) : nil)
     }
 
-    private func check(_ entries: borrowing LeafEntries) throws(StoreError) {
+    /// Whether records have older layouts; throws `corrupt` for what is no record.
+    private func check(_ entries: borrowing LeafEntries) throws(StoreError) -> Bool {
+        var hasOlder = false
         var entity: EntityLayout?
         for index in 0..<entries.count {
             entries.prefetchInNext(index)
@@ -53,8 +63,13 @@ package final class RecordScan {
             {
                 continue
             }
-            let row = try reader.checkedRow(bytes, ObjectNumber(entries.number(index)), hierarchy)
-            entity = reader.schema.entity(tag: row.entityTag)
+            if reader.isNewest(bytes, in: hierarchy) {
+                entity = reader.schema.entity(tag: bytes.uint16(at: RowLayout.entityTag))
+            } else {
+                try reader.checkOlder(bytes, ObjectNumber(entries.number(index)), hierarchy)
+                hasOlder = true
+            }
         }
+        return hasOlder
     }
 }

@@ -31,10 +31,10 @@ extension RowView {
         }
     }
 
-    /// The target of a to-one relationship.
+    /// The target of a to-one relationship. What the slot of a nil one holds means nothing.
     package func link(at byteOffset: Int) -> ObjectNumber? {
         let number = uint(at: byteOffset)
-        return number == 0 ? nil : ObjectNumber(number)
+        return number == 0 || isNull(at: byteOffset) ? nil : ObjectNumber(number)
     }
 }
 

@@ -1,12 +1,5 @@
+import CTrellis
 import PageStore
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
 
 /// A record that its owner may change: one block of memory, in the format of the file.
 ///
@@ -33,6 +26,7 @@ package struct RowBuffer {
 
     /// A block without content, for an object that has loaded nothing yet.
     package init() {
+        // Safety: no byte is read or freed through the address of a block without content.
         unsafe base = UnsafeMutableRawPointer(bitPattern: 8)!
         size = 0
         capacity = 0
@@ -53,12 +47,14 @@ package struct RowBuffer {
     }
 
     package func deallocate() {
+        // Safety: the block is `malloc`'s, and by the rule above its owner frees it once.
         if capacity > 0 || size > 0 { unsafe free(base) }
     }
 
     /// From the system itself: Swift's allocation for bytes asks it for an alignment, which takes
     /// longer and gives the same.
     private static func block(_ byteCount: Int) -> UnsafeMutableRawPointer {
+        // Safety: the address is only compared with none; who asked uses no more than the count.
         guard let block = unsafe malloc(byteCount) else {
             preconditionFailure("the system has no memory left")
         }
@@ -67,6 +63,7 @@ package struct RowBuffer {
 
     @inlinable @inline(__always)
     package var view: RowView {
+        // Safety: the block holds `size` bytes of a record that this type keeps in order.
         unsafe RowView(unsafeBase: UnsafeRawPointer(base), size: Int(size))
     }
 
@@ -137,10 +134,12 @@ package struct RowBuffer {
 
     @usableFromInline
     package mutating func set(_ bytes: [UInt8], at byteOffset: Int) {
+        // Safety: the bytes are copied inside the closure.
         unsafe bytes.withUnsafeBytes { unsafe setHeap($0, isBlob: false, at: byteOffset) }
     }
 
     package mutating func set(_ bytes: ByteView, isBlob: Bool, at byteOffset: Int) {
+        // Safety: the view shows `count` bytes, which are copied.
         unsafe setHeap(
             UnsafeRawBufferPointer(start: bytes.base, count: bytes.count), isBlob: isBlob,
             at: byteOffset)

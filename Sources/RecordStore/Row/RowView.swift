@@ -1,12 +1,5 @@
+import CTrellis
 import PageStore
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
 
 /// Borrowed bytes of a record, checked once against its layout: reading a property is then one
 /// load at a fixed offset.
@@ -17,19 +10,24 @@ package struct RowView {
     @usableFromInline let base: UnsafeRawPointer
     @usableFromInline let size: Int
 
-    /// Whoever makes a view has checked the record: see `EntityLayout.check`.
+    /// The caller has checked the record: see `EntityLayout.check`.
     @inlinable @inline(__always)
     package init(unsafeBase base: UnsafeRawPointer, size: Int) {
+        // Safety: the caller's: so many bytes are readable for as long as the view is used.
         unsafe self.base = base
         self.size = size
     }
 
     /// A view of bytes that the layout has checked.
     package init(checked bytes: ByteView) {
+        // Safety: the bytes are as many as the view says.
         unsafe self.init(unsafeBase: bytes.base, size: bytes.count)
     }
 
-    package var bytes: ByteView { unsafe ByteView(unsafeBase: base, count: size) }
+    package var bytes: ByteView {
+        // Safety: the record has `size` bytes.
+        unsafe ByteView(unsafeBase: base, count: size)
+    }
 
     @inlinable @inline(__always)
     func load<Number: FixedWidthInteger & BitwiseCopyable>(

@@ -20,11 +20,12 @@ package struct Salvage {
 
     /// Writes what is left of the file at a path into a new store, and nothing into the file.
     ///
-    /// `schema` is used when the file's own is lost. Throws `corrupt` when both are, and
+    /// `lent`, the schema of a store with the same model, is used when the file's own is lost.
+    /// Throws `corrupt` when both are, and
     /// `invalidArgument` when there is a file at the new path. That path names a file only when
     /// the store there is complete.
     package static func run(
-        path: String, to newPath: String, schema fallback: SchemaDescription? = nil,
+        path: String, to newPath: String, lent: Schema? = nil,
         files: any FileSystem = DiskFileSystem.shared
     ) throws(StoreError) -> SalvageReport {
         guard try files.identity(newPath) == nil else {
@@ -34,20 +35,16 @@ package struct Salvage {
         let pages = try SalvagedPages.scan(path: path, files: files)
         let catalog = SalvagedCatalog(pages)
         if let failure = catalog.failure, failure.code == .newerFormat { throw failure }
-        guard let description = catalog.schema ?? fallback else {
-            throw StoreError(
-                .corrupt,
-                "the schema is lost with the catalog; a store that has the same one, "
-                    + "such as a backup, can lend it", path: path)
-        }
-        var salvage = Salvage(pages, try Schema(description), catalog)
+        let (schema, loss) = try resolved(catalog, lent, path)
+        var salvage = Salvage(pages, schema, catalog)
+        if let loss { salvage.report.lose("catalog", loss) }
         salvage.findLeaves()
         salvage.findNumbers()
         let unfinished = newPath + ".part"
         if try files.identity(unfinished) != nil { try files.unlink(unfinished) }
         do throws(StoreError) {
             let database = try RecordDatabase.open(
-                .file(unfinished), schema: description, options: options(pages), files: files)
+                .file(unfinished), schema, options: options(pages), files: files)
             do throws(StoreError) {
                 var writer = SalvageWriter(salvage, database)
                 try writer.run()
@@ -64,6 +61,16 @@ package struct Salvage {
             throw error
         }
         return salvage.report
+    }
+
+    private static func resolved(
+        _ catalog: SalvagedCatalog, _ lent: Schema?, _ path: String
+    ) throws(StoreError) -> (schema: Schema, loss: String?) {
+        do throws(StoreError) {
+            return try catalog.resolved(lent: lent)
+        } catch {
+            throw error.at(path: path)
+        }
     }
 
     private static func options(_ pages: SalvagedPages) -> Engine.Options {
@@ -83,9 +90,6 @@ package struct Salvage {
         report.unreadableBytes = pages.unreadableBytes
         report.isVerified = pages.identity.uuid != nil
         report.isComplete = pages.isComplete
-        if catalog.schema == nil, let failure = catalog.failure {
-            report.lose("catalog", failure.message)
-        }
     }
 
     // MARK: Which leaves there are
@@ -151,7 +155,7 @@ package struct Salvage {
         record.withView { bytes in
             guard bytes.count >= RowLayout.headerSize,
                 let entity = schema.entity(tag: bytes.uint16(at: RowLayout.entityTag)),
-                entity.check(bytes)
+                entity.check(bytes) || entity.checkOlder(bytes)
             else { return nil }
             return entity
         }
@@ -226,14 +230,15 @@ package struct Salvage {
             TreeTable.recordsName(root.name), "\(found) of \(counted) \(entity.name) are left")
     }
 
-    /// A record with its entity, from where its leaf says that it is.
+    /// A record in the newest layout of its entity, with that, from where its leaf says that it is.
     func record(
         _ content: PageSummary.Content, in hierarchy: HierarchyID
     ) -> (entity: EntityLayout, bytes: [UInt8])? {
         guard let bytes = try? SalvagedCatalog.bytes(content, pages),
             let entity = entity(of: bytes), entity.hierarchy == hierarchy
         else { return nil }
-        return (entity, bytes)
+        let widened = bytes.withView { entity.widened($0)?.view.array() }
+        return (entity, widened ?? bytes)
     }
 
     /// The last number that a hierarchy gave out, nil when that is not known for sure: what lies

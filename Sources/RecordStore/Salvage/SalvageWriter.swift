@@ -80,8 +80,10 @@ struct SalvageWriter {
         }
         self.report = report
         try transaction.apply(batch)
-        try transaction.reserveNumbers(upTo: ObjectNumber(last), in: root.hierarchy)
+        transaction.useNumbers(upTo: ObjectNumber(last), in: root.hierarchy)
         _ = try transaction.commit(.relaxed)
+        let reserved = salvage.catalog.counters[Catalog.reservedKey(root.hierarchy)] ?? 0
+        database.passNumbers(upTo: reserved, in: root.hierarchy)
     }
 
     /// Brings large values back into the record, and forgets those and the links that are lost.

@@ -1,10 +1,11 @@
 import Foundation
 import PageStore
 
-/// The schema and the roots of the trees, from the catalog where it is found, else from leaves that
-/// look like its own.
+/// The schema, the layout and the roots of the trees, from the catalog where it is found, else from
+/// leaves that look like its own.
 struct SalvagedCatalog {
     private(set) var schema: SchemaDescription?
+    private var layout: [UInt8]?
     /// Root pages by the names of chapter 7 of the specification, and `counters`.
     private(set) var roots: [String: PageID] = [:]
     /// Counters by their keys, as far as they can be read.
@@ -19,13 +20,54 @@ struct SalvagedCatalog {
             guard let view = CatalogView(pages) else {
                 throw .corrupt(nil, "nothing names the catalog")
             }
-            schema = try view.schema()
+            let found = try view.schema()
+            if let found, (try? Schema(found)) == nil {
+                throw .corrupt(nil, "the saved schema cannot be used")
+            }
+            schema = found
+            layout = try view.layout()
             for named in try view.trees() { roots[named.name] = named.tree.root }
         } catch {
             failure = error
             search(pages)
         }
         readCounters(pages)
+    }
+
+    /// The schema by which records are read, and what is lost of it.
+    ///
+    /// - Parameter lent: that of a store with the same model, for what this one has lost.
+    func resolved(lent: Schema?) throws(StoreError) -> (schema: Schema, loss: String?) {
+        guard let schema else {
+            guard let lent else {
+                throw .corrupt(
+                    nil,
+                    "the schema is lost with the catalog; a store that has the same one, "
+                        + "such as a backup, can lend it")
+            }
+            return (lent, failure?.message)
+        }
+        if let layout, let resolved = try Self.resolve(schema, layout) { return (resolved, nil) }
+        if let lent, let resolved = try Self.resolve(schema, StoredLayout.bytes(of: lent)) {
+            return (resolved, nil)
+        }
+        return (
+            try Schema(schema),
+            "the layout of records: they are read in the order of the schema's declarations, "
+                + "which is not theirs when declarations were moved after the file was made"
+        )
+    }
+
+    /// The schema by a layout, nil when that is of another one.
+    private static func resolve(
+        _ schema: SchemaDescription, _ layout: [UInt8]
+    ) throws(StoreError) -> Schema? {
+        do throws(StoreError) {
+            return try Schema(schema, layout: layout, page: PageID(0))
+        } catch {
+            guard error.code != .newerFormat else { throw error }
+            return nil
+        }
     }
 
     // MARK: Without a way to the catalog
@@ -55,6 +97,13 @@ struct SalvagedCatalog {
                 let schema = SalvagedCatalog.schema(found)
             else { return false }
             self.schema = schema
+            return true
+        }
+        if key == Catalog.layoutKey {
+            guard let found = try? SalvagedCatalog.bytes(content, pages),
+                (try? StoredLayout(found, page: PageID(0))) != nil
+            else { return false }
+            layout = found
             return true
         }
         guard key == Catalog.countersKey || key.hasPrefix(Catalog.treePrefix),

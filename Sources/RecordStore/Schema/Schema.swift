@@ -4,41 +4,74 @@ import Synchronization
 /// A schema with every offset resolved: what rows, indexes and queries are read by.
 package final class Schema: Sendable {
     package let description: SchemaDescription
-    /// In the order of their tags, which is the order of the description.
+    /// In the order of their tags.
     package let entities: [EntityLayout]
-    /// By the number that the file knows each by.
+    /// Nil where an entity of the tag is gone.
+    private let entityByTag: [EntityLayout?]
+    /// By their numbers, which are this schema's own.
     package let relationships: [RelationshipLayout]
     package let indexes: [IndexLayout]
     /// The tags of the hierarchies that lists without an inverse lead to.
     let listedHierarchies: Set<UInt16>
+    /// The file's layout by which it was resolved; nil where the declarations said it.
+    let storedLayout: StoredLayout?
     private let entityByName: [String: EntityLayout]
     /// Tells this schema from every other that the process has.
     let serial: UInt64
 
     private static let serials = Atomic<UInt64>(0)
 
-    /// Throws `schemaMismatch` for a description that contradicts itself, saying where.
-    package init(_ description: SchemaDescription) throws(StoreError) {
+    /// The schema of a new file, whose tags and slots follow from the order of declarations.
+    ///
+    /// Throws `invalidModel` for a description that contradicts itself, saying where.
+    package convenience init(_ description: SchemaDescription) throws(StoreError) {
         try SchemaCheck.validate(description)
-        var builder = SchemaBuilder(description)
+        self.init(checked: description, SchemaBuilder(description), storedLayout: nil)
+    }
+
+    /// The schema of a file that has a layout already: that says the tags and slots.
+    ///
+    /// Throws `invalidModel` too, and with the page of the catalog `corrupt` for a layout of
+    /// another schema and `newerFormat` for one that this version cannot read records by.
+    convenience init(
+        _ description: SchemaDescription, layout: [UInt8], page: PageID
+    ) throws(StoreError) {
+        try SchemaCheck.validate(description)
+        let stored = try StoredLayout(layout, page: page)
+        try stored.check(description, page: page)
+        self.init(
+            checked: description, SchemaBuilder(description, stored), storedLayout: stored)
+    }
+
+    private init(
+        checked description: SchemaDescription, _ plan: SchemaBuilder, storedLayout: StoredLayout?
+    ) {
+        var builder = plan
         builder.build()
+        self.storedLayout = storedLayout
         self.description = description
         entities = builder.layouts
         relationships = builder.relationships
         indexes = builder.indexes
         serial = Self.serials.add(1, ordering: .relaxed).newValue
         let layouts = builder.layouts
+        var byTag = [EntityLayout?](repeating: nil, count: Int(layouts.last?.tag ?? 0) + 1)
+        for layout in layouts { byTag[Int(layout.tag)] = layout }
+        entityByTag = byTag
         listedHierarchies = Set(
             builder.relationships.filter { $0.hasEdges && $0.inverseID == nil }
-                .map { layouts[Int($0.destinationTag) - 1].hierarchy.rootTag })
+                .compactMap { byTag[Int($0.destinationTag)]?.hierarchy.rootTag })
         entityByName = Dictionary(uniqueKeysWithValues: layouts.map { ($0.name, $0) })
     }
 
     package func entity(named name: String) -> EntityLayout? { entityByName[name] }
 
     package func entity(tag: UInt16) -> EntityLayout? {
-        tag > 0 && Int(tag) <= entities.count ? entities[Int(tag) - 1] : nil
+        Int(tag) < entityByTag.count ? entityByTag[Int(tag)] : nil
     }
+
+    /// The largest tag that an entity has; some of those below may be free.
+    package var tagMax: Int { entityByTag.count - 1 }
 
     /// The entity of a tag that was checked before.
     package func knownEntity(tag: UInt16) -> EntityLayout {
@@ -161,6 +194,11 @@ package final class IndexLayout: Hashable, Sendable {
         self.treeName = treeName
     }
 
+    /// The name of the tree in the catalog: spec/07-catalog.md.
+    static func treeName(_ entityName: String, _ columns: [String], isUnique: Bool) -> String {
+        "\(isUnique ? "unique" : "index")/\(entityName)/\(columns.joined(separator: ","))"
+    }
+
     package static func == (left: IndexLayout, right: IndexLayout) -> Bool { left === right }
 
     package func hash(into hasher: inout Hasher) { hasher.combine(id) }
@@ -178,15 +216,22 @@ package final class EntityLayout: Sendable, Hashable {
     package let tags: Set<UInt16>
     /// The tags from this entity up to its root.
     package let ancestorTags: [UInt16]
-    /// The parent's properties first, at the parent's offsets.
+    /// The parent's properties first, at the parent's offsets, then the own ones; each as declared,
+    /// whatever their slots are.
     package let fields: [FieldLayout]
+    /// How many of the fields are inherited.
+    private let inheritedFieldCount: Int
     package let relationships: [RelationshipLayout]
     package let indexes: [IndexLayout]
+    /// The properties that are computed and never stored, inherited ones included.
+    package let virtualNames: Set<String>
     package let uniqueIndexes: [IndexLayout]
     /// The offsets of the attributes that may not be nil.
     package let requiredOffsets: [Int]
     /// Whether a relationship has a least or a largest count.
     package let hasLinkBounds: Bool
+    /// The slots of a new record.
+    package let slotCount: Int
     package let fixedSize: Int
     package let variableOffsets: [Int]
     /// For each index the slot of its first column.
@@ -195,13 +240,19 @@ package final class EntityLayout: Sendable, Hashable {
     private let soleColumnNames: [String?]
     /// A new record with its defaults.
     private let blank: [UInt8]
+    /// How records of older layouts become those of this one; nil where there are none.
+    let widening: RecordWidening?
+    /// The offsets of slots whose properties are gone, which are nil in every record.
+    let retiredOffsets: [Int]
     private let fieldByName: [String: Int]
     private let relationshipByName: [String: Int]
 
     init(
         name: String, className: String, tag: UInt16, superentityTag: UInt16?, rootTag: UInt16,
         isAbstract: Bool, tags: Set<UInt16>, ancestorTags: [UInt16], fields: [FieldLayout],
-        relationships: [RelationshipLayout], indexes: [IndexLayout]
+        inheritedFieldCount: Int, relationships: [RelationshipLayout], indexes: [IndexLayout],
+        virtualNames: Set<String>,
+        stored: StoredSlots?
     ) {
         self.name = name
         self.className = className
@@ -212,21 +263,29 @@ package final class EntityLayout: Sendable, Hashable {
         self.tags = tags
         self.ancestorTags = ancestorTags
         self.fields = fields
+        self.inheritedFieldCount = inheritedFieldCount
         self.relationships = relationships
         self.indexes = indexes
+        self.virtualNames = virtualNames
         soleColumnNames = indexes.map { $0.columns.count == 1 ? $0.columns[0].name : nil }
         leadingSlots = indexes.map { $0.columns.first?.slot ?? -1 }
-        blank = Self.blank(tag, fields)
+        slotCount = stored?.counts.last ?? fields.count
+        blank = Self.blank(tag, fields, slotCount)
         uniqueIndexes = indexes.filter(\.isUnique)
         requiredOffsets = fields.filter { !$0.isOptional }.map(\.byteOffset)
         hasLinkBounds = relationships.contains { $0.minCount > 0 || $0.maxCount > 0 }
-        fixedSize = RowLayout.fixedSize(slotCount: fields.count)
-        variableOffsets = fields.filter(\.isVariable).map(\.byteOffset)
+        fixedSize = RowLayout.fixedSize(slotCount: slotCount)
+        widening = stored.flatMap { RecordWidening($0, fields) }
+        retiredOffsets = (stored?.retired ?? []).map { RowLayout.byteOffset(slot: $0) }
+        variableOffsets = fields.filter(\.isVariable).map(\.byteOffset).sorted()
         fieldByName = Dictionary(
             uniqueKeysWithValues: fields.enumerated().map { ($1.name, $0) })
         relationshipByName = Dictionary(
             uniqueKeysWithValues: relationships.enumerated().map { ($1.name, $0) })
     }
+
+    /// The properties with slots that the entity itself declares.
+    var ownFields: ArraySlice<FieldLayout> { fields[inheritedFieldCount...] }
 
     package func field(named name: String) -> FieldLayout? {
         fieldByName[name].map { fields[$0] }
@@ -259,17 +318,25 @@ package final class EntityLayout: Sendable, Hashable {
         return blank.withView { RowBuffer(copying: $0, spare: spare) }
     }
 
-    private static func blank(_ tag: UInt16, _ fields: [FieldLayout]) -> [UInt8] {
-        var bytes = [UInt8](
-            repeating: 0, count: RowLayout.fixedSize(slotCount: fields.count))
+    private static func blank(
+        _ tag: UInt16, _ fields: [FieldLayout], _ slotCount: Int
+    ) -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: RowLayout.fixedSize(slotCount: slotCount))
         bytes[RowLayout.entityTag] = UInt8(tag & 0xFF)
         bytes[RowLayout.entityTag + 1] = UInt8(tag >> 8)
         bytes[RowLayout.layoutVersion] = 1
-        bytes[RowLayout.slotCount] = UInt8(fields.count & 0xFF)
-        bytes[RowLayout.slotCount + 1] = UInt8(fields.count >> 8)
+        bytes[RowLayout.slotCount] = UInt8(slotCount & 0xFF)
+        bytes[RowLayout.slotCount + 1] = UInt8(slotCount >> 8)
         var row = bytes.withView { RowBuffer(copying: $0, spare: 64) }
         defer { row.deallocate() }
-        for field in fields { row.setValue(field.defaultValue, field) }
+        // A slot that no property of this entity has is nil.
+        if fields.count < slotCount {
+            for slot in 0..<slotCount { row.clear(at: RowLayout.byteOffset(slot: slot)) }
+        }
+        // The heap is in the order of the slots.
+        for field in fields.sorted(by: { $0.slot < $1.slot }) {
+            row.setValue(field.defaultValue, field)
+        }
         return row.view.bytes.array()
     }
 
@@ -279,10 +346,18 @@ package final class EntityLayout: Sendable, Hashable {
         return false
     }
 
-    /// Checks bytes from a file against the layout, once: afterwards every property is a load.
+    /// Checks bytes from a file against the newest layout, once: afterwards every property is a
+    /// load. A record that fails may be sound and of an older one: see ``widened(_:)``.
     package func check(_ bytes: ByteView) -> Bool {
+        Self.check(bytes, slotCount: slotCount, fixedSize: fixedSize, variableOffsets)
+    }
+
+    @inline(__always)
+    static func check(
+        _ bytes: ByteView, slotCount: Int, fixedSize: Int, _ variableOffsets: [Int]
+    ) -> Bool {
         guard bytes.count >= fixedSize, bytes.count < 1 << 31,
-            Int(bytes.uint16(at: RowLayout.slotCount)) == fields.count,
+            Int(bytes.uint16(at: RowLayout.slotCount)) == slotCount,
             bytes.uint16(at: RowLayout.layoutVersion) == 1
         else { return false }
         for offset in variableOffsets {

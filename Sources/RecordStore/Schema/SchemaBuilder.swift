@@ -1,7 +1,14 @@
 /// Resolves a valid description: tags, slots, relationships and indexes.
 struct SchemaBuilder {
     private let description: SchemaDescription
+    /// In the order of their tags.
+    private let entities: [EntityDescription]
+    /// The slots of a file's layout; empty where slots follow from the order of declarations.
+    private let storedSlots: [PropertyPath: Int]
+    /// The file's layout of each entity, by name.
+    private let stored: [String: StoredLayout.Entity]
     private var tagByName: [String: UInt16] = [:]
+    private let entityByTag: [UInt16: EntityDescription]
     private var declared: [Declared] = []
     private(set) var relationships: [RelationshipLayout] = []
     private(set) var indexes: [IndexLayout] = []
@@ -18,19 +25,43 @@ struct SchemaBuilder {
         var inverseID: Int?
     }
 
-    init(_ description: SchemaDescription) {
-        self.description = description
-        for (index, entity) in description.entities.enumerated() {
-            tagByName[entity.name] = UInt16(index + 1)
+    /// - Parameter layout: the file's, which has been checked for this description.
+    init(_ description: SchemaDescription, _ layout: StoredLayout? = nil) {
+        if let layout {
+            for entity in layout.entities where !entity.isGone {
+                tagByName[entity.name] = entity.tag
+            }
+        } else {
+            for (index, entity) in description.entities.enumerated() {
+                tagByName[entity.name] = UInt16(index + 1)
+            }
         }
+        var slots: [PropertyPath: Int] = [:]
+        for entity in layout?.entities ?? [] {
+            for property in entity.properties {
+                slots[PropertyPath(entity.name, property.name)] = Int(property.slot)
+            }
+        }
+        storedSlots = slots
+        stored = Dictionary(
+            (layout?.entities ?? []).map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+        let tags = tagByName
+        entityByTag = Dictionary(
+            description.entities.map { (tags[$0.name] ?? 0, $0) },
+            uniquingKeysWith: { first, _ in first })
+        self.description = description
+        entities =
+            layout == nil
+            ? description.entities
+            : description.entities.sorted { tags[$0.name] ?? 0 < tags[$1.name] ?? 0 }
     }
 
     mutating func build() {
         declareRelationships()
-        for entity in description.entities { resolveFields(entity) }
+        for entity in entities { resolveFields(entity) }
         pairInverses()
-        for entity in description.entities { declareIndexes(entity) }
-        for entity in description.entities { layouts.append(layout(entity)) }
+        for entity in entities { declareIndexes(entity) }
+        for entity in entities { layouts.append(layout(entity)) }
     }
 
     private func tag(_ name: String) -> UInt16 {
@@ -40,12 +71,19 @@ struct SchemaBuilder {
         return tag
     }
 
+    private func entity(_ tag: UInt16) -> EntityDescription {
+        guard let entity = entityByTag[tag] else {
+            preconditionFailure("every tag that a schema resolves is an entity's")
+        }
+        return entity
+    }
+
     private func parent(_ entity: EntityDescription) -> EntityDescription? {
-        entity.superentityName.map { description.entities[Int(tag($0)) - 1] }
+        entity.superentityName.map { self.entity(tag($0)) }
     }
 
     private mutating func declareRelationships() {
-        for entity in description.entities {
+        for entity in entities {
             for relationship in entity.relationships {
                 declared.append(
                     Declared(
@@ -63,10 +101,12 @@ struct SchemaBuilder {
         if let known = fieldsByTag[own] { return known }
         var fields = parent(entity).map { resolveFields($0) } ?? []
         func place(_ name: String, _ content: FieldLayout.Content) -> FieldLayout {
-            FieldLayout(
-                name: name, slot: fields.count,
-                byteOffset: RowLayout.byteOffset(slot: fields.count), content: content,
-                isOptional: true, defaultValue: .null, isCoded: false)
+            let slot =
+                storedSlots.isEmpty
+                ? fields.count : storedSlots[PropertyPath(entity.name, name)] ?? fields.count
+            return FieldLayout(
+                name: name, slot: slot, byteOffset: RowLayout.byteOffset(slot: slot),
+                content: content, isOptional: true, defaultValue: .null, isCoded: false)
         }
         for attribute in entity.attributes {
             var field = place(attribute.name, .attribute(attribute.type))
@@ -88,15 +128,13 @@ struct SchemaBuilder {
 
     /// Pairs them, and lays them out.
     private mutating func pairInverses() {
-        for entity in description.entities {
-            for relationship in entity.relationships {
-                guard let inverseName = relationship.inverseName,
-                    let own = find(relationship.name, declaredBy: tag(entity.name)),
-                    let inverse = find(inverseName, in: tag(relationship.destinationEntityName))
-                else { continue }
-                declared[own].inverseID = inverse
-                declared[inverse].inverseID = own
-            }
+        let table = InverseTable(description)
+        let ids = Dictionary(
+            uniqueKeysWithValues: declared.enumerated().map { id, one in
+                (PropertyPath(one.entityName, one.description.name), id)
+            })
+        for (path, id) in ids {
+            declared[id].inverseID = table.inverse(of: path).flatMap { ids[$0] }
         }
         relationships = declared.enumerated().map { id, one in
             let name = one.description.name
@@ -104,30 +142,18 @@ struct SchemaBuilder {
                 one.description.kind == .toManyUnordered
                 && one.inverseID.map { declared[$0].description.kind } == .toOne
             return RelationshipLayout(
-                one.description, id: id, treeName: "links/\(one.entityName)/\(name)",
+                one.description, id: id, treeName: TreeTable.linksName(one.entityName, name),
                 sourceTag: one.sourceTag, destinationTag: one.destinationTag, field: one.field,
                 inverseID: one.inverseID, mirrorsToOne: mirrorsToOne)
         }
     }
 
-    private func find(_ name: String, declaredBy tag: UInt16) -> Int? {
-        declared.firstIndex { $0.sourceTag == tag && $0.description.name == name }
-    }
-
-    /// The relationship of that name of an entity or of one above it.
-    private func find(_ name: String, in tag: UInt16) -> Int? {
-        for ancestor in ancestors(tag) {
-            if let found = find(name, declaredBy: ancestor) { return found }
-        }
-        return nil
-    }
-
     private func ancestors(_ tag: UInt16) -> [UInt16] {
         var tags = [tag]
-        var entity = description.entities[Int(tag) - 1]
-        while let above = parent(entity) {
+        var current = entity(tag)
+        while let above = parent(current) {
             tags.append(self.tag(above.name))
-            entity = above
+            current = above
         }
         return tags
     }
@@ -137,8 +163,7 @@ struct SchemaBuilder {
         let fields = fieldsByTag[own] ?? []
         func add(_ names: [String], isUnique: Bool) {
             let columns = names.compactMap { name in fields.first { $0.name == name } }
-            let kind = isUnique ? "unique" : "index"
-            let treeName = "\(kind)/\(entity.name)/\(names.joined(separator: ","))"
+            let treeName = IndexLayout.treeName(entity.name, names, isUnique: isUnique)
             // Declared twice, it is still one index.
             guard !indexes.contains(where: { $0.treeName == treeName }) else { return }
             indexes.append(
@@ -152,19 +177,34 @@ struct SchemaBuilder {
         }
     }
 
+    /// What the file says of the slots of an entity, given with those above it.
+    private func storedSlots(_ line: [UInt16]) -> StoredSlots? {
+        let line = line.compactMap { stored[entity($0).name] }
+        guard let own = line.first else { return nil }
+        var slots = StoredSlots(counts: own.slotCounts.map(Int.init))
+        for property in line.flatMap(\.properties) {
+            slots.initialValues[Int(property.slot)] = property.initialValue
+        }
+        slots.retired = line.flatMap(\.retired).map { Int($0.slot) }
+        return slots
+    }
+
     private func layout(_ entity: EntityDescription) -> EntityLayout {
         let own = tag(entity.name)
         let above = ancestors(own)
-        let below = description.entities.map { tag($0.name) }
+        let below = entities.map { tag($0.name) }
             .filter { ancestors($0).contains(own) }
         return EntityLayout(
             name: entity.name, className: entity.className, tag: own,
             superentityTag: above.count > 1 ? above[1] : nil, rootTag: above[above.count - 1],
             isAbstract: entity.isAbstract, tags: Set(below), ancestorTags: above,
             fields: fieldsByTag[own] ?? [],
+            inheritedFieldCount: above.count > 1 ? fieldsByTag[above[1]]?.count ?? 0 : 0,
             relationships: above.reversed().flatMap { ancestor in
                 relationships.filter { $0.sourceTag == ancestor }
             },
-            indexes: indexes.filter { above.contains($0.entityTag) })
+            indexes: indexes.filter { above.contains($0.entityTag) },
+            virtualNames: Set(above.flatMap { self.entity($0).virtualNames }),
+            stored: storedSlots(above))
     }
 }

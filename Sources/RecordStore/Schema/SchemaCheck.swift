@@ -5,52 +5,38 @@ import PageStore
 enum SchemaCheck {
     /// Superentities above one another.
     private static let depthMax = 64
+    /// Of an entity's or a property's name.
+    static let nameSizeInBytesMax = 1024
+    /// What parts the names of properties in names of trees and in key paths.
+    private static let separators = [UInt8(ascii: "/"), UInt8(ascii: ","), UInt8(ascii: ".")]
 
     static func validate(_ schema: SchemaDescription) throws(StoreError) {
         guard schema.entities.count < 10_000 else { throw failure("it has too many entities") }
         var names: Set<String> = []
         for entity in schema.entities {
+            guard !entity.name.isEmpty else { throw failure("an entity has no name") }
+            guard entity.name.utf8.count <= nameSizeInBytesMax else {
+                throw failure("the name of an entity is too long: “\(entity.name.prefix(100))…”")
+            }
             guard !entity.name.utf8.contains(UInt8(ascii: "/")) else {
                 throw failure("the name “\(entity.name)” has a slash, as the names of trees have")
             }
-            guard !entity.name.isEmpty, names.insert(entity.name).inserted else {
+            guard names.insert(entity.name).inserted else {
                 throw failure("two entities are named “\(entity.name)”")
             }
         }
         let byName = Dictionary(uniqueKeysWithValues: schema.entities.map { ($0.name, $0) })
         for entity in schema.entities { try validate(entity, byName) }
-        try validateInverses(schema, byName)
+        if let fault = InverseTable(schema).faults.first { throw failure(message(fault)) }
     }
 
-    /// An inverse leads back, and is the inverse of one relationship.
-    private static func validateInverses(
-        _ schema: SchemaDescription, _ byName: [String: EntityDescription]
-    ) throws(StoreError) {
-        var partners: [String: String] = [:]
-        for entity in schema.entities {
-            for relationship in entity.relationships {
-                guard let name = relationship.inverseName,
-                    let destination = byName[relationship.destinationEntityName]
-                else { continue }
-                let place = "\(entity.name).\(relationship.name)"
-                for ancestor in try lineage(destination, byName) {
-                    guard let inverse = ancestor.relationships.first(where: { $0.name == name })
-                    else { continue }
-                    let back = "\(ancestor.name).\(name)"
-                    guard let target = byName[inverse.destinationEntityName],
-                        try lineage(entity, byName).contains(where: { $0.name == target.name })
-                    else {
-                        throw failure("\(place) names the inverse \(back), which leads elsewhere")
-                    }
-                    for (side, other) in [(place, back), (back, place)] {
-                        guard partners[side, default: other] == other else {
-                            throw failure("\(side) is the inverse of two relationships")
-                        }
-                        partners[side] = other
-                    }
-                    break
-                }
-            }
+    private static func message(_ fault: InverseTable.Fault) -> String {
+        switch fault {
+        case .missing(let path, let name):
+            "\(path) names the inverse \(name), which does not exist"
+        case .leadsElsewhere(let path, let back):
+            "\(path) names the inverse \(back), which leads elsewhere"
+        case .shared(let path): "\(path) is the inverse of two relationships"
         }
     }
 
@@ -93,9 +79,15 @@ enum SchemaCheck {
     private static func insert(
         _ name: String, into names: inout Set<String>, _ entity: EntityDescription
     ) throws(StoreError) {
-        guard !name.utf8.contains(where: { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: ",") })
-        else { throw failure("the name “\(entity.name).\(name)” has a slash or a comma") }
-        guard !name.isEmpty, names.insert(name).inserted else {
+        guard !name.isEmpty else { throw failure("a property of \(entity.name) has no name") }
+        guard name.utf8.count <= nameSizeInBytesMax else {
+            throw failure(
+                "the name of a property of \(entity.name) is too long: “\(name.prefix(100))…”")
+        }
+        guard !name.utf8.contains(where: separators.contains) else {
+            throw failure("the name “\(entity.name).\(name)” has a slash, a comma or a dot")
+        }
+        guard names.insert(name).inserted else {
             throw failure("\(entity.name) has two properties named “\(name)”")
         }
     }
@@ -105,14 +97,9 @@ enum SchemaCheck {
         _ byName: [String: EntityDescription]
     ) throws(StoreError) {
         let place = "\(entity.name).\(relationship.name)"
-        guard let destination = byName[relationship.destinationEntityName] else {
+        guard byName[relationship.destinationEntityName] != nil else {
             throw failure(
                 "\(place) leads to \(relationship.destinationEntityName), which is no entity")
-        }
-        guard let inverse = relationship.inverseName else { return }
-        let candidates = try lineage(destination, byName).flatMap(\.relationships)
-        guard candidates.contains(where: { $0.name == inverse }) else {
-            throw failure("\(place) names the inverse \(inverse), which does not exist")
         }
     }
 
@@ -136,6 +123,6 @@ enum SchemaCheck {
     }
 
     private static func failure(_ message: String) -> StoreError {
-        StoreError(.schemaMismatch, "the schema contradicts itself: \(message)")
+        StoreError(.invalidModel, "the schema contradicts itself: \(message)")
     }
 }

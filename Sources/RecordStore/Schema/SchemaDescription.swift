@@ -9,6 +9,26 @@ package struct SchemaDescription: Hashable, Sendable, Codable {
     }
 }
 
+extension SchemaDescription {
+    /// The same with the indexes and unique constraints of another one of the same entities, as far
+    /// as their trees are there.
+    func withIndexes(of other: SchemaDescription, among treeNames: Set<String>) -> Self {
+        let others = Dictionary(other.entities.map { ($0.name, $0) }) { first, _ in first }
+        var description = self
+        for index in entities.indices {
+            let name = entities[index].name
+            description.entities[index].indexes = (others[name]?.indexes ?? []).filter {
+                treeNames.contains(IndexLayout.treeName(name, $0, isUnique: false))
+            }
+            description.entities[index].uniqueConstraints =
+                (others[name]?.uniqueConstraints ?? []).filter {
+                    treeNames.contains(IndexLayout.treeName(name, $0, isUnique: true))
+                }
+        }
+        return description
+    }
+}
+
 /// One entity with the properties that it adds to its superentity's.
 package struct EntityDescription: Hashable, Sendable, Codable {
     package var name: String
@@ -16,14 +36,19 @@ package struct EntityDescription: Hashable, Sendable, Codable {
     package var superentityName: String?
     package var isAbstract: Bool
     package var versionHashModifier: String?
+    /// The entity's name in the model version before.
+    package var previousName: String?
     package var attributes: [AttributeDescription]
     package var relationships: [RelationshipDescription]
     package var indexes: [[String]]
     package var uniqueConstraints: [[String]]
+    /// Properties that are computed and never stored: a condition that names one says so.
+    package var virtualNames: [String] = []
 
     package init(
         name: String, className: String, superentityName: String? = nil, isAbstract: Bool = false,
-        versionHashModifier: String? = nil, attributes: [AttributeDescription] = [],
+        versionHashModifier: String? = nil, previousName: String? = nil,
+        attributes: [AttributeDescription] = [],
         relationships: [RelationshipDescription] = [], indexes: [[String]] = [],
         uniqueConstraints: [[String]] = []
     ) {
@@ -32,10 +57,17 @@ package struct EntityDescription: Hashable, Sendable, Codable {
         self.superentityName = superentityName
         self.isAbstract = isAbstract
         self.versionHashModifier = versionHashModifier
+        self.previousName = previousName
         self.attributes = attributes
         self.relationships = relationships
         self.indexes = indexes
         self.uniqueConstraints = uniqueConstraints
+    }
+
+    // Computed properties belong to the program: they are not saved with the schema.
+    private enum CodingKeys: String, CodingKey {
+        case name, className, superentityName, isAbstract, versionHashModifier, previousName
+        case attributes, relationships, indexes, uniqueConstraints
     }
 }
 

@@ -1,71 +1,234 @@
-/// Compares schemas for what decides how records are read. Defaults, indexes, unique constraints,
-/// class names and earlier names do not.
-package enum SchemaDifference {
-    /// One sentence about the first difference, nil when a program with the second schema can use
-    /// a file with the first.
-    package static func first(
-        from stored: SchemaDescription, to wanted: SchemaDescription
-    ) -> String? {
-        let (before, after) = (stored.entities.map(\.name), wanted.entities.map(\.name))
-        if before != after {
-            if let lost = before.first(where: { !after.contains($0) }) {
-                return "the model has no entity \(lost)"
+/// Compares two schemas by name, in no order, and with earlier names. Defaults and the name of the
+/// model version do not count.
+package struct SchemaDifference {
+    private let old: SchemaDescription
+    private let new: SchemaDescription
+    private let oldInverses: InverseTable
+    private let newInverses: InverseTable
+    /// What entities and properties of the older schema are in the later one.
+    private var entityNames: [String: String] = [:]
+    private var paths: [PropertyPath: PropertyPath] = [:]
+    private var edits: [SchemaEdit] = []
+
+    /// What makes the later schema of the earlier one; nothing when they are the same. Both have
+    /// been checked.
+    package static func edits(
+        from old: SchemaDescription, to new: SchemaDescription
+    ) -> [SchemaEdit] {
+        var difference = SchemaDifference(old, new)
+        difference.compare()
+        return difference.edits
+    }
+
+    /// Whether a file of the earlier schema must be migrated to become one of the later.
+    package static func needsMigration(
+        from old: SchemaDescription, to new: SchemaDescription
+    ) -> Bool {
+        edits(from: old, to: new).contains(where: \.needsMigration)
+    }
+
+    private init(_ old: SchemaDescription, _ new: SchemaDescription) {
+        self.old = old
+        self.new = new
+        oldInverses = InverseTable(old)
+        newInverses = InverseTable(new)
+    }
+
+    private mutating func compare() {
+        let entities = Self.match(
+            old.entities, new.entities, name: \.name, previousName: \.previousName)
+        for (before, after) in entities.pairs { entityNames[before.name] = after.name }
+        edits += entities.removed.map { SchemaEdit.entityRemoved($0.name) }
+        edits += entities.added.map { SchemaEdit.entityAdded($0.name) }
+        edits += entities.pairs.filter { $0.0.name != $0.1.name }
+            .map { SchemaEdit.entityRenamed(from: $0.0.name, to: $0.1.name) }
+        // Every name before the first that is compared: inverses and columns may be renamed.
+        let attributes = entities.pairs.map { pair in
+            matchProperties(
+                pair, \.attributes, name: \.name, previousName: \.previousName)
+        }
+        let relationships = entities.pairs.map { pair in
+            matchProperties(
+                pair, \.relationships, name: \.name, previousName: \.previousName)
+        }
+        for (index, (before, after)) in entities.pairs.enumerated() {
+            compare(before, after)
+            for (attribute, later) in attributes[index] {
+                compare(attribute, later, PropertyPath(after.name, later.name))
             }
-            if let new = after.first(where: { !before.contains($0) }) {
-                return "the file has no entity \(new)"
+            for (relationship, later) in relationships[index] {
+                compare(
+                    relationship, PropertyPath(before.name, relationship.name), later,
+                    PropertyPath(after.name, later.name))
             }
-            return "the entities are declared in another order"
+            compareColumns(before, after)
         }
-        for (old, new) in zip(stored.entities, wanted.entities) {
-            if let difference = first(from: old, to: new) { return difference }
-        }
-        return nil
     }
 
-    private static func first(from old: EntityDescription, to new: EntityDescription) -> String? {
-        if old.superentityName != new.superentityName {
-            return "\(new.name) has another superentity"
-        }
-        if old.isAbstract != new.isAbstract { return "\(new.name) is abstract in one of them" }
-        if old.versionHashModifier != new.versionHashModifier {
-            return "\(new.name) has another version modifier"
-        }
-        let attributes = old.attributes.map(\.identity)
-        let wanted = new.attributes.map(\.identity)
-        for (left, right) in zip(attributes, wanted) where left != right {
-            return "\(new.name).\(right.name) is not what the file has there, \(left.name)"
-        }
-        if attributes.count != wanted.count {
-            return "\(new.name) has \(wanted.count) attributes, and \(attributes.count) in the file"
-        }
-        let links = old.relationships.map(\.identity)
-        let wantedLinks = new.relationships.map(\.identity)
-        for (left, right) in zip(links, wantedLinks) where left != right {
-            return "the relationship \(new.name).\(right.name) is another one than in the file"
-        }
-        if links.count != wantedLinks.count {
-            return "\(new.name) has other relationships than in the file"
-        }
-        return nil
-    }
-}
+    // MARK: Names
 
-extension AttributeDescription {
-    /// What decides how the attribute is read.
-    fileprivate var identity: AttributeDescription {
-        var copy = self
-        copy.defaultValue = .null
-        copy.previousName = nil
-        return copy
-    }
-}
+    private typealias Match<Element> = (
+        pairs: [(Element, Element)], removed: [Element], added: [Element]
+    )
 
-extension RelationshipDescription {
-    fileprivate var identity: RelationshipDescription {
-        var copy = self
-        copy.previousName = nil
-        // Declared on one side only: either may be the one.
-        copy.inverseName = nil
-        return copy
+    /// Pairs of one name, then those that an earlier name joins, in the later order.
+    private static func match<Element>(
+        _ old: [Element], _ new: [Element], name: (Element) -> String,
+        previousName: (Element) -> String?
+    ) -> Match<Element> {
+        let oldByName = Dictionary(old.map { (name($0), $0) }) { first, _ in first }
+        let kept = Set(new.map(name))
+        var taken: Set<String> = []
+        var match: Match<Element> = ([], [], [])
+        for element in new {
+            var before = oldByName[name(element)]
+            if before == nil, let earlier = previousName(element), !kept.contains(earlier),
+                !taken.contains(earlier)
+            {
+                before = oldByName[earlier]
+            }
+            if let before {
+                taken.insert(name(before))
+                match.pairs.append((before, element))
+            } else {
+                match.added.append(element)
+            }
+        }
+        match.removed = old.filter { !taken.contains(name($0)) }
+        return match
+    }
+
+    private mutating func matchProperties<Property>(
+        _ entities: (EntityDescription, EntityDescription),
+        _ properties: (EntityDescription) -> [Property], name: (Property) -> String,
+        previousName: (Property) -> String?
+    ) -> [(Property, Property)] {
+        let (before, after) = entities
+        let match = Self.match(
+            properties(before), properties(after), name: name, previousName: previousName)
+        edits += match.removed.map {
+            SchemaEdit.propertyRemoved(PropertyPath(before.name, name($0)))
+        }
+        edits += match.added.map { SchemaEdit.propertyAdded(PropertyPath(after.name, name($0))) }
+        for (earlier, later) in match.pairs {
+            let path = PropertyPath(after.name, name(later))
+            paths[PropertyPath(before.name, name(earlier))] = path
+            if name(earlier) != name(later) {
+                edits.append(
+                    .propertyRenamed(from: PropertyPath(before.name, name(earlier)), to: path))
+            }
+        }
+        return match.pairs
+    }
+
+    /// A name of the older schema as the later one has it, or itself when that has none.
+    private func renamed(_ entityName: String) -> String { entityNames[entityName] ?? entityName }
+
+    // MARK: Entities and properties
+
+    private mutating func compare(_ before: EntityDescription, _ after: EntityDescription) {
+        let name = after.name
+        let above = before.superentityName.map(renamed)
+        if above != after.superentityName {
+            edits.append(.superentityChanged(name, from: above, to: after.superentityName))
+        }
+        if before.isAbstract != after.isAbstract {
+            edits.append(.abstractnessChanged(name, isAbstract: after.isAbstract))
+        }
+        if before.versionHashModifier != after.versionHashModifier {
+            edits.append(
+                .entityModifierChanged(
+                    name, from: before.versionHashModifier, to: after.versionHashModifier))
+        }
+        if before.className != after.className {
+            edits.append(.classChanged(name, from: before.className, to: after.className))
+        }
+    }
+
+    private mutating func compare(
+        _ before: AttributeDescription, _ after: AttributeDescription, _ path: PropertyPath
+    ) {
+        if before.type != after.type {
+            edits.append(.typeChanged(path, from: before.type, to: after.type))
+        }
+        if before.isOptional != after.isOptional {
+            edits.append(.optionalityChanged(path, isOptional: after.isOptional))
+        }
+        if before.isCoded != after.isCoded {
+            edits.append(.codingChanged(path, isCoded: after.isCoded))
+        }
+        compareModifiers(before.versionHashModifier, after.versionHashModifier, path)
+    }
+
+    private mutating func compare(
+        _ before: RelationshipDescription, _ oldPath: PropertyPath,
+        _ after: RelationshipDescription, _ path: PropertyPath
+    ) {
+        if before.kind != after.kind {
+            edits.append(.kindChanged(path, from: before.kind, to: after.kind))
+        }
+        let destination = renamed(before.destinationEntityName)
+        if destination != after.destinationEntityName {
+            edits.append(
+                .destinationChanged(path, from: destination, to: after.destinationEntityName))
+        }
+        let inverse = oldInverses.inverse(of: oldPath).map { paths[$0] ?? $0 }
+        let later = newInverses.inverse(of: path)
+        if inverse != later { edits.append(.inverseChanged(path, from: inverse, to: later)) }
+        if before.deleteRule != after.deleteRule {
+            edits.append(
+                .deleteRuleChanged(path, from: before.deleteRule, to: after.deleteRule))
+        }
+        if before.minCount != after.minCount {
+            edits.append(.minCountChanged(path, from: before.minCount, to: after.minCount))
+        }
+        if before.maxCount != after.maxCount {
+            edits.append(.maxCountChanged(path, from: before.maxCount, to: after.maxCount))
+        }
+        compareModifiers(before.versionHashModifier, after.versionHashModifier, path)
+    }
+
+    private mutating func compareModifiers(
+        _ before: String?, _ after: String?, _ path: PropertyPath
+    ) {
+        guard before != after else { return }
+        edits.append(.propertyModifierChanged(path, from: before, to: after))
+    }
+
+    // MARK: Indexes
+
+    private mutating func compareColumns(
+        _ before: EntityDescription, _ after: EntityDescription
+    ) {
+        func changes(
+            _ lists: (EntityDescription) -> [[String]]
+        ) -> (removed: [[String]], added: [[String]]) {
+            let earlier = lists(before).map { columns in
+                columns.map { renamed($0, of: before) }
+            }
+            let (known, wanted) = (Set(earlier), Set(lists(after)))
+            return (
+                known.subtracting(wanted).sorted { $0.lexicographicallyPrecedes($1) },
+                wanted.subtracting(known).sorted { $0.lexicographicallyPrecedes($1) }
+            )
+        }
+        let constraints = changes(\.uniqueConstraints)
+        edits += constraints.removed.map { SchemaEdit.constraintRemoved(after.name, columns: $0) }
+        edits += constraints.added.map { SchemaEdit.constraintAdded(after.name, columns: $0) }
+        let indexes = changes(\.indexes)
+        edits += indexes.removed.map { SchemaEdit.indexRemoved(after.name, columns: $0) }
+        edits += indexes.added.map { SchemaEdit.indexAdded(after.name, columns: $0) }
+    }
+
+    /// A column of an entity, which it or one above it declares.
+    private func renamed(_ column: String, of entity: EntityDescription) -> String {
+        var current: EntityDescription? = entity
+        while let owner = current {
+            if let path = paths[PropertyPath(owner.name, column)] { return path.name }
+            current = owner.superentityName.flatMap { name in
+                old.entities.first { $0.name == name }
+            }
+        }
+        return column
     }
 }

@@ -1,140 +1,93 @@
 /// The saved form of a schema: JSON with sorted keys, as spec/07-catalog.md says.
 ///
-/// Written by hand, because every opening writes it anew: a file that says the same as the program
-/// needs no decoding, which took longer than the rest of an opening does.
+/// Without an encoder, because every opening writes it anew: a file that says the same as the
+/// program needs no decoding, which took longer than the rest of an opening does.
 struct SchemaText {
-    private(set) var bytes: [UInt8] = []
+    let bytes: [UInt8]
 
     init(_ schema: SchemaDescription) {
-        bytes.reserveCapacity(2048)
-        object { text in
-            text.number("formatVersion", Catalog.StoredSchema.formatVersion)
-            text.name("schema")
-            text.object { text in
-                text.list("entities", schema.entities) { $0.append($1) }
-                text.string("modelVersion", schema.modelVersion)
+        var json = JSONWriter()
+        json.reserve(2048)
+        json.object { json in
+            json.member("formatVersion", Catalog.StoredSchema.formatVersion)
+            json.name("schema")
+            json.object { json in
+                json.member("entities", schema.entities) { $0.append($1) }
+                json.member("modelVersion", schema.modelVersion)
             }
         }
+        bytes = json.bytes
     }
+}
 
-    private mutating func append(_ entity: EntityDescription) {
-        object { text in
-            text.list("attributes", entity.attributes) { $0.append($1) }
-            text.string("className", entity.className)
-            text.names("indexes", entity.indexes)
-            text.flag("isAbstract", entity.isAbstract)
-            text.string("name", entity.name)
-            text.list("relationships", entity.relationships) { $0.append($1) }
-            text.string("superentityName", entity.superentityName)
-            text.names("uniqueConstraints", entity.uniqueConstraints)
-            text.string("versionHashModifier", entity.versionHashModifier)
+extension JSONWriter {
+    fileprivate mutating func append(_ entity: EntityDescription) {
+        object { json in
+            json.member("attributes", entity.attributes) { $0.append($1) }
+            json.member("className", entity.className)
+            json.member("indexes", entity.indexes)
+            json.member("isAbstract", entity.isAbstract)
+            json.member("name", entity.name)
+            json.member("previousName", entity.previousName)
+            json.member("relationships", entity.relationships) { $0.append($1) }
+            json.member("superentityName", entity.superentityName)
+            json.member("uniqueConstraints", entity.uniqueConstraints)
+            json.member("versionHashModifier", entity.versionHashModifier)
         }
     }
 
     private mutating func append(_ attribute: AttributeDescription) {
-        object { text in
-            text.flag("isCoded", attribute.isCoded)
-            text.flag("isOptional", attribute.isOptional)
-            text.string("name", attribute.name)
-            text.string("previousName", attribute.previousName)
-            text.string("type", attribute.type.name)
-            text.string("versionHashModifier", attribute.versionHashModifier)
+        object { json in
+            json.member("isCoded", attribute.isCoded)
+            json.member("isOptional", attribute.isOptional)
+            json.member("name", attribute.name)
+            json.member("previousName", attribute.previousName)
+            json.member("type", attribute.type.name)
+            json.member("versionHashModifier", attribute.versionHashModifier)
         }
     }
 
     private mutating func append(_ relationship: RelationshipDescription) {
-        object { text in
-            text.string("deleteRule", relationship.deleteRule.rawValue)
-            text.string("destinationEntityName", relationship.destinationEntityName)
-            text.string("inverseName", relationship.inverseName)
-            text.string("kind", relationship.kind.rawValue)
-            text.number("maxCount", relationship.maxCount)
-            text.number("minCount", relationship.minCount)
-            text.string("name", relationship.name)
-            text.string("previousName", relationship.previousName)
-            text.string("versionHashModifier", relationship.versionHashModifier)
+        object { json in
+            json.member("deleteRule", relationship.deleteRule.rawValue)
+            json.member("destinationEntityName", relationship.destinationEntityName)
+            json.member("inverseName", relationship.inverseName)
+            json.member("kind", relationship.kind.rawValue)
+            json.member("maxCount", relationship.maxCount)
+            json.member("minCount", relationship.minCount)
+            json.member("name", relationship.name)
+            json.member("previousName", relationship.previousName)
+            json.member("versionHashModifier", relationship.versionHashModifier)
         }
     }
 
-    // MARK: JSON
+    // MARK: Members
 
-    private mutating func object(_ members: (inout SchemaText) -> Void) {
-        bytes.append(UInt8(ascii: "{"))
-        members(&self)
-        bytes.append(UInt8(ascii: "}"))
-    }
-
-    /// A comma before all but the first of an object or a list; behind a text that ends in a
-    /// bracket stands its quote.
-    private mutating func separate() {
-        guard let last = bytes.last, last != UInt8(ascii: "{"), last != UInt8(ascii: "[") else {
-            return
-        }
-        bytes.append(UInt8(ascii: ","))
-    }
-
-    private mutating func name(_ name: String) {
-        separate()
-        quote(name)
-        bytes.append(UInt8(ascii: ":"))
-    }
-
-    private mutating func number(_ name: String, _ number: Int) {
+    fileprivate mutating func member(_ name: String, _ number: Int) {
         self.name(name)
-        bytes += String(number).utf8
+        self.number(String(number))
     }
 
-    private mutating func flag(_ name: String, _ flag: Bool) {
+    private mutating func member(_ name: String, _ flag: Bool) {
         self.name(name)
-        bytes += (flag ? "true" : "false").utf8
+        bool(flag)
     }
 
     /// Left out when there is none.
-    private mutating func string(_ name: String, _ content: String?) {
+    fileprivate mutating func member(_ name: String, _ content: String?) {
         guard let content else { return }
         self.name(name)
-        quote(content)
+        string(content)
     }
 
-    private mutating func list<Element>(
-        _ name: String, _ elements: [Element], _ body: (inout SchemaText, Element) -> Void
+    fileprivate mutating func member<Element>(
+        _ name: String, _ elements: [Element], _ body: (inout JSONWriter, Element) -> Void
     ) {
         self.name(name)
         list(elements, body)
     }
 
-    private mutating func list<Element>(
-        _ elements: [Element], _ body: (inout SchemaText, Element) -> Void
-    ) {
-        bytes.append(UInt8(ascii: "["))
-        for element in elements {
-            separate()
-            body(&self, element)
-        }
-        bytes.append(UInt8(ascii: "]"))
-    }
-
-    private mutating func names(_ name: String, _ lists: [[String]]) {
-        list(name, lists) { text, names in text.list(names) { $0.quote($1) } }
-    }
-
-    private mutating func quote(_ content: String) {
-        bytes.append(UInt8(ascii: "\""))
-        for byte in content.utf8 {
-            switch byte {
-            case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"):
-                bytes += [UInt8(ascii: "\\"), byte]
-            case 0x08: bytes += "\\b".utf8
-            case 0x09: bytes += "\\t".utf8
-            case 0x0A: bytes += "\\n".utf8
-            case 0x0C: bytes += "\\f".utf8
-            case 0x0D: bytes += "\\r".utf8
-            case 0..<0x20:
-                bytes += (byte < 0x10 ? "\\u000" : "\\u00").utf8
-                bytes += String(byte, radix: 16).utf8
-            default: bytes.append(byte)
-            }
-        }
-        bytes.append(UInt8(ascii: "\""))
+    private mutating func member(_ name: String, _ lists: [[String]]) {
+        member(name, lists) { json, names in json.list(names) { $0.string($1) } }
     }
 }

@@ -19,7 +19,27 @@ package enum AttributeType: UInt8, Hashable, Sendable, CaseIterable {
     case url = 17
 
     /// The name in a stored schema.
-    package var name: String { String(describing: self) }
+    package var name: String {
+        switch self {
+        case .bool: "bool"
+        case .int8: "int8"
+        case .int16: "int16"
+        case .int32: "int32"
+        case .int64: "int64"
+        case .uint8: "uint8"
+        case .uint16: "uint16"
+        case .uint32: "uint32"
+        case .uint64: "uint64"
+        case .float: "float"
+        case .double: "double"
+        case .decimal: "decimal"
+        case .string: "string"
+        case .data: "data"
+        case .date: "date"
+        case .uuid: "uuid"
+        case .url: "url"
+        }
+    }
 
     package init?(name: String) {
         guard let found = Self.allCases.first(where: { $0.name == name }) else { return nil }

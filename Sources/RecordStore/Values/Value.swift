@@ -29,7 +29,7 @@ package enum Value: Hashable, Sendable {
         case .bool, .int, .uint, .float, .double, .decimal:
             // Equal numbers of different kinds hash alike.
             hasher.combine(1)
-            hasher.combine(approximation)
+            hasher.combine(Self.canonical(approximation ?? .nan))
         case .string(let text), .url(let text):
             hasher.combine(2)
             for byte in text.utf8 { hasher.combine(byte) }
@@ -38,7 +38,7 @@ package enum Value: Hashable, Sendable {
             hasher.combine(bytes)
         case .date(let seconds):
             hasher.combine(4)
-            hasher.combine(seconds)
+            hasher.combine(Self.canonical(seconds))
         case .uuid(let uuid):
             hasher.combine(5)
             hasher.combine(uuid)
@@ -47,6 +47,9 @@ package enum Value: Hashable, Sendable {
             hasher.combine(number)
         }
     }
+
+    /// Every NaN is equal to every other, whatever its bits.
+    private static func canonical(_ number: Double) -> Double { number.isNaN ? .nan : number }
 
     /// The nearest Double of a number, nil for everything else.
     package var approximation: Double? {

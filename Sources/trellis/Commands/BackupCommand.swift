@@ -27,7 +27,7 @@ struct BackupCommand: ParsableCommand {
 
     func run() throws {
         var options = Engine.Options()
-        options.isReadOnly = true
+        options.mode = .reading
         do throws(StoreError) {
             let engine = try Engine.open(path: store.file, options: options)
             defer { try? engine.close() }

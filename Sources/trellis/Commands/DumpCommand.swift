@@ -10,6 +10,12 @@ struct DumpCommand: ParsableCommand {
             With --json one array: decimals as strings, data as base64, dates as ISO 8601, links \
             as object numbers. What cannot be read is null, or left out, and named on the error \
             output.
+
+            A date has six decimals, or as many more as it takes: rounded to a Double, the \
+            seconds since 2001-01-01T00:00:00Z that it says are those that are stored. Before 15 \
+            October 1582 days are of the Julian calendar. Dates of 60,000,000,000 seconds or more \
+            before or after 2001, and those less than 0.0001 seconds from it, are strings of that \
+            number of seconds, such as "6.5e+10", "5e-05", "inf" and "nan".
             """)
 
     @OptionGroup var store: StoreOptions

@@ -24,7 +24,7 @@ struct SalvageCommand: ParsableCommand {
     func run() throws {
         let report: SalvageReport
         do throws(StoreError) {
-            report = try Salvage.run(path: store.file, to: to, schema: lentSchema())
+            report = try Salvage.run(path: store.file, to: to, lent: lentSchema())
         } catch {
             throw Console.failure(error.at(path: store.file))
         }
@@ -32,11 +32,11 @@ struct SalvageCommand: ParsableCommand {
         if !report.losses.isEmpty { throw ExitCode(1) }
     }
 
-    private func lentSchema() throws(StoreError) -> SchemaDescription? {
+    private func lentSchema() throws(StoreError) -> Schema? {
         guard let schemaOf else { return nil }
         let database = try RecordDatabase.openReadOnly(path: schemaOf)
         defer { try? database.close() }
-        return database.schema.description
+        return database.schema
     }
 
     private func show(_ report: SalvageReport) {

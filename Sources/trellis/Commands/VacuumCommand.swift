@@ -44,7 +44,7 @@ struct VacuumCommand: ParsableCommand {
 
     private func readOnly() -> Engine.Options {
         var options = Engine.Options()
-        options.isReadOnly = true
+        options.mode = .reading
         return options
     }
 }

@@ -1,4 +1,4 @@
-import Foundation
+import RecordStore
 
 /// JSON that keeps the order of its keys and the digits of its numbers.
 enum JSONText {
@@ -23,50 +23,25 @@ enum JSONText {
     }
 
     var text: String {
-        var text = ""
-        append(to: &text)
-        return text
+        var json = JSONWriter(isSpaced: true)
+        append(to: &json)
+        return json.text
     }
 
-    private func append(to text: inout String) {
+    private func append(to json: inout JSONWriter) {
         switch self {
-        case .null: text += "null"
-        case .bool(let flag): text += flag ? "true" : "false"
-        case .number(let digits): text += digits
-        case .string(let content): JSONText.append(content, to: &text)
-        case .array(let elements):
-            text += "["
-            for (index, element) in elements.enumerated() {
-                if index > 0 { text += ", " }
-                element.append(to: &text)
-            }
-            text += "]"
+        case .null: json.null()
+        case .bool(let flag): json.bool(flag)
+        case .number(let digits): json.number(digits)
+        case .string(let content): json.string(content)
+        case .array(let elements): json.list(elements) { $1.append(to: &$0) }
         case .object(let members):
-            text += "{"
-            for (index, member) in members.enumerated() {
-                if index > 0 { text += ", " }
-                JSONText.append(member.name, to: &text)
-                text += ": "
-                member.value.append(to: &text)
-            }
-            text += "}"
-        }
-    }
-
-    private static func append(_ content: String, to text: inout String) {
-        text += "\""
-        for scalar in content.unicodeScalars {
-            switch scalar {
-            case "\"": text += "\\\""
-            case "\\": text += "\\\\"
-            case "\n": text += "\\n"
-            case "\r": text += "\\r"
-            case "\t": text += "\\t"
-            case _ where scalar.value < 32:
-                text += "\\u" + String(format: "%04x", scalar.value)
-            default: text.unicodeScalars.append(scalar)
+            json.object { json in
+                for member in members {
+                    json.name(member.name)
+                    member.value.append(to: &json)
+                }
             }
         }
-        text += "\""
     }
 }

@@ -13,8 +13,7 @@ struct StoreOptions: ParsableArguments {
     /// Opens for reading only. What of the map or the log cannot be read is in `damage`.
     func openEngine() throws(StoreError) -> Engine {
         var options = Engine.Options()
-        options.isReadOnly = true
-        options.toleratesDamage = true
+        options.mode = .readingDamaged
         return try Engine.open(path: file, options: options)
     }
 

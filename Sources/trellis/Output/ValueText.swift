@@ -20,22 +20,33 @@ enum ValueText {
         }
     }
 
-    /// To the microsecond; a date that no calendar reaches appears as its seconds.
+    /// So that the decimal number of seconds that the text says, rounded to a Double, is the date
+    /// again. One that no calendar reaches, or whose decimals would not end soon, appears as its
+    /// seconds.
     static func date(_ secondsSince2001: Double) -> String {
         guard !secondsSince2001.isNaN else { return "nan" }
-        guard secondsSince2001.isFinite, abs(secondsSince2001) < 60_000_000_000 else {
+        let distance = abs(secondsSince2001)
+        // Between these the shortest digits that name a Double have no exponent.
+        guard distance == 0 || (0.0001..<60_000_000_000).contains(distance) else {
             return "\(secondsSince2001)"
         }
         let whole = secondsSince2001.rounded(.down)
-        // A tiny negative date lies so near to its upper second that the difference rounds to one.
-        let micros = min(Int(((secondsSince2001 - whole) * 1_000_000).rounded(.down)), 999_999)
+        var digits = Array("\(distance)".utf8.drop { $0 != UInt8(ascii: ".") }.dropFirst())
+        if secondsSince2001 < 0, secondsSince2001 != whole {
+            // What is missing to the second after; the last digit is not a zero.
+            for index in digits.indices { digits[index] = UInt8(ascii: "9") + 48 - digits[index] }
+            digits[digits.count - 1] += 1
+        }
+        digits += repeatElement(UInt8(ascii: "0"), count: max(0, 6 - digits.count))
         let date = Date(timeIntervalSinceReferenceDate: whole)
-        let text = date.formatted(.iso8601)
-        return text.dropLast() + String(format: ".%06dZ", micros)
+        return date.formatted(.iso8601).dropLast() + "." + String(decoding: digits, as: UTF8.self)
+            + "Z"
     }
 
+    /// To the microsecond.
     static func date(nanosecondsSince1970 time: UInt64) -> String {
-        let seconds = Double(time / 1_000_000_000) + Double(time % 1_000_000_000) / 1e9
-        return date(seconds - Date.timeIntervalBetween1970AndReferenceDate)
+        let date = Date(timeIntervalSince1970: Double(time / 1_000_000_000))
+        let micros = time % 1_000_000_000 / 1000
+        return date.formatted(.iso8601).dropLast() + String(format: ".%06dZ", Int(micros))
     }
 }

@@ -18,22 +18,24 @@ import Testing
     func `a page keeps what lies around its bytes, whatever they are`(count: Int) {
         let page = PageBuffer(id: PageID(77), count: count)
         page.proof = 1 << 40 | 5
-        let kept = KeptBytes()
-        #expect(lane(of: page, countedBy: kept, whichReads: 6) == [6, 6])
+        let kept = ColumnCacheBudget()
+        #expect(column(of: page, countedBy: kept, whichReads: 6) == [6, 6])
         page.fill(0xFF, from: 0, count: count)
         #expect(page.id == PageID(77) && page.count == count && page.proof == 1 << 40 | 5)
         #expect(page.view.array() == [UInt8](repeating: 0xFF, count: count))
-        #expect(lane(of: page, countedBy: kept, whichReads: 7) == [6, 6])
+        #expect(column(of: page, countedBy: kept, whichReads: 7) == [6, 6])
     }
 
-    /// A lane that a page keeps, read when it does not keep it yet.
-    private func lane(
-        of page: PageBuffer, countedBy kept: KeptBytes, whichReads word: UInt64
+    /// A column that a page keeps, read when it does not keep it yet.
+    private func column(
+        of page: PageBuffer, countedBy kept: ColumnCacheBudget, whichReads word: UInt64
     ) -> [UInt64]? {
-        page.withLanes { lanes in
-            lanes.lanes(at: 0, bitmapsAt: 0, laneCountMax: 2, countedBy: kept) { _ in
+        page.withColumns { columns in
+            columns.vectors(
+                of: ColumnPair(dense: 0, sparse: 0), columnCountMax: 2, countedBy: kept
+            ) { _ in
                 [word, word]
-            }?.slots.words
+            }?.dense.words
         }
     }
 

@@ -44,7 +44,7 @@ import Testing
         options.pageSizeInBytes = 512
         options.unitSizeInBytes = 64
         options.logSegmentSizeInBytes = 16_384
-        options.isReadOnly = isReadOnly
+        options.mode = isReadOnly ? .reading : .writing
         return options
     }
 

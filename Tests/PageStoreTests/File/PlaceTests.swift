@@ -41,7 +41,7 @@ import Testing
 
     private func reader(_ path: String) throws -> Engine {
         var options = Engine.Options()
-        options.isReadOnly = true
+        options.mode = .reading
         return try Engine.open(path: path, options: options)
     }
 

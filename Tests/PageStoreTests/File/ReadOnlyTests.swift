@@ -14,7 +14,7 @@ import Testing
 
     private var options: Engine.Options {
         var options = Engine.Options()
-        options.isReadOnly = true
+        options.mode = .reading
         return options
     }
 

@@ -81,10 +81,10 @@ import Testing
         _ = try transaction.commit()
         for byte in 1...3 as ClosedRange<UInt8> { try change(engine, [id], byte) }
         var options = options()
-        options.isReadOnly = true
+        options.mode = .reading
         let newest = try Engine.open(path: "store", options: options, files: files.processDeath())
         #expect(try newest.snapshot().page(id)[100] == 3)
-        options.opensPreviousGeneration = true
+        options.mode = .readingPrevious
         let before = try Engine.open(path: "store", options: options, files: files.processDeath())
         #expect(try before.snapshot().page(id)[100] == 2)
         #expect(before.superblock.generation == newest.superblock.generation - 1)

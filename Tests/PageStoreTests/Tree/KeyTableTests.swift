@@ -5,6 +5,12 @@ import Testing
 
 /// Looking for texts that begin alike by the table that is kept with a leaf.
 @Suite struct KeyTableTests {
+    private let shape = KeyShape(suffixSizeInBytes: 8)
+
+    private static func numbers(_ run: SuffixRun) -> [UInt64] {
+        (0..<run.count).map { run[$0].bigEndianUInt64(at: 0) }
+    }
+
     private static func bytes(_ number: UInt64) -> [UInt8] {
         (0..<8).map { UInt8(truncatingIfNeeded: number >> UInt64(56 - 8 * $0)) }
     }
@@ -45,14 +51,14 @@ import Testing
         var unclear = 0
         for _ in 0..<4 {
             for prefix in (numbers.keys + others).shuffled(using: &random) {
-                guard let run = try snapshot.numbers(behind: prefix.span, in: tree) else {
+                guard let run = try snapshot.suffixes(after: prefix.span, shape, in: tree) else {
                     unclear += 1
                     continue
                 }
-                #expect((0..<run.count).map { run[$0] } == numbers[prefix] ?? [])
+                #expect(Self.numbers(run) == numbers[prefix] ?? [])
             }
         }
-        #expect(engine.keptBytes.count > 1000, "no leaf has a table")
+        #expect(engine.parts.pager.keptBytes.count > 1000, "no leaf has a table")
         // Only runs that end a leaf are left to a cursor.
         #expect(unclear < 200)
         try engine.close()
@@ -72,14 +78,16 @@ import Testing
         func expectAll(of view: PageView) throws {
             for number in 10_000..<12_000 {
                 let key = prefix(number)
-                guard let run = try view.numbers(behind: key.span, in: tree) else { continue }
-                #expect((0..<run.count).map { run[$0] } == numbers[key] ?? [])
+                guard let run = try view.suffixes(after: key.span, shape, in: tree) else {
+                    continue
+                }
+                #expect(Self.numbers(run) == numbers[key] ?? [])
             }
         }
         for _ in 0..<6 {
             let snapshot = try engine.snapshot()
             for _ in 0..<3 { try expectAll(of: snapshot) }
-            #expect(engine.keptBytes.count > 1000, "no leaf has a table")
+            #expect(engine.parts.pager.keptBytes.count > 1000, "no leaf has a table")
             let transaction = try engine.beginWrite()
             for _ in 0..<200 {
                 let key = prefix(10_000 + random.below(2000))
@@ -110,17 +118,17 @@ import Testing
             for key in keys {
                 let prefix = Array(key.dropLast(8))
                 for _ in 0..<10 {
-                    let run = try snapshot.numbers(behind: prefix.span, in: tree)
-                    #expect(run.map { $0[0] } ?? 7 == 7)
+                    let run = try snapshot.suffixes(after: prefix.span, shape, in: tree)
+                    #expect(run.map { $0[0].bigEndianUInt64(at: 0) } ?? 7 == 7)
                 }
-                most = max(most, engine.keptBytes.count)
+                most = max(most, engine.parts.pager.keptBytes.count)
             }
             #expect(most > 1000)
             // Of eight times as many leaves as the cache has room for.
             #expect(most < 16 << 10)
         }
-        engine.lock.withLock { $0.removeAll() }
-        #expect(engine.keptBytes.count == 0)
+        engine.parts.pager.state.withLock { $0.cache.removeAll() }
+        #expect(engine.parts.pager.keptBytes.count == 0)
         try engine.close()
     }
 
@@ -130,10 +138,10 @@ import Testing
         let snapshot = try engine.snapshot()
         for number in (0..<2000).flatMap({ [UInt64](repeating: $0, count: 10) }) {
             let prefix = Self.bytes(number << 50)
-            let run = try snapshot.numbers(behind: prefix.span, in: tree)
-            #expect(run.map { $0[0] } ?? number == number)
+            let run = try snapshot.suffixes(after: prefix.span, shape, in: tree)
+            #expect(run.map { $0[0].bigEndianUInt64(at: 0) } ?? number == number)
         }
-        #expect(engine.keptBytes.count == 0)
+        #expect(engine.parts.pager.keptBytes.count == 0)
         try engine.close()
     }
 
@@ -145,7 +153,7 @@ import Testing
         let prefix = Array(keys[50].dropLast(8))
         for _ in 0..<20 {
             let error = #expect(throws: StoreError.self) {
-                _ = try snapshot.numbers(behind: prefix.span, in: tree)
+                _ = try snapshot.suffixes(after: prefix.span, shape, in: tree)
             }
             #expect(error?.code == .corrupt)
         }

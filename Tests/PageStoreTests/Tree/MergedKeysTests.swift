@@ -4,6 +4,8 @@ import Testing
 
 /// Keys that a writer is given many at a time.
 @Suite struct MergedKeysTests {
+    private let shape = KeyShape(suffixSizeInBytes: 8)
+
     struct Shape: Sendable, CustomTestStringConvertible {
         var pageSizeInBytes: Int
         /// Of each transaction.
@@ -57,7 +59,7 @@ import Testing
                 views.append(KeyEdit(key, isRemoval: edit.isRemoval))
                 start += edit.key.count
             }
-            return Set(try writer.apply(views, besides: 8).map { edits[$0].key })
+            return Set(try writer.apply(views, conflictsBy: shape).map { edits[$0].key })
         }
     }
 

@@ -4,6 +4,8 @@ import Testing
 
 /// What finds an entry without a cursor finds what a cursor finds.
 @Suite struct NearLookupTests {
+    private let shape = KeyShape(suffixSizeInBytes: 8)
+
     private struct Store {
         var view: Snapshot
         var tree: TreeID
@@ -44,7 +46,7 @@ import Testing
             view: try engine.snapshot(), tree: tree, numbers: numbers, engine: engine)
     }
 
-    @Test func `a run of numbers is all that is behind its prefix`() throws {
+    @Test func `a run of suffixes is all that follows its beginning`() throws {
         var random = SeededRandom(for: "NearLookupTests runs")
         let store = try store(&random)
         var lookup = NearLookup(store.view, tree: store.tree)
@@ -52,16 +54,16 @@ import Testing
         var unclear = 0
         for prefix in (store.numbers.keys + others).shuffled(using: &random) {
             let expected = store.numbers[prefix] ?? []
-            let run = try store.view.numbers(behind: prefix.span, in: store.tree)
+            let run = try store.view.suffixes(after: prefix.span, shape, in: store.tree)
             let near = try prefix.withView { view throws(StoreError) in
-                try lookup.numbers(behind: view)
+                try lookup.suffixes(after: view, shape)
             }
             for run in [run, near] {
                 guard let run else {
                     unclear += 1
                     continue
                 }
-                #expect((0..<run.count).map { run[$0] } == expected)
+                #expect((0..<run.count).map { run[$0].bigEndianUInt64(at: 0) } == expected)
             }
         }
         // Only runs that end a leaf are left to a cursor.
@@ -85,7 +87,7 @@ import Testing
         }
     }
 
-    @Test func `a key that ends in no number is reported as corrupt`() throws {
+    @Test func `a key whose suffix has another size is reported as corrupt`() throws {
         let engine = try Engine.inMemory(options: Engine.Options())
         let transaction = try engine.beginWrite()
         let tree = try transaction.createTree()
@@ -94,7 +96,7 @@ import Testing
         let prefix: [UInt8] = [1, 2]
 
         let error = #expect(throws: StoreError.self) {
-            _ = try transaction.numbers(behind: prefix.span, in: tree)
+            _ = try transaction.suffixes(after: prefix.span, shape, in: tree)
         }
 
         #expect(error?.code == .corrupt)

@@ -139,7 +139,7 @@ import Testing
         Lie(
             "a fence below the keys",
             editLeaf { $0.setUInt8(1, at: NodeLayout.fences) }),
-        Lie("a reserved field in use", editLeaf { $0.setUInt16(1, at: NodeLayout.reserved) }),
+        Lie("a reserved field in use", editLeaf { $0.setUInt16(1, at: NodeLayout.zero) }),
         Lie("a leaf with a child", editLeaf { $0.setUInt64(7, at: NodeLayout.firstChild) }),
         Lie("an unknown kind", editLeaf { $0.setUInt8(200, at: NodeLayout.kind) }),
         Lie(

@@ -18,7 +18,8 @@ import Testing
         let files = MemoryFileSystem()
         let file = try files.open("damaged", .create)
         try bytes.withView { view throws(StoreError) in try file.write(view, at: 0) }
-        let report = try Salvage.run(path: "damaged", to: "new", schema: schema, files: files)
+        let report = try Salvage.run(
+            path: "damaged", to: "new", lent: schema.map { try Schema($0) }, files: files)
         #expect(try SalvageSample.read("damaged", files) == bytes)
         #expect(try files.identity("new.part") == nil)
         let database = try RecordDatabase.open(
@@ -111,6 +112,52 @@ import Testing
         #expect(error?.message.contains("the schema is lost") == true)
         let outcome = try salvage(bytes, schema: SalvageSample.schema)
         #expect(outcome.content["Player"]?.keys.sorted() == sample.content["Player"]?.keys.sorted())
+    }
+
+    private func file(_ bytes: [UInt8]) throws -> MemoryFileSystem {
+        let files = MemoryFileSystem()
+        let file = try files.open("store", .create)
+        try bytes.withView { view throws(StoreError) in try file.write(view, at: 0) }
+        return files
+    }
+
+    @Test func `objects keep their values where declarations were moved`() throws {
+        var random = SeededRandom(for: "SalvageTests moved")
+        let sample = try SalvageSample(&random, endsWithLog: false)
+        let files = try file(sample.bytes)
+        var moved = SalvageSample.schema
+        // An index more, so that the saved schema is written anew in this order.
+        moved.entities[0].indexes.append(["notes"])
+        moved.entities.reverse()
+        for index in moved.entities.indices {
+            moved.entities[index].attributes.reverse()
+            moved.entities[index].relationships.reverse()
+        }
+        try RecordDatabase.open(.file("store"), schema: moved, files: files).close()
+        var bytes = try SalvageSample.read("store", files)
+        zero(&bytes, 0..<8192)
+        let outcome = try salvage(bytes)
+        #expect(outcome.content["Player"] == sample.content["Player"])
+        #expect(outcome.content["Club"] == sample.content["Club"])
+    }
+
+    @Test func `a lost layout is named, unless another store lends it`() throws {
+        var random = SeededRandom(for: "SalvageTests layout")
+        let sample = try SalvageSample(&random, endsWithLog: false)
+        let files = try file(sample.bytes)
+        let engine = try Engine.open(path: "store", options: SalvageSample.options, files: files)
+        let editor = try engine.beginWrite()
+        let catalog = try #require(try Catalog.open(editor))
+        _ = try editor.remove(Array(Catalog.layoutKey.utf8).span, from: catalog.root)
+        _ = try editor.commit()
+        try engine.close()
+        let bytes = try SalvageSample.read("store", files)
+        let alone = try salvage(bytes)
+        #expect(alone.report.losses.contains { $0.what.contains("the layout of records") })
+        #expect(alone.content == sample.content)
+        let lent = try salvage(bytes, schema: SalvageSample.schema)
+        #expect(lent.report.losses.isEmpty, "\(lent.report.losses)")
+        #expect(lent.content == sample.content)
     }
 
     @Test func `what lies on pages that are left is there, and what is not is named`() throws {

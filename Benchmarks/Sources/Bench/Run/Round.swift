@@ -245,11 +245,10 @@ final class Round<Store: Contender> {
 
     /// Asks the system to forget the file's pages.
     private func evict() {
-        let file = open(path, O_RDONLY)
-        guard file >= 0 else { return }
-        fsync(file)
-        posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED)
-        Glibc.close(file)
+        guard let file = FileHandle(forReadingAtPath: path) else { return }
+        fsync(file.fileDescriptor)
+        posix_fadvise(file.fileDescriptor, 0, 0, POSIX_FADV_DONTNEED)
+        try? file.close()
     }
 
     private func lookUp(_ workload: Workload) throws {

@@ -1,0 +1,158 @@
+#if canImport(Combine)
+    import Combine
+#elseif OpenCombine
+    import OpenCombine
+#endif
+
+#if canImport(Combine) || OpenCombine
+    extension DataStack {
+        /// The forms for Combine.
+        public var reactive: ReactiveNamespace { ReactiveNamespace(base: self) }
+
+        /// What `dataStack.reactive` offers. Futures begin their work when they are made; values
+        /// and completions come where the stack's view lives.
+        public struct ReactiveNamespace: Sendable {
+            public let base: DataStack
+        }
+    }
+
+    extension DataStack.ReactiveNamespace {
+        private func future<Output>(
+            _ work: @escaping (@escaping @Sendable (Result<Output, CoreStoreError>) -> Void) -> Void
+        ) -> Future<Output, CoreStoreError> {
+            Future { promise in
+                let promise = Carried(promise)
+                work { promise.value($0) }
+            }
+        }
+
+        /// Opens a storage.
+        public func addStorage<T: StorageInterface>(
+            _ storage: T
+        ) -> Future<T, CoreStoreError> {
+            future { done in _ = base.addStorage(storage, completion: done) }
+        }
+
+        /// Opens a local storage, and brings its file to the model where that is an earlier one.
+        /// Each subscription opens it, when the first value is asked for. How far a migration is
+        /// comes first, then that the storage has been added.
+        public func addStorage<T: LocalStorage>(_ storage: T) -> AddStoragePublisher<T> {
+            AddStoragePublisher(base: base, storage: storage)
+        }
+
+        /// Runs a transaction in the background.
+        @preconcurrency
+        public func perform<Output>(
+            asynchronous task: @escaping @Sendable (AsynchronousDataTransaction) throws -> Output
+        ) -> Future<Output, CoreStoreError> {
+            future { done in base.perform(asynchronous: task, completion: done) }
+        }
+
+        /// Runs a transaction in the background.
+        @preconcurrency @_disfavoredOverload
+        public func perform<Output>(
+            _ asynchronous: @escaping @Sendable (AsynchronousDataTransaction) throws -> Output
+        ) -> Future<Output, CoreStoreError> {
+            perform(asynchronous: asynchronous)
+        }
+
+        // MARK: Importing
+
+        private func imported<O: CoreStoreObject>(
+            _ task: @escaping @Sendable (AsynchronousDataTransaction) throws -> NSManagedObjectID?
+        ) -> Future<O?, CoreStoreError> {
+            future { done in
+                base.perform(asynchronous: task) { result in
+                    done(result.map { $0.flatMap { base.fetchExisting($0) } })
+                }
+            }
+        }
+
+        /// Makes an object from a source; nil when the class does not want it.
+        public func importObject<O: CoreStoreObject & ImportableObject>(
+            _ into: Into<O>, source: O.ImportSource
+        ) -> Future<O?, CoreStoreError> {
+            let source = Carried(source)
+            return imported { try $0.importObject(into, source: source.value)?.objectID() }
+        }
+
+        /// Fills an object from a source; fails with `.userCancelled` when the object is gone.
+        public func importObject<O: CoreStoreObject & ImportableObject>(
+            _ object: O, source: O.ImportSource
+        ) -> Future<O?, CoreStoreError> {
+            let source = Carried(source)
+            let id = object.objectID()
+            return imported { transaction in
+                guard let object = transaction.fetchExisting(id) as O? else {
+                    try transaction.cancel()
+                }
+                try transaction.importObject(object, source: source.value)
+                return id
+            }
+        }
+
+        /// Changes the object that a source names, or makes it; nil when the source is left out.
+        public func importUniqueObject<O: CoreStoreObject & ImportableUniqueObject>(
+            _ into: Into<O>, source: O.ImportSource
+        ) -> Future<O?, CoreStoreError> {
+            let source = Carried(source)
+            return imported { try $0.importUniqueObject(into, source: source.value)?.objectID() }
+        }
+
+        /// Changes the objects that sources name, and makes those that there are not; see
+        /// ``BaseDataTransaction/importUniqueObjects(_:sourceArray:preProcess:)``.
+        public func importUniqueObjects<
+            O: CoreStoreObject & ImportableUniqueObject, S: Sequence
+        >(
+            _ into: Into<O>, sourceArray: S,
+            preProcess:
+                @escaping @Sendable (_ mapping: [O.UniqueIDType: O.ImportSource]) throws
+                -> [O.UniqueIDType: O.ImportSource] = { $0 }
+        ) -> Future<[O], CoreStoreError> where S.Element == O.ImportSource {
+            let sources = Carried(Array(sourceArray))
+            return future { done in
+                base.perform(asynchronous: { transaction in
+                    try transaction.importUniqueObjects(
+                        into, sourceArray: sources.value, preProcess: preProcess
+                    ).map { $0.objectID() }
+                }) { result in
+                    done(result.map { base.fetchExisting($0) })
+                }
+            }
+        }
+    }
+
+    /// How far a storage is that is added: `dataStack.reactive.addStorage(_:)`.
+    public struct AddStoragePublisher<T: LocalStorage>: Publisher {
+        public typealias Output = MigrationProgress<T>
+        public typealias Failure = CoreStoreError
+
+        let base: DataStack
+        let storage: T
+
+        public func receive<S: Subscriber>(subscriber: S)
+        where S.Input == Output, S.Failure == Failure {
+            let subscription = NewestSubscription(subscriber, keeping: nil)
+            let offer = Carried(subscription.offer)
+            let finish = Carried(subscription.finish)
+            subscription.start { [base, storage] in
+                let progress = base.plannedProgress(storage)
+                if let progress {
+                    offer.value(.migrating(storage: storage, progressObject: progress))
+                    progress.setProgressHandler { progress in
+                        offer.value(.migrating(storage: storage, progressObject: progress))
+                    }
+                }
+                base.addStorage(planned: progress, storage) { result in
+                    switch result {
+                    case .success(let added):
+                        offer.value(
+                            .finished(storage: added, migrationRequired: progress != nil))
+                        finish.value(.finished)
+                    case .failure(let error): finish.value(.failure(error))
+                    }
+                }
+            }
+        }
+    }
+#endif

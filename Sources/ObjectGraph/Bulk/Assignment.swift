@@ -1,0 +1,129 @@
+import RecordStore
+
+/// One property of a bulk update and its new value: see
+/// ``BaseDataTransaction``.
+public struct Assignment<O: CoreStoreObject> {
+    let keyPath: KeyPathString
+    let operation: AssignedValue
+
+    private init(_ keyPath: KeyPathString, _ operation: AssignedValue) {
+        self.keyPath = keyPath
+        self.operation = operation
+    }
+
+    /// Assigns the same value to every object.
+    public static func value<B: CoreStoreObject, V: FieldStorableType>(
+        _ keyPath: KeyPath<O, FieldContainer<B>.Stored<V>>, _ value: V
+    ) -> Assignment {
+        Assignment(Where<O>.name(keyPath), .set(ValueBridge.value(value)))
+    }
+
+    /// Adds a number to each object's own. A number that the property cannot hold fails the
+    /// statement.
+    public static func sum<B: CoreStoreObject, V: FieldStorableType & AdditiveArithmetic>(
+        _ keyPath: KeyPath<O, FieldContainer<B>.Stored<V>>, _ number: V
+    ) -> Assignment {
+        Assignment(Where<O>.name(keyPath), .add(ValueBridge.value(number)))
+    }
+
+    /// The same for a property that may be nil, and then stays nil.
+    public static func sum<B: CoreStoreObject, V: FieldStorableType & AdditiveArithmetic>(
+        _ keyPath: KeyPath<O, FieldContainer<B>.Stored<V?>>, _ number: V
+    ) -> Assignment {
+        Assignment(Where<O>.name(keyPath), .add(ValueBridge.value(number)))
+    }
+}
+
+/// What an assignment makes of a property's value.
+enum AssignedValue {
+    case set(Value)
+    case add(Value)
+}
+
+/// An assignment with the column of the entity that it concerns.
+struct ColumnAssignment {
+    let field: FieldLayout
+    let entityName: String
+    private let operation: AssignedValue
+
+    /// Throws for what is no attribute of the entity.
+    init<O>(_ assignment: Assignment<O>, _ entity: EntityLayout) throws(CoreStoreError) {
+        guard let field = entity.field(named: assignment.keyPath) else {
+            throw .failure(.query, "\(entity.name) has no attribute “\(assignment.keyPath)”")
+        }
+        self.field = field
+        entityName = entity.name
+        operation = assignment.operation
+    }
+
+    /// Assigns the property in a row. False when the row has the value already.
+    func assign(to row: inout RowBuffer, _ old: Value) throws(CoreStoreError) -> Bool {
+        guard let value = try newValue(for: old) else { return false }
+        row.setValue(value, field)
+        return true
+    }
+
+    /// Assigns the property of an object that lives in an editing context.
+    func assign(to object: CoreStoreObject) throws(CoreStoreError) {
+        object.loadRow()
+        guard let value = try newValue(for: object.row.buffer.view.value(field)),
+            object.willWrite(UInt16(field.byteOffset))
+        else { return }
+        object.row.buffer.setValue(value, field)
+    }
+
+    /// Nil when the property has the value already.
+    private func newValue(for old: Value) throws(CoreStoreError) -> Value? {
+        let value: Value
+        switch operation {
+        case .set(let constant): value = constant
+        case .add(let number): value = try sum(old, number)
+        }
+        return value == old ? nil : value
+    }
+
+    private func sum(_ old: Value, _ number: Value) throws(CoreStoreError) -> Value {
+        let sum: Value? =
+            switch (field.type, old) {
+            case (_, .null): .null
+            case (.float?, _):
+                .float(Float(old.approximation ?? 0) + Float(number.approximation ?? 0))
+            case (.double?, _): .double((old.approximation ?? 0) + (number.approximation ?? 0))
+            case (.decimal?, _): .decimal(old.decimal + number.decimal)
+            default: integerSum(old.decimal + number.decimal)
+            }
+        guard let sum else {
+            throw .failure(
+                .validation,
+                "\(entityName).\(field.name) cannot hold the sum of \(old.decimal) and "
+                    + "\(number.decimal)")
+        }
+        return sum
+    }
+
+    /// Decimals hold the sum of any two integers of 64 bits exactly.
+    private func integerSum(_ sum: Decimal) -> Value? {
+        guard let type = field.type, let range = type.integerRange, range.contains(sum) else {
+            return nil
+        }
+        let text = "\(sum)"
+        return type.isUnsigned ? UInt64(text).map { .uint($0) } : Int64(text).map { .int($0) }
+    }
+}
+
+extension AttributeType {
+    /// The numbers that an integer of the type can be; nil for all other types.
+    fileprivate var integerRange: ClosedRange<Decimal>? {
+        switch self {
+        case .int8: Decimal(Int8.min)...Decimal(Int8.max)
+        case .int16: Decimal(Int16.min)...Decimal(Int16.max)
+        case .int32: Decimal(Int32.min)...Decimal(Int32.max)
+        case .int64: Decimal(Int64.min)...Decimal(Int64.max)
+        case .uint8: 0...Decimal(UInt8.max)
+        case .uint16: 0...Decimal(UInt16.max)
+        case .uint32: 0...Decimal(UInt32.max)
+        case .uint64: 0...Decimal(UInt64.max)
+        default: nil
+        }
+    }
+}

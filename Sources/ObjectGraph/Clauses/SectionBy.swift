@@ -1,0 +1,119 @@
+import Query
+
+/// The property by whose value a list is divided into sections.
+///
+/// Neighbours of one value make a section, so that a list has to be ordered by the property first.
+/// The name of a section is the value as a text: empty for nil, "0" or "1" for a Bool.
+public struct SectionBy<O: DynamicObject>: Sendable {
+    let rule: SectionRule
+
+    init(_ rule: SectionRule) { self.rule = rule }
+
+    /// A property by its name.
+    public init(_ sectionKeyPath: KeyPathString) {
+        self.init(SectionRule(stored: sectionKeyPath, nil))
+    }
+
+    /// A property by its name.
+    ///
+    /// - Parameter sectionIndexTransformer: makes a section's index title from its name.
+    @preconcurrency
+    public init(
+        _ sectionKeyPath: KeyPathString,
+        sectionIndexTransformer: @escaping @Sendable (_ sectionName: String?) -> String?
+    ) {
+        self.init(SectionRule(stored: sectionKeyPath, sectionIndexTransformer))
+    }
+}
+
+extension SectionBy where O: CoreStoreObject {
+    /// A stored property.
+    @preconcurrency
+    public init<B: CoreStoreObject, V>(
+        _ sectionKeyPath: KeyPath<O, FieldContainer<B>.Stored<V>>,
+        sectionIndexTransformer: (@Sendable (_ sectionName: String?) -> String?)? = nil
+    ) {
+        self.init(SectionRule(stored: Where<O>.name(sectionKeyPath), sectionIndexTransformer))
+    }
+
+    /// A computed property. Only changes of the object itself are followed.
+    @preconcurrency
+    public init<B: CoreStoreObject, V>(
+        _ sectionKeyPath: KeyPath<O, FieldContainer<B>.Virtual<V>>,
+        sectionIndexTransformer: (@Sendable (_ sectionName: String?) -> String?)? = nil
+    ) {
+        self.init(SectionRule(computed: Where<O>.name(sectionKeyPath), sectionIndexTransformer))
+    }
+
+    /// A coded property.
+    @preconcurrency
+    public init<B: CoreStoreObject, V>(
+        _ sectionKeyPath: KeyPath<O, FieldContainer<B>.Coded<V>>,
+        sectionIndexTransformer: (@Sendable (_ sectionName: String?) -> String?)? = nil
+    ) {
+        self.init(SectionRule(computed: Where<O>.name(sectionKeyPath), sectionIndexTransformer))
+    }
+}
+
+/// How the sections of a list come about.
+struct SectionRule: Sendable {
+    /// What tells two rules apart, as far as the sections go.
+    enum Name: Hashable {
+        case none
+        /// A path that ends with a stored property.
+        case stored(KeyPathString)
+        /// A property whose value takes an object.
+        case computed(KeyPathString)
+    }
+
+    static let none = SectionRule(name: .none, transformer: nil)
+
+    let name: Name
+    let transformer: (@Sendable (String?) -> String?)?
+
+    private init(name: Name, transformer: (@Sendable (String?) -> String?)?) {
+        self.name = name
+        self.transformer = transformer
+    }
+
+    init(stored keyPath: KeyPathString, _ transformer: (@Sendable (String?) -> String?)?) {
+        self.init(name: .stored(keyPath), transformer: transformer)
+    }
+
+    init(computed keyPath: KeyPathString, _ transformer: (@Sendable (String?) -> String?)?) {
+        self.init(name: .computed(keyPath), transformer: transformer)
+    }
+
+    var hasSections: Bool { name != .none }
+
+    /// The name of the section of objects with a value.
+    static func sectionName(of value: Any?) -> String {
+        switch value {
+        case nil: ""
+        case let flag as Bool: flag ? "1" : "0"
+        case let text as String: text
+        case let optional as any FieldOptionalType where isNone(optional): ""
+        case let value?: String(describing: value)
+        }
+    }
+
+    private static func isNone(_ optional: any FieldOptionalType) -> Bool {
+        let mirror = Mirror(reflecting: optional)
+        return mirror.displayStyle == .optional && mirror.children.isEmpty
+    }
+
+    /// What the list of an object's class is asked for.
+    func section(
+        of type: CoreStoreObject.Type, in stores: [AttachedStore], _ stack: DataStack
+    ) -> ListRequest.Section {
+        switch name {
+        case .none: .none
+        case .stored(let keyPath):
+            .path(keyPath.split(separator: ".").map(String.init)) {
+                Self.sectionName(of: ValueBridge.native($0))
+            }
+        case .computed(let keyPath):
+            .computed(ComputedSections(type, keyPath, stores, stack.link).name)
+        }
+    }
+}

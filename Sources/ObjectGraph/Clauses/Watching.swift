@@ -1,0 +1,42 @@
+/// Has an observed list count a change of a related object as an update of its own:
+/// `.watching(\.$master ~ \.$name)`.
+///
+/// The objects that conditions, orders and sections ask are followed by themselves. A fetch passes
+/// the clause over.
+public struct Watching<O: DynamicObject>: FetchClause {
+    let path: [String]
+
+    /// - Parameter path: leads across to-one relationships to an attribute.
+    public init<V>(_ path: Where<O>.Expression<Where<O>.SingleTarget, V>) { self.path = path.path }
+
+    public func applyToFetchRequest<Result>(_ fetchRequest: NSFetchRequest<Result>) {
+        fetchRequest.terms.watchedPaths.append(path)
+    }
+}
+
+extension From {
+    /// Counts a change of a related object as an update of a list's object.
+    public func watching<V>(
+        _ path: Where<O>.Expression<Where<O>.SingleTarget, V>
+    ) -> FetchChainBuilder<O> {
+        appending(Watching(path))
+    }
+}
+
+extension FetchChainBuilder {
+    /// Counts a change of a related object as an update of a list's object.
+    public func watching<V>(
+        _ path: Where<O>.Expression<Where<O>.SingleTarget, V>
+    ) -> FetchChainBuilder<O> {
+        appending(Watching(path))
+    }
+}
+
+extension SectionMonitorChainBuilder {
+    /// Counts a change of a related object as an update of a list's object.
+    public func watching<V>(
+        _ path: Where<O>.Expression<Where<O>.SingleTarget, V>
+    ) -> SectionMonitorChainBuilder<O> {
+        appending(Watching(path))
+    }
+}

@@ -1,0 +1,140 @@
+import RecordStore
+
+/// From rows to objects.
+extension ObjectContext {
+    /// The object of a lent row: the one that there is, or a new one of the row's real class.
+    final func object(
+        _ number: ObjectNumber, row: RowView, _ access: StoreAccess
+    ) throws(StoreError) -> CoreStoreObject {
+        let known = access.kind(row.entityTag, in: self).objects.object(number)
+        return try object(number, row: row, known, access)
+    }
+
+    /// The same where it is known whether there is one.
+    private func object(
+        _ number: ObjectNumber, row: RowView, _ known: CoreStoreObject?, _ access: StoreAccess
+    ) throws(StoreError) -> CoreStoreObject {
+        let kind = access.kind(row.entityTag, in: self)
+        if known == nil, let shared = kind.shared {
+            return try shared.share(number, row, kind, access.reader)
+        }
+        let object = known ?? make(number, kind)
+        if object.row.buffer.isEmpty {
+            guard object.raw?.kind === kind else { throw Self.otherEntity }
+            object.row = FieldRow(try access.reader.ownedCopy(of: row, kind.entity))
+        }
+        return object
+    }
+
+    /// The object of a number in a hierarchy; nil when its row is gone.
+    final func object(
+        _ number: ObjectNumber, in hierarchy: HierarchyID, of store: AttachedStore
+    ) throws(StoreError) -> CoreStoreObject? {
+        try object(number, in: hierarchy, try access(to: store))
+    }
+
+    final func object(
+        _ number: ObjectNumber, in hierarchy: HierarchyID, _ access: StoreAccess
+    ) throws(StoreError) -> CoreStoreObject? {
+        let known = access.registered(number, in: hierarchy)
+        if let known {
+            if known.change == .deleted { return nil }
+            if known.isRowLoaded { return known }
+        }
+        return try access.reader.withRow(number, in: hierarchy) { row throws(StoreError) in
+            try self.object(number, row: row, known, access)
+        }
+    }
+
+    /// The objects of these numbers; those whose rows are gone are left out. Rows that lie together
+    /// are found together.
+    final func objects(
+        _ numbers: [ObjectNumber], in hierarchy: HierarchyID, of store: AttachedStore
+    ) throws(StoreError) -> [CoreStoreObject] {
+        guard !numbers.isEmpty else { return [] }
+        let access = try access(to: store)
+        var found: [CoreStoreObject] = []
+        found.reserveCapacity(numbers.count)
+        var rows = access.reader.rowSeek(hierarchy)
+        let step = allowsChanges ? 1 : RowSeek.countMax
+        for start in stride(from: 0, to: numbers.count, by: step) {
+            let count = min(step, numbers.count - start)
+            for position in 0..<count {
+                let number = numbers[start + position]
+                if needsRow(access.registered(number, in: hierarchy)) {
+                    try rows.seek(number, at: position)
+                }
+            }
+            rows.findAll()
+            for position in 0..<count {
+                let number = numbers[start + position]
+                let known = access.registered(number, in: hierarchy)
+                if let known, !needsRow(known) {
+                    if known.change != .deleted { found.append(known) }
+                    continue
+                }
+                let object = try rows.withRow(number, at: position) { row throws(StoreError) in
+                    try self.object(number, row: row, known, access)
+                }
+                if let object { found.append(object) }
+            }
+        }
+        return found
+    }
+
+    private func needsRow(_ object: CoreStoreObject?) -> Bool {
+        guard let object else { return true }
+        return object.change != .deleted && !object.isRowLoaded
+    }
+
+    /// The row of an object that has none in memory. One that is gone, or cannot be read, gives
+    /// the defaults: the fault is logged, and reading never ends the program.
+    final func loadedRow(of object: CoreStoreObject, _ raw: RawObject) -> RowBuffer {
+        do throws(StoreError) {
+            if let row = try currentRow(of: object, raw) { return try checked(row, raw) }
+            if hasEnded {
+                throw StoreError(.notFound, "it was deleted before any value of it was read")
+            }
+        } catch {
+            // Values made up from defaults must not be saved over the stored ones.
+            fail(error, "an object's row could not be read.")
+        }
+        return raw.entity.emptyRow()
+    }
+
+    /// Has an object without changes read its row again: at the next access, or at once where that
+    /// might be too late. Values that cannot be read again stay.
+    final func refreshStored(_ object: CoreStoreObject, _ raw: RawObject) {
+        guard hasEnded else { return forgetRow(of: object) }
+        do throws(StoreError) {
+            guard let row = try currentRow(of: object, raw) else { return }
+            let fresh = try checked(row, raw)
+            forgetRow(of: object)
+            object.row = FieldRow(fresh)
+        } catch {
+            Log.error(CoreStoreError(error), "an object could not be refreshed.")
+        }
+    }
+
+    private func currentRow(
+        of object: CoreStoreObject, _ raw: RawObject
+    ) throws(StoreError) -> RowBuffer? {
+        guard hasEnded else { return try storedRow(of: object, raw) }
+        // An object that outlives its transaction may never have needed its row before.
+        return try raw.store.database.snapshot().row(raw.number, in: raw.entity.hierarchy)
+    }
+
+    /// What led to the object may have said another entity than its record does, in a file that
+    /// lies: the properties would not be where they are looked for.
+    private func checked(_ row: RowBuffer, _ raw: RawObject) throws(StoreError) -> RowBuffer {
+        guard row.view.entityTag == raw.entity.tag else {
+            row.deallocate()
+            throw Self.otherEntity
+        }
+        return row
+    }
+
+    private static var otherEntity: StoreError {
+        .corrupt(nil, "a record is of another entity than the object that it is read for")
+    }
+}

@@ -1,0 +1,118 @@
+import RecordStore
+
+/// The editing context of a transaction that holds the writer: it reads a store by the write
+/// transaction, hands changes to that whenever a fetch needs them, and evicts what has been handed
+/// over when the changed objects outgrow their share of memory.
+final class TransactionContext: RecordingContext {
+    private final class Access: EditedAccess {
+        let transaction: RecordTransaction
+
+        init(_ store: AttachedStore, _ transaction: RecordTransaction, _ evicted: EvictedTable) {
+            self.transaction = transaction
+            super.init(store, editor: transaction, evicted)
+        }
+    }
+
+    /// All of the context's accesses, as what they are.
+    private var writes: [Access] = []
+
+    override var editedAccesses: [EditedAccess] { writes }
+
+    override func openAccess(to store: AttachedStore) throws(StoreError) -> StoreAccess {
+        // A subscriber that comes later receives an unknown change.
+        let isRecorded = stack?.steps.areChangesNeeded ?? false
+        let transaction = try store.database.beginWrite(notesChanges: isRecorded)
+        let access = Access(store, transaction, changes.open(store))
+        // Assigned and not changed in its place, as `accesses` is.
+        writes = writes + [access]
+        return access
+    }
+
+    /// The write transaction of a store, begun at the first use.
+    func transaction(for store: AttachedStore) throws(StoreError) -> RecordTransaction {
+        if let open = openTransaction(for: store) { return open }
+        _ = try access(to: store)
+        guard let open = openTransaction(for: store) else {
+            preconditionFailure("an access of a transaction has a write transaction")
+        }
+        return open
+    }
+
+    /// The write transaction of a store that was used.
+    func openTransaction(for store: AttachedStore) -> RecordTransaction? {
+        for access in writes where access.store === store { return access.transaction }
+        return nil
+    }
+
+    /// The commit that the transaction goes on from. It may still be on its way to the disk, so
+    /// that no snapshot shows it yet.
+    override func readerBefore(for store: AttachedStore) throws(StoreError) -> RecordReader {
+        do throws(StoreError) {
+            return try transaction(for: store).before
+        } catch {
+            // A store that is open for reading has no changes to leave out.
+            guard error.code == .readOnly else { throw error }
+            return try store.database.snapshot()
+        }
+    }
+
+    /// Applies changes of records that no object has. Nothing may be pending.
+    func apply(
+        _ batch: borrowing RecordBatch, to store: AttachedStore
+    ) throws(StoreError) {
+        do throws(StoreError) {
+            try transaction(for: store).apply(batch)
+        } catch {
+            // As of a flush: what is applied in part is only mended by a rollback.
+            refuseCommit(error)
+            throw error
+        }
+    }
+
+    override func nextNumber(for kind: ObjectKind) throws(StoreError) -> ObjectNumber {
+        try transaction(for: kind.store).allocateNumber(in: kind.entity.hierarchy)
+    }
+
+    /// An object that is known to exist reads its row when that is first needed: an object that is
+    /// only linked to never needs it.
+    override func existing(
+        _ id: NSManagedObjectID, _ access: StoreAccess
+    ) throws(StoreError) -> CoreStoreObject? {
+        // Objects that the transaction deleted are retained, and so they are registered.
+        if let known = access.registered(id.number, in: id.hierarchy) {
+            return known.change == .deleted ? nil : known
+        }
+        // The ID may be one of another schema.
+        guard access.store.database.schema.entity(tag: id.entity.tag) === id.entity else {
+            return try object(id.number, in: id.hierarchy, access)
+        }
+        if access.kind(id.entity.tag, in: self).evicted?.isDeletedRecord(id.number) == true {
+            return nil
+        }
+        guard
+            try transaction(for: access.store).wasThere(id.number, of: id.entity)
+        else { return try object(id.number, in: id.hierarchy, access) }
+        return make(id.number, access.kind(id.entity.tag, in: self))
+    }
+
+    /// Rolls back what was not committed.
+    override func end() {
+        changes.end()
+        changes.loadDeletedRows()
+        for access in writes { access.transaction.rollback() }
+        writes = []
+        super.end()
+        changes.forgetDeleted()
+    }
+
+    // MARK: Memory
+
+    /// A transaction may change more objects than memory holds: flushes and evicts what has
+    /// outgrown the limit. An object that the program still holds goes on as it is; another is read
+    /// again when it is asked for, and finds in ``EvictedChanges`` what its record does not say.
+    override func makeRoom() throws(StoreError) {
+        guard changes.measure() else { return }
+        try flush()
+        changes.evictListed()
+    }
+}

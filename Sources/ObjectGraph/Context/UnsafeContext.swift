@@ -1,0 +1,324 @@
+import RecordStore
+
+/// The editing context of an unsafe transaction: one commit of each storage, or the state of the
+/// transaction around it, and private changes over it. It holds no turn: numbers come from the
+/// storage's reserve, and a commit hands over what differs.
+///
+/// Invariants:
+/// 1. `touched` of an access names every record that may differ between `base` and `scratch`, and
+///    every owner of a list that may.
+/// 2. An object's `change.kind` is what its record is to `base`.
+final class UnsafeContext: RecordingContext {
+    final class Access: EditedAccess {
+        /// The records without the context's changes.
+        fileprivate(set) var base: RecordReader
+        fileprivate(set) var scratch: RecordScratch
+        /// The scratch without changes.
+        fileprivate(set) var emptyMark: RecordScratch.Mark
+        fileprivate(set) var touched: [HierarchyID: Set<ObjectNumber>] = [:]
+        /// What is left of the numbers that were taken last, and how many those were, by the tag
+        /// of the hierarchy's root.
+        fileprivate var blocks: [UInt16: (rest: NumberBlock, count: Int)] = [:]
+
+        init(_ store: AttachedStore, over base: RecordReader, _ evicted: EvictedTable) {
+            self.base = base
+            scratch = RecordScratch(over: base)
+            emptyMark = scratch.mark()
+            super.init(store, editor: scratch, evicted)
+        }
+
+        fileprivate func move(to base: RecordReader) {
+            self.base = base
+            scratch = RecordScratch(over: base)
+            emptyMark = scratch.mark()
+            touched = [:]
+            (editor, reader) = (scratch, scratch)
+        }
+    }
+
+    /// The context whose state this one begins with; nil for one of a stack.
+    let parent: UnsafeContext?
+    private(set) var changedAccesses: [Access] = []
+    private let pins: PinBoard
+    private let pinID: UInt64?
+    /// Nil without support for undoing.
+    private(set) var history: UndoHistory?
+    /// What the last freeze made, by store.
+    private var lastFrozen: [ObjectIdentifier: FrozenRecords] = [:]
+    /// Whether anything was handed to a scratch since then.
+    private var isChangedSinceFreeze = false
+
+    override var editedAccesses: [EditedAccess] { changedAccesses }
+
+    init(
+        of stack: DataStack, parent: UnsafeContext?, supportsUndo: Bool, _ place: PinPlace
+    ) {
+        self.parent = parent
+        pins = stack.pins
+        pinID = parent == nil ? stack.pins.add(.unsafeTransaction, place, commitNumbers: []) : nil
+        super.init(of: stack)
+        // A storage that cannot be read says so when it is used.
+        for store in stack.stores { _ = try? access(to: store) }
+        notePin()
+        if supportsUndo { history = UndoHistory(state()) }
+    }
+
+    override func openAccess(to store: AttachedStore) throws(StoreError) -> StoreAccess {
+        let base: RecordReader =
+            if let parent { try parent.frozen(store) } else { try store.database.snapshot() }
+        let access = Access(store, over: base, changes.open(store))
+        changedAccesses.append(access)
+        return access
+    }
+
+    private func notePin() {
+        guard let pinID else { return }
+        let numbers = changedAccesses.compactMap { ($0.base as? RecordSnapshot)?.commitNumber }
+        pins.move(pinID, to: numbers)
+    }
+
+    func changedAccess(to store: AttachedStore) throws(StoreError) -> Access {
+        for access in changedAccesses where access.store === store { return access }
+        _ = try access(to: store)
+        guard let access = changedAccesses.last, access.store === store else {
+            preconditionFailure("an access of an unsafe transaction has a scratch")
+        }
+        return access
+    }
+
+    /// The state of a store with all changes, for any thread.
+    func frozen(_ store: AttachedStore) throws(StoreError) -> FrozenRecords {
+        try flush()
+        return try changedAccess(to: store).scratch.frozen()
+    }
+
+    override func readerBefore(for store: AttachedStore) throws(StoreError) -> RecordReader {
+        try changedAccess(to: store).base
+    }
+
+    override func nextNumber(for kind: ObjectKind) throws(StoreError) -> ObjectNumber {
+        let access = try changedAccess(to: kind.store)
+        let hierarchy = kind.entity.hierarchy
+        if let number = access.blocks[hierarchy.rootTag]?.rest.take() { return number }
+        let last = access.blocks[hierarchy.rootTag]?.count ?? 0
+        let count = max(1, min(2 * last, Self.blockCountMax))
+        var block = try kind.store.database.reserveNumbers(count, in: hierarchy)
+        guard let number = block.take() else { preconditionFailure("a block holds numbers") }
+        access.blocks[hierarchy.rootTag] = (block, count)
+        return number
+    }
+
+    private static let blockCountMax = 4096
+
+    override func willFlush() {
+        noteTouched()
+        history?.isChanged = true
+        isChangedSinceFreeze = true
+    }
+
+    private func noteTouched() {
+        changes.forEachUnflushed { object in
+            guard let raw = object.raw else { return }
+            for access in changedAccesses where access.store === raw.store {
+                access.touched[raw.entity.hierarchy, default: []].insert(raw.number)
+            }
+        }
+    }
+
+    override func end() {
+        changes.end()
+        changes.loadDeletedRows()
+        for access in changedAccesses {
+            for block in access.blocks.values { access.store.database.returnNumbers(block.rest) }
+        }
+        changedAccesses = []
+        history = nil
+        super.end()
+        changes.forgetDeleted()
+        if let pinID { pins.remove(pinID) }
+    }
+
+    // MARK: States
+
+    private func state() -> UndoHistory.State {
+        var state = UndoHistory.State(denials: changes.denials)
+        for access in changedAccesses {
+            state.marks[ObjectIdentifier(access)] = access.scratch.mark()
+        }
+        return state
+    }
+
+    /// Returns to a state of the scratches. Objects read their values there at the next access.
+    private func restore(_ state: UndoHistory.State) throws(StoreError) {
+        // An object that the state does not have keeps its last values.
+        for access in changedAccesses {
+            for (hierarchy, numbers) in access.touched {
+                for number in numbers {
+                    access.registered(number, in: hierarchy)?.loadRow()
+                }
+            }
+        }
+        let held = (changes.created, changes.touched, changes.removed)
+        changes.restart()
+        for access in changedAccesses {
+            access.scratch.restore(
+                state.marks[ObjectIdentifier(access)] ?? access.emptyMark)
+        }
+        for access in changedAccesses {
+            for (hierarchy, numbers) in access.touched {
+                for number in numbers.sorted() { try reread(number, hierarchy, access) }
+            }
+        }
+        changes.replaceDenials(state.denials)
+        isChangedSinceFreeze = true
+        withExtendedLifetime(held) {}
+    }
+
+    /// Gives an object the state that its record has between base and scratch.
+    private func reread(
+        _ number: ObjectNumber, _ hierarchy: HierarchyID, _ access: Access
+    ) throws(StoreError) {
+        let wasThere = try access.base.contains(number, in: hierarchy)
+        let isThere = try access.scratch.contains(number, in: hierarchy)
+        let known = access.registered(number, in: hierarchy)
+        known?.apply(.rewind)
+        if let known, isThere { forgetRow(of: known) }
+        switch (wasThere, isThere) {
+        case (false, false): known?.apply(.delete)
+        case (false, true):
+            let object = try liveObject(known, number, hierarchy, access)
+            object?.apply(.restoreInserted)
+            if let object { changes.list(object) }
+        case (true, true):
+            guard try !isSame(number, hierarchy, access) else { return }
+            let object = try liveObject(known, number, hierarchy, access)
+            object?.apply(.restoreUpdated)
+            if let object { changes.list(object) }
+        case (true, false):
+            let tag = try access.base.withRow(number, in: hierarchy) { $0.entityTag }
+            guard let tag else { return }
+            let object = known ?? make(number, access.kind(tag, in: self))
+            object.apply(.delete)
+            changes.list(object)
+        }
+    }
+
+    private func liveObject(
+        _ known: CoreStoreObject?, _ number: ObjectNumber, _ hierarchy: HierarchyID,
+        _ access: Access
+    ) throws(StoreError) -> CoreStoreObject? {
+        if let known { return known }
+        return try object(number, in: hierarchy, access)
+    }
+
+    /// Whether a record and its lists are those of the base.
+    private func isSame(
+        _ number: ObjectNumber, _ hierarchy: HierarchyID, _ access: Access
+    ) throws(StoreError) -> Bool {
+        let (base, scratch) = (access.base, access.scratch)
+        guard try scratch.hasSameRow(number, in: hierarchy, as: base),
+            let tag = try base.withRow(number, in: hierarchy, { $0.entityTag })
+        else { return false }
+        for relationship in base.schema.knownEntity(tag: tag).relationships
+        where relationship.hasEdges {
+            let before = try base.linkedNumbers(relationship, of: number)
+            if before != (try scratch.linkedNumbers(relationship, of: number)) { return false }
+        }
+        return true
+    }
+
+    /// Forgets every change.
+    func rollBack() throws(StoreError) {
+        noteTouched()
+        try restore(UndoHistory.State())
+        for access in changedAccesses { access.touched = [:] }
+        forgetFailure()
+        history?.restart(state())
+    }
+
+    // MARK: Undoing
+
+    /// Ends the group of changes that is undone at once.
+    func endGroup() throws(StoreError) {
+        try flush()
+        guard history?.isChanged == true else { return }
+        history?.endGroup(state())
+    }
+
+    /// Takes back the last group of changes, or does it again. False when there is none.
+    func goBack(redoes: Bool) throws(StoreError) -> Bool {
+        try endGroup()
+        guard let state = redoes ? history?.redo() : history?.undo() else { return false }
+        try restore(state)
+        history?.isChanged = false
+        return true
+    }
+
+    // MARK: Commits
+
+    /// What differs from the base, for any thread.
+    func freeze() throws(StoreError) -> UnsafeChanges {
+        try flush()
+        var frozen = UnsafeChanges()
+        for access in changedAccesses {
+            frozen.parts.append(
+                UnsafeChanges.Part(
+                    store: access.store, from: access.base, to: access.scratch.frozen(),
+                    touched: access.touched))
+        }
+        for object in changes.created {
+            guard object.change.kind == .inserted, let raw = object.raw else { continue }
+            frozen.assigned[raw.name] = object.assigned
+        }
+        (lastFrozen, isChangedSinceFreeze) = (frozen.states, false)
+        return frozen
+    }
+
+    /// Moves to the bases that a commit left, and keeps what was changed since it was begun.
+    ///
+    /// - Parameter committed: the frozen states that the commit took up.
+    func move(
+        to bases: [ObjectIdentifier: RecordReader],
+        committed: [ObjectIdentifier: FrozenRecords]
+    ) throws(StoreError) {
+        try flush()
+        var rest: UnsafeChanges?
+        // A later commit may have failed, and its changes are still to be made.
+        let isLast = committed.allSatisfy { lastFrozen[$0.key] === $0.value }
+        if isChangedSinceFreeze || !isLast { rest = try freeze().since(committed) }
+        let denials = changes.denials
+        try reset(to: bases)
+        if let rest {
+            var merge = ChangeMerge(rest, into: self, over: bases)
+            try merge.apply()
+            try flush()
+            // The links that they tell of are cleared already.
+            changes.replaceDenials(denials)
+        }
+        history?.restart(state())
+        notePin()
+    }
+
+    private func reset(to bases: [ObjectIdentifier: RecordReader]) throws(StoreError) {
+        var live: [(object: CoreStoreObject, isThere: Bool)] = []
+        for access in changedAccesses {
+            guard let base = bases[ObjectIdentifier(access.store)] else { continue }
+            for object in access.liveObjects {
+                guard let raw = object.raw else { continue }
+                let isThere = try base.contains(raw.number, in: raw.entity.hierarchy)
+                // It keeps its last values.
+                if !isThere { object.loadRow() }
+                live.append((object, isThere))
+            }
+        }
+        changes.restart()
+        for access in changedAccesses {
+            if let base = bases[ObjectIdentifier(access.store)] { access.move(to: base) }
+        }
+        for (object, isThere) in live {
+            object.apply(.rewind)
+            object.assigned = 0
+            if isThere { forgetRow(of: object) } else { object.apply(.delete) }
+        }
+    }
+}

@@ -1,0 +1,17 @@
+/// Lends the context that fetches read: a ``DataStack`` its view, a transaction its own.
+///
+/// A source of a program's own passes the call on to one of these.
+public protocol FetchContextOwner: AnyObject {
+    func withFetchContext<Result, Failure: Error>(
+        _ body: (FetchContext) throws(Failure) -> Result
+    ) throws(Failure) -> Result
+}
+
+/// A context while it is lent to a fetch.
+public struct FetchContext {
+    let runner: FetchRunner
+
+    init(_ stack: DataStack, _ context: ObjectContext) {
+        runner = FetchRunner(stack: stack, context: context)
+    }
+}

@@ -1,0 +1,36 @@
+import Query
+
+/// The clauses of a fetch or of a query, taken together.
+struct FetchTerms {
+    // Without a default, which a value set by an initialiser would be copied over.
+    var request: FetchRequest
+    var includesPendingChanges = true
+    var returnsDistinctResults = false
+    var groupKeyPaths: [KeyPathString] = []
+    /// What an observed list follows besides its own objects.
+    var watchedPaths: [[String]] = []
+
+    init() { request = FetchRequest() }
+
+    /// Each of the clauses may read what those before it said.
+    init(_ clauses: [any FetchClause], limit: Int? = nil) {
+        self.init()
+        let request = NSFetchRequest<CoreStoreObject>()
+        request.terms.request.limit = limit
+        for clause in clauses { clause.applyToFetchRequest(request) }
+        // Taken out, because reading what an object holds is checked at each access.
+        swap(&self, &request.terms)
+    }
+
+    /// A condition alone.
+    init(_ condition: Condition, limit: Int?) {
+        request = FetchRequest(condition: condition, limit: limit)
+    }
+
+    /// The same for all objects, in no order.
+    var unlimited: FetchRequest {
+        var request = request
+        (request.limit, request.offset) = (nil, 0)
+        return request
+    }
+}

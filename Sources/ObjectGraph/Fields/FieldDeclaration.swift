@@ -1,0 +1,90 @@
+import RecordStore
+
+/// What a property is, with what only that kind of property declares.
+enum FieldKind {
+    /// An attribute whose value lies in the record as it is.
+    case stored(AttributeDeclaration)
+    /// An attribute whose bytes a coder of the program writes and reads.
+    case coded(AttributeDeclaration)
+    /// A value that is computed and never stored.
+    case virtual
+    /// Links to other objects.
+    case relationship(RelationshipDeclaration)
+
+    /// The column of a property that is an attribute.
+    var attribute: AttributeDeclaration? {
+        switch self {
+        case .stored(let attribute), .coded(let attribute): attribute
+        case .virtual, .relationship: nil
+        }
+    }
+}
+
+/// The column of an attribute.
+struct AttributeDeclaration {
+    var type: NSAttributeType
+    var isOptional: Bool
+    /// Asked for when a schema is built.
+    var defaultValue: () -> Value
+    /// Makes the first value of each new object, in place of the default.
+    var initialValue: (() throws(StoreError) -> Value)?
+}
+
+/// The two ends of a relationship.
+struct RelationshipDeclaration {
+    var kind: RelationshipLayout.Kind
+    var destination: CoreStoreObject.Type
+    /// The name of the inverse; found only when the schema is built, because two classes may name
+    /// each other.
+    var inverseName: (() -> String)?
+    var deleteRule: RelationshipDescription.DeleteRule
+    var minCount: Int
+    var maxCount: Int
+}
+
+/// What properties of every kind say of themselves.
+@usableFromInline
+struct FieldTerms {
+    let keyPath: KeyPathString
+    /// The class that declares the property.
+    let owner: ObjectIdentifier
+    let versionHashModifier: String?
+    let previousName: String?
+    let affectedByKeyPaths: () -> Set<KeyPathString>
+
+    @usableFromInline
+    init<O: CoreStoreObject>(
+        _ owner: O.Type, _ keyPath: KeyPathString, _ versionHashModifier: String?,
+        _ previousName: String?, _ affectedByKeyPaths: @escaping () -> Set<KeyPathString>
+    ) {
+        self.keyPath = keyPath
+        self.owner = ObjectIdentifier(owner)
+        self.versionHashModifier = versionHashModifier
+        self.previousName = previousName
+        self.affectedByKeyPaths = affectedByKeyPaths
+    }
+}
+
+/// What a property wrapper declares, as its class's meta object told it.
+class FieldDeclaration: @unchecked Sendable {
+    let terms: FieldTerms
+    let kind: FieldKind
+    /// The index by which wrappers name the declaration, set when it is registered.
+    var index: UInt16 = 0
+
+    init(_ terms: FieldTerms, _ kind: FieldKind) {
+        self.terms = terms
+        self.kind = kind
+    }
+
+    var keyPath: KeyPathString { terms.keyPath }
+
+    /// The value that an object has, custom getter included; nil for a relationship.
+    func anyValue(of object: CoreStoreObject) -> Any? { nil }
+
+    /// Whether reading and writing take no more than the offset of the column.
+    var isPlain: Bool { false }
+
+    /// Whether objects may keep values of the property that are in no record.
+    var isTransient: Bool { false }
+}

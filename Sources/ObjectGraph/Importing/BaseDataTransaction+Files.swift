@@ -1,0 +1,73 @@
+import Foundation
+
+// Imports from files: a part of the file and of its sources at a time is in memory, however long
+// the file is.
+
+extension BaseDataTransaction {
+    /// Makes an object from each source of a file. Returns how many were made.
+    ///
+    /// Reads the file in parts, in its order, and stops at the first error: one of the file, of the
+    /// class, or `userCancelled` when the progress was cancelled. A byte that belongs to no source
+    /// of the format is an error.
+    ///
+    /// - Parameter progress: counts the bytes of the file.
+    @discardableResult
+    public func importObjects<O: CoreStoreObject & ImportableObject>(
+        _ into: Into<O>, file: URL, format: SourceFormat, progress: Progress? = nil
+    ) throws -> Int where O.ImportSource == [String: Any] {
+        try forEachPart(of: file, format, progress) { sources in
+            try importObjects(into, sourceArray: sources).count
+        }
+    }
+
+    /// Changes the objects that the sources of a file name, and makes those that there are not.
+    /// Returns how many were changed or made; of several sources with one identity the last wins.
+    @discardableResult
+    public func importUniqueObjects<O: CoreStoreObject & ImportableUniqueObject>(
+        _ into: Into<O>, file: URL, format: SourceFormat, progress: Progress? = nil
+    ) throws -> Int where O.ImportSource == [String: Any] {
+        try forEachPart(of: file, format, progress) { sources in
+            try importUniqueObjects(into, sourceArray: sources).count
+        }
+    }
+
+    private func forEachPart(
+        of url: URL, _ format: SourceFormat, _ progress: Progress?,
+        _ body: ([[String: Any]]) throws -> Int
+    ) throws -> Int {
+        checkOpen()
+        let handle: FileHandle
+        do {
+            handle = try FileHandle(forReadingFrom: url)
+        } catch {
+            throw CoreStoreError(error)
+        }
+        defer { try? handle.close() }
+        let size = try? url.resourceValues(forKeys: [.fileSizeKey]).fileSize
+        progress?.totalUnitCount = Int64(size ?? 0)
+        var splitter: any SourceSplitter =
+            switch format {
+            case .json: JSONArraySplitter()
+            case .jsonLines: JSONLinesSplitter()
+            case .csv: CSVSplitter()
+            }
+        var (sources, count): ([[String: Any]], Int) = ([], 0)
+        while let bytes = try handle.read(upToCount: Self.readSize), !bytes.isEmpty {
+            if progress?.isCancelled == true { throw CoreStoreError.userCancelled }
+            for byte in bytes {
+                guard let source = try splitter.take(byte) else { continue }
+                sources.append(source)
+                guard sources.count == Self.partCount else { continue }
+                count += try body(sources)
+                sources.removeAll(keepingCapacity: true)
+            }
+            progress?.completedUnitCount += Int64(bytes.count)
+        }
+        if let source = try splitter.end() { sources.append(source) }
+        if !sources.isEmpty { count += try body(sources) }
+        return count
+    }
+
+    private static var readSize: Int { 1 << 18 }
+    private static var partCount: Int { 1_000 }
+}

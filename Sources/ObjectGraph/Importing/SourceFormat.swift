@@ -1,0 +1,203 @@
+import Foundation
+
+/// How a file of sources is written; see
+/// ``BaseDataTransaction/importObjects(_:file:format:progress:)``.
+public enum SourceFormat: Sendable, Hashable {
+    /// One array of objects.
+    case json
+    /// An object on each line; empty lines are passed over.
+    case jsonLines
+    /// RFC 4180: the first row has the names, and every value is a text. Rows have as many fields
+    /// as names.
+    case csv
+}
+
+/// Cuts the bytes of a file into its sources, whatever the parts are in which they come.
+protocol SourceSplitter {
+    /// Takes one byte; returns a source when that ends it.
+    mutating func take(_ byte: UInt8) throws(CoreStoreError) -> [String: Any]?
+    /// Takes the end of the file.
+    mutating func end() throws(CoreStoreError) -> [String: Any]?
+}
+
+extension CoreStoreError {
+    static func malformedSource(_ message: String) -> CoreStoreError {
+        .failure(.coding, "a file of sources cannot be read: \(message)")
+    }
+}
+
+/// Collects the bytes of one source, up to a limit: a file that is none of its format may be of any
+/// size.
+struct SourceBytes {
+    private static let countMax = 64 << 20
+
+    private(set) var bytes: [UInt8] = []
+
+    var isEmpty: Bool { bytes.isEmpty }
+
+    mutating func append(_ byte: UInt8) throws(CoreStoreError) {
+        guard bytes.count < Self.countMax else {
+            throw .malformedSource("a source has more than \(Self.countMax) bytes")
+        }
+        bytes.append(byte)
+    }
+
+    mutating func removeAll() { bytes.removeAll(keepingCapacity: true) }
+
+    /// The JSON object that the bytes are.
+    func object() throws(CoreStoreError) -> [String: Any] {
+        let value: Any
+        do {
+            value = try JSONSerialization.jsonObject(with: Data(bytes))
+        } catch {
+            throw .malformedSource("JSON: \(error)")
+        }
+        guard let object = value as? [String: Any] else {
+            throw .malformedSource("a source is no object")
+        }
+        return object
+    }
+
+    func text() throws(CoreStoreError) -> String {
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            throw .malformedSource("a value is no UTF-8")
+        }
+        return text
+    }
+}
+
+struct JSONLinesSplitter: SourceSplitter {
+    private var line = SourceBytes()
+
+    mutating func take(_ byte: UInt8) throws(CoreStoreError) -> [String: Any]? {
+        guard byte == UInt8(ascii: "\n") else {
+            try line.append(byte)
+            return nil
+        }
+        return try end()
+    }
+
+    mutating func end() throws(CoreStoreError) -> [String: Any]? {
+        defer { line.removeAll() }
+        let isBlank = line.bytes.allSatisfy { $0 == 0x20 || $0 == 0x09 || $0 == 0x0D }
+        return isBlank ? nil : try line.object()
+    }
+}
+
+/// The objects of one array: found by their braces, outside of texts.
+struct JSONArraySplitter: SourceSplitter {
+    private enum Place { case start, array, object, text, escape, end }
+
+    private var place = Place.start
+    private var depth = 0
+    private var needsComma = false
+    private var mayEnd = true
+    private var source = SourceBytes()
+
+    mutating func take(_ byte: UInt8) throws(CoreStoreError) -> [String: Any]? {
+        switch place {
+        case .start, .array, .end: return try takeOutside(byte)
+        case .text:
+            try source.append(byte)
+            if byte == UInt8(ascii: "\\") { place = .escape }
+            if byte == UInt8(ascii: "\"") { place = .object }
+        case .escape:
+            try source.append(byte)
+            place = .text
+        case .object:
+            try source.append(byte)
+            switch byte {
+            case UInt8(ascii: "\""): place = .text
+            case UInt8(ascii: "{"): depth += 1
+            case UInt8(ascii: "}"):
+                depth -= 1
+                guard depth == 0 else { return nil }
+                (place, needsComma, mayEnd) = (.array, true, true)
+                defer { source.removeAll() }
+                return try source.object()
+            default: break
+            }
+        }
+        return nil
+    }
+
+    private mutating func takeOutside(_ byte: UInt8) throws(CoreStoreError) -> [String: Any]? {
+        switch (place, byte) {
+        case (_, 0x20), (_, 0x09), (_, 0x0A), (_, 0x0D): break
+        // A mark of the order of bytes.
+        case (.start, 0xEF), (.start, 0xBB), (.start, 0xBF): break
+        case (.start, UInt8(ascii: "[")): place = .array
+        case (.array, UInt8(ascii: "]")) where mayEnd: place = .end
+        case (.array, UInt8(ascii: ",")) where needsComma: (needsComma, mayEnd) = (false, false)
+        case (.array, UInt8(ascii: "{")) where !needsComma:
+            try source.append(byte)
+            (place, depth) = (.object, 1)
+        default: throw .malformedSource("it is no array of objects")
+        }
+        return nil
+    }
+
+    mutating func end() throws(CoreStoreError) -> [String: Any]? {
+        guard place == .end else { throw .malformedSource("its array does not end") }
+        return nil
+    }
+}
+
+struct CSVSplitter: SourceSplitter {
+    private enum Place { case start, plain, quoted, quoteEnd }
+
+    private var place = Place.start
+    private var field = SourceBytes()
+    private var fields: [String] = []
+    private var names: [String]?
+
+    mutating func take(_ byte: UInt8) throws(CoreStoreError) -> [String: Any]? {
+        switch (place, byte) {
+        case (.quoted, UInt8(ascii: "\"")): place = .quoteEnd
+        case (.quoteEnd, UInt8(ascii: "\"")):
+            try field.append(byte)
+            place = .quoted
+        case (.quoted, _): try field.append(byte)
+        case (.start, UInt8(ascii: "\"")): place = .quoted
+        case (_, UInt8(ascii: ",")): try endField()
+        case (_, 0x0D): break
+        case (_, 0x0A): return try endRow()
+        case (.quoteEnd, _): throw .malformedSource("a text follows a quoted field")
+        default:
+            try field.append(byte)
+            place = .plain
+        }
+        return nil
+    }
+
+    private mutating func endField() throws(CoreStoreError) {
+        fields.append(try field.text())
+        field.removeAll()
+        place = .start
+    }
+
+    private mutating func endRow() throws(CoreStoreError) -> [String: Any]? {
+        let isBlank = fields.isEmpty && field.isEmpty && place == .start
+        if isBlank { return nil }
+        try endField()
+        defer { fields.removeAll(keepingCapacity: true) }
+        guard let names else {
+            names = fields
+            // A mark of the order of bytes.
+            if let first = fields.first, first.hasPrefix("\u{FEFF}") {
+                names?[0] = String(first.unicodeScalars.dropFirst())
+            }
+            return nil
+        }
+        guard fields.count == names.count else {
+            throw .malformedSource(
+                "a row has \(fields.count) field(s) for \(names.count) name(s)")
+        }
+        return Dictionary(zip(names, fields)) { first, _ in first }
+    }
+
+    mutating func end() throws(CoreStoreError) -> [String: Any]? {
+        guard place != .quoted else { throw .malformedSource("a quoted field does not end") }
+        return try endRow()
+    }
+}

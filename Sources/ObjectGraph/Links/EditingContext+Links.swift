@@ -1,0 +1,225 @@
+import RecordStore
+
+/// Changing links, and keeping both sides of each in step.
+///
+/// An object that is deleted keeps what it is given, on its own side only: live objects do not lead
+/// to deleted ones.
+extension EditingContext {
+    final func key(_ relationship: RelationshipLayout, _ raw: RawObject) -> LinkOverlay.Key {
+        LinkOverlay.Key(
+            relationshipID: relationship.id, store: ObjectIdentifier(raw.store),
+            owner: raw.number)
+    }
+
+    /// Gives a relationship exactly these targets.
+    final func link(
+        _ objects: [CoreStoreObject], to object: CoreStoreObject, _ raw: RawObject,
+        _ relationshipID: Int
+    ) {
+        guard let relationship = relationship(relationshipID, raw) else { return }
+        var seen: Set<ObjectIdentifier> = []
+        let targets = objects.filter { seen.insert(ObjectIdentifier($0)).inserted }
+        for target in targets where !accepts(target, object, raw, relationship) { return }
+        willChange(object, .changeLinks)
+        guard !hasEnded else { return }
+        do throws(StoreError) {
+            if relationship.kind == .toOne {
+                try setTarget(targets.first, of: object, raw, relationship)
+            } else {
+                try setTargets(targets, of: object, raw, relationship)
+            }
+        } catch {
+            fail(error, "links could not be changed.")
+        }
+    }
+
+    /// Makes a to-one relationship lead to an object, or to none.
+    final func link(
+        _ target: CoreStoreObject?, to object: CoreStoreObject, _ raw: RawObject,
+        _ relationshipID: Int
+    ) {
+        guard let relationship = relationship(relationshipID, raw), relationship.kind == .toOne
+        else { return }
+        if let target, !accepts(target, object, raw, relationship) { return }
+        willChange(object, .changeLinks)
+        guard !hasEnded else { return }
+        do throws(StoreError) {
+            try setTarget(target, of: object, raw, relationship)
+        } catch {
+            fail(error, "a link could not be changed.")
+        }
+    }
+
+    /// Whether an object may be a target: it is of this context and store, and lives.
+    private func accepts(
+        _ target: CoreStoreObject, _ owner: CoreStoreObject, _ raw: RawObject,
+        _ relationship: RelationshipLayout
+    ) -> Bool {
+        guard let other = target.raw, other.kind.context === self else {
+            Log.assert(
+                false,
+                "\(raw.entity.name).\(relationship.name) was given an object of another context: "
+                    + "edit it in this transaction first")
+            return false
+        }
+        guard other.kind.store === raw.kind.store else {
+            Log.assert(
+                false, "\(raw.entity.name).\(relationship.name) cannot lead to another store")
+            return false
+        }
+        guard target.change != .deleted || owner.change == .deleted else {
+            Log.assert(
+                false,
+                "\(raw.entity.name).\(relationship.name) was given an object that is deleted")
+            return false
+        }
+        return true
+    }
+
+    /// Changes a to-one link and what mirrors it.
+    private func setTarget(
+        _ target: CoreStoreObject?, of object: CoreStoreObject, _ raw: RawObject,
+        _ relationship: RelationshipLayout
+    ) throws(StoreError) {
+        guard let offset = relationship.byteOffset else { return }
+        object.loadRow()
+        let old = object.row.buffer.view.link(at: offset)
+        let new = target?.raw?.number
+        guard old != new else { return }
+        guard object.change != .deleted else { return store(new, at: offset, of: object) }
+        let schema = raw.store.database.schema
+        let targetEntity = schema.knownEntity(tag: relationship.destinationTag)
+        let inverse = relationship.inverseID.map { schema.relationship(id: $0) }
+        if let inverse, let old,
+            let former = try self.object(old, in: targetEntity.hierarchy, of: raw.store)
+        {
+            try removeLink(inverse, from: former, to: object)
+        }
+        store(new, at: offset, of: object)
+        guard let inverse, let target else { return }
+        if inverse.kind == .toOne, let partner = try self.target(of: target, inverse),
+            partner !== object
+        {
+            // The former partner of a one-to-one link is displaced.
+            store(nil, at: offset, of: partner)
+        }
+        try addLink(inverse, from: target, to: object)
+    }
+
+    private func store(_ number: ObjectNumber?, at offset: Int, of object: CoreStoreObject) {
+        object.willWrite(UInt16(offset))
+        object.row.buffer.setLink(number, at: offset)
+    }
+
+    /// Gives a to-many exactly these targets.
+    private func setTargets(
+        _ targets: [CoreStoreObject], of object: CoreStoreObject, _ raw: RawObject,
+        _ relationship: RelationshipLayout
+    ) throws(StoreError) {
+        let numbers = targets.compactMap { $0.raw?.number }
+        guard object.change != .deleted else {
+            changes.links.deletedLists[key(relationship, raw)] = numbers
+            return
+        }
+        let schema = raw.store.database.schema
+        let targetEntity = schema.knownEntity(tag: relationship.destinationTag)
+        let old = try linkedNumbers(of: object, raw, relationship)
+        let (had, wanted) = (Set(old), Set(numbers))
+        let inverse = relationship.inverseID.map { schema.relationship(id: $0) }
+        for number in old where !wanted.contains(number) {
+            guard let former = try self.object(number, in: targetEntity.hierarchy, of: raw.store)
+            else { continue }
+            if let inverse { try removeLink(inverse, from: former, to: object) }
+            if relationship.mirrorsToOne {
+                changes.links.removeMirror(key(relationship, raw), number)
+            }
+        }
+        for target in targets {
+            guard let number = target.raw?.number, !had.contains(number) else { continue }
+            try attach(target, to: object, relationship, inverse)
+            if relationship.mirrorsToOne { changes.links.addMirror(key(relationship, raw), number) }
+        }
+        if relationship.hasEdges {
+            changes.links.lists[key(relationship, raw)] = LinkOverlay.List(
+                owner: object, relationship: relationship, targets: numbers)
+        }
+    }
+
+    /// Makes a target of a to-many lead back to its owner.
+    private func attach(
+        _ target: CoreStoreObject, to owner: CoreStoreObject, _ relationship: RelationshipLayout,
+        _ inverse: RelationshipLayout?
+    ) throws(StoreError) {
+        guard let inverse else { return }
+        if inverse.kind == .toOne, let former = try self.target(of: target, inverse),
+            former !== owner
+        {
+            try removeLink(relationship, from: former, to: target)
+        }
+        try addLink(inverse, from: target, to: owner)
+    }
+
+    /// Adds one link to one side; the other side is the caller's.
+    private func addLink(
+        _ relationship: RelationshipLayout, from object: CoreStoreObject,
+        to target: CoreStoreObject
+    ) throws(StoreError) {
+        guard let raw = object.raw, let number = target.raw?.number else { return }
+        if let offset = relationship.byteOffset {
+            store(number, at: offset, of: object)
+        } else if relationship.mirrorsToOne {
+            willChange(object, .changeLinks)
+            changes.links.addMirror(key(relationship, raw), number)
+        } else {
+            try editList(relationship, of: object, raw) { numbers in
+                if !numbers.contains(number) { numbers.append(number) }
+            }
+        }
+    }
+
+    /// Removes one link from one side; the other side is the caller's.
+    private func removeLink(
+        _ relationship: RelationshipLayout, from object: CoreStoreObject,
+        to target: CoreStoreObject
+    ) throws(StoreError) {
+        guard let raw = object.raw, let number = target.raw?.number else { return }
+        if let offset = relationship.byteOffset {
+            object.loadRow()
+            guard object.row.buffer.view.link(at: offset) == number else { return }
+            store(nil, at: offset, of: object)
+        } else if relationship.mirrorsToOne {
+            willChange(object, .changeLinks)
+            changes.links.removeMirror(key(relationship, raw), number)
+        } else {
+            try editList(relationship, of: object, raw) { numbers in
+                numbers.removeAll { $0 == number }
+            }
+        }
+    }
+
+    private func editList(
+        _ relationship: RelationshipLayout, of object: CoreStoreObject, _ raw: RawObject,
+        _ edit: (inout [ObjectNumber]) -> Void
+    ) throws(StoreError) {
+        var numbers = try linkedNumbers(of: object, raw, relationship)
+        edit(&numbers)
+        willChange(object, .changeLinks)
+        changes.links.lists[key(relationship, raw)] = LinkOverlay.List(
+            owner: object, relationship: relationship, targets: numbers)
+    }
+
+    /// Removes an object from every relationship, before it is deleted. Objects that are deleted
+    /// with it are left alone: links to deleted objects lead nowhere, and go with their records.
+    ///
+    /// - Parameter link: a relationship that is known to lead to nothing.
+    final func unlink(_ object: CoreStoreObject, _ raw: RawObject, besides link: Int?) {
+        for relationship in raw.kind.entity.relationships
+        where relationship.inverseID != nil && relationship.deleteRule != .cascade
+            && relationship.id != link
+        {
+            let targets = linkedObjects(of: object, raw, relationshipID: relationship.id)
+            guard !targets.isEmpty else { continue }
+            setLinkedObjects([], of: object, raw, relationshipID: relationship.id)
+        }
+    }
+}

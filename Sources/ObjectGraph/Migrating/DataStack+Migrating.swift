@@ -1,0 +1,184 @@
+import RecordStore
+
+/// Files of earlier models.
+extension DataStack {
+    /// The steps that adding a storage would take with its file, without taking them: none where
+    /// the file is of the model, or is not there yet. Writes nothing, and reads the catalog alone,
+    /// but where a property is gone: its values are looked for unless they may be dropped.
+    ///
+    /// Throws `.mappingModelNotFound` where the file cannot follow the model,
+    /// `.progressiveMigrationRequired` where it takes several steps and the storage's options allow
+    /// one, and `.internalError` for a file that cannot be read.
+    public func requiredMigrationsForStorage<T: LocalStorage>(
+        _ storage: T
+    ) throws(CoreStoreError) -> [MigrationType] {
+        assertIsDetached(storage)
+        do throws(CoreStoreError) {
+            return try requiredMigrations(storage)
+        } catch {
+            Log.error(error, "the migrations of a storage could not be found.")
+            throw error
+        }
+    }
+
+    /// Brings a storage's file to the model without adding it. The completion is called where the
+    /// view lives, with the steps that were taken; none where the file was of the model.
+    ///
+    /// Returns the progress, nil where nothing is to be done. Throws `.internalError` for a file
+    /// that cannot be read or is not there; every other failure reaches the completion.
+    @preconcurrency @discardableResult
+    public func upgradeStorageIfNeeded<T: LocalStorage>(
+        _ storage: T, completion: @escaping @Sendable (MigrationResult) -> Void
+    ) throws(CoreStoreError) -> Progress? {
+        assertIsDetached(storage)
+        guard storage.fileExists else {
+            throw CoreStoreError(
+                StoreError(.notFound, "there is no file to migrate", path: storage.fileURL.path))
+        }
+        let steps: [MigrationType]
+        do throws(CoreStoreError) {
+            steps = try requiredMigrations(storage)
+        } catch {
+            if case .internalError = error { throw error }
+            Log.error(error, "a storage could not be migrated.")
+            viewExecutor.run { completion(.failure(error)) }
+            return nil
+        }
+        guard !steps.isEmpty else {
+            viewExecutor.run { completion(.success([])) }
+            return nil
+        }
+        let progress = progress(of: steps)
+        transactionQueue.async { [self] in
+            let result = migrate(storage, steps)
+            if case .success = result {
+                MigrationProgressTable.report(progress.totalUnitCount, of: progress)
+            }
+            viewExecutor.run { completion(result) }
+        }
+        return progress
+    }
+
+    private func migrate(
+        _ storage: some LocalStorage, _ steps: [MigrationType]
+    ) -> MigrationResult {
+        do throws(CoreStoreError) {
+            let model = model(for: storage.configuration)
+            let database = try openDatabase(.file(storage.fileURL.path), model, storage)
+            do throws(StoreError) { try database.close() } catch { throw CoreStoreError(error) }
+            return .success(steps)
+        } catch {
+            Log.error(error, "a storage could not be migrated.")
+            return .failure(error)
+        }
+    }
+
+    private func assertIsDetached(_ storage: some LocalStorage) {
+        let path = storage.fileURL.standardizedFileURL.path
+        Log.assert(
+            !stores.contains { store in
+                (store.storage as? any LocalStorage)?.fileURL.standardizedFileURL.path == path
+            }, "a storage that the stack has added is of its model already")
+    }
+
+    /// As many units as steps, a hundred for each.
+    func progress(of steps: [MigrationType]) -> Progress {
+        let progress = Progress(parent: nil)
+        progress.totalUnitCount = Int64(100 * steps.count)
+        MigrationProgressTable.add(progress, viewExecutor)
+        return progress
+    }
+
+    // MARK: Planning
+
+    func requiredMigrations(
+        _ storage: some LocalStorage
+    ) throws(CoreStoreError) -> [MigrationType] {
+        guard storage.fileExists else { return [] }
+        let model = model(for: storage.configuration)
+        let path = MigrationPath(self, storage)
+        let options = (storage as? LocalStore)?.engineOptions ?? EngineOptions()
+        let forecast: MigrationForecast?
+        do throws(StoreError) {
+            forecast = try RecordDatabase.forecast(
+                path: storage.fileURL.path, schema: model.description,
+                options: options.engine,
+                files: (storage as? LocalStore)?.files ?? DiskFileSystem.shared
+            ) { path.versions(from: $0) }
+        } catch {
+            guard error.code == .schemaMismatch else { throw CoreStoreError(error) }
+            throw .mappingModelNotFound(
+                localStoreURL: storage.fileURL, targetModelVersion: modelVersion)
+        }
+        guard let forecast else { return [] }
+        let versions = [forecast.sourceVersion] + forecast.destinationVersions
+        if versions.count > 2,
+            storage.localStorageOptions.contains(.preventProgressiveMigration)
+        {
+            throw .progressiveMigrationRequired(localStoreURL: storage.fileURL)
+        }
+        return zip(versions, versions.dropFirst()).map { source, destination in
+            .lightweight(sourceVersion: source, destinationVersion: destination)
+        }
+    }
+}
+
+/// The way of a storage's file through the versions of a stack's model.
+struct MigrationPath {
+    private let history: SchemaHistory
+    private let configuration: ModelConfiguration
+    private let options: LocalStorageOptions
+
+    init(_ stack: DataStack, _ storage: any StorageInterface) {
+        history = stack.schemaHistory
+        configuration = storage.configuration
+        options = (storage as? any LocalStorage)?.localStorageOptions ?? .none
+    }
+
+    /// The versions that follow the one of a file: by the migration chain, or the current one at
+    /// once where there is no chain. Nil where the chain does not lead to the current version, or
+    /// does not know the file's. A chain that names the versions allows that what a version has no
+    /// place for is dropped.
+    func versions(from stored: SchemaDescription) -> [MigrationStep]? {
+        guard !history.migrationChain.isEmpty else {
+            return [
+                MigrationStep(
+                    description(history.current), allowsLoss: options.contains(.allowDataLoss))
+            ]
+        }
+        guard var version = version(of: stored) else { return nil }
+        var versions: [MigrationStep] = []
+        while version != history.currentModelVersion {
+            guard let next = history.migrationChain.nextVersions[version],
+                let schema = history.schemas[next]
+            else { return nil }
+            versions.append(MigrationStep(description(schema), allowsLoss: true))
+            version = next
+        }
+        return versions
+    }
+
+    /// The version whose entities are those of a file.
+    private func version(of stored: SchemaDescription) -> ModelVersion? {
+        func isSame(_ schema: CoreStoreSchema) -> Bool {
+            !SchemaDifference.needsMigration(from: stored, to: description(schema))
+        }
+        // The one of its name where several versions have the same entities.
+        if let named = history.schemas[stored.modelVersion], isSame(named) {
+            return stored.modelVersion
+        }
+        return history.schemas.keys.sorted()
+            .first { history.schemas[$0].map(isSame) == true }
+    }
+
+    private func description(_ schema: CoreStoreSchema) -> SchemaDescription {
+        schema.model(for: configuration).description
+    }
+}
+
+extension LocalStorage {
+    fileprivate var fileExists: Bool {
+        let files = (self as? LocalStore)?.files ?? DiskFileSystem.shared
+        return (try? files.identity(fileURL.path)) ?? nil != nil
+    }
+}

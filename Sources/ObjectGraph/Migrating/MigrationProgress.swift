@@ -1,0 +1,19 @@
+/// How far a storage is that is added: see ``DataStack/AsyncNamespace/addStorage(_:)``.
+public enum MigrationProgress<T: LocalStorage>: Sendable {
+    /// The storage's file is being migrated.
+    case migrating(storage: T, progressObject: Progress)
+    /// The storage has been added; whether its file was migrated for it.
+    case finished(storage: T, migrationRequired: Bool)
+
+    /// From 0 to 1, which it is when the storage has been added.
+    public var fractionCompleted: Double {
+        switch self {
+        case .migrating(_, let progress): progress.fractionCompleted
+        case .finished: 1
+        }
+    }
+
+    public var isCompleted: Bool {
+        if case .finished = self { true } else { false }
+    }
+}

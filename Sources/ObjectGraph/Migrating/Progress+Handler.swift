@@ -1,0 +1,54 @@
+import Primitives
+
+extension Progress {
+    /// Calls back with the progress of a migration: once for its state now, and whenever its
+    /// fraction changes. Nil ends it, and a later handler takes an earlier one's place.
+    ///
+    /// The handler is called where the view of the migrating stack lives; that of any other
+    /// progress on the main queue, for its state now alone.
+    @preconcurrency
+    public func setProgressHandler(_ closure: (@Sendable (Progress) -> Void)?) {
+        MigrationProgressTable.setHandler(closure, of: self)
+    }
+}
+
+/// The handlers of migrations' progress, which Foundation has no place for and, off Apple's
+/// platforms, no observation.
+enum MigrationProgressTable {
+    private struct Entry {
+        weak var progress: Progress?
+        var executor: ViewExecutor
+        var handler: (@Sendable (Progress) -> Void)?
+    }
+
+    private static let entries = Mutex<[ObjectIdentifier: Entry]>([:])
+
+    /// A progress whose handler is called where a view lives.
+    static func add(_ progress: Progress, _ executor: ViewExecutor) {
+        entries.withLock { entries in
+            entries = entries.filter { $0.value.progress != nil }
+            entries[ObjectIdentifier(progress)] = Entry(progress: progress, executor: executor)
+        }
+    }
+
+    static func setHandler(_ handler: (@Sendable (Progress) -> Void)?, of progress: Progress) {
+        let executor = entries.withLock { entries in
+            // An object that is gone may have had the same place in memory.
+            if entries[ObjectIdentifier(progress)]?.progress !== progress {
+                entries[ObjectIdentifier(progress)] = nil
+            }
+            entries[ObjectIdentifier(progress)]?.handler = handler
+            return entries[ObjectIdentifier(progress)]?.executor ?? ViewExecutor(.main)
+        }
+        guard let handler else { return }
+        executor.run { handler(progress) }
+    }
+
+    /// Says that so many units are done.
+    static func report(_ count: Int64, of progress: Progress) {
+        progress.completedUnitCount = count
+        let found = entries.withLock { $0[ObjectIdentifier(progress)] }
+        guard let found, let handler = found.handler else { return }
+        found.executor.run { handler(progress) }
+    }
+}

@@ -1,0 +1,177 @@
+import Query
+
+// The list as the view shows it. An index that is outside ends the program, but in calls that say
+// "safe".
+
+extension ListMonitor {
+    /// An object by its index over all sections.
+    public subscript(index: Int) -> O { object(content.item(at: index)) }
+
+    /// The same; nil for an index that is outside.
+    public subscript(safeIndex index: Int) -> O? {
+        let content = content
+        return index >= 0 && index < content.count ? object(content.item(at: index)) : nil
+    }
+
+    /// An object by its section and its index there.
+    public subscript(sectionIndex: Int, itemIndex: Int) -> O {
+        guard let object = self[safeSectionIndex: sectionIndex, safeItemIndex: itemIndex] else {
+            Log.abort("a list has no object \(itemIndex) in a section \(sectionIndex)")
+        }
+        return object
+    }
+
+    /// The same; nil for indices that are outside.
+    public subscript(safeSectionIndex sectionIndex: Int, safeItemIndex itemIndex: Int) -> O? {
+        let content = content
+        guard let indices = content.indices(safelyOf: sectionIndex),
+            itemIndex >= 0 && itemIndex < indices.count
+        else { return nil }
+        return object(content.item(at: indices.lowerBound + itemIndex))
+    }
+
+    /// An object by its path.
+    public subscript(indexPath: IndexPath) -> O { self[indexPath[0], indexPath[1]] }
+
+    /// The same; nil for a path that is outside.
+    public subscript(safeIndexPath indexPath: IndexPath) -> O? {
+        guard indexPath.count == 2 else { return nil }
+        return self[safeSectionIndex: indexPath[0], safeItemIndex: indexPath[1]]
+    }
+
+    // MARK: Counts
+
+    /// Whether there is a section. A list without sections has one, also when it is empty.
+    public func hasSections() -> Bool { numberOfSections() > 0 }
+
+    /// Whether there is an object.
+    public func hasObjects() -> Bool { numberOfObjects() > 0 }
+
+    /// Whether a section has an object; false for one that is outside.
+    public func hasObjects(in section: Int) -> Bool {
+        numberOfObjects(safelyIn: section) ?? 0 > 0
+    }
+
+    public func numberOfSections() -> Int {
+        checkExecutor()
+        return content.sectionCount
+    }
+
+    public func numberOfObjects() -> Int {
+        checkExecutor()
+        return content.count
+    }
+
+    public func numberOfObjects(in section: Int) -> Int {
+        guard let count = numberOfObjects(safelyIn: section) else {
+            Log.abort("a list has no section \(section)")
+        }
+        return count
+    }
+
+    /// How many objects a section has; nil for one that is outside.
+    public func numberOfObjects(safelyIn section: Int) -> Int? {
+        checkExecutor()
+        return content.indices(safelyOf: section)?.count
+    }
+
+    // MARK: Sections
+
+    public func sectionInfo(at section: Int) -> NSFetchedResultsSectionInfo {
+        guard let info = sectionInfo(safelyAt: section) else {
+            Log.abort("a list has no section \(section)")
+        }
+        return info
+    }
+
+    /// The same as ``sectionInfo(at:)``, by the other name that the guide has for it.
+    public func sectionInfoAtIndex(_ section: Int) -> NSFetchedResultsSectionInfo {
+        sectionInfo(at: section)
+    }
+
+    /// A section; nil for one that is outside.
+    public func sectionInfo(safelyAt section: Int) -> NSFetchedResultsSectionInfo? {
+        checkExecutor()
+        let content = content
+        return section >= 0 && section < content.sectionCount
+            ? sectionInfo(section, in: content) : nil
+    }
+
+    public func sections() -> [NSFetchedResultsSectionInfo] {
+        checkExecutor()
+        let content = content
+        return (0..<content.sectionCount).map { sectionInfo($0, in: content) }
+    }
+
+    func sectionInfo(_ section: Int, in content: ListContent) -> NSFetchedResultsSectionInfo {
+        let name = content.sectionName(section)
+        let indices = content.indices(ofSection: section)
+        return NSFetchedResultsSectionInfo(
+            name: name, indexTitle: indexTitle(name), count: indices.count
+        ) { [weak self] in
+            guard let self, self.content.lineage == content.lineage else { return nil }
+            return indices.map { self.object(content.item(at: $0)) }
+        }
+    }
+
+    private func indexTitle(_ name: String) -> String? {
+        if let transformer = feed.terms.section.transformer { return transformer(name) }
+        return name.first.map { String($0).uppercased() }
+    }
+
+    /// The titles of all sections that have one, each once.
+    public func sectionIndexTitles() -> [String] {
+        var titles: [String] = []
+        var known: Set<String> = []
+        for title in sections().compactMap(\.indexTitle) where known.insert(title).inserted {
+            titles.append(title)
+        }
+        return titles
+    }
+
+    /// The first section that has a title.
+    ///
+    /// - Parameter index: the index of the title in ``sectionIndexTitles()``; the sections after
+    ///   the title's own serve when no section has the title.
+    public func targetSection(forSectionIndexTitle title: String, at index: Int) -> Int {
+        let sections = sections()
+        let found = sections.firstIndex { $0.indexTitle == title }
+        return found ?? max(0, min(index, sections.count - 1))
+    }
+
+    // MARK: Objects
+
+    /// The index of an object over all sections; nil when it is not in the list.
+    public func index(of object: O) -> Int? { feed.index(of: object.objectID()) }
+
+    /// The path of an object; nil when it is not in the list.
+    public func indexPath(of object: O) -> IndexPath? {
+        index(of: object).map { content.path(of: $0).indexPath }
+    }
+
+    public func objectsInAllSections() -> [O] {
+        checkExecutor()
+        return content.items().map(object)
+    }
+
+    public func objects(in section: Int) -> [O] {
+        guard let objects = objects(safelyIn: section) else {
+            Log.abort("a list has no section \(section)")
+        }
+        return objects
+    }
+
+    /// The objects of a section; nil for one that is outside.
+    public func objects(safelyIn section: Int) -> [O]? {
+        checkExecutor()
+        let content = content
+        return content.indices(safelyOf: section)?.map { object(content.item(at: $0)) }
+    }
+}
+
+extension ListContent {
+    /// The indices of a section's entries; nil for a section that is outside.
+    func indices(safelyOf section: Int) -> Range<Int>? {
+        section >= 0 && section < sectionCount ? indices(ofSection: section) : nil
+    }
+}

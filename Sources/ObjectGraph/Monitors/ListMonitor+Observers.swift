@@ -1,0 +1,127 @@
+/// What happens to an object of a list.
+enum ListObjectEvent<O: DynamicObject> {
+    case inserted(O, IndexPath)
+    case deleted(O, IndexPath)
+    case updated(O, IndexPath)
+    case moved(O, IndexPath, IndexPath)
+}
+
+/// What happens to a section of a list.
+enum ListSectionEvent {
+    case inserted(NSFetchedResultsSectionInfo, Int)
+    case deleted(NSFetchedResultsSectionInfo, Int)
+}
+
+/// What happens to a list as a whole.
+enum ListEvent {
+    case willChange, didChange, willRefetch, didRefetch
+}
+
+/// An observer of a list, which its monitor does not keep alive.
+final class ListObserverEntry<O: DynamicObject> {
+    private(set) weak var observer: AnyObject?
+    /// Nil after the observer was removed.
+    private var list: ((ListMonitor<O>, ListEvent, Any?) -> Void)?
+    private(set) var object: ((ListMonitor<O>, ListObjectEvent<O>, Any?) -> Void)?
+    private(set) var section: ((ListMonitor<O>, ListSectionEvent, Any?) -> Void)?
+
+    init<U: ListObserver>(_ observer: U) where U.ListEntityType == O {
+        self.observer = observer
+        list = { [weak observer] monitor, event, identifier in
+            switch event {
+            case .willChange:
+                observer?.listMonitorWillChange(monitor, sourceIdentifier: identifier)
+            case .didChange:
+                observer?.listMonitorDidChange(monitor, sourceIdentifier: identifier)
+            case .willRefetch:
+                observer?.listMonitorWillRefetch(monitor, sourceIdentifier: identifier)
+            case .didRefetch:
+                observer?.listMonitorDidRefetch(monitor, sourceIdentifier: identifier)
+            }
+        }
+    }
+
+    func tell(_ monitor: ListMonitor<O>, _ event: ListEvent, _ identifier: Any?) {
+        list?(monitor, event, identifier)
+    }
+
+    /// Has the observer told nothing more, also by a delivery that is running.
+    func end() { (list, object, section, observer) = (nil, nil, nil, nil) }
+
+    func followObjects<U: ListObjectObserver>(_ observer: U) where U.ListEntityType == O {
+        object = { [weak observer] monitor, event, identifier in
+            switch event {
+            case .inserted(let object, let path):
+                observer?.listMonitor(
+                    monitor, didInsertObject: object, toIndexPath: path,
+                    sourceIdentifier: identifier)
+            case .deleted(let object, let path):
+                observer?.listMonitor(
+                    monitor, didDeleteObject: object, fromIndexPath: path,
+                    sourceIdentifier: identifier)
+            case .updated(let object, let path):
+                observer?.listMonitor(
+                    monitor, didUpdateObject: object, atIndexPath: path,
+                    sourceIdentifier: identifier)
+            case .moved(let object, let from, let to):
+                observer?.listMonitor(
+                    monitor, didMoveObject: object, fromIndexPath: from, toIndexPath: to,
+                    sourceIdentifier: identifier)
+            }
+        }
+    }
+
+    func followSections<U: ListSectionObserver>(_ observer: U) where U.ListEntityType == O {
+        section = { [weak observer] monitor, event, identifier in
+            switch event {
+            case .inserted(let info, let index):
+                observer?.listMonitor(
+                    monitor, didInsertSection: info, toSectionIndex: index,
+                    sourceIdentifier: identifier)
+            case .deleted(let info, let index):
+                observer?.listMonitor(
+                    monitor, didDeleteSection: info, fromSectionIndex: index,
+                    sourceIdentifier: identifier)
+            }
+        }
+    }
+}
+
+extension ListMonitor {
+    /// Adds an observer, which is not kept alive. One that is there already is replaced. Which
+    /// callbacks it gets is decided by the type that the call sees.
+    public func addObserver<U: ListObserver>(_ observer: U) where U.ListEntityType == O {
+        add(ListObserverEntry(observer))
+    }
+
+    public func addObserver<U: ListObjectObserver>(_ observer: U) where U.ListEntityType == O {
+        let entry = ListObserverEntry<O>(observer)
+        entry.followObjects(observer)
+        add(entry)
+    }
+
+    public func addObserver<U: ListSectionObserver>(_ observer: U) where U.ListEntityType == O {
+        let entry = ListObserverEntry<O>(observer)
+        entry.followObjects(observer)
+        entry.followSections(observer)
+        add(entry)
+    }
+
+    private func add(_ entry: ListObserverEntry<O>) {
+        checkExecutor()
+        guard let observer = entry.observer else { return }
+        remove(observer)
+        observers.append(entry)
+    }
+
+    /// Removes an observer. It is told nothing more.
+    public func removeObserver<U: ListObserver>(_ observer: U) where U.ListEntityType == O {
+        checkExecutor()
+        remove(observer)
+    }
+
+    private func remove(_ observer: AnyObject) {
+        for entry in observers where entry.observer === observer { entry.end() }
+        observers.removeAll { $0.observer == nil }
+    }
+}

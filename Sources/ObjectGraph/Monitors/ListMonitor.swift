@@ -1,0 +1,165 @@
+import Query
+
+/// A list of objects that follows every commit, and tells its observers what changed:
+/// ``DataStack/monitorList(_:_:)-(From<O>,[any FetchClause])``.
+///
+/// It is used where the stack's view lives. What a commit changes in the list costs time, not what
+/// the list holds; objects are made when they are asked for.
+public final class ListMonitor<O: DynamicObject>: Hashable {
+    public typealias ObjectType = O
+
+    let feed: ListFeed
+    /// Data of the program's own.
+    public let userInfo = UserInfo()
+    var observers: [ListObserverEntry<O>] = []
+    /// Of the delivery that is running.
+    private var change: ListChangeSet?
+    private var told: [ListObserverEntry<O>] = []
+    private var deleted: [O] = []
+    /// Whether a refetch is under way, and with which identifier it ends.
+    private var refetching: (sourceIdentifier: Any?, Void)?
+
+    init(_ feed: ListFeed) { self.feed = feed }
+
+    deinit { feed.link.object?.observers.remove(self) }
+
+    /// The list as the view shows it.
+    var content: ListContent { feed.content }
+
+    func checkExecutor() {
+        Log.assert(
+            feed.link.object?.viewExecutor.isCurrent ?? true,
+            "a monitor is used from where the stack's view lives")
+    }
+
+    public static func == (left: ListMonitor, right: ListMonitor) -> Bool { left === right }
+    public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+
+    // MARK: Refetching
+
+    /// Whether a refetch is under way.
+    public var isPendingRefetch: Bool { refetching != nil }
+
+    /// Fetches the list again by other clauses, in the background. All clauses but the section are
+    /// replaced. The list stays as it is until the new one is there.
+    public func refetch(_ fetchClauses: any FetchClause..., sourceIdentifier: Any? = nil) {
+        refetch(fetchClauses, sourceIdentifier: sourceIdentifier)
+    }
+
+    public func refetch(_ fetchClauses: [any FetchClause], sourceIdentifier: Any? = nil) {
+        checkExecutor()
+        var terms = feed.terms
+        let asked = FetchTerms(fetchClauses)
+        (terms.fetch, terms.watchedPaths) = (asked.request, asked.watchedPaths)
+        refetch(terms, sourceIdentifier)
+    }
+
+    private func refetch(_ terms: ListTerms, _ sourceIdentifier: Any?) {
+        guard let stack = feed.link.object else { return }
+        let isFirst = refetching == nil
+        refetching = (sourceIdentifier, ())
+        stack.whenIdle { [weak self] in
+            guard let self else { return }
+            if isFirst { for observer in observers { observer.tell(self, .willRefetch, nil) } }
+            feed.fetchLater(terms) { [weak self] in self?.endRefetch() }
+        }
+    }
+
+    private func endRefetch() {
+        guard let (identifier, _) = refetching else { return }
+        refetching = nil
+        for observer in observers { observer.tell(self, .didRefetch, identifier) }
+    }
+}
+
+// MARK: Deliveries
+
+extension ListMonitor: ViewParticipant {
+    func prepare(_ delivery: Delivery) -> Bool {
+        change = feed.change(in: delivery)
+        return change != nil
+    }
+
+    func tellBefore(_ delivery: Delivery) {
+        told = observers
+        for observer in told { observer.tell(self, .willChange, delivery.sourceIdentifier) }
+    }
+
+    func keepOld(_ delivery: Delivery) {
+        guard let change, told.contains(where: { $0.object != nil }) else { return }
+        deleted = change.difference.deletions.map { object(at: $0, in: change.before) }
+        // They keep their last values once the view has moved.
+        for case let object as CoreStoreObject in deleted { object.loadRow() }
+    }
+
+    func tellChanges(_ delivery: Delivery) {
+        guard let change else { return }
+        let identifier = delivery.sourceIdentifier
+        let difference = change.difference
+        tellSections(difference.insertedSections, change.after) { observer, info, index in
+            observer.section?(self, .inserted(info, index), identifier)
+        }
+        if told.contains(where: { $0.object != nil }) { tellObjects(change, identifier) }
+        tellSections(difference.deletedSections, change.before) { observer, info, index in
+            observer.section?(self, .deleted(info, index), identifier)
+        }
+    }
+
+    func tellAfter(_ delivery: Delivery) {
+        let observers = told
+        (told, deleted, change) = ([], [], nil)
+        for observer in observers { observer.tell(self, .didChange, delivery.sourceIdentifier) }
+    }
+
+    func storesChanged() {
+        if feed.hasOtherStores { refetch(feed.terms, nil) }
+    }
+
+    private func tellSections(
+        _ sections: [Int], _ content: ListContent,
+        _ tell: (ListObserverEntry<O>, NSFetchedResultsSectionInfo, Int) -> Void
+    ) {
+        guard feed.terms.section.hasSections, told.contains(where: { $0.section != nil }) else {
+            return
+        }
+        for section in sections {
+            let info = sectionInfo(section, in: content)
+            for observer in told { tell(observer, info, section) }
+        }
+    }
+
+    private func tellObjects(_ change: ListChangeSet, _ identifier: Any?) {
+        let difference = change.difference
+        func tell(_ event: ListObjectEvent<O>) {
+            for observer in told { observer.object?(self, event, identifier) }
+        }
+        for (path, object) in zip(difference.deletions, deleted) {
+            tell(.deleted(object, path.indexPath))
+        }
+        for path in difference.insertions {
+            tell(.inserted(object(at: path, in: change.after), path.indexPath))
+        }
+        for move in difference.moves {
+            let object = object(at: move.to, in: change.after)
+            tell(.moved(object, move.from.indexPath, move.to.indexPath))
+        }
+        for path in difference.updates {
+            tell(.updated(object(at: path, in: change.before), path.indexPath))
+        }
+    }
+
+    func object(at path: ListPath, in content: ListContent) -> O {
+        object(content.item(at: content.indices(ofSection: path.section).lowerBound + path.item))
+    }
+
+    func object(_ item: ListItem) -> O {
+        guard let object = feed.object(item) as? O else {
+            Log.abort("a list of \(O.self) has an object of another class")
+        }
+        return object
+    }
+}
+
+extension ListPath {
+    var indexPath: IndexPath { IndexPath(indexes: [section, item]) }
+}

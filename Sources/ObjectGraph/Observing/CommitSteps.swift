@@ -1,0 +1,91 @@
+import Primitives
+import struct Synchronization.Atomic
+
+/// A receiver of steps. It is called by the threads that commit, in the order of the commits, and
+/// must neither wait nor run code of the program.
+protocol StepSubscriber: AnyObject, Sendable {
+    /// Whether the subscriber uses what transactions record of their changes.
+    var needsChanges: Bool { get }
+    func receive(_ step: CommitStep)
+    /// A store cannot be followed any more, or the stack is gone.
+    func end(_ failure: CoreStoreError?)
+}
+
+extension StepSubscriber {
+    func end(_ failure: CoreStoreError?) {}
+}
+
+/// Delivers the steps of a stack's commits to any number of subscribers. The view is the first of
+/// them.
+///
+/// Steps of transactions are delivered in the order in which they held the writer, though their
+/// logs may become durable on several threads at once. Other steps may be published at any time:
+/// joining them goes by commit numbers.
+final class CommitSteps: Sendable {
+    private let order = WriterTurn()
+    private let subscribers = Mutex<[any StepSubscriber]>([])
+    private let subscriberCount = Atomic<Int>(0)
+    private let changeUserCount = Atomic<Int>(0)
+
+    /// Whether transactions have to record what they change. Read when a transaction begins; a
+    /// subscriber that comes later receives that transaction's step as an unknown change.
+    var areChangesNeeded: Bool { changeUserCount.load(ordering: .sequentiallyConsistent) > 0 }
+
+    var hasSubscribers: Bool { subscriberCount.load(ordering: .sequentiallyConsistent) > 0 }
+
+    /// A subscriber receives every step that is published after this returns. It must read its
+    /// first snapshot afterwards.
+    func subscribe(_ subscriber: any StepSubscriber) {
+        subscribers.withLock { subscribers in
+            subscribers.append(subscriber)
+            count(subscribers)
+        }
+    }
+
+    func unsubscribe(_ subscriber: any StepSubscriber) {
+        subscribers.withLock { subscribers in
+            guard let index = subscribers.firstIndex(where: { $0 === subscriber }) else { return }
+            subscribers.remove(at: index)
+            count(subscribers)
+        }
+    }
+
+    private func count(_ subscribers: [any StepSubscriber]) {
+        subscriberCount.store(subscribers.count, ordering: .sequentiallyConsistent)
+        changeUserCount.store(
+            subscribers.count { $0.needsChanges }, ordering: .sequentiallyConsistent)
+    }
+
+    /// A transaction's position in the order. It is reserved while the transaction holds the
+    /// writer, and must be published, or skipped with nil.
+    func reserve() -> UInt64 { order.reserve() }
+
+    /// Delivers the step of a position when all before it have been delivered.
+    func publish(_ step: CommitStep?, at position: UInt64) {
+        order.wait(for: position)
+        defer { order.give() }
+        if let step { publish(step) }
+    }
+
+    /// Delivers a step that has no position among the transactions.
+    func publish(_ step: CommitStep) {
+        for subscriber in subscribers.withLock({ $0 }) { subscriber.receive(step) }
+    }
+
+    /// Tells all subscribers why there will be no more steps of a store.
+    func fail(_ failure: CoreStoreError) {
+        for subscriber in subscribers.withLock({ $0 }) { subscriber.end(failure) }
+    }
+
+    /// Ends all subscriptions.
+    func end() {
+        let ended = subscribers.withLock { subscribers in
+            defer {
+                subscribers = []
+                count(subscribers)
+            }
+            return subscribers
+        }
+        for subscriber in ended { subscriber.end(nil) }
+    }
+}

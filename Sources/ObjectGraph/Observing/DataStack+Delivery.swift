@@ -1,0 +1,135 @@
+/// How far a stack is with telling of steps.
+struct DeliveryState {
+    /// Whether a step is being told: no other one is meanwhile.
+    var isRunning = false
+    /// Whether a delivery was asked for while one was running.
+    var isAskedAgain = false
+    /// Whether completions are being called.
+    var isCompleting = false
+    /// The step that observers are told of before the view takes it.
+    var announced: CommitStep?
+    /// The position of the last step that the view took.
+    var position: UInt64 = 0
+    /// Completions of steps that were delivered while another completion ran.
+    var completions: [@Sendable () -> Void] = []
+    /// What waits for the end of the delivery.
+    var afterwards: [() -> Void] = []
+
+    var isIdle: Bool { !isRunning && !isCompleting }
+}
+
+// Deliveries: all of it where the view lives.
+extension DataStack {
+    /// A turn of the executor. What is not computed yet is not computed here, when that takes time.
+    func takeTurn() { deliver(computes: viewSteps.lists.isEmpty) }
+
+    func deliverIfCurrent() {
+        if viewExecutor.isCurrent { deliver() }
+    }
+
+    /// Has the view take all steps that are there, and tells of each.
+    ///
+    /// Deliveries do not nest: called by an observer, this returns at once, and what it asked for
+    /// is told by the next turn of the executor. A completion is past its delivery, so that a
+    /// transaction in it is seen when it returns; the completions of other steps wait for its end.
+    func deliver(computes: Bool = true) {
+        let hasBegun = changeDelivery { state in
+            if state.isRunning { state.isAskedAgain = true }
+            defer { state.isRunning = true }
+            return !state.isRunning
+        }
+        guard hasBegun else { return }
+        if computes { viewSteps.compute() }
+        viewSteps.lists.takeEarly()
+        let last = viewSteps.position
+        var position: UInt64 = 0
+        while position < last, let step = viewSteps.takeFirst() {
+            position = step.position
+            deliver(step)
+            complete(step.completions)
+        }
+        let (afterwards, isAskedAgain) = changeDelivery { state in
+            state.isRunning = false
+            defer { (state.afterwards, state.isAskedAgain) = ([], false) }
+            return (state.afterwards, state.isAskedAgain)
+        }
+        for work in afterwards { work() }
+        if isAskedAgain {
+            viewSteps.announce()
+        } else if !viewSteps.isEmpty {
+            viewSteps.deliverSoon()
+        }
+    }
+
+    /// Runs work at once, or when the running delivery has ended.
+    func whenIdle(_ work: @escaping () -> Void) {
+        let isIdle = changeDelivery { state in
+            if state.isRunning { state.afterwards.append(work) }
+            return !state.isRunning
+        }
+        if isIdle { work() }
+    }
+
+    private func changeDelivery<Result>(_ change: (inout DeliveryState) -> Result) -> Result {
+        viewLock.lock()
+        defer { viewLock.unlock() }
+        return change(&delivery)
+    }
+
+    private func complete(_ completions: [@Sendable () -> Void]) {
+        guard !completions.isEmpty else { return }
+        let isNested = changeDelivery { state in
+            state.completions += completions
+            guard !state.isCompleting else { return true }
+            (state.isCompleting, state.isRunning) = (true, false)
+            return false
+        }
+        if isNested { return }
+        while let next = changeDelivery({ state in
+            state.completions.isEmpty ? nil : state.completions.removeFirst()
+        }) {
+            next()
+        }
+        changeDelivery { state in (state.isCompleting, state.isRunning) = (false, true) }
+    }
+
+    private func deliver(_ step: CommitStep) {
+        let participants = step.parts.isEmpty ? [] : observers.all
+        guard !participants.isEmpty,
+            let delivery = withViewIfMade({ Delivery(step, self, $0) })
+        else {
+            withViewIfMade { $0.take(step) }
+            return finish(step)
+        }
+        changeDelivery { $0.announced = step }
+        let concerned = participants.filter { $0.prepare(delivery) }
+        for participant in concerned { participant.tellBefore(delivery) }
+        viewLock.lock()
+        for participant in concerned { participant.keepOld(delivery) }
+        view?.take(step)
+        finish(step)
+        viewLock.unlock()
+        for participant in concerned { participant.tellChanges(delivery) }
+        for participant in concerned { participant.tellAfter(delivery) }
+    }
+
+    private func finish(_ step: CommitStep) {
+        viewSteps.lists.show(step.position)
+        changeDelivery { state in
+            state.announced = nil
+            state.position = step.position
+        }
+    }
+
+    /// Has what is observed follow the storages that there are.
+    func storesChanged() {
+        guard !observers.isEmpty else { return }
+        if viewExecutor.isCurrent {
+            for participant in observers.all { participant.storesChanged() }
+        } else {
+            viewExecutor.run { [link] in
+                for participant in link.object?.observers.all ?? [] { participant.storesChanged() }
+            }
+        }
+    }
+}

@@ -1,0 +1,124 @@
+import RecordStore
+
+/// One step on its way to those who observe the view.
+final class Delivery {
+    /// What a step does to an object.
+    enum Fate: Equatable {
+        case none, updated, deleted
+    }
+
+    let step: CommitStep
+    let stack: DataStack
+    /// Whether all are told, also of what is equal.
+    let isRefresh: Bool
+    /// The commits that the view showed before.
+    private let before: [ObjectIdentifier: RecordSnapshot]
+
+    init(_ step: CommitStep, _ stack: DataStack, _ view: StackView) {
+        self.step = step
+        self.stack = stack
+        isRefresh = step.origin == .maintenance && step.hasUnknownPart
+        var before: [ObjectIdentifier: RecordSnapshot] = [:]
+        for part in step.parts {
+            before[ObjectIdentifier(part.store)] = view.snapshot(of: part.store)
+        }
+        self.before = before
+    }
+
+    var sourceIdentifier: Any? { step.sourceIdentifier?.value }
+
+    /// A store's state before and after; nil when the step does not move it.
+    func readers(
+        of store: AttachedStore
+    ) -> (before: RecordSnapshot, after: RecordSnapshot, content: CommitStep.Content)? {
+        guard let part = step.parts.first(where: { $0.store === store }),
+            let before = before[ObjectIdentifier(store)],
+            part.snapshot.commitNumber >= before.commitNumber
+        else { return nil }
+        if case .relocation = part.content, part.snapshot.commitNumber == before.commitNumber {
+            return nil
+        }
+        return (before, part.snapshot, part.content)
+    }
+
+    /// What the step does to an object, and the names of its properties that differ.
+    func fate(
+        of number: ObjectNumber, _ entity: EntityLayout, in store: AttachedStore
+    ) throws(StoreError) -> (fate: Fate, names: Set<KeyPathString>) {
+        guard let (before, after, content) = readers(of: store) else { return (.none, []) }
+        var isLoose = true
+        if case .changes(let changes) = content, let known = changes.records(in: entity.hierarchy) {
+            if known.deleted.contains(number) { return (.deleted, []) }
+            isLoose = known.updated.contains(number)
+            if !isLoose && !Self.hasOtherLinks(number, entity, changes) { return (.none, []) }
+        }
+        if isLoose, try !after.contains(number, in: entity.hierarchy) {
+            let was = try before.contains(number, in: entity.hierarchy)
+            return (was ? .deleted : .none, [])
+        }
+        let names = try RecordDifference(entity, before, after).names(of: number)
+        return (names.isEmpty && !isRefresh ? .none : .updated, names)
+    }
+
+    private static func hasOtherLinks(
+        _ number: ObjectNumber, _ entity: EntityLayout, _ changes: ChangeSet
+    ) -> Bool {
+        entity.relationships.contains { relationship in
+            relationship.kind != .toOne
+                && changes.owners(of: relationship)?.contains(number) ?? true
+        }
+    }
+}
+
+extension CommitStep {
+    var hasUnknownPart: Bool {
+        parts.contains { part in
+            if case .unknown = part.content { true } else { false }
+        }
+    }
+}
+
+/// The properties of a record that differ between two commits.
+struct RecordDifference {
+    private let entity: EntityLayout
+    private let before: RecordReader
+    private let after: RecordReader
+
+    init(_ entity: EntityLayout, _ before: RecordReader, _ after: RecordReader) {
+        self.entity = entity
+        self.before = before
+        self.after = after
+    }
+
+    /// Empty for a record that one of the commits does not have.
+    func names(of number: ObjectNumber) throws(StoreError) -> Set<KeyPathString> {
+        let found = try before.withRow(number, in: entity.hierarchy) { old throws(StoreError) in
+            try after.withRow(number, in: entity.hierarchy) { new throws(StoreError) in
+                try self.names(old, new)
+            }
+        }
+        guard var names = found ?? nil else { return [] }
+        for relationship in entity.relationships where relationship.kind != .toOne {
+            let links = try before.linkedNumbers(relationship, of: number)
+            if links != (try after.linkedNumbers(relationship, of: number)) {
+                names.insert(relationship.name)
+            }
+        }
+        return names
+    }
+
+    private func names(_ old: RowView, _ new: RowView) throws(StoreError) -> Set<KeyPathString> {
+        if old.bytes.compare(new.bytes) == 0 { return [] }
+        var names: Set<KeyPathString> = []
+        for field in entity.fields {
+            let isSame: Bool
+            if case .link = field.content {
+                isSame = old.link(at: field.byteOffset) == new.link(at: field.byteOffset)
+            } else {
+                isSame = try before.value(field, of: old) == after.value(field, of: new)
+            }
+            if !isSame { names.insert(field.name) }
+        }
+        return names
+    }
+}

@@ -1,0 +1,246 @@
+import Query
+import RecordStore
+
+/// What an observed list is asked for.
+struct ListTerms {
+    var type: CoreStoreObject.Type
+    var configurations: [ModelConfiguration]?
+    var fetch: FetchRequest
+    var section: SectionRule
+    var watchedPaths: [[String]] = []
+
+    init<O: DynamicObject>(
+        _ from: From<O>, _ section: SectionRule, _ clauses: [any FetchClause]
+    ) {
+        guard let type = O.self as? CoreStoreObject.Type else {
+            Log.abort("\(O.self) is no class of stored objects")
+        }
+        self.type = type
+        configurations = from.configurations
+        let terms = FetchTerms(clauses)
+        fetch = terms.request
+        watchedPaths = terms.watchedPaths
+        self.section = section
+        Log.assert(
+            !fetch.sortKeys.isEmpty, "a list of \(type) that is observed needs an OrderBy clause")
+    }
+}
+
+/// The list that a monitor or a publisher has. Used where the view lives.
+final class ListFeed {
+    let link: WeakLink<DataStack>
+    private(set) var terms: ListTerms
+    /// Nil when no attached store has the entity, or when the list could not be fetched.
+    private var share: ListShare?
+    private var pending = 0
+
+    init(_ stack: DataStack, _ terms: ListTerms) {
+        link = stack.link
+        self.terms = terms
+    }
+
+    /// The list as the view shows it.
+    var content: ListContent { share?.shown ?? Self.empty(terms.section) }
+
+    private static func empty(_ section: SectionRule) -> ListContent {
+        ListContent(
+            tree: CountedTree(), names: section.hasSections ? SectionNames() : nil, lineage: 0)
+    }
+
+    func change(in delivery: Delivery) -> ListChangeSet? {
+        share?.change(in: delivery)
+    }
+
+    // MARK: Fetching
+
+    /// Fetches while the caller waits.
+    func fetch() throws(CoreStoreError) { share = try link.object?.observedList(terms) }
+
+    /// Fetches other terms while the caller waits; the terms stay when this throws.
+    func fetch(_ terms: ListTerms) throws(CoreStoreError) {
+        share = try link.object?.observedList(terms, isShared: false)
+        self.terms = terms
+    }
+
+    /// Fetches in the background, and shows the new list when that is done. Of several calls that
+    /// are under way the last counts.
+    func fetchLater(_ terms: ListTerms, _ done: @escaping () -> Void) {
+        guard let stack = link.object else { return }
+        pending += 1
+        let number = pending
+        stack.observedList(terms) { [weak self] share in
+            guard let self, number == pending else { return }
+            self.terms = terms
+            self.share = share
+            done()
+        }
+    }
+
+    /// Whether the stores of the list are no longer those that it is to be fetched from.
+    var hasOtherStores: Bool {
+        guard let stack = link.object else { return false }
+        let wanted = stack.stores(for: terms.type, in: terms.configurations)
+        let known = share?.stores ?? []
+        return wanted.count != known.count || !zip(wanted, known).allSatisfy { $0 === $1 }
+    }
+
+    // MARK: Objects
+
+    /// The object of an item, in the view. One whose record cannot be read has the defaults.
+    func object(_ item: ListItem) -> CoreStoreObject {
+        guard let stack = link.object, let store = store(item) else {
+            Log.abort("the stack of an observed list is gone")
+        }
+        return stack.withView { view in
+            let entity = entity(store)
+            do throws(StoreError) {
+                if let known = view.registered(item.number, in: entity.hierarchy, of: store) {
+                    return known
+                }
+                let access = try view.access(to: store)
+                return try view.object(item.number, in: entity.hierarchy, access)
+                    ?? view.make(item.number, access.kind(entity.tag, in: view))
+            } catch {
+                Log.error(CoreStoreError(error), "an object of an observed list cannot be read.")
+                return view.make(
+                    item.number, ObjectKind(context: view, store: store, entity: entity))
+            }
+        }
+    }
+
+    private func store(_ item: ListItem) -> AttachedStore? {
+        guard let share, share.stores.indices.contains(item.store) else { return nil }
+        return share.stores[item.store]
+    }
+
+    private func entity(_ store: AttachedStore) -> EntityLayout {
+        guard let entity = store.entities[ObjectIdentifier(terms.type)] else {
+            Log.abort("a store of a list has no entity of \(terms.type)")
+        }
+        return entity
+    }
+
+    /// What the IDs of each store's objects share.
+    var homes: [StoreEntity] { (share?.stores ?? []).map { $0.home(of: entity($0)) } }
+
+    /// The index of an object; nil when it is not in the list.
+    func index(of id: NSManagedObjectID) -> Int? {
+        guard let share, let stack = link.object,
+            let store = share.stores.firstIndex(where: { $0.id == id.storeID }),
+            id.hierarchy == entity(share.stores[store]).hierarchy,
+            let item = ListItem(id.number, store: store)
+        else { return nil }
+        return stack.withView { view in
+            let readers = share.stores.compactMap { view.snapshot(of: $0) }
+            return try? share.lookup?.index(of: item, in: share.shown, readers)
+        }
+    }
+}
+
+extension DataStack {
+    /// A list that is kept up to date from now on.
+    ///
+    /// - Parameter isShared: whether one that is kept already may do.
+    func observedList(
+        _ terms: ListTerms, isShared: Bool = true
+    ) throws(CoreStoreError) -> ListShare? {
+        do {
+            return try viewSteps.lists.compute {
+                guard let (share, key) = try newShare(terms) else { return nil }
+                if isShared, let known = viewSteps.lists.share(key) { return known }
+                share.begin(try share.fetched())
+                catchUp(share, key)
+                share.show(delivery.position)
+                return share
+            }
+        } catch {
+            let failure = error as? CoreStoreError ?? CoreStoreError(error)
+            Log.error(failure, "a list to be observed could not be fetched.")
+            throw failure
+        }
+    }
+
+    /// The same in the background; calls back where the view lives, when no step is being told.
+    func observedList(_ terms: ListTerms, _ done: @escaping (ListShare?) -> Void) {
+        let made: (share: ListShare, key: ListKey)?
+        do {
+            made = try viewSteps.lists.compute { () throws -> (ListShare, ListKey)? in
+                guard let (share, key) = try newShare(terms) else { return nil }
+                catchUp(share, nil)
+                return (share, key)
+            }
+        } catch {
+            Log.error(CoreStoreError(error), "a list to be observed could not be fetched.")
+            made = nil
+        }
+        guard let (share, key) = made else {
+            let done = Carried(done)
+            return viewExecutor.run { [link] in link.object?.whenIdle { done.value(nil) } }
+        }
+        let finish = Carried { (isFetched: Bool) in
+            self.whenIdle {
+                if isFetched {
+                    self.viewSteps.lists.takeEarly()
+                    share.show(self.delivery.position)
+                    self.viewSteps.lists.name(share, key)
+                }
+                done(isFetched ? share : nil)
+            }
+        }
+        let (lists, executor) = (viewSteps.lists, viewExecutor)
+        let fetch: @Sendable () -> Bool = {
+            do {
+                let list = try share.fetched()
+                lists.compute { share.begin(list) }
+                return true
+            } catch {
+                Log.error(CoreStoreError(error), "a list to be observed could not be fetched.")
+                return false
+            }
+        }
+        if case .computed = terms.section.name {
+            executor.run { finish.value(fetch()) }
+        } else {
+            viewSteps.compute(later: {
+                let isFetched = fetch()
+                executor.run { finish.value(isFetched) }
+            })
+        }
+    }
+
+    /// A list that begins where the view is.
+    private func newShare(_ terms: ListTerms) throws -> (ListShare, ListKey)? {
+        let stores = stores(for: terms.type, in: terms.configurations)
+        guard let first = stores.first, let entity = first.entities[ObjectIdentifier(terms.type)]
+        else { return nil }
+        let snapshots = try withView { view in
+            try stores.map { store in
+                _ = try view.access(to: store)
+                guard let snapshot = view.snapshot(of: store) else {
+                    throw StoreError(.closed, "the storage of a list has been removed")
+                }
+                return snapshot
+            }
+        }
+        let request = ListRequest(
+            entity.name, terms.fetch,
+            section: terms.section.section(of: terms.type, in: stores, self),
+            watchedPaths: terms.watchedPaths)
+        let key = ListKey(
+            storeIDs: stores.map(\.id), entityName: entity.name, fetch: terms.fetch,
+            section: terms.section.name, watchedPaths: terms.watchedPaths)
+        var isComputed = false
+        if case .computed = terms.section.name { isComputed = true }
+        let share = ListShare(
+            request, stores, snapshots, in: viewSteps.lists,
+            boundTo: isComputed ? viewExecutor : nil)
+        return (share, key)
+    }
+
+    /// Has a list take the steps that other lists have taken and the view has not.
+    private func catchUp(_ share: ListShare, _ key: ListKey?) {
+        if let step = delivery.announced { share.take(step) }
+        for step in viewSteps.waiting { share.take(step) }
+        viewSteps.lists.add(share, key)
+    }
+}

@@ -1,0 +1,206 @@
+import Primitives
+import Query
+import RecordStore
+
+/// A list that is kept over the steps of a stack, ahead of the view.
+///
+/// Three users: computation takes steps, under the lock of ``ListShares``; the view's executor
+/// shows what was computed for the steps that it delivers; any thread may drop the last reference.
+final class ListShare: @unchecked Sendable {
+    /// What the list is after a step.
+    private struct State {
+        var position: UInt64
+        var content: ListContent
+        /// From the state before; nil when nothing that is shown differs.
+        var difference: ListDifference?
+        var lookup: ListLookup
+    }
+
+    let stores: [AttachedStore]
+    let request: ListRequest
+    /// Where the list may be computed; nil for anywhere. Sections that are computed run code of the
+    /// program.
+    private let executor: ViewExecutor?
+    private let lists: ListShares
+    /// The commits that the list was last computed for; with the lock of computation.
+    private var snapshots: [RecordSnapshot]
+    /// Nil until it has been fetched; with the lock of computation.
+    private var list: LiveList?
+    /// Steps that wait, for the fetch or for the executor; with the lock of computation.
+    private var early: [CommitStep] = []
+    private var hasLoggedFailure = false
+    private let states = Mutex<[State]>([])
+    /// What the view shows; where the view lives.
+    private(set) var shown: ListContent
+    private(set) var lookup: ListLookup?
+
+    /// - Parameter snapshots: one for each store: where the list begins.
+    init(
+        _ request: ListRequest, _ stores: [AttachedStore], _ snapshots: [RecordSnapshot],
+        in lists: ListShares, boundTo executor: ViewExecutor?
+    ) {
+        self.request = request
+        self.executor = executor
+        self.stores = stores
+        self.snapshots = snapshots
+        self.lists = lists
+        shown = ListContent(tree: CountedTree(), lineage: 0)
+    }
+
+    deinit { lists.remove(self) }
+
+    // MARK: Fetching
+
+    /// The list as it is where it begins. Takes as long as a fetch, and needs no lock.
+    func fetched() throws -> LiveList {
+        try LiveList(request, in: zip(stores, snapshots).map { ($0.id, $1) })
+    }
+
+    /// Begins with what was fetched, and makes up for the steps since; with the lock of
+    /// computation.
+    func begin(_ list: LiveList) {
+        self.list = list
+        states.withLock {
+            $0.append(
+                State(
+                    position: 0, content: list.content, difference: nil, lookup: list.lookup))
+        }
+        takeEarly()
+    }
+
+    // MARK: Computing
+
+    /// With the lock of computation.
+    func take(_ step: CommitStep) {
+        guard list != nil, executor?.isCurrent ?? true else { return keep(step) }
+        takeEarly()
+        compute(step)
+    }
+
+    /// Takes the steps that waited for the executor; called there, with the lock of computation.
+    func takeEarly() {
+        guard list != nil else { return }
+        let waiting = early
+        early = []
+        for step in waiting { compute(step) }
+    }
+
+    private func compute(_ step: CommitStep) {
+        var isMoved = false
+        let steps = stores.indices.map { index in
+            let before = snapshots[index]
+            guard let part = step.parts.first(where: { $0.store === stores[index] }),
+                part.snapshot.commitNumber >= before.commitNumber
+            else { return StoreStep(before: before, after: before, changes: ChangeSet()) }
+            isMoved = true
+            snapshots[index] = part.snapshot
+            let isSame = part.snapshot.commitNumber == before.commitNumber
+            return StoreStep(
+                before: before, after: part.snapshot,
+                changes: isSame ? ChangeSet() : part.content.changes)
+        }
+        guard isMoved else { return }
+        do {
+            let difference = try list?.take(steps)
+            hasLoggedFailure = false
+            guard let list else { return }
+            states.withLock {
+                $0.append(
+                    State(
+                        position: step.position, content: list.content, difference: difference,
+                        lookup: list.lookup))
+            }
+        } catch {
+            // The content stays, and the next step makes up for this one.
+            if !hasLoggedFailure {
+                Log.error(CoreStoreError(error), "an observed list could not be kept up to date.")
+            }
+            hasLoggedFailure = true
+        }
+    }
+
+    private func keep(_ step: CommitStep) {
+        if early.count == StepQueue.separateMax, let last = early.popLast() {
+            early.append(last.joined(with: step))
+        } else {
+            early.append(step)
+        }
+    }
+
+    // MARK: Showing
+
+    /// What differs when the view shows a step; nil when nothing does.
+    func change(in delivery: Delivery) -> ListChangeSet? {
+        let position = delivery.step.position
+        let (due, last) = states.withLock { states in
+            let due = states.prefix { $0.position <= position }
+            return (due.count, due.last)
+        }
+        guard let last else { return nil }
+        let found =
+            due == 1 && last.position > 0 ? last.difference : difference(to: last, delivery)
+        guard let found, !found.isEmpty else { return nil }
+        return ListChangeSet(before: shown, after: last.content, difference: found)
+    }
+
+    /// The difference over several steps.
+    private func difference(to last: State, _ delivery: Delivery) -> ListDifference {
+        var difference = TreeDifference.between(shown, last.content)
+        // An object that one step changed and another changed back is as it was.
+        difference.updates.removeAll { path in
+            let start = shown.indices(ofSection: path.section).lowerBound
+            let item = shown.item(at: start + path.item)
+            return !isChanged(item, delivery, last.lookup)
+        }
+        return difference
+    }
+
+    private func isChanged(
+        _ item: ListItem, _ delivery: Delivery, _ lookup: ListLookup
+    ) -> Bool {
+        let store = stores[item.store]
+        guard let (before, after, _) = delivery.readers(of: store) else { return false }
+        do {
+            // Related objects are of the same store.
+            let (old, new) = (stores.map { _ in before }, stores.map { _ in after })
+            if try !lookup.isSame(item, old, new) { return true }
+            let tag = try before.withRow(item.number, in: hierarchy(store)) { $0.entityTag }
+            guard let tag else { return true }
+            let entity = before.schema.knownEntity(tag: tag)
+            return try !RecordDifference(entity, before, after).names(of: item.number).isEmpty
+        } catch {
+            return true
+        }
+    }
+
+    private func hierarchy(_ store: AttachedStore) -> HierarchyID {
+        guard let entity = store.database.schema.entity(named: request.entityName) else {
+            Log.abort("a store of a list has no entity \(request.entityName)")
+        }
+        return entity.hierarchy
+    }
+
+    func show(_ position: UInt64) {
+        let last = states.withLock { states in
+            let due = states.prefix { $0.position <= position }
+            let last = due.last
+            states.removeFirst(due.count)
+            return last
+        }
+        if let last { (shown, lookup) = (last.content, last.lookup) }
+    }
+}
+
+/// How a list becomes another one.
+struct ListChangeSet: Sendable {
+    var before: ListContent
+    var after: ListContent
+    var difference: ListDifference
+}
+
+extension CommitStep.Content {
+    /// What a list has to look at when the step leads to another commit.
+    fileprivate var changes: ChangeSet {
+        if case .changes(let changes) = self { changes } else { .unknown }
+    }
+}

@@ -1,0 +1,93 @@
+import Primitives
+import Query
+import RecordStore
+import struct Synchronization.Atomic
+
+/// The lists of a stack that are observed. Equal ones are kept once.
+final class ListShares: Sendable {
+    private struct Entry {
+        weak var share: ListShare?
+        let name: ObjectIdentifier
+        /// Nil for one that no other observer may use yet, or any more.
+        var key: ListKey?
+    }
+
+    /// Guards computation alone: no code of the program runs with it held, but that of sections
+    /// that are computed.
+    private let computing = NSRecursiveLock()
+    private let entries = Mutex<[Entry]>([])
+    private let liveCount = Atomic<Int>(0)
+
+    var count: Int { liveCount.load(ordering: .sequentiallyConsistent) }
+    var isEmpty: Bool { count == 0 }
+
+    func compute<Result>(_ body: () throws -> Result) rethrows -> Result {
+        computing.lock()
+        defer { computing.unlock() }
+        return try body()
+    }
+
+    private var all: [ListShare] { entries.withLock { $0.compactMap(\.share) } }
+
+    /// Has all lists take a step; called with the lock of computation.
+    func take(_ step: CommitStep) {
+        guard !isEmpty, !step.parts.isEmpty else { return }
+        for share in all { share.take(step) }
+    }
+
+    /// Has the lists that are computed on the executor take what waited for it.
+    func takeEarly() {
+        guard !isEmpty else { return }
+        compute { for share in all { share.takeEarly() } }
+    }
+
+    /// Has all lists show what they are after the step of a position.
+    func show(_ position: UInt64) {
+        guard !isEmpty else { return }
+        for share in all { share.show(position) }
+    }
+
+    /// - Parameter key: what others find the list by.
+    func add(_ share: ListShare, _ key: ListKey?) {
+        entries.withLock { entries in
+            entries.append(Entry(share: share, name: ObjectIdentifier(share), key: key))
+            liveCount.store(entries.count, ordering: .sequentiallyConsistent)
+        }
+    }
+
+    /// The newest list of a key.
+    func share(_ key: ListKey) -> ListShare? {
+        entries.withLock { entries in
+            for entry in entries.reversed() where entry.key == key {
+                if let share = entry.share { return share }
+            }
+            return nil
+        }
+    }
+
+    /// Lets others find a list.
+    func name(_ share: ListShare, _ key: ListKey) {
+        let name = ObjectIdentifier(share)
+        entries.withLock { entries in
+            guard let index = entries.firstIndex(where: { $0.name == name }) else { return }
+            entries[index].key = key
+        }
+    }
+
+    func remove(_ share: ListShare) {
+        let name = ObjectIdentifier(share)
+        entries.withLock { entries in
+            entries.removeAll { $0.name == name }
+            liveCount.store(entries.count, ordering: .sequentiallyConsistent)
+        }
+    }
+}
+
+/// What two observers have to have in common to share a list.
+struct ListKey: Hashable {
+    var storeIDs: [UUID]
+    var entityName: EntityName
+    var fetch: FetchRequest
+    var section: SectionRule.Name
+    var watchedPaths: [[String]]
+}

@@ -1,0 +1,140 @@
+import Primitives
+import struct Synchronization.Atomic
+
+/// The way of a stack's steps to its view.
+///
+/// A thread that commits leaves its step here. Then the lists that are observed take it, on the
+/// observing queue or by a caller who needs it done: that is the work, and it needs neither the
+/// view nor its executor. What is left waits for its delivery where the view lives.
+///
+/// No thread that commits waits for any of this.
+final class ViewSteps: StepSubscriber {
+    let needsChanges = true
+    private let link: WeakLink<DataStack>
+    private let executor: ViewExecutor
+    let lists = ListShares()
+    /// Steps that the lists have not taken.
+    private let incoming = StepQueue()
+    /// Steps that the view has not taken.
+    private let computed = StepQueue()
+    /// Guards the positions, so that steps are queued in their order.
+    private let lastPosition = Mutex<UInt64>(0)
+    private let observingQueue = DispatchQueue(label: "org.trellis.observing")
+    private let isComputingScheduled = Atomic<Bool>(false)
+    private let isTurnScheduled = Mutex(false)
+
+    init(_ link: WeakLink<DataStack>, _ executor: ViewExecutor) {
+        self.link = link
+        self.executor = executor
+    }
+
+    // MARK: Receiving
+
+    func receive(_ step: CommitStep) {
+        add(step)
+        // There, the thread that commits delivers.
+        if !executor.isCurrent { deliverSoon() }
+    }
+
+    private func add(_ step: CommitStep) {
+        lastPosition.withLock { position in
+            position += 1
+            var step = step
+            step.position = position
+            incoming.receive(step)
+        }
+    }
+
+    /// Has a completion called when all steps that are there have been delivered.
+    func call(_ completion: @escaping @Sendable () -> Void) {
+        add(CommitStep([], origin: .transaction, completion: completion))
+        deliverSoon()
+    }
+
+    /// Drops all steps, because the stores that they are of have gone. Completions are called all
+    /// the same.
+    func dropParts() {
+        guard let step = takeAll(), !step.completions.isEmpty else { return }
+        var rest = CommitStep([], origin: .maintenance)
+        rest.completions = step.completions
+        add(rest)
+        deliverSoon()
+    }
+
+    // MARK: Computing
+
+    /// Has the steps delivered by a turn of the executor.
+    func deliverSoon() {
+        guard !lists.isEmpty else { return scheduleTurn() }
+        guard !isComputingScheduled.exchange(true, ordering: .sequentiallyConsistent) else {
+            return
+        }
+        observingQueue.async { [self] in
+            isComputingScheduled.store(false, ordering: .sequentiallyConsistent)
+            compute()
+            scheduleTurn()
+        }
+    }
+
+    /// Returns when the steps that are there are computed and their turn is scheduled.
+    func announce() {
+        // A step that the observing queue has just taken is in neither queue until it is computed.
+        compute()
+        if !computed.isEmpty { scheduleTurn() }
+    }
+
+    /// Has the lists take all steps that are there.
+    func compute() {
+        lists.compute {
+            while let step = incoming.takeFirst() {
+                lists.take(step)
+                computed.receive(step)
+            }
+        }
+    }
+
+    /// Work for the lists that no caller waits for.
+    func compute(later work: @escaping @Sendable () -> Void) {
+        observingQueue.async(execute: work)
+    }
+
+    /// The turn is on the executor's queue when this returns, whoever put it there.
+    private func scheduleTurn() {
+        isTurnScheduled.withLock { isScheduled in
+            guard !isScheduled else { return }
+            isScheduled = true
+            executor.run { [self] in
+                isTurnScheduled.withLock { $0 = false }
+                link.object?.takeTurn()
+            }
+        }
+    }
+
+    // MARK: Taking
+
+    var isEmpty: Bool { incoming.isEmpty && computed.isEmpty }
+
+    /// Whether a completion waits to see its own commit.
+    var hasCompletions: Bool { incoming.hasCompletions || computed.hasCompletions }
+
+    /// The position of the newest step.
+    var position: UInt64 { lastPosition.withLock { $0 } }
+
+    /// Whether the view is to take each step for itself.
+    func keepApart(_ isApart: Bool) {
+        incoming.keepsApart = isApart
+        computed.keepsApart = isApart
+    }
+
+    /// Steps that the lists have taken and the view has not.
+    var waiting: [CommitStep] { computed.waiting }
+
+    /// The oldest step that is computed.
+    func takeFirst() -> CommitStep? { computed.takeFirst() }
+
+    /// All steps as one.
+    func takeAll() -> CommitStep? {
+        compute()
+        return computed.takeAll()
+    }
+}

@@ -1,0 +1,170 @@
+import RecordStore
+
+#if !canImport(ObjectiveC)
+    /// What an observer of a property is told.
+    public struct NSKeyValueObservingOptions: OptionSet, Sendable {
+        public let rawValue: UInt
+
+        public init(rawValue: UInt) { self.rawValue = rawValue }
+
+        /// The value after the change.
+        public static let new = NSKeyValueObservingOptions(rawValue: 1)
+        /// The value before the change.
+        public static let old = NSKeyValueObservingOptions(rawValue: 2)
+        /// A first call at once, with the value as it is.
+        public static let initial = NSKeyValueObservingOptions(rawValue: 4)
+        /// A call of its own before each change.
+        public static let prior = NSKeyValueObservingOptions(rawValue: 8)
+    }
+
+    /// How a property changes.
+    public enum NSKeyValueChange: UInt, Sendable {
+        case setting = 1
+        case insertion, removal, replacement
+    }
+#endif
+
+/// A change of a property.
+public struct CoreStoreObjectValueDiff<Value> {
+    public let kind: NSKeyValueChange
+    /// Nil unless it was asked for, and before the change.
+    public let newValue: Value?
+    /// Nil unless it was asked for.
+    public let oldValue: Value?
+    /// Whether the change is still to come.
+    public let isPrior: Bool
+}
+
+/// An observation of a property, for as long as it is kept.
+public final class CoreStoreObjectKeyValueObservation {
+    private(set) weak var object: CoreStoreObject?
+    private let id: NSManagedObjectID
+    private let link: WeakLink<DataStack>
+    /// The property, and those that it is computed from.
+    private let names: Set<KeyPathString>
+    private let tellPrior: ((CoreStoreObject) -> Void)?
+    private let readOld: (CoreStoreObject) -> Void
+    private var tell: ((CoreStoreObject) -> Void)?
+    /// Of the delivery that is running.
+    private var observed: CoreStoreObject?
+
+    fileprivate init<O: CoreStoreObject, V>(
+        _ object: O, _ field: ValueField<V>, _ options: NSKeyValueObservingOptions,
+        _ stack: DataStack, _ handler: @escaping (O, CoreStoreObjectValueDiff<V>) -> Void
+    ) {
+        self.object = object
+        id = object.objectID()
+        link = stack.link
+        names = field.terms.affectedByKeyPaths().union([field.keyPath])
+        let old = OldValue<V>()
+        readOld = { object in
+            if options.contains(.old) { old.value = field.value(of: object) }
+        }
+        tellPrior =
+            options.contains(.prior)
+            ? { object in
+                guard let object = object as? O else { return }
+                handler(
+                    object,
+                    CoreStoreObjectValueDiff(
+                        kind: .setting, newValue: nil, oldValue: old.value, isPrior: true))
+            } : nil
+        tell = { object in
+            guard let object = object as? O else { return }
+            let new = options.contains(.new) ? field.value(of: object) : nil
+            handler(
+                object,
+                CoreStoreObjectValueDiff(
+                    kind: .setting, newValue: new, oldValue: old.value, isPrior: false))
+            old.value = nil
+        }
+        if options.contains(.initial) { tell?(object) }
+    }
+
+    deinit { link.object?.observers.remove(self) }
+
+    /// Ends the observation.
+    public func invalidate() {
+        tell = nil
+        link.object?.observers.remove(self)
+    }
+}
+
+private final class OldValue<V> {
+    var value: V?
+}
+
+extension CoreStoreObjectKeyValueObservation: ViewParticipant {
+    func prepare(_ delivery: Delivery) -> Bool {
+        guard tell != nil, let object, let store = delivery.stack.store(id.storeID) else {
+            return false
+        }
+        do throws(StoreError) {
+            let (fate, changed) = try delivery.fate(of: id.number, id.entity, in: store)
+            guard fate == .updated, !changed.isDisjoint(with: names) else { return false }
+        } catch {
+            Log.error(CoreStoreError(error), "an observed property could not be compared.")
+            return false
+        }
+        observed = object
+        return true
+    }
+
+    func tellBefore(_ delivery: Delivery) {
+        guard let observed, tell != nil else { return }
+        readOld(observed)
+        tellPrior?(observed)
+    }
+
+    func tellChanges(_ delivery: Delivery) {
+        let object = observed
+        observed = nil
+        if let object { tell?(object) }
+    }
+}
+
+extension DynamicObject where Self: CoreStoreObject {
+    /// Calls back when a commit changes a stored property, for as long as the result is kept. The
+    /// object has to be one of a stack's view, and is not kept alive.
+    ///
+    /// - Parameter options: which values the call has, and whether there are calls at once and
+    ///   before each change.
+    public func observe<B: CoreStoreObject, V>(
+        _ property: KeyPath<Self, FieldContainer<B>.Stored<V>>,
+        options: NSKeyValueObservingOptions = [],
+        changeHandler: @escaping (Self, CoreStoreObjectValueDiff<V>) -> Void
+    ) -> CoreStoreObjectKeyValueObservation {
+        observation(Where<Self>.name(property), options, changeHandler)
+    }
+
+    /// The same of a computed property: it changes when one of its `affectedByKeyPaths` does.
+    public func observe<B: CoreStoreObject, V>(
+        _ property: KeyPath<Self, FieldContainer<B>.Virtual<V>>,
+        options: NSKeyValueObservingOptions = [],
+        changeHandler: @escaping (Self, CoreStoreObjectValueDiff<V>) -> Void
+    ) -> CoreStoreObjectKeyValueObservation {
+        observation(Where<Self>.name(property), options, changeHandler)
+    }
+
+    /// The same of a coded property.
+    public func observe<B: CoreStoreObject, V>(
+        _ property: KeyPath<Self, FieldContainer<B>.Coded<V>>,
+        options: NSKeyValueObservingOptions = [],
+        changeHandler: @escaping (Self, CoreStoreObjectValueDiff<V>) -> Void
+    ) -> CoreStoreObjectKeyValueObservation {
+        observation(Where<Self>.name(property), options, changeHandler)
+    }
+
+    private func observation<V>(
+        _ name: KeyPathString, _ options: NSKeyValueObservingOptions,
+        _ handler: @escaping (Self, CoreStoreObjectValueDiff<V>) -> Void
+    ) -> CoreStoreObjectKeyValueObservation {
+        let declaration = ClassMeta.of(type(of: self)).declarations.first { $0.keyPath == name }
+        guard let raw, raw.context is StackView, let stack = raw.context.stack,
+            let field = declaration as? ValueField<V>
+        else { Log.abort("only properties of a stack's objects are observed") }
+        let made = CoreStoreObjectKeyValueObservation(self, field, options, stack, handler)
+        stack.withView { _ in stack.observers.add(made, .property) }
+        return made
+    }
+}

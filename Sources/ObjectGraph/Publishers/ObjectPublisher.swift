@@ -1,0 +1,182 @@
+import Observation
+import RecordStore
+
+/// Tells when an object changes, and has its values: ``DataStack/publishObject(_:)-(O)``.
+///
+/// It is used where the stack's view lives; a stack has one publisher of an object and class as
+/// long as it lives. Properties are read with their dollar: `publisher.$name`.
+///
+/// Reading is tracked by `withObservationTracking`: of a property that property alone, of the
+/// snapshot and the object everything. So a view is drawn again for what it has read.
+@dynamicMemberLookup
+public final class ObjectPublisher<O: DynamicObject>: Hashable, ObjectRepresentation, Observable {
+    public typealias ObjectType = O
+
+    private let id: NSManagedObjectID
+    private let link: WeakLink<DataStack>
+    /// Data of the program's own.
+    public let userInfo = UserInfo()
+    private var observers = PublisherObservers<ObjectPublisher<O>>()
+    /// Nil before it is first asked for, and after each change.
+    private var known: ObjectSnapshot<O>?
+    private var isObserving = false
+    private let registrar = ObservationRegistrar()
+    /// Properties that were read by themselves.
+    private var readProperties: Set<KeyPathString> = []
+
+    init(_ id: NSManagedObjectID, _ stack: DataStack) {
+        self.id = id
+        link = stack.link
+    }
+
+    deinit { link.object?.publishers.remove(self, id) }
+
+    public func objectID() -> O.ObjectID { id }
+    public func cs_dataStack() -> DataStack? { link.object }
+
+    /// The object's values as the view shows them; nil when it was deleted.
+    public var snapshot: ObjectSnapshot<O>? {
+        registrar.access(self, keyPath: \.snapshot)
+        return currentSnapshot
+    }
+
+    private var currentSnapshot: ObjectSnapshot<O>? {
+        observe()
+        if known == nil { known = viewObject.flatMap { ObjectSnapshot($0) } }
+        return known
+    }
+
+    /// The object in the view; nil when it was deleted.
+    public var object: O? {
+        registrar.access(self, keyPath: \.snapshot)
+        observe()
+        return viewObject
+    }
+
+    private var viewObject: O? { link.object?.fetchExisting(id) }
+
+    /// Stands for a property where accesses are tracked.
+    private subscript(property name: KeyPathString) -> Bool { readProperties.contains(name) }
+
+    private func noteAccess(_ names: Set<KeyPathString>) {
+        observe()
+        for name in names {
+            readProperties.insert(name)
+            registrar.access(self, keyPath: \ObjectPublisher.[property: name])
+        }
+    }
+
+    private func observe() {
+        guard !isObserving, let stack = link.object else { return }
+        isObserving = true
+        stack.publishers.observe(self, id, stack)
+    }
+
+    public static func == (left: ObjectPublisher, right: ObjectPublisher) -> Bool {
+        left.id == right.id && left.link === right.link
+    }
+    public func hash(into hasher: inout Hasher) { hasher.combine(id) }
+
+    // MARK: Observers
+
+    /// Calls back after each change, for as long as the observer lives. The observer is not kept
+    /// alive; one that is there already is replaced.
+    public func addObserver<T: AnyObject>(
+        _ observer: T, notifyInitial: Bool = false,
+        _ callback: @escaping (ObjectPublisher<O>) -> Void
+    ) {
+        addObserver(observer, notifyInitial: notifyInitial) { publisher, _ in callback(publisher) }
+    }
+
+    /// The same with the source identifier of the transaction.
+    public func addObserver<T: AnyObject>(
+        _ observer: T, notifyInitial: Bool = false, initialSourceIdentifier: Any? = nil,
+        _ callback: @escaping (ObjectPublisher<O>, _ sourceIdentifier: Any?) -> Void
+    ) {
+        checkExecutor()
+        _ = currentSnapshot
+        observers.add(observer, callback)
+        if notifyInitial { callback(self, initialSourceIdentifier) }
+    }
+
+    /// Removes an observer. It is told nothing more.
+    public func removeObserver<T: AnyObject>(_ observer: T) {
+        checkExecutor()
+        observers.remove(observer)
+    }
+
+    private func checkExecutor() {
+        Log.assert(
+            link.object?.viewExecutor.isCurrent ?? true,
+            "a publisher is used from where the stack's view lives")
+    }
+}
+
+extension ObjectPublisher: PublishedObject {
+    func change(in delivery: Delivery) throws(StoreError) -> PublishedChange? {
+        guard let store = delivery.stack.store(id.storeID) else { return nil }
+        let (fate, names) = try delivery.fate(of: id.number, id.entity, in: store)
+        switch fate {
+        case .none: return nil
+        case .updated: return delivery.isRefresh ? .everything : .properties(names)
+        case .deleted: return .everything
+        }
+    }
+
+    func forgetSnapshot() { known = nil }
+
+    func tell(_ change: PublishedChange, _ sourceIdentifier: Any?) {
+        registrar.withMutation(of: self, keyPath: \.snapshot) {}
+        for name in readProperties where change.concerns(name) {
+            registrar.withMutation(of: self, keyPath: \ObjectPublisher.[property: name]) {}
+        }
+        observers.tell(self, sourceIdentifier)
+    }
+}
+
+extension ObjectPublisher where O: CoreStoreObject {
+    /// A stored property of the object; nil when it was deleted.
+    public subscript<B: CoreStoreObject, V>(
+        dynamicMember member: KeyPath<O, FieldContainer<B>.Stored<V>>
+    ) -> V? {
+        value(member)
+    }
+
+    /// A computed property of the object.
+    public subscript<B: CoreStoreObject, V>(
+        dynamicMember member: KeyPath<O, FieldContainer<B>.Virtual<V>>
+    ) -> V? {
+        value(member)
+    }
+
+    /// A coded property of the object.
+    public subscript<B: CoreStoreObject, V>(
+        dynamicMember member: KeyPath<O, FieldContainer<B>.Coded<V>>
+    ) -> V? {
+        value(member)
+    }
+
+    private func value<K: AnyKeyPathStringConvertible, V>(_ member: KeyPath<O, K>) -> V? {
+        let name = Where<O>.name(member)
+        guard let object = viewObject else {
+            noteAccess([name])
+            return nil
+        }
+        let declaration = ClassMeta.of(type(of: object)).declarations.first { $0.keyPath == name }
+        noteAccess((declaration?.terms.affectedByKeyPaths() ?? []).union([name]))
+        return (declaration as? ValueField<V>)?.value(of: object)
+    }
+
+    /// The publishers of the objects that a relationship leads to.
+    public subscript<B: CoreStoreObject, V: FieldRelationshipType>(
+        dynamicMember member: KeyPath<O, FieldContainer<B>.Relationship<V>>
+    ) -> V.PublishedType? {
+        noteAccess([Where<O>.name(member)])
+        return currentSnapshot?[dynamicMember: member]
+    }
+
+    /// Anything of the object; nil when it was deleted.
+    public subscript<V>(dynamicMember member: KeyPath<O, V>) -> V? {
+        object.map { $0[keyPath: member] }
+    }
+}

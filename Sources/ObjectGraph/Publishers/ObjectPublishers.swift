@@ -1,0 +1,167 @@
+import Primitives
+import RecordStore
+
+/// A publisher of any class.
+protocol PublishedObject: AnyObject {
+    /// Nil when a step does nothing to the object.
+    func change(in delivery: Delivery) throws(StoreError) -> PublishedChange?
+    func forgetSnapshot()
+    func tell(_ change: PublishedChange, _ sourceIdentifier: Any?)
+}
+
+/// What of a published object differs.
+enum PublishedChange {
+    case everything
+    case properties(Set<KeyPathString>)
+
+    func concerns(_ name: KeyPathString) -> Bool {
+        switch self {
+        case .everything: true
+        case .properties(let names): names.contains(name)
+        }
+    }
+}
+
+/// The publishers of a stack's objects, which it keeps none alive of.
+///
+/// All that observe are one participant, so that a publisher for each row of a long list costs no
+/// registration of its own.
+final class ObjectPublishers: ViewParticipant, @unchecked Sendable {
+    private struct Key: Hashable {
+        var id: NSManagedObjectID
+        var type: ObjectIdentifier
+    }
+
+    private struct Entry {
+        weak var publisher: AnyObject?
+        var address: ObjectIdentifier
+        /// Its place among those that observe; nil while it does not.
+        var place: UInt64?
+    }
+
+    /// Any thread may drop the last reference to a publisher.
+    private let lock = NSLock()
+    private var entries: [Key: Entry] = [:]
+    private var nextPlace: UInt64 = 0
+    private var observingCount = 0
+    private weak var observers: ViewObservers?
+    /// Of the delivery that is running.
+    private var concerned: [(publisher: any PublishedObject, change: PublishedChange)] = []
+
+    private func key<O>(_ type: O.Type, _ id: NSManagedObjectID) -> Key {
+        Key(id: id, type: ObjectIdentifier(type))
+    }
+
+    /// The publisher of an object, made when there is none.
+    func publisher<O>(_ id: NSManagedObjectID, _ make: () -> ObjectPublisher<O>)
+        -> ObjectPublisher<O>
+    {
+        let key = key(O.self, id)
+        let known: AnyObject? = lock.withLock {
+            guard let entry = entries[key] else { return nil }
+            return entry.publisher
+        }
+        if let known = known as? ObjectPublisher<O> { return known }
+        let made = make()
+        lock.withLock {
+            entries[key] = Entry(publisher: made, address: ObjectIdentifier(made))
+        }
+        return made
+    }
+
+    func observe<O>(
+        _ publisher: ObjectPublisher<O>, _ id: NSManagedObjectID, _ stack: DataStack
+    ) {
+        let isFirst = lock.withLock {
+            entries[key(O.self, id)]?.place = nextPlace
+            nextPlace += 1
+            observingCount += 1
+            observers = stack.observers
+            return observingCount == 1
+        }
+        if isFirst { stack.withView { _ in stack.observers.add(self, .publisher) } }
+    }
+
+    /// Called by a publisher that goes.
+    func remove<O>(_ publisher: ObjectPublisher<O>, _ id: NSManagedObjectID) {
+        let key = key(O.self, id)
+        let isLast = lock.withLock {
+            guard let entry = entries[key], entry.address == ObjectIdentifier(publisher) else {
+                return false
+            }
+            entries[key] = nil
+            guard entry.place != nil else { return false }
+            observingCount -= 1
+            return observingCount == 0
+        }
+        if isLast { observers?.remove(self) }
+    }
+
+    private var observing: [any PublishedObject] {
+        let found = lock.withLock { entries.values.filter { $0.place != nil } }
+        return found.sorted { ($0.place ?? 0) < ($1.place ?? 0) }
+            .compactMap { $0.publisher as? any PublishedObject }
+    }
+
+    // MARK: Deliveries
+
+    func prepare(_ delivery: Delivery) -> Bool {
+        concerned = observing.compactMap { publisher in
+            do throws(StoreError) {
+                return try publisher.change(in: delivery).map { (publisher, $0) }
+            } catch {
+                Log.error(CoreStoreError(error), "a published object could not be compared.")
+                return nil
+            }
+        }
+        return !concerned.isEmpty
+    }
+
+    func keepOld(_ delivery: Delivery) {
+        for (publisher, _) in concerned { publisher.forgetSnapshot() }
+    }
+
+    func tellChanges(_ delivery: Delivery) {
+        let told = concerned
+        concerned = []
+        for (publisher, change) in told { publisher.tell(change, delivery.sourceIdentifier) }
+    }
+
+    func storesChanged() {
+        let all = observing
+        for publisher in all { publisher.forgetSnapshot() }
+        for publisher in all { publisher.tell(.everything, nil) }
+    }
+}
+
+/// Those who are called back by a publisher, which keeps none of them alive.
+struct PublisherObservers<Publisher: AnyObject> {
+    private final class Entry {
+        weak var observer: AnyObject?
+        var callback: ((Publisher, Any?) -> Void)?
+
+        init(_ observer: AnyObject, _ callback: @escaping (Publisher, Any?) -> Void) {
+            self.observer = observer
+            self.callback = callback
+        }
+    }
+
+    private var entries: [Entry] = []
+
+    mutating func add(_ observer: AnyObject, _ callback: @escaping (Publisher, Any?) -> Void) {
+        remove(observer)
+        entries.append(Entry(observer, callback))
+    }
+
+    mutating func remove(_ observer: AnyObject) {
+        // It is not told by a delivery that is running either.
+        for entry in entries where entry.observer === observer { entry.callback = nil }
+        entries.removeAll { $0.observer == nil || $0.callback == nil }
+    }
+
+    func tell(_ publisher: Publisher, _ sourceIdentifier: Any?) {
+        for entry in entries where entry.observer != nil {
+            entry.callback?(publisher, sourceIdentifier)
+        }
+    }
+}

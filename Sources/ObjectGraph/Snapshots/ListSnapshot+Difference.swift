@@ -1,0 +1,120 @@
+import Query
+
+extension ListSnapshot {
+    /// How one version of a list becomes another, by the rules of batch updates.
+    ///
+    /// - Deletions, updates and the origins of moves are places of the earlier version; insertions
+    ///   and the targets of moves are places of the later one.
+    /// - A deleted section has all its items among the deletions and the origins of moves, an
+    ///   inserted section has all its items among the insertions and the targets.
+    /// - An item that moves is not updated as well.
+    /// - All are ascending, moves by their origins.
+    public struct Difference: Hashable, Sendable {
+        /// An item in another place.
+        public struct Move: Hashable, Sendable {
+            public let from: IndexPath
+            public let to: IndexPath
+        }
+
+        let difference: ListDifference
+
+        public var isEmpty: Bool { difference.isEmpty }
+        public var deletedSections: [Int] { difference.deletedSections }
+        public var insertedSections: [Int] { difference.insertedSections }
+        public var deletions: [IndexPath] { difference.deletions.map(\.indexPath) }
+        public var insertions: [IndexPath] { difference.insertions.map(\.indexPath) }
+        public var moves: [Move] {
+            difference.moves.map { Move(from: $0.from.indexPath, to: $0.to.indexPath) }
+        }
+        public var updates: [IndexPath] { difference.updates.map(\.indexPath) }
+
+        /// How many items and sections are named.
+        public var count: Int {
+            difference.deletedSections.count + difference.insertedSections.count
+                + difference.deletions.count + difference.insertions.count
+                + difference.moves.count + difference.updates.count
+        }
+    }
+
+    /// What led from an earlier version of the list to this one.
+    ///
+    /// Two versions that a publisher or a monitor had are compared at the cost of what differs. An
+    /// item that changed in between and changed back counts as updated: values are not compared.
+    /// Versions that the program has edited, and lists that were fetched apart, are compared item
+    /// by item; of the items that both have, the ``updatedItemIdentifiers`` count as updated then.
+    public func changes(since earlier: ListSnapshot) -> Difference {
+        Difference(difference: difference(to: earlier.storage, storage))
+    }
+
+    private func difference(to old: Storage, _ new: Storage) -> ListDifference {
+        guard case .listed(let before) = old, case .listed(let after) = new,
+            before.content.lineage == after.content.lineage
+        else { return EditedList(old).difference(to: EditedList(new)) }
+        var difference = TreeDifference.between(before.content, after.content)
+        // A list without sections has one here as long as it has an item.
+        if before.sectionCount == 0, after.sectionCount == 1, difference.insertedSections.isEmpty {
+            difference.insertedSections = [0]
+        }
+        if before.sectionCount == 1, after.sectionCount == 0, difference.deletedSections.isEmpty {
+            difference.deletedSections = [0]
+        }
+        return difference
+    }
+}
+
+extension EditedList {
+    init<O: DynamicObject>(_ storage: ListSnapshot<O>.Storage) {
+        switch storage {
+        case .listed(let list): self.init(list)
+        case .edited(let list): self = list
+        }
+    }
+
+    private var entries: [(id: NSManagedObjectID, path: ListPath)] {
+        sections.enumerated().flatMap { section, content in
+            content.items.enumerated().map {
+                (id: $1, path: ListPath(section: section, item: $0))
+            }
+        }
+    }
+
+    /// An ID that is in a list twice counts where it is first.
+    func difference(to other: EditedList) -> ListDifference {
+        var difference = ListDifference()
+        let paired = LinearDifference.pairedSections(sections.map(\.id), other.sections.map(\.id))
+        difference.deletedSections = sections.indices.filter { paired[$0] == nil }
+        let stayed = Set(paired.compactMap { $0 })
+        difference.insertedSections = other.sections.indices.filter { !stayed.contains($0) }
+        let (old, new) = (entries, other.entries)
+        var position: [NSManagedObjectID: Int] = [:]
+        for (index, entry) in new.enumerated() where position[entry.id] == nil {
+            position[entry.id] = index
+        }
+        var common: [(old: Int, new: Int)] = []
+        for (index, entry) in old.enumerated() {
+            if let place = position.removeValue(forKey: entry.id) {
+                common.append((index, place))
+            } else {
+                difference.deletions.append(entry.path)
+            }
+        }
+        let found = Set(common.map(\.new))
+        difference.insertions = new.indices.filter { !found.contains($0) }.map { new[$0].path }
+        // Items whose section stays can stay; as many as can be do.
+        let candidates = common.indices.filter {
+            paired[old[common[$0].old].path.section] == new[common[$0].new].path.section
+        }
+        let run = AscendingRun.longest(in: candidates.map { common[$0].new })
+        let kept = Set(run.map { candidates[$0] })
+        for (index, pair) in common.enumerated() {
+            let entry = old[pair.old]
+            if !kept.contains(index) {
+                difference.moves.append(
+                    ListDifference.Move(from: entry.path, to: new[pair.new].path))
+            } else if other.reloaded.contains(entry.id) {
+                difference.updates.append(entry.path)
+            }
+        }
+        return difference
+    }
+}

@@ -1,0 +1,115 @@
+// Changing a copy of a list. The first change takes as long as the list has items. An anchor or a
+// section that is not there ends the program.
+
+extension ListSnapshot {
+    /// - Parameter sectionID: the section to append to; nil for the last one.
+    public mutating func appendItems<C: Collection>(
+        withIDs itemIDs: C, toSectionWithID sectionID: SectionID? = nil
+    ) where C.Element == ItemID {
+        edit { list in
+            guard
+                let section = sectionID.map({ list.section(known: $0) })
+                    ?? list.sections.indices.last
+            else { Log.abort("a snapshot has no section to append to") }
+            list.sections[section].items += itemIDs
+        }
+    }
+
+    public mutating func appendItems<C: Collection>(
+        with itemIDs: C, toSectionAt sectionIndex: Int
+    ) where C.Element == ItemID {
+        edit { $0.sections[sectionIndex].items += itemIDs }
+    }
+
+    public mutating func insertItems<C: Collection>(
+        withIDs itemIDs: C, beforeItemID: ItemID
+    ) where C.Element == ItemID {
+        edit { $0.insert(itemIDs, at: $0.place(known: beforeItemID)) }
+    }
+
+    public mutating func insertItems<C: Collection>(
+        withIDs itemIDs: C, afterItemID: ItemID
+    ) where C.Element == ItemID {
+        edit { list in
+            let place = list.place(known: afterItemID)
+            list.insert(itemIDs, at: (place.section, place.item + 1))
+        }
+    }
+
+    public mutating func insertItems<C: Collection>(
+        withIDs itemIDs: C, at indexPath: IndexPath
+    ) where C.Element == ItemID {
+        edit { $0.insert(itemIDs, at: (indexPath[0], indexPath[1])) }
+    }
+
+    /// Items that are not there are passed over.
+    public mutating func deleteItems<S: Sequence>(withIDs itemIDs: S) where S.Element == ItemID {
+        edit { $0.remove(Set(itemIDs)) }
+    }
+
+    public mutating func deleteItems<S: Sequence>(
+        at indexPaths: S
+    ) where S.Element == IndexPath {
+        edit { list in
+            for path in Set(indexPaths).sorted().reversed() {
+                list.sections[path[0]].items.remove(at: path[1])
+            }
+        }
+    }
+
+    /// Deletes all items; the sections stay.
+    public mutating func deleteAllItems() {
+        edit { list in
+            for index in list.sections.indices { list.sections[index].items = [] }
+        }
+    }
+
+    public mutating func moveItem(withID itemID: ItemID, beforeItemID: ItemID) {
+        edit { list in
+            list.take(itemID)
+            list.insert([itemID], at: list.place(known: beforeItemID))
+        }
+    }
+
+    public mutating func moveItem(withID itemID: ItemID, afterItemID: ItemID) {
+        edit { list in
+            list.take(itemID)
+            let place = list.place(known: afterItemID)
+            list.insert([itemID], at: (place.section, place.item + 1))
+        }
+    }
+
+    /// - Parameter newIndexPath: where the item is afterwards.
+    public mutating func moveItem(at indexPath: IndexPath, to newIndexPath: IndexPath) {
+        edit { list in
+            let id = list.sections[indexPath[0]].items.remove(at: indexPath[1])
+            list.insert([id], at: (newIndexPath[0], newIndexPath[1]))
+        }
+    }
+
+    /// Marks items to be shown anew; those that are not there are passed over.
+    public mutating func reloadItems<S: Sequence>(withIDs itemIDs: S) where S.Element == ItemID {
+        edit { list in
+            list.reloaded.formUnion(
+                Set(itemIDs).intersection(list.sections.flatMap(\.items)))
+        }
+    }
+
+    public mutating func reloadItems<S: Sequence>(
+        at indexPaths: S
+    ) where S.Element == IndexPath {
+        edit { list in
+            for path in indexPaths {
+                list.reloaded.insert(list.sections[path[0]].items[path[1]])
+            }
+        }
+    }
+}
+
+extension EditedList {
+    /// Takes an item out that has to be there.
+    fileprivate mutating func take(_ id: NSManagedObjectID) {
+        let place = place(known: id)
+        sections[place.section].items.remove(at: place.item)
+    }
+}

@@ -1,0 +1,88 @@
+/// Anything that stands for one stored object.
+public protocol AnyObjectRepresentation {
+    /// The identity of the object.
+    func objectID() -> NSManagedObjectID
+    /// The stack that the object is of; nil when that is gone.
+    func cs_dataStack() -> DataStack?
+}
+
+/// Anything that stands for one stored object of a class: a publisher, a monitor, a snapshot. An
+/// object itself has the same calls.
+public protocol ObjectRepresentation: AnyObjectRepresentation {
+    associatedtype ObjectType: DynamicObject
+
+    /// The publisher of the object: the same one for each call while it lives.
+    func asPublisher(in dataStack: DataStack) -> ObjectPublisher<ObjectType>
+    /// The object in a stack's view; nil when it is not there.
+    func asReadOnly(in dataStack: DataStack) -> ObjectType?
+    /// The object in a transaction; nil when it is not there.
+    func asEditable(in transaction: BaseDataTransaction) -> ObjectType?
+    /// The values of the object in a stack's view; nil when it is not there.
+    func asSnapshot(in dataStack: DataStack) -> ObjectSnapshot<ObjectType>?
+    /// The values of the object in a transaction; nil when it is not there.
+    func asSnapshot(in transaction: BaseDataTransaction) -> ObjectSnapshot<ObjectType>?
+}
+
+extension ObjectRepresentation {
+    public func asPublisher(in dataStack: DataStack) -> ObjectPublisher<ObjectType> {
+        dataStack.publishObject(objectID())
+    }
+
+    public func asReadOnly(in dataStack: DataStack) -> ObjectType? {
+        dataStack.fetchExisting(objectID())
+    }
+
+    public func asEditable(in transaction: BaseDataTransaction) -> ObjectType? {
+        transaction.fetchExisting(objectID())
+    }
+
+    public func asSnapshot(in dataStack: DataStack) -> ObjectSnapshot<ObjectType>? {
+        asReadOnly(in: dataStack).flatMap { ObjectSnapshot($0) }
+    }
+
+    public func asSnapshot(
+        in transaction: BaseDataTransaction
+    ) -> ObjectSnapshot<ObjectType>? {
+        asEditable(in: transaction).flatMap { ObjectSnapshot($0) }
+    }
+}
+
+extension DynamicObject where Self: CoreStoreObject {
+    /// The stack that the object is of; nil when that is gone.
+    public func cs_dataStack() -> DataStack? { raw?.context.stack }
+
+    /// The publisher of the object: the same one for each call while it lives.
+    public func asPublisher(in dataStack: DataStack) -> ObjectPublisher<Self> {
+        dataStack.publishObject(objectID())
+    }
+
+    /// The publisher of the object in its own stack; nil when that is gone.
+    public func asPublisher() -> ObjectPublisher<Self>? {
+        cs_dataStack().map { asPublisher(in: $0) }
+    }
+
+    /// The object in a stack's view; nil when it is not there.
+    public func asReadOnly(in dataStack: DataStack) -> Self? {
+        dataStack.fetchExisting(objectID())
+    }
+
+    /// The object in a transaction; nil when it is not there.
+    public func asEditable(in transaction: BaseDataTransaction) -> Self? {
+        transaction.fetchExisting(objectID())
+    }
+
+    /// The object's values in a stack's view; nil when it is not there.
+    public func asSnapshot(in dataStack: DataStack) -> ObjectSnapshot<Self>? {
+        asReadOnly(in: dataStack).flatMap { ObjectSnapshot($0) }
+    }
+
+    /// The object's values in a transaction; nil when it is not there.
+    public func asSnapshot(in transaction: BaseDataTransaction) -> ObjectSnapshot<Self>? {
+        asEditable(in: transaction).flatMap { ObjectSnapshot($0) }
+    }
+
+    /// The object's values as it has them; nil when it was deleted.
+    public func asSnapshot() -> ObjectSnapshot<Self>? { ObjectSnapshot(self) }
+}
+
+extension ObjectMonitor: ObjectRepresentation {}

@@ -1,0 +1,88 @@
+import Dispatch
+import Primitives
+import RecordStore
+
+/// The commits of one unsafe transaction, one after the other, on whatever threads they run. The
+/// transaction takes over what they left when it is next used and none is under way.
+final class CommitLine: Sendable {
+    /// What the last commit took up and where it left the stores.
+    struct Landing: @unchecked Sendable {
+        var committed: [ObjectIdentifier: FrozenRecords]
+        var bases: [ObjectIdentifier: RecordReader]
+    }
+
+    private struct State {
+        var waitingCount = 0
+        var landing: Landing?
+        var conflicts: [CommitConflict] = []
+    }
+
+    let queue = DispatchQueue(label: "org.trellis.unsafe")
+    private let state = Mutex(State())
+
+    /// Those of the last commit that ended.
+    var conflicts: [CommitConflict] { state.withLock { $0.conflicts } }
+
+    /// Counts a commit that is about to be queued.
+    func begin() { state.withLock { $0.waitingCount += 1 } }
+
+    /// What is to be taken over, once.
+    func takeLanding() -> Landing? {
+        state.withLock { state in
+            guard state.waitingCount == 0 else { return nil }
+            defer { state.landing = nil }
+            return state.landing
+        }
+    }
+
+    /// Commits changes. Called on the queue, once for each `begin()`.
+    func commit(
+        _ changes: UnsafeChanges, to stack: DataStack, _ sourceIdentifier: Any?,
+        _ durability: Durability?
+    ) throws(CoreStoreError) {
+        defer { state.withLock { $0.waitingCount -= 1 } }
+        // A commit before it, which the transaction has not taken over yet, has a part of them.
+        let before = state.withLock { $0.landing?.committed } ?? [:]
+        let changes = changes.since(before)
+        var conflicts: [CommitConflict] = []
+        if changes.parts.contains(where: { !$0.touched.isEmpty }) {
+            conflicts = try stack.run(SynchronousDataTransaction.self, sourceIdentifier, durability)
+            {
+                transaction in
+                try Self.merge(changes, transaction.context)
+            }
+        }
+        do throws(StoreError) {
+            try land(changes, conflicts)
+        } catch {
+            throw CoreStoreError(error)
+        }
+    }
+
+    private static func merge(
+        _ changes: UnsafeChanges, _ target: EditingContext
+    ) throws(StoreError) -> [CommitConflict] {
+        var bases: [ObjectIdentifier: RecordReader] = [:]
+        for part in changes.parts where !part.touched.isEmpty {
+            bases[ObjectIdentifier(part.store)] = try target.readerBefore(for: part.store)
+        }
+        var merge = ChangeMerge(changes, into: target, over: bases)
+        try merge.apply()
+        return merge.conflicts
+    }
+
+    private func land(
+        _ changes: UnsafeChanges, _ conflicts: [CommitConflict]
+    ) throws(StoreError) {
+        var landing = Landing(committed: [:], bases: [:])
+        for part in changes.parts {
+            let name = ObjectIdentifier(part.store)
+            landing.committed[name] = part.to
+            landing.bases[name] = try part.store.database.snapshot()
+        }
+        state.withLock { state in
+            state.landing = landing
+            state.conflicts = conflicts
+        }
+    }
+}

@@ -1,0 +1,284 @@
+import RecordStore
+
+/// A transaction without a closure, for changes that come about over time: see
+/// ``DataStack/beginUnsafe(supportsUndo:sourceIdentifier:name:fileID:line:)``.
+///
+/// It shows the commits of the moment when it was begun, with its own changes over them, and waits
+/// for no other transaction until it commits. A commit merges the changes into what others have
+/// committed meanwhile, property by property: the transaction's values win, and ``conflicts`` names
+/// the properties that both had changed. Afterwards the transaction shows the newest commit, and
+/// goes on. Changes that were never committed are gone with the transaction.
+///
+/// Use a transaction and its objects on one thread at a time: seeing to that is the program's part,
+/// hence the name.
+public final class UnsafeDataTransaction: BaseDataTransaction, @unchecked Sendable {
+    private let changing: UnsafeContext
+    private let line = CommitLine()
+    /// The transaction around this one.
+    private var parent: UnsafeDataTransaction?
+    private var nestedConflicts: [CommitConflict] = []
+
+    required init(stack: DataStack, context: EditingContext, sourceIdentifier: Any?) {
+        guard let changing = context as? UnsafeContext else {
+            preconditionFailure("an unsafe transaction has a context of its kind")
+        }
+        self.changing = changing
+        super.init(stack: stack, context: context, sourceIdentifier: sourceIdentifier)
+    }
+
+    deinit {
+        stack.noteObjectsMade(changing.objectsMade)
+        changing.end()
+    }
+
+    /// Whether groups of changes can be undone.
+    public var supportsUndo: Bool { changing.history != nil }
+
+    /// What the last commit that ended met: properties and objects that others had changed since
+    /// the transaction read them.
+    public var conflicts: [CommitConflict] { parent == nil ? line.conflicts : nestedConflicts }
+
+    override func checkOpen() {
+        super.checkOpen()
+        takeOver()
+    }
+
+    public override var hasChanges: Bool {
+        takeOver()
+        return super.hasChanges
+    }
+
+    /// Moves to what the last commit left.
+    private func takeOver() {
+        guard let landing = line.takeLanding() else { return }
+        attempt("the state after a commit could not be read.") { () throws(StoreError) in
+            try changing.move(to: landing.bases, committed: landing.committed)
+        }
+    }
+
+    private func attempt(_ message: String, _ body: () throws(StoreError) -> Void) {
+        do throws(StoreError) {
+            try body()
+        } catch {
+            changing.fail(error, message)
+        }
+    }
+
+    // MARK: Committing
+
+    /// Commits the changes in the background. The transaction may go on at once.
+    ///
+    /// - Parameter completion: is called where the stack's view lives, when the view has the
+    ///   changes; with nil when there was nothing to commit, too.
+    @preconcurrency
+    public func commit(
+        durability: Durability? = nil,
+        _ completion: @escaping @Sendable (_ error: CoreStoreError?) -> Void = { _ in }
+    ) {
+        let outcome: Result<UnsafeChanges, CoreStoreError> = Result {
+            () throws(CoreStoreError) in try begunCommit()
+        }
+        let stack = stack
+        @Sendable func end(_ error: CoreStoreError?) {
+            stack.viewExecutor.run {
+                stack.deliver()
+                completion(error)
+            }
+        }
+        switch outcome {
+        case .failure(let error): end(error)
+        case .success where parent != nil: end(nil)
+        case .success(let changes):
+            let identifier = Carried(sourceIdentifier)
+            line.queue.async { [line] in
+                do throws(CoreStoreError) {
+                    try line.commit(changes, to: stack, identifier.value, durability)
+                    end(nil)
+                } catch {
+                    end(error)
+                }
+            }
+        }
+    }
+
+    /// Commits the changes; returns when they are as safe as the durability says. When it throws,
+    /// the transaction keeps its changes.
+    public func commitAndWait(durability: Durability? = nil) throws(CoreStoreError) {
+        guard !stack.writerTurn.isHeldByCaller || parent != nil else {
+            throw .failure(
+                .misuse, "an unsafe transaction was committed inside another transaction")
+        }
+        let changes = try begunCommit()
+        guard parent == nil else { return }
+        let outcome: Result<Void, CoreStoreError> = line.queue.sync {
+            Result { () throws(CoreStoreError) in
+                try line.commit(changes, to: stack, sourceIdentifier, durability)
+            }
+        }
+        try outcome.get()
+        takeOver()
+        if stack.viewExecutor.isCurrent { stack.deliver() } else { stack.viewSteps.announce() }
+    }
+
+    /// What a commit takes up; of a nested transaction it is in the one around it then.
+    private func begunCommit() throws(CoreStoreError) -> UnsafeChanges {
+        checkOpen()
+        do throws(StoreError) {
+            if let failure = changing.failure { throw failure }
+            try changing.endGroup()
+        } catch {
+            throw Self.reported(CoreStoreError(error))
+        }
+        do throws(CoreStoreError) {
+            try changing.validateDenials()
+        } catch {
+            throw Self.reported(error)
+        }
+        do throws(StoreError) {
+            let changes = try changing.freeze()
+            if let parent {
+                nestedConflicts = try parent.merge(changes)
+                try changing.move(
+                    to: try parent.frozenStates(of: changes), committed: changes.states)
+            } else {
+                line.begin()
+            }
+            return changes
+        } catch {
+            throw Self.reported(CoreStoreError(error))
+        }
+    }
+
+    private static func reported(_ failure: CoreStoreError) -> CoreStoreError {
+        Log.error(failure, "an unsafe transaction could not be committed.")
+        return failure
+    }
+
+    private func merge(_ changes: UnsafeChanges) throws(StoreError) -> [CommitConflict] {
+        checkOpen()
+        var merge = ChangeMerge(changes, into: changing, over: try frozenStates(of: changes))
+        do throws(StoreError) {
+            try merge.apply()
+            try changing.flush()
+        } catch {
+            // What was merged in part is taken back with all else.
+            changing.refuseCommit(error)
+            throw error
+        }
+        return merge.conflicts
+    }
+
+    private func frozenStates(
+        of changes: UnsafeChanges
+    ) throws(StoreError) -> [ObjectIdentifier: RecordReader] {
+        var states: [ObjectIdentifier: RecordReader] = [:]
+        for part in changes.parts {
+            states[ObjectIdentifier(part.store)] = try changing.frozen(part.store)
+        }
+        return states
+    }
+
+    // MARK: Groups and undoing
+
+    /// Ends a group of changes, which ``undo()`` takes back at once. Nothing is stored.
+    public func flush() {
+        checkOpen()
+        attempt("the changes of a transaction could not be flushed.") { () throws(StoreError) in
+            try changing.endGroup()
+        }
+    }
+
+    /// The same after a closure; not when that throws.
+    public func flush<Failure: Error>(closure: () throws(Failure) -> Void) throws(Failure) {
+        try closure()
+        flush()
+    }
+
+    /// Discards all changes since the last commit, and what could be undone.
+    public func rollback() {
+        checkOpen()
+        attempt("the changes of a transaction could not be taken back.") { () throws(StoreError) in
+            try changing.rollBack()
+        }
+    }
+
+    /// Whether there is a group of changes to take back. Commits and ``rollback()`` end what can be
+    /// undone, and so do the oldest groups when all of them take more than 64 MiB.
+    public var canUndo: Bool {
+        takeOver()
+        return supportsUndo
+            && (changing.history?.canUndo == true || changing.changes.isFlushNeeded)
+    }
+
+    /// Whether there is a group of changes that was undone, and nothing was changed since.
+    public var canRedo: Bool {
+        takeOver()
+        return changing.history?.canRedo == true && !changing.changes.isFlushNeeded
+    }
+
+    /// Takes back the changes since the last ``flush()``, or else those of the group before it.
+    /// Objects show their values of then; the ones that were created in the group are deleted, and
+    /// those that it deleted are there again.
+    public func undo() { goBack(redoes: false) }
+
+    /// Does again what ``undo()`` took back last.
+    public func redo() { goBack(redoes: true) }
+
+    private func goBack(redoes: Bool) {
+        checkOpen()
+        guard supportsUndo else {
+            Log.assert(false, "a transaction was begun without support for undoing")
+            return
+        }
+        attempt("changes could not be undone.") { () throws(StoreError) in
+            _ = try changing.goBack(redoes: redoes)
+        }
+    }
+
+    // MARK: Nesting
+
+    /// Begins a transaction inside this one: it shows this one's changes, and its commits go to
+    /// this one and to no store.
+    public func beginUnsafe(
+        supportsUndo: Bool = false, sourceIdentifier: Any? = nil
+    ) -> UnsafeDataTransaction {
+        checkOpen()
+        let context = UnsafeContext(
+            of: stack, parent: changing, supportsUndo: supportsUndo,
+            PinPlace(name: nil, fileID: #fileID, line: #line))
+        let nested = UnsafeDataTransaction(
+            stack: stack, context: context, sourceIdentifier: sourceIdentifier)
+        nested.parent = self
+        return nested
+    }
+}
+
+extension DataStack {
+    /// Begins a transaction without a closure, for changes that come about over time. It pins the
+    /// newest commits and blocks no other transaction:
+    ///
+    /// ```swift
+    /// let transaction = dataStack.beginUnsafe(supportsUndo: true)
+    /// let person = transaction.edit(person)
+    /// person?.name = "Ada"
+    /// transaction.flush()
+    /// transaction.undo()
+    /// try transaction.commitAndWait()
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - supportsUndo: whether groups of changes can be undone.
+    ///   - sourceIdentifier: what tells where the changes came from.
+    ///   - name: what ``DataStack/statistics`` calls the transaction; nil for the caller's file and
+    ///     line.
+    public func beginUnsafe(
+        supportsUndo: Bool = false, sourceIdentifier: Any? = nil, name: String? = nil,
+        fileID: StaticString = #fileID, line: UInt = #line
+    ) -> UnsafeDataTransaction {
+        let context = UnsafeContext(
+            of: self, parent: nil, supportsUndo: supportsUndo,
+            PinPlace(name: name, fileID: fileID, line: line))
+        return UnsafeDataTransaction(
+            stack: self, context: context, sourceIdentifier: sourceIdentifier)
+    }
+}

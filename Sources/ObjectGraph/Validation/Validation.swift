@@ -1,0 +1,176 @@
+import Foundation
+
+/// A rule that the objects of an entity keep: each commit checks what it inserts and updates.
+///
+/// ```swift
+/// Entity<Person>(
+///     "Person",
+///     validations: [
+///         .range(\.$age, 0...150),
+///         .length(\.$name, 1...80),
+///         .pattern(\.$email, "[^@]+@[^@]+"),
+///         .object("dies before the birth") { $0.died.map { died in died >= $0.born } ?? true },
+///     ])
+/// ```
+///
+/// Rules of an entity hold for those below it. They are no part of the stored model: objects that
+/// are stored already are checked when they next change. A property that is nil keeps every rule
+/// of a property; whether it may be nil is said by its type.
+public struct Validation<O: CoreStoreObject> {
+    let rule: ValidationRule
+
+    private init(_ rule: ValidationRule) { self.rule = rule }
+
+    private static func property<V: FieldStorableType>(
+        _ kind: Violation.Kind, _ keyPath: KeyPathString, _ type: V.Type,
+        _ fault: @escaping (V) -> String?
+    ) -> Validation {
+        Validation(
+            ValidationRule(
+                kind: kind,
+                test: .property(keyPath) { row, offset in
+                    row.isNull(offset) ? nil : fault(V.cs_load(row, offset))
+                }))
+    }
+
+    private static func outside<R: RangeExpression>(_ range: R, _ value: R.Bound) -> String? {
+        range.contains(value) ? nil : "is \(value); it takes \(range)"
+    }
+
+    /// A value lies in a range.
+    public static func range<B: CoreStoreObject, V: FieldStorableType, R: RangeExpression>(
+        _ keyPath: KeyPath<O, FieldContainer<B>.Stored<V>>, _ range: R
+    ) -> Validation where R.Bound == V {
+        property(.range, Where<O>.name(keyPath), V.self) { outside(range, $0) }
+    }
+
+    /// A value lies in a range, or is nil.
+    public static func range<B: CoreStoreObject, V: FieldStorableType, R: RangeExpression>(
+        _ keyPath: KeyPath<O, FieldContainer<B>.Stored<V?>>, _ range: R
+    ) -> Validation where R.Bound == V {
+        property(.range, Where<O>.name(keyPath), V.self) { outside(range, $0) }
+    }
+
+    private static func length<R: RangeExpression>(
+        _ keyPath: KeyPathString, _ range: R
+    ) -> Validation where R.Bound == Int {
+        property(.length, keyPath, String.self) { text in
+            range.contains(text.count)
+                ? nil : "has \(text.count) character(s); it takes \(range)"
+        }
+    }
+
+    /// A text has a number of characters.
+    public static func length<B: CoreStoreObject, R: RangeExpression>(
+        _ keyPath: KeyPath<O, FieldContainer<B>.Stored<String>>, _ range: R
+    ) -> Validation where R.Bound == Int {
+        length(Where<O>.name(keyPath), range)
+    }
+
+    /// A text has a number of characters, or is nil.
+    public static func length<B: CoreStoreObject, R: RangeExpression>(
+        _ keyPath: KeyPath<O, FieldContainer<B>.Stored<String?>>, _ range: R
+    ) -> Validation where R.Bound == Int {
+        length(Where<O>.name(keyPath), range)
+    }
+
+    private static func pattern(_ keyPath: KeyPathString, _ pattern: String) -> Validation {
+        guard let expression = try? NSRegularExpression(pattern: "\\A(?:\(pattern))\\z") else {
+            Log.abort("the pattern of \(O.self).\(keyPath) is no regular expression: \(pattern)")
+        }
+        return property(.pattern, keyPath, String.self) { text in
+            let all = NSRange(text.startIndex..., in: text)
+            return expression.firstMatch(in: text, range: all) == nil
+                ? "does not match \(pattern)" : nil
+        }
+    }
+
+    /// The whole of a text matches a regular expression. One that is none ends the program where it
+    /// is declared.
+    public static func pattern<B: CoreStoreObject>(
+        _ keyPath: KeyPath<O, FieldContainer<B>.Stored<String>>, _ pattern: String
+    ) -> Validation {
+        Self.pattern(Where<O>.name(keyPath), pattern)
+    }
+
+    /// The whole of a text matches a regular expression, or it is nil.
+    public static func pattern<B: CoreStoreObject>(
+        _ keyPath: KeyPath<O, FieldContainer<B>.Stored<String?>>, _ pattern: String
+    ) -> Validation {
+        Self.pattern(Where<O>.name(keyPath), pattern)
+    }
+
+    /// A value fulfils a condition of the program's own.
+    ///
+    /// - Parameters:
+    ///   - message: what is wrong when it does not.
+    ///   - isValid: is called on the thread that commits, with values that are not nil.
+    public static func value<B: CoreStoreObject, V: FieldStorableType>(
+        _ keyPath: KeyPath<O, FieldContainer<B>.Stored<V>>, _ message: String,
+        _ isValid: @escaping @Sendable (V) -> Bool
+    ) -> Validation {
+        property(.custom, Where<O>.name(keyPath), V.self) { isValid($0) ? nil : message }
+    }
+
+    /// An object fulfils a condition of the program's own, which may read its links.
+    ///
+    /// - Parameters:
+    ///   - message: what is wrong when it does not.
+    ///   - isValid: is called on the thread that commits, and changes nothing.
+    public static func object(
+        _ message: String, _ isValid: @escaping @Sendable (O) -> Bool
+    ) -> Validation {
+        Validation(
+            ValidationRule(
+                kind: .custom,
+                test: .object { object in
+                    guard let object = object as? O else { return nil }
+                    return isValid(object) ? nil : message
+                }))
+    }
+}
+
+/// A rule of any class.
+struct ValidationRule {
+    enum Test {
+        /// Of one property: what is wrong with its value in a row.
+        case property(KeyPathString, (FieldRow, Int) -> String?)
+        /// Of the whole object.
+        case object((CoreStoreObject) -> String?)
+    }
+
+    let kind: Violation.Kind
+    let test: Test
+}
+
+/// The rules of one entity, those of the entities above it included, with their columns.
+struct EntityRules {
+    struct Property {
+        let kind: Violation.Kind
+        let name: KeyPathString
+        let byteOffset: Int
+        let fault: (FieldRow, Int) -> String?
+    }
+
+    private(set) var properties: [Property] = []
+    private(set) var objects: [(CoreStoreObject) -> String?] = []
+
+    var isEmpty: Bool { properties.isEmpty && objects.isEmpty }
+
+    init(_ rules: [ValidationRule], _ columns: (KeyPathString) -> Int?) {
+        for rule in rules {
+            switch rule.test {
+            case .property(let name, let fault):
+                guard let offset = columns(name) else { continue }
+                properties.append(
+                    Property(kind: rule.kind, name: name, byteOffset: offset, fault: fault))
+            case .object(let fault): objects.append(fault)
+            }
+        }
+    }
+
+    /// Whether a row breaks a rule of a property.
+    func isBroken(by row: FieldRow) -> Bool {
+        properties.contains { $0.fault(row, $0.byteOffset) != nil }
+    }
+}

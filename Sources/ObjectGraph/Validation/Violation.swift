@@ -1,0 +1,72 @@
+/// One rule that a transaction breaks: what, of which object, and why.
+///
+/// A commit looks for all of them and throws once; see ``CoreStoreError/violations``.
+public struct Violation: Sendable, Hashable, CustomStringConvertible {
+    /// Which rule is broken.
+    public enum Kind: String, Sendable, Hashable {
+        /// A required property is nil.
+        case required
+        /// A relationship leads to too few or too many objects.
+        case count
+        /// A value is outside of its range.
+        case range
+        /// A text is too short or too long.
+        case length
+        /// A text does not match its pattern.
+        case pattern
+        /// A rule of the program's own.
+        case custom
+        /// An object that a deny rule protects was deleted.
+        case denied
+        /// Another object has the same values in a unique constraint.
+        case unique
+    }
+
+    /// The rule.
+    public let kind: Kind
+    /// The object that breaks it.
+    public let objectID: NSManagedObjectID
+    /// The object's entity.
+    public let entityName: EntityName
+    /// The properties concerned; empty for a rule of the whole object.
+    public let keyPaths: [KeyPathString]
+    /// What is wrong, in words.
+    public let message: String
+
+    public var description: String {
+        let property = keyPaths.isEmpty ? "" : "." + keyPaths.joined(separator: ",")
+        return "\(entityName)\(property) \(message)"
+    }
+
+    init(_ kind: Kind, _ raw: RawObject, _ keyPaths: [KeyPathString], _ message: String) {
+        self.kind = kind
+        objectID = raw.id
+        entityName = raw.entity.name
+        self.keyPaths = keyPaths
+        self.message = message
+    }
+}
+
+extension CoreStoreError {
+    private static let shownViolationCountMax = 10
+
+    /// What a transaction broke: every violation of the commit that threw, and empty for any other
+    /// error.
+    public var violations: [Violation] {
+        guard case .internalError(let error) = self else { return [] }
+        return error.userInfo[StoreFailure.violationsKey] as? [Violation] ?? []
+    }
+
+    static func violated(_ violations: [Violation]) -> CoreStoreError {
+        var lines = violations.prefix(shownViolationCountMax).map(\.description)
+        let rest = violations.count - lines.count
+        if rest > 0 { lines.append("and \(rest) more") }
+        return .internalError(
+            NSError: NSError(
+                domain: StoreFailure.domain, code: StoreFailure.Code.validation.rawValue,
+                userInfo: [
+                    NSLocalizedDescriptionKey: lines.joined(separator: "; "),
+                    StoreFailure.violationsKey: violations,
+                ]))
+    }
+}

@@ -1,0 +1,26 @@
+import Foundation
+
+/// What `Select` may give back: the value types, and `NSDictionary` for several columns.
+public protocol SelectResultType {}
+
+/// Several columns at once.
+public protocol SelectAttributesResultType: SelectResultType {}
+
+extension NSDictionary: SelectAttributesResultType {}
+
+/// A value that a query may return and a condition may compare with.
+public protocol QueryableAttributeType: Hashable, SelectResultType {
+    /// How the value is kept.
+    static var cs_rawAttributeType: NSAttributeType { get }
+
+    /// The value that a stored one becomes; nil when it cannot be this type. Numbers convert into
+    /// each other, a fraction being cut off.
+    static func cs_fromQueryableNativeType(_ value: Any) -> Self?
+
+    /// The stored form: a Bool, Int64, UInt64, Float, Double, Decimal, String, Data, Date, UUID,
+    /// URL or object ID.
+    func cs_toQueryableNativeType() -> Any
+}
+
+/// A value that an import may identify objects by.
+public protocol ImportableAttributeType: QueryableAttributeType {}

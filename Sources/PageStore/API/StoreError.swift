@@ -1,0 +1,104 @@
+/// What the storage engine reports: the world failed (a disk, a lock, damaged bytes), never the
+/// caller.
+///
+/// A program meets it inside ``CoreStoreError``; it says what happened (`code`), where (`page`,
+/// `byteOffset`, `path`) and what the system said (`systemError`, an `errno`).
+public struct StoreError: Error, Hashable, Sendable {
+    /// The kind of failure, for programs to switch over.
+    public enum Code: String, Hashable, Sendable, CaseIterable {
+        /// The file is not a Trellis store.
+        case notAStore
+        /// The file uses a format or a feature that this version does not know.
+        case newerFormat
+        /// The file ends before what it refers to.
+        case truncated
+        /// Bytes in the file contradict their checksum or the format.
+        case corrupt
+        /// The system failed to read, write or synchronise.
+        case io
+        /// There is no room for the transaction; the store stays usable.
+        case diskFull
+        /// The system denies access to the file or its folder.
+        case permissionDenied
+        /// There is no such file or folder.
+        case notFound
+        /// This process has the store open already.
+        case alreadyOpen
+        /// Another process has the store open for writing.
+        case lockedByOther
+        /// The store was opened for reading only.
+        case readOnly
+        /// An earlier write failed; the store must be opened anew before it is written again.
+        case poisoned
+        /// A key, a value or a file passes a limit of the format.
+        case tooLarge
+        /// The file's schema is another one than the program's.
+        case schemaMismatch
+        /// What was asked for cannot be done with this store.
+        case invalidArgument
+        /// The store has been closed.
+        case closed
+        /// A reader held its state for longer than the store's options allow.
+        case snapshotTooOld
+        /// Another file has taken the path of the open store.
+        case fileReplaced
+        /// The file of the open store has another name now, and its path leads to nothing.
+        case fileRenamed
+        /// The file of the open store has been removed; its content lasts until the store is
+        /// closed.
+        case fileRemoved
+        /// The program's model contradicts itself; no file was looked at.
+        case invalidModel
+        /// The program's model has a unique constraint that the file has not, and stored objects
+        /// break it.
+        case duplicateValues
+    }
+
+    /// The kind of failure.
+    public var code: Code
+    /// The logical page concerned, when one is.
+    public var page: UInt64?
+    /// The byte of the file concerned, counted from its start, when one is.
+    public var byteOffset: UInt64?
+    /// The file concerned, when one is.
+    public var path: String?
+    /// One sentence for the person who must act.
+    public var message: String
+    /// The system's error number (`errno`), when the system reported one.
+    public var systemError: Int32?
+
+    package init(
+        _ code: Code, _ message: String, page: UInt64? = nil, byteOffset: UInt64? = nil,
+        path: String? = nil, systemError: Int32? = nil
+    ) {
+        self.code = code
+        self.message = message
+        self.page = page
+        self.byteOffset = byteOffset
+        self.path = path
+        self.systemError = systemError
+    }
+
+    package static func corrupt(
+        _ page: PageID? = nil, _ message: String, byteOffset: UInt64? = nil
+    ) -> StoreError {
+        StoreError(.corrupt, message, page: page?.rawValue, byteOffset: byteOffset)
+    }
+
+    package func at(path: String) -> StoreError {
+        var copy = self
+        copy.path = copy.path ?? path
+        return copy
+    }
+}
+
+extension StoreError: CustomStringConvertible {
+    public var description: String {
+        var text = "\(code.rawValue): \(message)"
+        if let page { text += ", page \(page)" }
+        if let byteOffset { text += ", byte \(byteOffset)" }
+        if let path { text += ", in \(path)" }
+        if let systemError { text += " (system error \(systemError))" }
+        return text
+    }
+}

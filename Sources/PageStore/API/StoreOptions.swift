@@ -1,0 +1,50 @@
+/// How a store is opened, and its limits.
+package struct StoreOptions: Sendable {
+    package var pageSizeInBytes = 16_384
+    package var unitSizeInBytes = 1024
+    package var cacheSizeInBytes = 64 << 20
+    package var mode = OpenMode.writing
+    package var isCompressed = true
+    /// How long opening for writing waits for another process that has the writer's lock.
+    package var writerTimeout = Duration.zero
+    /// Readers that hold a generation for longer may lose it when its space is needed; nil lets
+    /// them keep it for as long as they like.
+    package var snapshotAgeMax: Duration?
+    /// Whether checkpoints run beside commits, on a thread of their own. Without, the commit
+    /// that makes one due waits for it.
+    package var checkpointsInBackground = true
+    /// The length of a log segment where commits do not ask for more.
+    package var logSegmentSizeInBytes = 128 << 10
+    /// A checkpoint follows the commit that takes the log past this many bytes.
+    package var logBytesMax: UInt64 = 16 << 20
+    /// A checkpoint follows the commit that takes the images in memory past this many bytes,
+    /// when three quarters of it are left without those that no snapshot shows.
+    package var versionBytesMax = 32 << 20
+    /// A checkpoint follows the commit that takes the bytes written out of line past this many
+    /// and an eighth of the file: what they replaced cannot be used again before.
+    package var outOfLineBytesMax: UInt64 = 16 << 20
+    /// A store without commits for so long makes a checkpoint of a log of at least
+    /// `idleLogBytesMin`, or where one would free much space. Only in the background.
+    package var idleIntervalInMilliseconds = 2000
+    package var idleLogBytesMin: UInt64 = 1 << 20
+    /// While a checkpoint runs, log and images may grow to this many times their limits; then
+    /// transactions wait for it to end before they begin.
+    package var hardLimitFactor = 4
+    /// A relaxed commit is durable after this time at the latest…
+    package var relaxedIntervalInMilliseconds = 1000
+    /// … or when this many bytes of log are not.
+    package var relaxedBytesMax: UInt64 = 1 << 20
+    /// What a transaction may hold of pages that it changed before it writes some out.
+    package var dirtyBytesMax = 48 << 20
+    /// A free end of the file of at least this many bytes, and an eighth of it, is cut off.
+    package var tailBytesMin: UInt64 = 256 << 10
+    /// An empty tree that gets so many bytes of entries at once is built bottom-up, and its
+    /// pages are written straight to their extents.
+    package var bulkBytesMin = 1 << 20
+    /// A transaction with more bytes of pages writes them straight to their extents.
+    package var outOfLineBytesMin = 8 << 20
+    /// For tests: who goes on where threads meet. Nil leaves that to the system.
+    package var schedule: (any Schedule)?
+
+    package init() {}
+}

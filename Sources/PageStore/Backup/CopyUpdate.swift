@@ -1,0 +1,72 @@
+/// Bringing an earlier copy of a store up to date: decisions/010.
+struct CopyUpdate {
+    private let origin: StoreParts
+
+    init(from origin: StoreParts) { self.origin = origin }
+
+    /// Brings a copy up to the newest commit of the store, and writes only the pages that changed
+    /// since. Returns how many: see ``Engine/updateCopy(at:files:)``.
+    func run(at path: String, _ files: any FileSystem) throws(StoreError) -> Int {
+        guard try files.identity(path) != nil else {
+            throw StoreError(.notFound, "there is no copy to bring up to date", path: path)
+        }
+        let superblock = origin.pager.superblock
+        let snapshot = try origin.snapshot()
+        let copy = try Engine.open(
+            path: path, options: origin.context.copyOptions, files: files)
+        let count: Int
+        do throws(StoreError) {
+            try checkOrigin(of: copy.parts, superblock, snapshot.commitNumber)
+            count = try take(snapshot, of: superblock, into: copy.parts)
+        } catch {
+            // What was begun is not to be completed by closing.
+            copy.parts.context.health.poison(error)
+            try? copy.close()
+            throw error.at(path: path)
+        }
+        try copy.close()
+        return count
+    }
+
+    private func checkOrigin(
+        of copy: StoreParts, _ superblock: Superblock, _ commit: UInt64
+    ) throws(StoreError) {
+        let (own, shown) = copy.pager.withPublished { ($0.superblock, $0.commitNumber) }
+        let reason: String? =
+            if copy.context.uuid != origin.context.uuid {
+                "the file is a copy of another store"
+            } else if own.originLineage == 0 || own.originLineage != superblock.lineage {
+                "the copy was not made of this file, whose history may be another one"
+            } else if shown != own.originCommit {
+                "the copy has been changed since it was made"
+            } else if shown > commit {
+                "the copy is newer than the store"
+            } else {
+                nil
+            }
+        if let reason { throw StoreError(.invalidArgument, "\(reason); make a new one") }
+    }
+
+    /// Makes the pages of a snapshot of the origin the copy's own.
+    private func take(
+        _ snapshot: Snapshot, of superblock: Superblock, into copy: StoreParts
+    ) throws(StoreError) -> Int {
+        try copy.turn.withState { turn throws(StoreError) in
+            try Recovery(copy).prepareWriting(&turn)
+            let shown = copy.pager.commitNumber
+            guard shown < snapshot.commitNumber else { return 0 }
+            let known = Set(try copy.stagedSnapshot(turn).content().pages)
+            let pages = try snapshot.content().pages
+            let changed = try snapshot.pagesChanged(since: shown)
+                .union(Set(pages).subtracting(known))
+            let versions = try copy.writePages(changed.sorted(), of: snapshot)
+            copy.show(
+                snapshot, versions, freed: known.subtracting(pages), pages: pages, &turn)
+            copy.pager.withPublished { $0.note(origin: superblock, snapshot.commitNumber) }
+            try copy.checkpointer.checkpoint(&turn)
+            // The older superblock's log does not lead here: no log has these pages.
+            try copy.checkpointer.writeMirrorSuperblock()
+            return versions.count
+        }
+    }
+}

@@ -1,0 +1,134 @@
+/// A backup beside running transactions: a file that is a store of its own.
+struct StoreCopy {
+    private let origin: StoreParts
+    /// Where the copy goes.
+    private let files: any FileSystem
+
+    init(of origin: StoreParts, _ files: any FileSystem) {
+        self.origin = origin
+        self.files = files
+    }
+
+    /// Writes the newest commit into a new file, page after page, as a store of its own with the
+    /// same identity. Transactions go on meanwhile; the copy is of the moment when it began.
+    ///
+    /// Throws `invalidArgument` when there is a file at the path already. The path names a file
+    /// only when the copy is whole and durable.
+    func write(to path: String) throws(StoreError) {
+        let snapshot = try origin.snapshot()
+        guard try files.identity(path) == nil else {
+            throw StoreError(
+                .invalidArgument, "there is a file of that name already", path: path)
+        }
+        let unfinished = path + ".part"
+        if try files.identity(unfinished) != nil { try files.unlink(unfinished) }
+        do throws(StoreError) {
+            try write(snapshot, to: unfinished)
+            try files.rename(unfinished, to: path)
+            try files.syncDirectory(of: path)
+        } catch {
+            try? files.unlink(unfinished)
+            throw error.at(path: path)
+        }
+    }
+
+    private func write(_ snapshot: Snapshot, to path: String) throws(StoreError) {
+        let opened = try OpenFile(path, .create, in: files)
+        let parts: StoreParts
+        do throws(StoreError) {
+            parts = try Creation.create(
+                path: path, options: origin.context.copyOptions, files: files, opened,
+                uuid: origin.context.uuid)
+        } catch {
+            opened.close()
+            throw error
+        }
+        let copy = Engine(parts, Following(parts))
+        let originSuperblock = origin.pager.superblock
+        try parts.turn.withState { turn throws(StoreError) in
+            try fill(parts, &turn, from: snapshot, of: originSuperblock)
+        }
+        try copy.close()
+    }
+
+    /// Takes all pages of a snapshot over under their ids. The store is new, and this thread's.
+    private func fill(
+        _ copy: StoreParts, _ turn: inout WriterState, from snapshot: Snapshot,
+        of superblock: Superblock
+    ) throws(StoreError) {
+        let pages = try snapshot.content().pages
+        let versions = try copy.writePages(pages, of: snapshot)
+        copy.show(snapshot, versions, freed: [], pages: pages, &turn)
+        copy.pager.withPublished { $0.note(origin: superblock, snapshot.commitNumber) }
+        try copy.checkpointer.checkpoint(&turn)
+        try copy.checkpointer.writeMirrorSuperblock()
+    }
+}
+
+extension StoreContext {
+    /// What a copy is written with.
+    var copyOptions: StoreOptions {
+        var options = options
+        options.mode = .writing
+        options.checkpointsInBackground = false
+        options.cacheSizeInBytes = 1 << 20
+        return options
+    }
+}
+
+extension PublishedState {
+    /// Says in the next superblock which store this is a copy of, and as of when.
+    mutating func note(origin: Superblock, _ commit: UInt64) {
+        superblock.originLineage = origin.lineage
+        superblock.originCommit = commit
+    }
+}
+
+extension StoreParts {
+    /// Writes pages of another store's snapshot to extents of this one.
+    func writePages(
+        _ ids: [PageID], of snapshot: Snapshot
+    ) throws(StoreError) -> [(PageID, ExtentAddress)] {
+        var output = ExtentWriter(context, space, isRecent: false)
+        do throws(StoreError) {
+            let generation = pager.generationNumber
+            var versions: [(PageID, ExtentAddress)] = []
+            for id in ids {
+                let page = try snapshot.page(id)
+                // The cache may evict it, and its bytes are only lent.
+                defer { withExtendedLifetime(page) {} }
+                let address = try output.append(
+                    page.view, id: id.rawValue, kind: .page, generation: generation,
+                    commit: snapshot.commitNumber)
+                versions.append((id, address))
+            }
+            try output.flush()
+            return versions
+        } catch {
+            output.abandon()
+            throw error
+        }
+    }
+
+    /// Makes another store's snapshot this one's newest commit, for the next checkpoint to store:
+    /// no log has it.
+    ///
+    /// - Parameter pages: all pages of the snapshot.
+    func show(
+        _ snapshot: Snapshot, _ versions: [(PageID, ExtentAddress)], freed: Set<PageID>,
+        pages: [PageID], _ turn: inout WriterState
+    ) {
+        let commit = snapshot.commitNumber
+        let root = snapshot.catalogRoot
+        pager.withPublished { published in
+            published.append(
+                versions.map { ($0.0, PageVersion.Content.extent($0.1)) }, commit: commit)
+            published.append(freed.map { ($0, PageVersion.Content.freed) }, commit: commit)
+            published.commitNumber = commit
+            published.catalogRoot = root
+        }
+        turn.stagedCommit = commit
+        turn.stagedRoot = root
+        turn.takeIDs(of: pages)
+    }
+}

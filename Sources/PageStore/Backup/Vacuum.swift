@@ -1,0 +1,57 @@
+/// Moves pages from the file's end to gaps before it, and gives the end back to the system.
+struct Vacuum {
+    /// How many pages are tried in vain before nothing is said to fit.
+    private static let misfitCountMax = 100
+
+    private let parts: StoreParts
+
+    init(_ parts: StoreParts) { self.parts = parts }
+
+    /// Moves about as many bytes as the budget says. Returns the bytes moved: zero when there is
+    /// nothing to gain.
+    func run(byteBudget: Int) throws(StoreError) -> Int {
+        // The gaps are what is free when the generation before is gone.
+        for _ in 0..<2 { try parts.checkpointNow() }
+        var moved = 0
+        try parts.checkpointNow { plan throws(StoreError) in
+            moved = try addMoves(to: &plan, byteBudget: byteBudget)
+        }
+        // What was left behind is free after the next checkpoint, and the end is cut off when
+        // neither superblock needs it.
+        for _ in 0..<3 { try parts.checkpointNow() }
+        return moved
+    }
+
+    /// Has the checkpoint store the pages that lie highest once more, where there is room below.
+    private func addMoves(
+        to plan: inout CheckpointPlan, byteBudget: Int
+    ) throws(StoreError) -> Int {
+        let known = Set(plan.versions.map(\.id))
+        // Later commits go on beside this and are no part of what the checkpoint stores.
+        let snapshot = Snapshot(
+            parts.pager, try parts.pager.pin(plan.commitNumber, plan.catalogRoot))
+        let extents = try snapshot.content().places
+        // The highest go first, and each lower than it lies.
+        var trial = parts.space.withMap { $0 }
+        trial.searchFromStart()
+        var moved = 0
+        var moves: [(id: PageID, version: PageVersion)] = []
+        var misfitCount = 0
+        for extent in extents.sorted(by: { $0.unit > $1.unit }) {
+            guard moved < byteBudget, misfitCount < Self.misfitCountMax else { break }
+            guard let id = extent.page, !known.contains(id) else { continue }
+            guard trial.allocate(Int(extent.unitCount), below: extent.unit) != nil else {
+                misfitCount += 1
+                continue
+            }
+            let version = PageVersion(
+                commit: plan.commitNumber, content: .image(try snapshot.page(id)))
+            moves.append((id: id, version: version))
+            plan.moves[id] = extent.unit
+            moved += Int(parts.context.geometry.bytes(ofUnits: extent.unitCount))
+        }
+        plan.versions = moves + plan.versions
+        parts.space.withMap { $0.searchFromStart() }
+        return moved
+    }
+}

@@ -1,0 +1,125 @@
+import Synchronization
+
+/// Columns that scans have read of a leaf's image, kept with it: eight bytes from each value, all
+/// from one offset and side by side. The next scan reads one line of the processor's cache where
+/// eight values share it, and not one or two for each value. What a column means, and which two
+/// are read together, the room above says (``ColumnPair``).
+///
+/// Only of published images, because those do not change; gone with the image. They take no more
+/// than an eighth of what the page does, and the cache gives way to them, as to the image's
+/// ``KeyTable``, which this counts too.
+struct ColumnCache: ~Copyable {
+    private static let columnCountMax = 6
+
+    private struct Kept {
+        var byteOffset = 0
+        var isSparse = false
+        var vector = ColumnVector()
+    }
+
+    private var columns = InlineArray<6, Kept>(repeating: Kept())
+    private var columnCount = 0
+    /// What counts them, once there are any.
+    private var counter: ColumnCacheBudget?
+    /// Bytes of the image's ``KeyTable``.
+    private var tableSize = 0
+
+    deinit {
+        guard let counter else { return }
+        counter.add(-tableSize)
+        for index in 0..<columnCount { counter.add(-columns[index].vector.words.capacity * 8) }
+    }
+
+    /// How many columns of a leaf may be kept. One alone would serve no scan, because two are read
+    /// together.
+    static func countMax(entryCount: Int, pageSizeInBytes: Int) -> Int {
+        let count = pageSizeInBytes / 8 / (max(entryCount, 1) * 8)
+        return count < 2 ? 0 : min(count, columnCountMax)
+    }
+
+    /// Both columns of a pair, which `read` gives where they are not there yet; nil when there is
+    /// no room for both.
+    mutating func vectors(
+        of pair: ColumnPair, columnCountMax: Int, countedBy kept: ColumnCacheBudget,
+        _ read: (Int) -> [UInt64]
+    ) -> ColumnVectors? {
+        let (dense, sparse) = (vector(at: pair.dense, false), vector(at: pair.sparse, true))
+        let missing = (dense == nil ? 1 : 0) + (sparse == nil ? 1 : 0)
+        guard columnCount + missing <= columnCountMax else { return nil }
+        return ColumnVectors(
+            dense: dense ?? add(ColumnVector(words: read(pair.dense)), pair.dense, false, kept),
+            sparse: sparse
+                ?? add(ColumnVector(sparse: read(pair.sparse)), pair.sparse, true, kept))
+    }
+
+    /// Counts the image's ``KeyTable``, which goes with the image as well.
+    mutating func countTable(_ bytes: Int, by kept: ColumnCacheBudget) {
+        tableSize = bytes
+        counter = kept
+        kept.add(bytes)
+    }
+
+    private mutating func add(
+        _ vector: ColumnVector, _ byteOffset: Int, _ isSparse: Bool, _ kept: ColumnCacheBudget
+    ) -> ColumnVector {
+        columns[columnCount] = Kept(byteOffset: byteOffset, isSparse: isSparse, vector: vector)
+        columnCount += 1
+        kept.add(vector.words.capacity * 8)
+        counter = kept
+        return vector
+    }
+
+    private func vector(at byteOffset: Int, _ isSparse: Bool) -> ColumnVector? {
+        for index in 0..<columnCount
+        where columns[index].byteOffset == byteOffset && columns[index].isSparse == isSparse {
+            return columns[index].vector
+        }
+        return nil
+    }
+}
+
+/// Two columns that are read together: where in each value their eight bytes are.
+package struct ColumnPair: Sendable {
+    package let dense: Int
+    /// Of a column that is mostly zero, no words are kept where all are.
+    package let sparse: Int
+
+    package init(dense: Int, sparse: Int) {
+        precondition(dense >= 0 && sparse >= 0, "an offset is before its value")
+        self.dense = dense
+        self.sparse = sparse
+    }
+}
+
+/// How many bytes all columns of one store's pages take.
+final class ColumnCacheBudget: Sendable {
+    private let sum = Atomic<Int>(0)
+
+    var count: Int { sum.load(ordering: .relaxed) }
+
+    func add(_ bytes: Int) { sum.wrappingAdd(bytes, ordering: .relaxed) }
+}
+
+/// Eight bytes of each value of a leaf, side by side.
+@usableFromInline
+package struct ColumnVector: Sendable {
+    /// Empty for a sparse column of zeros alone.
+    package private(set) var words: [UInt64] = []
+    /// Of a sparse column the bits that any of its words has set.
+    package private(set) var union: UInt64 = 0
+
+    package init() {}
+
+    init(words: [UInt64]) { self.words = words }
+
+    init(sparse words: [UInt64]) {
+        for word in words { union |= word }
+        self.words = union == 0 ? [] : words
+    }
+}
+
+/// What a leaf has of a ``ColumnPair``.
+package struct ColumnVectors: Sendable {
+    package var dense: ColumnVector
+    package var sparse: ColumnVector
+}

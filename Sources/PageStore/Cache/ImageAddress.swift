@@ -1,0 +1,68 @@
+import CTrellis
+
+/// Where an image lies in memory, to ask for its lines before somebody needs them. It keeps nothing
+/// alive and counts no reference, which would wait for the very line that is asked for: once the
+/// image is gone, the lines of something else are asked for, and nothing is read.
+///
+/// Most lookups find their pages in memory, but few of their lines in the processor's cache: what
+/// will be read for certain is asked for all at once, and not one line after the other.
+struct ImageAddress {
+    /// The object that counts the references, the header and the slots of a leaf of 70 records.
+    private static let headLineCount = 10
+    /// What a scan reads of a page's ``ColumnCache``.
+    private static let columnsLineCount = 4
+    /// The count of references lies within so many bytes before the page's.
+    private static let countOffset = -48
+
+    private let bytes: UInt
+
+    init(_ page: PageBuffer) {
+        // Safety: the address is never read through.
+        bytes = unsafe UInt(bitPattern: page.base)
+    }
+
+    fileprivate init(_ part: ByteView) {
+        // Safety: the address is never read through.
+        bytes = unsafe UInt(bitPattern: part.base)
+    }
+
+    /// Asks memory for what a lookup reads first of a node: the count, its header and first slots.
+    @inline(__always)
+    func prefetchNode() { prefetch(from: Self.countOffset, lineCount: 3) }
+
+    /// Asks memory for where an entry may lie.
+    @inline(__always)
+    func prefetch(_ forecast: EntryForecast) {
+        prefetch(from: forecast.slotOffset, lineCount: 1)
+        prefetch(from: forecast.cellOffset, lineCount: forecast.cellLineCount)
+    }
+
+    /// Asks memory for what a scan reads first of a leaf: all but its cells.
+    func prefetchLeaf(pageSizeInBytes: Int) {
+        prefetch(from: Self.countOffset, lineCount: Self.headLineCount)
+        prefetch(from: pageSizeInBytes, lineCount: Self.columnsLineCount)
+    }
+
+    /// Asks memory for what is read of most records: the lines of the first hundred bytes.
+    @inline(__always)
+    func prefetchStart(ofCell byteOffset: Int) {
+        prefetch(from: byteOffset, lineCount: 3, step: 48)
+    }
+
+    /// Asks memory for lines of the page, the first of them that of an offset.
+    @inline(__always)
+    func prefetch(from byteOffset: Int, lineCount: Int, step: Int = 64) {
+        for line in 0..<lineCount {
+            let address = bytes &+ UInt(bitPattern: byteOffset &+ step &* line)
+            // Safety: nothing is read here, so that any address does.
+            unsafe trellis_prefetch(UnsafeRawPointer(bitPattern: address))
+        }
+    }
+}
+
+extension ByteView {
+    /// Asks memory for bytes that will be read soon, for the first 384 of them.
+    package func prefetch() {
+        ImageAddress(self).prefetch(from: 0, lineCount: (min(count, 384) &+ 63) / 64)
+    }
+}

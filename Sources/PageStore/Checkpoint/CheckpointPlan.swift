@@ -1,0 +1,35 @@
+/// What a checkpoint stores: the store as it was between two transactions.
+struct CheckpointPlan {
+    /// The generation that the checkpoint makes.
+    let number: UInt64
+    /// The generation whose map it starts from.
+    let base: Generation
+    /// The last commit that it covers.
+    let commitNumber: UInt64
+    let catalogRoot: PageID?
+    let pageCount: UInt64
+    let freeIDs: [FreePageIDs.Run]
+    /// The newest version of each page that changed since the last checkpoint, in the order in
+    /// which they are stored.
+    var versions: [(id: PageID, version: PageVersion)]
+    let replacedExtents: [ExtentAddress]
+    /// Where the log goes on.
+    let head: LogSegment
+    /// The log that the checkpoint makes needless.
+    let oldSegments: [LogSegment]
+    let oldLogBytes: UInt64
+    /// Pages that are stored once more because they lie high, and where each lies now.
+    var moves: [PageID: UInt64] = [:]
+    /// Whether it leaves the disk and the processor to commits in between.
+    var rests = false
+}
+
+/// What a checkpoint has stored, and no reader sees yet.
+struct StoredPages {
+    var map: PageMap
+    /// For the cache: the next readers of these pages find them, though the log's images are
+    /// given up.
+    var images: [(image: PageBuffer, address: ExtentAddress)]
+    /// What only older generations need.
+    var dropped: [ExtentAddress]
+}

@@ -1,0 +1,119 @@
+import Dispatch
+
+/// When checkpoints run.
+extension Checkpointer {
+    private enum Limit: UInt64 {
+        case due, hard
+    }
+
+    /// Whether what a checkpoint would store has passed a limit.
+    private func hasReached(_ limit: Limit) -> Bool {
+        let options = context.options
+        let factor = limit == .hard ? UInt64(options.hardLimitFactor) : 1
+        if log.byteCount >= options.logBytesMax * factor
+            || pager.hasImageBytes(UInt64(options.versionBytesMax) * factor)
+        {
+            return true
+        }
+        let (unitCount, requiredLength) = pager.outOfLine
+        return context.geometry.bytes(ofUnits: unitCount)
+            >= max(options.outOfLineBytesMax, requiredLength / 8) * factor
+    }
+
+    /// After a commit, by the thread that made it, which has the turn.
+    func startWhenDue(_ turn: inout WriterState) {
+        let isInBackground = context.options.checkpointsInBackground
+        let (mayStart, isFirst, retryLogBytes) = state.withLock { state in
+            let isFirst = isInBackground && !state.isIdleLookPlanned
+            if isFirst { state.isIdleLookPlanned = true }
+            return (!state.isRunning, isFirst, state.retryLogBytes)
+        }
+        if isFirst { planIdleLook() }
+        guard mayStart, !pager.isClosed, log.byteCount >= retryLogBytes, hasReached(.due)
+        else { return }
+        start(&turn)
+    }
+
+    /// The commits stand whatever happens here.
+    private func start(_ turn: inout WriterState) {
+        do throws(StoreError) {
+            guard var plan = try begin(&turn) else { return }
+            if context.options.checkpointsInBackground {
+                // To rest is a matter of time, which a schedule does not have.
+                plan.rests = context.options.schedule == nil
+                work.begin { [plan] in self.finish(plan) }
+            } else {
+                finish(plan)
+            }
+        } catch {
+            noteFailure(error)
+        }
+    }
+
+    private func finish(_ plan: CheckpointPlan) {
+        do throws(StoreError) {
+            try run(plan)
+        } catch {
+            noteFailure(error)
+        }
+    }
+
+    /// For lack of space the log is kept and a later commit tries again; any other failure has
+    /// poisoned the store.
+    private func noteFailure(_ error: StoreError) {
+        if error.code != .diskFull { context.health.poison(error) }
+        // Each attempt takes a segment, so that not every commit may try.
+        let retryLogBytes = log.byteCount + context.options.logBytesMax / 4
+        state.withLock { $0.retryLogBytes = retryLogBytes }
+    }
+
+    /// Nothing grows without bound: a transaction begins only when the checkpoint that runs has
+    /// not fallen too far behind.
+    func waitAtHardLimit() {
+        if state.withLock({ $0.isRunning }), hasReached(.hard) { awaitEnd() }
+    }
+
+    // MARK: Idle
+
+    private func planIdleLook() {
+        let commits = pager.withPublished { $0.commits }
+        work.begin(after: .milliseconds(context.options.idleIntervalInMilliseconds)) {
+            [weak self] in
+            self?.lookWhetherIdle(since: commits)
+        }
+    }
+
+    private func lookWhetherIdle(since commits: UInt64) {
+        guard !pager.isClosed, !context.health.isPoisoned else { return }
+        let isIdle = pager.withPublished({ $0.commits }) == commits
+        if isIdle, !state.withLock({ $0.isRunning }) {
+            let isDone = turn.withStateIfFree { turn in
+                guard isWorthCheckpoint else {
+                    state.withLock { $0.isIdleLookPlanned = false }
+                    return true
+                }
+                start(&turn)
+                return false
+            }
+            if isDone == true { return }
+        }
+        planIdleLook()
+    }
+
+    /// Whether reopening would replay much, or space waits only for a checkpoint to be free.
+    private var isWorthCheckpoint: Bool {
+        let logBytes = log.byteCount
+        guard !pager.isClosed, logBytes >= state.withLock({ $0.retryLogBytes }) else {
+            return false
+        }
+        let options = context.options
+        if logBytes >= options.idleLogBytesMin { return true }
+        let (length, previous) = pager.withPublished {
+            ($0.superblock.requiredLength, $0.previousGeneration)
+        }
+        let units = space.withMap { space in
+            space.pending.reduce(UInt64(0)) { $0 + ($1.died > previous ? $1.unitCount : 0) }
+        }
+        return context.geometry.bytes(ofUnits: units) >= max(options.idleLogBytesMin, length / 8)
+    }
+}

@@ -1,0 +1,180 @@
+/// Checkpoint: the newest image of every page becomes part of the map, and the log starts anew.
+///
+/// One runs at a time; it begins between two transactions, and after that transactions go on beside
+/// it.
+final class Checkpointer: Sendable {
+    /// What the checkpoint that runs and those who wait for it share.
+    struct State {
+        var isRunning = false
+        /// Whether a thread waits for the one that runs, so that it does not rest.
+        var isAwaited = false
+        /// After a checkpoint that found no room: the log bytes from which the next one is tried.
+        var retryLogBytes: UInt64 = 0
+        /// Whether a look at an idle store is planned.
+        var isIdleLookPlanned = false
+        /// The blocks that hold the saved allocation state; the checkpoint that runs changes them.
+        var allocationBlocks: [ExtentAddress] = []
+    }
+
+    let context: StoreContext
+    let space: FileSpace
+    let pager: Pager
+    let log: LogWriter
+    let turn: HandoffState<WriterState>
+    let work: BackgroundWork
+    let state: Guarded<State>
+    /// Locked while a checkpoint runs.
+    private let running: HandoffLock
+
+    init(
+        _ context: StoreContext, _ space: FileSpace, _ pager: Pager, _ log: LogWriter,
+        _ turn: HandoffState<WriterState>
+    ) {
+        self.context = context
+        self.space = space
+        self.pager = pager
+        self.log = log
+        self.turn = turn
+        let schedule = context.options.schedule
+        work = BackgroundWork(schedule: schedule)
+        state = Guarded(State(), at: .state, schedule)
+        running = HandoffLock(schedule)
+    }
+
+    /// A checkpoint from beginning to end; none is running.
+    func checkpoint(_ turn: inout WriterState) throws(StoreError) {
+        if let plan = try begin(&turn) { try run(plan) }
+    }
+
+    /// Step 1, between two transactions. Nil when one runs already.
+    func begin(_ turn: inout WriterState) throws(StoreError) -> CheckpointPlan? {
+        guard !state.withLock({ $0.isRunning }) else { return nil }
+        try log.rotate(to: log.allocateSegment(holding: 0), &turn)
+        return plan(pager.generationNumber + 1, turn)
+    }
+
+    /// Takes down what the store is now. The log goes on in the segment that was started last.
+    func plan(_ number: UInt64, _ turn: borrowing WriterState) -> CheckpointPlan {
+        running.lock()
+        space.withMap { $0.settle() }
+        state.withLock { $0.isRunning = true }
+        let found = pager.beginCheckpoint()
+        let head = turn.segment
+        return CheckpointPlan(
+            number: number, base: found.base, commitNumber: found.commitNumber,
+            catalogRoot: found.catalogRoot, pageCount: turn.nextPageID,
+            freeIDs: turn.freeIDs.runs, versions: found.versions.sorted { $0.id < $1.id },
+            replacedExtents: found.replaced, head: head,
+            oldSegments: log.segments.filter { $0.number < head.number },
+            oldLogBytes: log.byteCount)
+    }
+
+    /// Steps 2 to 6, on any thread.
+    func run(_ plan: CheckpointPlan) throws(StoreError) {
+        defer { end() }
+        // Pages, map and allocation state: lack of space gives all of it up.
+        var output = ExtentWriter(context, space, isRecent: false)
+        let stored: StoredPages
+        var dying: [PendingSpace]
+        let saved: SavedAllocation
+        do throws(StoreError) {
+            stored = try storePages(plan, with: &output)
+            dying = try dyingSpace(stored.dropped, plan)
+            saved = try storeSpace(plan, &dying, with: &output)
+        } catch {
+            output.abandon()
+            throw context.failedBeforeCommit(error)
+        }
+        // Durable before a superblock names it.
+        try context.sync()
+        let superblock = superblock(of: plan, map: stored.map, saved)
+        try context.writeSuperblock(superblock)
+        // Readers and writer go on from it.
+        state.withLock { state in
+            state.allocationBlocks = saved.blocks
+            state.retryLogBytes = 0
+        }
+        pager.publish(
+            superblock, stored.map, covering: plan.commitNumber, images: stored.images,
+            dropped: stored.dropped)
+        log.release(plan.oldLogBytes, durable: plan.commitNumber)
+        // What died with it pends, and what no reader needs is free.
+        space.withMap { space in
+            space.retire(dying)
+            space.zoneAddresses = saved.state.zoneAddresses
+        }
+        releaseSpace()
+        truncateTail()
+    }
+
+    /// Gives up a plan that is not run, or ends one that was.
+    func end() {
+        pager.endCheckpoint()
+        state.withLock { state in
+            state.isRunning = false
+            state.isAwaited = false
+        }
+        running.unlock()
+    }
+
+    /// Waits for the checkpoint that runs, if one does, which goes on without a rest.
+    func awaitEnd() {
+        state.withLock { $0.isAwaited = $0.isRunning }
+        running.lock()
+        running.unlock()
+    }
+
+    private func superblock(
+        of plan: CheckpointPlan, map: PageMap, _ saved: SavedAllocation
+    ) -> Superblock {
+        var superblock = pager.superblock
+        superblock.generation = plan.number
+        superblock.mapDepth = map.depth
+        superblock.commitNumber = plan.commitNumber
+        superblock.commitTime = context.files.now()
+        superblock.pageCount = plan.pageCount
+        superblock.catalogRoot = plan.catalogRoot?.rawValue ?? 0
+        superblock.mapRoot = map.root.address
+        superblock.allocationRoot = saved.root
+        superblock.head = plan.head
+        superblock.requiredLength = context.geometry.byteOffset(ofUnit: saved.state.usedEnd)
+        return superblock
+    }
+
+    /// Writes the newest state once more, as the next generation in the other slot, so that both
+    /// superblocks lead to the same log.
+    func writeMirrorSuperblock() throws(StoreError) {
+        var mirror = pager.superblock
+        mirror.generation += 1
+        try context.writeSuperblock(mirror)
+        pager.publishMirror(mirror)
+        releaseSpace()
+    }
+
+    /// Frees pending space that no held generation needs. Called after the superblocks changed.
+    func releaseSpace() {
+        let held = pager.heldGenerations()
+        let previous = pager.withPublished { $0.previousGeneration }
+        space.release(previous: previous, held: held)
+    }
+
+    /// Gives the file's end back to the system when it is worth it.
+    private func truncateTail() {
+        let needed = pager.withPublished { published in
+            max(published.superblock.requiredLength, published.previousRequiredLength)
+        }
+        guard let size = try? context.file.size() else { return }
+        let tailBytesMin = context.options.tailBytesMin
+        do throws(StoreError) {
+            // Under the lock, so that no thread takes space that is being cut off.
+            try space.withMap { space throws(StoreError) in
+                let end = max(needed, context.geometry.byteOffset(ofUnit: space.usedEnd))
+                guard size > end, size - end >= max(tailBytesMin, size / 8) else { return }
+                _ = space.trim()
+                try context.file.truncate(to: end)
+            }
+        } catch {
+            context.health.poison(error)
+        }
+    }
+}

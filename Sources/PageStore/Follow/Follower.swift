@@ -1,0 +1,107 @@
+import Dispatch
+
+/// Moves a store that was opened for reading on when another process has committed, and tells
+/// its observers.
+///
+/// The system's notices about the file say when to look; where there are none it looks ten times
+/// a second. It ends with the store, or when the store cannot be followed any further.
+final class Follower: Sendable {
+    typealias Observer = @Sendable (Result<UInt64, StoreError>) -> Void
+
+    private struct State {
+        var observers: [UInt64: Observer] = [:]
+        var nextObserver: UInt64 = 0
+        var watch: (any FileWatch)?
+        var isLookPlanned = false
+        var isEnded = false
+    }
+
+    /// Changes within this time are looked at together.
+    private static let pause = DispatchTimeInterval.milliseconds(2)
+    private static let pollingInterval = DispatchTimeInterval.milliseconds(100)
+
+    private let state = Guarded(State())
+    private let queue = DispatchQueue(label: "trellis.follow", qos: .utility)
+    /// The newest commit if it or where it lies is new. Throws `closed` without a store.
+    private let advance: @Sendable () throws(StoreError) -> UInt64?
+
+    init(_ following: Following) {
+        advance = { [weak following] () throws(StoreError) in
+            guard let following else {
+                throw StoreError(.closed, "the store has been closed")
+            }
+            return try following.step()
+        }
+    }
+
+    var isEnded: Bool { state.withLock { $0.isEnded } }
+
+    func start(_ file: any StoreFile) {
+        let watch = file.watch(on: queue) { [weak self] in self?.lookSoon() }
+        if let watch { state.withLock { $0.watch = watch } } else { poll() }
+        // What was committed before the watch began.
+        lookSoon()
+    }
+
+    func add(_ observer: @escaping Observer) -> UInt64 {
+        state.withLock { state in
+            defer { state.nextObserver += 1 }
+            state.observers[state.nextObserver] = observer
+            return state.nextObserver
+        }
+    }
+
+    func remove(_ number: UInt64) {
+        state.withLock { _ = $0.observers.removeValue(forKey: number) }
+    }
+
+    /// Tells the last there is to tell.
+    func end(_ reason: StoreError) {
+        let left = state.withLock { state in
+            defer { state = State(isEnded: true) }
+            return state
+        }
+        left.watch?.cancel()
+        for observer in left.observers.values { observer(.failure(reason)) }
+    }
+
+    private func poll() {
+        queue.asyncAfter(deadline: .now() + Self.pollingInterval) { [weak self] in
+            guard let self, !isEnded else { return }
+            look()
+            poll()
+        }
+    }
+
+    private func lookSoon() {
+        let isFirst = state.withLock { state in
+            defer { state.isLookPlanned = true }
+            return !state.isLookPlanned && !state.isEnded
+        }
+        guard isFirst else { return }
+        queue.asyncAfter(deadline: .now() + Self.pause) { [weak self] in self?.look() }
+    }
+
+    private func look() {
+        let isEnded = state.withLock { state in
+            state.isLookPlanned = false
+            return state.isEnded
+        }
+        guard !isEnded else { return }
+        do throws(StoreError) {
+            if let number = try advance() { tell(.success(number)) }
+        } catch {
+            switch error.code {
+            // The writer was faster, many times; it may be so no more.
+            case .snapshotTooOld: lookSoon()
+            default: end(error)
+            }
+        }
+    }
+
+    private func tell(_ news: Result<UInt64, StoreError>) {
+        // In the order in which they came, outside the lock.
+        let observers = state.withLock { $0.observers.sorted { $0.key < $1.key } }
+        for (_, observer) in observers { observer(news) }
+    }
+}

@@ -1,0 +1,68 @@
+/// Space for the log.
+extension LogWriter {
+    /// Takes space for a segment whose blocks exist, so that writing into it cannot lack space.
+    func allocateSegment(holding byteCount: UInt64) throws(StoreError) -> LogSegment {
+        let options = context.options
+        let block = UInt64(Limits.blockSizeInBytes)
+        let wanted = byteCount + FrameCodec.linkReserve + block
+        let usual = UInt64(max(options.logSegmentSizeInBytes, Limits.walSegmentSizeInBytesMin))
+        // Each segment costs three waits for the disk, so the log doubles while commits fill it;
+        // the zeros of what they leave are no more than what they wrote.
+        let shared = byteCount > 0 ? min(self.byteCount, options.logBytesMax / 8) : 0
+        func rounded(_ size: UInt64) -> UInt64 { (size + block - 1) / block * block }
+        let least = rounded(max(usual, wanted))
+        do throws(StoreError) {
+            return try segment(max(least, rounded(shared)))
+        } catch {
+            // A disk that is nearly full may have room for the commit itself.
+            guard error.code == .diskFull, shared > least else {
+                throw context.failedBeforeCommit(error)
+            }
+            do throws(StoreError) {
+                return try segment(least)
+            } catch {
+                throw context.failedBeforeCommit(error)
+            }
+        }
+    }
+
+    private func segment(_ size: UInt64) throws(StoreError) -> LogSegment {
+        let geometry = context.geometry
+        let alignment = max(1, Limits.blockSizeInBytes / geometry.unitSizeInBytes)
+        let unitCount = geometry.unitCount(holding: Int(size))
+        let unit = space.withMap {
+            $0.allocate(unitCount, alignment: alignment, isRecent: true)
+        }
+        do throws(StoreError) {
+            try zeroFill(unit, UInt64(unitCount))
+        } catch {
+            space.withMap { $0.free(unit, UInt64(unitCount)) }
+            throw error
+        }
+        return LogSegment(
+            byteOffset: geometry.byteOffset(ofUnit: unit), sizeInBytes: size,
+            number: (segments.last?.number ?? 0) + 1,
+            salt: StoreUUID(low: context.files.random(), high: context.files.random()),
+            born: newestGeneration)
+    }
+
+    /// Where blocks were never written they are written now; elsewhere the new salt makes what an
+    /// earlier owner left harmless.
+    private func zeroFill(_ unit: UInt64, _ unitCount: UInt64) throws(StoreError) {
+        let parts = space.withMap { $0.unwrittenParts(unit, unitCount) }
+        guard !parts.isEmpty else { return }
+        let zeros = ByteBuffer(capacity: 1 << 17)
+        zeros.appendZeros(1 << 17)
+        for part in parts {
+            var position = context.geometry.byteOffset(ofUnit: part.lowerBound)
+            let end = context.geometry.byteOffset(ofUnit: part.upperBound)
+            while position < end {
+                let count = min(UInt64(zeros.count), end - position)
+                try context.file.write(zeros.view.slice(from: 0, count: Int(count)), at: position)
+                position += count
+            }
+        }
+        try context.sync()
+        space.withMap { $0.noteWritten(unit, unitCount) }
+    }
+}

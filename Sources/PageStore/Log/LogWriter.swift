@@ -1,0 +1,232 @@
+/// Writes the log. Commits are *staged* by the writer, and the first of them that is to be finished
+/// writes for all that are staged by then: one group, one write.
+///
+/// One write is in flight at a time: its thread has the tail. The tail is taken after the writer's
+/// turn, never before it.
+final class LogWriter: Sendable {
+    let context: StoreContext
+    let space: FileSpace
+    private let pager: Pager
+    private let work: BackgroundWork
+    let state: Guarded<LogState>
+    private let tail: HandoffState<LogTail>
+
+    init(_ context: StoreContext, _ space: FileSpace, _ pager: Pager, _ superblock: Superblock) {
+        self.context = context
+        self.space = space
+        self.pager = pager
+        let schedule = context.options.schedule
+        work = BackgroundWork(schedule: schedule)
+        state = Guarded(LogState(superblock), at: .state, schedule)
+        tail = HandoffState(LogTail(superblock.head), schedule)
+    }
+
+    var byteCount: UInt64 { state.withLock { $0.byteCount } }
+    var segments: [LogSegment] { pager.withPublished { $0.segments } }
+    var newestGeneration: UInt64 { pager.generationNumber }
+
+    // MARK: Commits
+
+    /// Adds a commit to the next group; the caller has the writer's turn.
+    func stage(
+        _ frames: ByteBuffer, number: UInt64, catalogRoot: PageID?, isDurable: Bool
+    ) {
+        state.withLock { state in
+            state.staged.append(
+                frames.view, number: number, catalogRoot: catalogRoot, isDurable: isDurable)
+        }
+    }
+
+    /// Makes the log hold a commit, durably or not, and shows it to readers. The thread that comes
+    /// first writes for all that are staged by then.
+    func write(upTo number: UInt64, isDurable: Bool) throws(StoreError) {
+        try tail.withState { tail throws(StoreError) in
+            let durable = state.withLock { $0.durableCommit }
+            let published = pager.commitNumber
+            if isDurable ? durable >= number : published >= number { return }
+            try context.health.check(context.path)
+            if published < number {
+                try writeStaged(&tail, isDurable: isDurable)
+            } else {
+                try sync()
+            }
+        }
+    }
+
+    /// Writes all that is staged as one group and publishes it, durably too when that is wanted of
+    /// one of them.
+    private func writeStaged(_ tail: inout LogTail, isDurable: Bool) throws(StoreError) {
+        let (staged, durable) = state.withLock { state in
+            let staged = state.staged
+            state.staged = StagedFrames()
+            return (staged, state.durableCommit)
+        }
+        guard staged.count > 0 else { return }
+        let isDurable = isDurable || staged.isDurable
+        let group = tail.beginGroup(
+            durableCommit: durable,
+            capacity: staged.frames.count + 2 * Limits.sectorSizeInBytes)
+        group.append(staged.frames.view)
+        FrameCodec.appendPad(into: group)
+        try append(group, to: &tail, isDurable: isDurable)
+        pager.publish(staged.last, staged.catalogRoot, count: staged.count)
+        guard isDurable else { return }
+        wake(
+            state.withLock { state in
+                state.durableCommit = staged.last
+                return state.takeWaiting()
+            })
+    }
+
+    /// Writes a whole group at the log's end and chains what comes next to it.
+    private func append(
+        _ group: ByteBuffer, to tail: inout LogTail, isDurable: Bool
+    ) throws(StoreError) {
+        let chain = FrameCodec.seal(group, chain: tail.chain)
+        let byteOffset = tail.segment.byteOffset + tail.position
+        let wasSynced = state.withLock { $0.unsyncedBytes == 0 }
+        // The check that follows is for another thread's failed sync, which may have lost what
+        // this write made of the file.
+        try context.poisoning { () throws(StoreError) in
+            // What was written before without waiting must be durable with it.
+            if isDurable && wasSynced {
+                try context.file.writeDurably(group.view, at: byteOffset)
+            } else {
+                try context.file.write(group.view, at: byteOffset)
+                if isDurable { try context.file.sync() }
+            }
+        }
+        tail.chain = chain
+        tail.position += UInt64(group.count)
+        tail.groupNumber += 1
+        state.withLock { state in
+            state.byteCount += UInt64(group.count)
+            state.unsyncedBytes = isDurable ? 0 : state.unsyncedBytes + UInt64(group.count)
+        }
+    }
+
+    /// Makes durable what was written without waiting; the caller has the tail.
+    private func sync() throws(StoreError) {
+        try context.sync()
+        let published = pager.commitNumber
+        wake(
+            state.withLock { state in
+                state.unsyncedBytes = 0
+                state.durableCommit = published
+                return state.takeWaiting()
+            })
+    }
+
+    private func wake(_ waiting: [HandoffLock]) {
+        for waiter in waiting { waiter.unlock() }
+    }
+
+    /// A relaxed commit becomes durable within the interval, or when many bytes are not.
+    func syncSoon() {
+        let bytesMax = context.options.relaxedBytesMax
+        let (isLarge, isFirst) = state.withLock { state in
+            defer { state.isSyncPlanned = true }
+            return (state.unsyncedBytes >= bytesMax, !state.isSyncPlanned)
+        }
+        if isLarge { syncRelaxed() }
+        guard isFirst else { return }
+        work.begin(after: .milliseconds(context.options.relaxedIntervalInMilliseconds)) {
+            [weak self] in
+            guard let self else { return }
+            state.withLock { $0.isSyncPlanned = false }
+            syncRelaxed()
+        }
+    }
+
+    /// A failure poisons the store, and the next commit reports it.
+    private func syncRelaxed() {
+        guard !pager.isClosed, state.withLock({ $0.unsyncedBytes > 0 }) else { return }
+        try? write(upTo: pager.commitNumber, isDurable: true)
+    }
+
+    /// Waits until another commit's write has taken this one along, at most for a while.
+    func waitForGroupCommit(_ number: UInt64, _ delay: Duration) {
+        let waiter = HandoffLock(isLocked: true, context.options.schedule)
+        let isDone = state.withLock { state in
+            state.waiting.append(waiter)
+            return state.durableCommit >= number
+        }
+        guard !isDone else { return }
+        let (seconds, attoseconds) = delay.components
+        let nanoseconds = min(seconds, 3600) * 1_000_000_000 + attoseconds / 1_000_000_000
+        waiter.lock(within: .nanoseconds(Int(nanoseconds)))
+    }
+
+    // MARK: Segments
+
+    /// Makes sure that a transaction's frames fit the segment in a group of their own, with room
+    /// for a LINK after it.
+    func reserve(_ byteCount: Int, _ turn: inout WriterState) throws(StoreError) {
+        let sector = UInt64(Limits.sectorSizeInBytes)
+        let framed = UInt64(byteCount + FrameLayout.groupSize + FrameLayout.size)
+        let needed = (framed + sector - 1) / sector * sector
+        if turn.reservedLogBytes + needed + FrameCodec.linkReserve > turn.segment.sizeInBytes {
+            try rotate(to: allocateSegment(holding: needed), &turn)
+        }
+        turn.reservedLogBytes += needed
+    }
+
+    /// Ends the segment after all that is staged and goes on in another.
+    func rotate(to segment: LogSegment, _ turn: inout WriterState) throws(StoreError) {
+        try tail.withState { tail throws(StoreError) in
+            try context.health.check(context.path)
+            try writeStaged(&tail, isDurable: true)
+            if state.withLock({ $0.unsyncedBytes > 0 }) { try sync() }
+            let durable = state.withLock { $0.durableCommit }
+            // In a segment without commits an empty group stands before the LINK: losing the LINK
+            // then leaves a log that is not empty, and shows.
+            if tail.position == 0 {
+                let empty = tail.beginGroup(durableCommit: durable)
+                FrameCodec.appendPad(into: empty)
+                try append(empty, to: &tail, isDurable: true)
+            }
+            // A group of its own, so that damage to the last commit before it is told from a tail;
+            // and after all that is durable, so that its sector says so.
+            let group = tail.beginGroup(durableCommit: durable)
+            FrameCodec.appendLink(segment, into: group)
+            FrameCodec.appendPad(into: group)
+            try append(group, to: &tail, isDurable: true)
+            start(segment, &tail, &turn)
+        }
+    }
+
+    /// Begins the log anew in a segment that no LINK leads to.
+    func start(_ segment: LogSegment, _ turn: inout WriterState) {
+        tail.withState { start(segment, &$0, &turn) }
+    }
+
+    private func start(
+        _ segment: LogSegment, _ tail: inout LogTail, _ turn: inout WriterState
+    ) {
+        tail.start(segment, context.uuid)
+        turn.segment = segment
+        turn.reservedLogBytes = 0
+        pager.withPublished { $0.segments.append(segment) }
+    }
+
+    /// A checkpoint has made so many bytes of log needless, and a commit durable.
+    func release(_ byteCount: UInt64, durable commit: UInt64) {
+        state.withLock { state in
+            state.byteCount -= byteCount
+            state.durableCommit = max(state.durableCommit, commit)
+        }
+    }
+
+    /// Takes over what was read of a log.
+    func adopt(_ log: LogContent) {
+        state.withLock { state in
+            state.durableCommit = log.commitNumber
+            state.byteCount = log.byteCount
+        }
+    }
+
+    /// A checkpoint that was to begin a new log has failed: the log is that which was found.
+    func restore(_ segments: [LogSegment]) {
+        pager.withPublished { $0.segments = segments }
+    }
+}

@@ -1,0 +1,189 @@
+/// Looking pages up: versions in memory, then the generation's map, then the file.
+extension Pager {
+    private enum Found {
+        case image(PageBuffer)
+        case address(ExtentAddress)
+        case unread(UnreadNode)
+        case absent
+    }
+
+    /// The page as a commit left it.
+    func page(
+        _ id: PageID, generation: Generation, commit: UInt64,
+        expecting forecast: EntryForecast? = nil
+    ) throws(StoreError) -> PageBuffer {
+        do throws(StoreError) {
+            while true {
+                switch try find(id, generation, commit, forecast) {
+                case .image(let image): return image
+                case .address(let address): return try page(id, at: address, of: generation)
+                case .unread(let node): _ = try child(node, isKept: true)
+                case .absent:
+                    throw StoreError.corrupt(id, "the page does not exist").at(path: context.path)
+                }
+            }
+        } catch {
+            throw explained(error, generation)
+        }
+    }
+
+    /// One look, without a read.
+    @inline(__always)
+    private func find(
+        _ id: PageID, _ generation: Generation, _ commit: UInt64, _ forecast: EntryForecast?
+    ) throws(StoreError) -> Found {
+        try state.withLock { state throws(StoreError) in
+            try checkNotRevoked(generation)
+            if let version = generation.version(of: id, upTo: commit) {
+                state.cache.lookupCount &+= 1
+                switch version.content {
+                case .image(let image): return .image(image)
+                case .extent(let address): return .address(address)
+                case .freed: return .absent
+                }
+            }
+            var found = generation.map.knownPlace(of: id)
+            if found == nil {
+                switch generation.map.descent(to: id) {
+                case .leaf(let leaf, _): found = leaf.place(of: id)
+                case .unread(let node): return .unread(node)
+                case .absent: break
+                }
+            }
+            state.cache.lookupCount &+= 1
+            guard let found, !found.address.isNone else { return .absent }
+            if let image = state.cache.image(of: id, at: found, in: generation.map, forecast) {
+                return .image(image)
+            }
+            return .address(found.address)
+        }
+    }
+
+    /// What a reader of another process cannot read may be gone rather than damaged: then the
+    /// writer's generation is another one.
+    private func explained(_ error: StoreError, _ generation: Generation) -> StoreError {
+        guard context.options.mode.isReadOnly, [.corrupt, .truncated].contains(error.code),
+            let newest = try? SuperblockChoice.read(context.file, sizeInBytes: .max).newest,
+            newest.generation > generation.newestWhenRead,
+            // One that needs more than there is was refused before, and is no writer's. The size
+            // is asked last: it may have grown.
+            let size = try? context.file.size(), newest.requiredLength <= size
+        else { return error }
+        return StoreError(
+            .snapshotTooOld, "a reader's state has been given up: \(error.message)",
+            page: error.page, byteOffset: error.byteOffset, path: context.path)
+    }
+
+    private func checkNotRevoked(_ generation: Generation) throws(StoreError) {
+        guard !generation.isRevoked else {
+            throw StoreError(
+                .snapshotTooOld, "a reader held its state for longer than the store allows",
+                path: context.path)
+        }
+    }
+
+    /// The page as a commit left it, unless it would have to be read.
+    func pageInMemory(_ id: PageID, generation: Generation, commit: UInt64) -> PageBuffer? {
+        state.withLock { state -> PageBuffer? in
+            guard !generation.isRevoked else { return nil }
+            if let version = generation.version(of: id, upTo: commit) {
+                guard case .image(let image) = version.content else { return nil }
+                state.cache.lookupCount &+= 1
+                return image
+            }
+            guard let place = generation.map.placeInMemory(of: id),
+                let image = state.cache.image(of: id, at: place, in: generation.map, nil)
+            else { return nil }
+            state.cache.lookupCount &+= 1
+            return image
+        }
+    }
+
+    /// Where the image of a page lies; nil when it is not in memory. Counted neither as a lookup
+    /// nor as a use.
+    func imageAddress(of id: PageID, generation: Generation, commit: UInt64) -> ImageAddress? {
+        state.withLock { state in
+            if let version = generation.version(of: id, upTo: commit) {
+                guard case .image(let image) = version.content else { return nil }
+                return ImageAddress(image)
+            }
+            guard let place = generation.map.placeInMemory(of: id) else { return nil }
+            return state.cache.imageAddress(at: place.address, place.hint)
+        }
+    }
+
+    // MARK: The file
+
+    private func page(
+        _ id: PageID, at address: ExtentAddress, of generation: Generation
+    ) throws(StoreError) -> PageBuffer {
+        do throws(StoreError) {
+            return try page(id, at: address)
+        } catch {
+            // Its space may have been used again meanwhile.
+            try state.withLock { _ throws(StoreError) in try checkNotRevoked(generation) }
+            throw error
+        }
+    }
+
+    /// The page that an extent holds, from the cache or the file.
+    func page(_ id: PageID, at address: ExtentAddress) throws(StoreError) -> PageBuffer {
+        let cached: PageBuffer? = state.withLock { state in
+            state.isClosed ? nil : state.cache.image(at: address)
+        }
+        if let cached, cached.id == id { return cached }
+        let image = try extents.readPage(id, at: address)
+        let pageSize = context.geometry.pageSizeInBytes
+        let readAheadEnd = state.withLock { state in
+            state.pagesRead &+= 1
+            state.cache.insert(image, at: address)
+            return state.readAheadEnd(pageSizeInBytes: pageSize)
+        }
+        if let readAheadEnd { context.file.willRead(to: readAheadEnd) }
+        return image
+    }
+}
+
+extension PagerState {
+    /// More than an opening and a lookup read.
+    private static var pagesReadMin: UInt64 { 16 }
+
+    /// Where the file ends, when it fits into the cache and a small part of it was read page by
+    /// page; once. The rest will be read too then, and is read faster at once.
+    fileprivate mutating func readAheadEnd(pageSizeInBytes: Int) -> UInt64? {
+        let end = published.superblock.requiredLength
+        guard !didRequestReadAhead, pagesRead >= Self.pagesReadMin,
+            end <= UInt64(cache.budgetInBytes),
+            pagesRead * UInt64(64 * pageSizeInBytes) >= end
+        else { return nil }
+        didRequestReadAhead = true
+        return end
+    }
+}
+
+extension PageMap {
+    /// What the map says of a page as far as it is in memory.
+    @inline(__always)
+    fileprivate func placeInMemory(of id: PageID) -> MapPlace? {
+        if let place = knownPlace(of: id) { return place }
+        guard case .leaf(let leaf, _) = descent(to: id) else { return nil }
+        return leaf.place(of: id)
+    }
+}
+
+extension PageCache {
+    /// The image that the map names, sought first where the map's leaf says that it was.
+    @inline(__always)
+    fileprivate mutating func image(
+        of id: PageID, at place: MapPlace, in map: PageMap, _ forecast: EntryForecast?
+    ) -> PageBuffer? {
+        if let image = image(at: place.address, place.hint, forecast) {
+            return image.id == id ? image : nil
+        }
+        guard let image = image(at: place.address) else { return nil }
+        if case .leaf(let leaf, let index) = map.descent(to: id) {
+            leaf.cacheHints[index] = hint(for: place.address)
+        }
+        return image.id == id ? image : nil
+    }
+}

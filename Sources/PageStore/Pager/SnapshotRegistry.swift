@@ -1,0 +1,65 @@
+/// A commit that is kept for a reader: the generation and commit of a snapshot, taken in one step.
+struct SnapshotPin: Sendable {
+    let generation: Generation
+    let commitNumber: UInt64
+    let catalogRoot: PageID?
+}
+
+/// The generations that readers hold, of this process and of others.
+///
+/// All access is under the pager's lock.
+struct SnapshotRegistry {
+    /// The generations that snapshots of this process show.
+    private var pinned: [UInt64: Generation] = [:]
+    /// The generations that other processes were last seen to hold, and since when they are.
+    private var heldByOthers: [Range<UInt64>: UInt64] = [:]
+
+    /// Keeps a generation for a reader of one of its commits.
+    mutating func pin(_ generation: Generation, _ commit: UInt64, now: UInt64) {
+        if generation.pinCount == 0 {
+            generation.pinnedSince = now
+            pinned[generation.number] = generation
+        }
+        generation.pin(commit)
+    }
+
+    /// Returns whether that was the last reader of the generation.
+    mutating func unpin(_ generation: Generation, _ commit: UInt64) -> Bool {
+        generation.unpin(commit)
+        if generation.pinCount == 0 { pinned[generation.number] = nil }
+        return generation.pinCount == 0
+    }
+
+    /// The generations that are still held. Those held for longer than the limit lose their claim;
+    /// the newest generation is always retained.
+    ///
+    /// - Parameter others: what other processes hold now.
+    mutating func held(
+        newest: Generation, others: [Range<UInt64>], now: UInt64, ageMax: Duration?
+    ) -> [Range<UInt64>] {
+        for generation in pinned.values
+        where generation !== newest && isTooOld(generation.pinnedSince, now, ageMax) {
+            generation.isRevoked = true
+        }
+        heldByOthers = Dictionary(
+            others.map { ($0, heldByOthers[$0] ?? now) }, uniquingKeysWith: min)
+        let own = pinned.values.filter { !$0.isRevoked }.map { $0.number..<$0.number + 1 }
+        return own + heldByOthers.filter { !isTooOld($0.value, now, ageMax) }.keys
+    }
+
+    private func isTooOld(_ since: UInt64, _ now: UInt64, _ ageMax: Duration?) -> Bool {
+        guard let ageMax else { return false }
+        let (seconds, attoseconds) = ageMax.components
+        let age =
+            UInt64(max(seconds, 0)) &* 1_000_000_000
+            &+ UInt64(max(attoseconds, 0)) / 1_000_000_000
+        return now &- since > age
+    }
+
+    /// The oldest generation that is held, and since when.
+    var oldest: (generation: UInt64, since: UInt64)? {
+        var readers = pinned.values.map { ($0.number, $0.pinnedSince) }
+        readers += heldByOthers.map { ($0.key.lowerBound, $0.value) }
+        return readers.min { $0 < $1 }
+    }
+}

@@ -1,0 +1,45 @@
+/// What reading the log from a generation's head gave.
+struct LogContent {
+    /// The newest content of each page that the log changes.
+    var pages: [PageID: PageVersion.Content] = [:]
+    /// Out-of-line extents that a later commit of the log replaced.
+    var replacedExtents: [ExtentAddress] = []
+    var commitNumber: UInt64
+    var pageCount: UInt64
+    var catalogRoot: UInt64
+    /// The segments in order, the head first.
+    var segments: [LogSegment]
+    /// Bytes of valid log.
+    var byteCount: UInt64 = 0
+    /// Where reading goes on when there is more.
+    var end: LogEnd
+
+    var root: PageID? { catalogRoot == 0 ? nil : PageID(catalogRoot) }
+
+    /// What is known before any of the log was read.
+    init(_ superblock: Superblock) {
+        commitNumber = superblock.commitNumber
+        pageCount = superblock.pageCount
+        catalogRoot = superblock.catalogRoot
+        segments = [superblock.head]
+        end = LogEnd(chain: superblock.head.chainStart(superblock.uuid))
+    }
+
+    /// The same without the pages, which were taken over: a place to read on from.
+    func withoutPages() -> LogContent {
+        var rest = self
+        rest.pages = [:]
+        rest.replacedExtents = []
+        return rest
+    }
+}
+
+/// A place between two transactions of the log.
+struct LogEnd {
+    var segmentCount = 1
+    /// Bytes of the last of these segments, and what is chained there.
+    var position = 0
+    var chain: UInt64
+    /// Bytes of the segments before it.
+    var linkedByteCount: UInt64 = 0
+}

@@ -1,0 +1,144 @@
+/// The write part of recovery, before the first transaction: spec/03-wal.md, recovery.
+struct Recovery {
+    private let parts: StoreParts
+
+    init(_ parts: StoreParts) { self.parts = parts }
+
+    private var context: StoreContext { parts.context }
+
+    /// The winning superblock is made durable, the log is checkpointed, and a new log is begun in a
+    /// segment that nothing found leads to. A crash anywhere starts again from the same
+    /// superblock.
+    func prepareWriting(_ turn: inout WriterState) throws(StoreError) {
+        guard !turn.isPrepared else { return }
+        let winner = parts.pager.superblock
+        guard winner.featuresReadOnly == 0 else {
+            throw StoreError(
+                .readOnly, "the file uses features that this program can only read",
+                path: context.path)
+        }
+        // Its creator may have died before it made the file's name durable.
+        if winner.generation <= 2 { try syncFolder() }
+        try settleSuperblock(winner, &turn)
+        try takeSpace(of: winner, &turn)
+        // Files of early programs have no lineage.
+        if winner.lineage == 0 {
+            let lineage = context.files.random()
+            parts.pager.withPublished { $0.superblock.lineage = lineage }
+        }
+        let segments = parts.log.segments
+        parts.log.start(try parts.log.allocateSegment(holding: 0), &turn)
+        do throws(StoreError) {
+            let number = parts.pager.superblock.generation + 3
+            try parts.checkpointer.run(parts.checkpointer.plan(number, turn))
+        } catch {
+            parts.log.restore(segments)
+            throw error
+        }
+        try parts.checkpointer.writeMirrorSuperblock()
+        turn.isPrepared = true
+    }
+
+    private func syncFolder() throws(StoreError) {
+        try context.poisoning { () throws(StoreError) in
+            try context.files.syncDirectory(of: context.path)
+        }
+    }
+
+    /// The winner may have been seen without being durable, so it is written again. The only copy
+    /// is never written over: it is synchronised, and its content goes to the other slot, as a
+    /// generation of its own.
+    private func settleSuperblock(
+        _ winner: Superblock, _ turn: inout WriterState
+    ) throws(StoreError) {
+        guard turn.isOnlySuperblock else { return try context.writeSuperblock(winner) }
+        try context.sync()
+        var copy = winner
+        copy.generation += 3
+        try context.writeSuperblock(copy)
+        parts.pager.withPublished { $0.advance(to: copy) }
+        turn.isOnlySuperblock = false
+    }
+
+    /// Which parts of the file are taken: what the winner saved, less what may be released by now,
+    /// and what the log has taken since.
+    private func takeSpace(
+        of winner: Superblock, _ turn: inout WriterState
+    ) throws(StoreError) {
+        var saved = try AllocationReader(context).read(winner)
+        if let conflict = saved.pendingConflict {
+            throw StoreError.corrupt(
+                nil, "a place that waits to be used again is free, or waits twice",
+                byteOffset: context.geometry.byteOffset(ofUnit: conflict))
+        }
+        let held =
+            parts.pager.heldGenerations() + [winner.generation..<winner.generation + 1]
+        let previous = parts.pager.withPublished { $0.previousGeneration }
+        saved.map.release(previous: previous, held: held)
+        if let conflict = LogClaim(parts).claim(in: &saved.map) {
+            throw StoreError.corrupt(
+                nil, "the log names a place that something else uses",
+                byteOffset: context.geometry.byteOffset(ofUnit: conflict))
+        }
+        let (map, blocks) = (saved.map, saved.blocks)
+        parts.checkpointer.state.withLock { $0.allocationBlocks = blocks }
+        parts.space.withMap { $0 = map }
+        turn.freeIDs = freeIDs(saved.freeIDs, turn)
+    }
+
+    /// The ids that were saved as free, without those that the log took since, and with those that
+    /// it freed.
+    private func freeIDs(
+        _ saved: [FreePageIDs.Run], _ turn: borrowing WriterState
+    ) -> FreePageIDs {
+        var free = FreePageIDs(ascending: saved)
+        var used: [PageID] = []
+        let known = parts.pager.superblock.pageCount
+        if turn.nextPageID > known {
+            free.insert(FreePageIDs.Run(start: known, count: turn.nextPageID - known))
+        }
+        for (id, version) in parts.pager.newestVersions {
+            if case .freed = version.content { free.insert(id) } else { used.append(id) }
+        }
+        return free.subtracting(used.sorted())
+    }
+}
+
+/// What the log occupies and names is used, though no checkpoint has saved it as such.
+struct LogClaim {
+    private let geometry: Geometry
+    private let segments: [LogSegment]
+    private let extents: [ExtentAddress]
+
+    init(_ parts: StoreParts) {
+        self.init(parts.context.geometry, parts.log.segments, parts.pager.loggedExtents)
+    }
+
+    init(_ geometry: Geometry, _ segments: [LogSegment], _ extents: [ExtentAddress]) {
+        self.geometry = geometry
+        self.segments = segments
+        self.extents = extents
+    }
+
+    /// Returns a unit that something else uses already, nil when there is none.
+    func claim(in space: inout SpaceMap) -> UInt64? {
+        var claimed: [Range<UInt64>] = []
+        for segment in segments {
+            let units = geometry.units(from: segment.byteOffset, count: segment.sizeInBytes)
+            // The state has the head: the log of its generation begins there.
+            if segment.number == segments.first?.number {
+                space.take(units.lowerBound, UInt64(units.count))
+            } else {
+                claimed.append(units)
+            }
+        }
+        for address in extents {
+            claimed.append(address.unit..<(address.unit + UInt64(address.unitCount)))
+        }
+        for units in claimed {
+            for unit in units where space.isUsed(unit) { return unit }
+            space.take(units.lowerBound, UInt64(units.count))
+        }
+        return nil
+    }
+}

@@ -1,0 +1,94 @@
+/// The two copies of the superblock as they were found.
+struct SuperblockChoice {
+    var newest: Superblock
+    var other: Superblock?
+    /// The generation of the other copy; the newest itself when that copy is invalid, so that all
+    /// that pends is free: the log may lie there, when the copy was the newest one.
+    var previousGeneration: UInt64
+
+    static func read(
+        _ file: MeteredFile, sizeInBytes: UInt64
+    ) throws(StoreError) -> SuperblockChoice {
+        var valid: [Superblock] = []
+        var failures: [StoreError] = []
+        for slot in 0..<2 {
+            do throws(StoreError) {
+                valid.append(try read(file, slot: slot, sizeInBytes: sizeInBytes))
+            } catch {
+                if error.code == .io || error.code == .permissionDenied { throw error }
+                failures.append(error)
+            }
+        }
+        // Which copy is the newer one, only a program of its version knows.
+        if let newer = failures.first(where: { $0.code == .newerFormat }) { throw newer }
+        if valid.count == 2, valid[0].uuid != valid[1].uuid {
+            throw .corrupt(nil, "the two superblocks belong to different stores", byteOffset: 0)
+        }
+        guard let newest = valid.max(by: { $0.generation < $1.generation }) else {
+            let order: [StoreError.Code] = [.truncated, .corrupt, .notAStore]
+            for code in order {
+                if let failure = failures.first(where: { $0.code == code }) { throw failure }
+            }
+            throw StoreError(.notAStore, "the file has no superblock", byteOffset: 0)
+        }
+        let other = valid.first { $0.generation != newest.generation }
+        // Of a copy that cannot be read nothing is needed any more.
+        let previous = other?.generation ?? newest.generation
+        return SuperblockChoice(newest: newest, other: other, previousGeneration: previous)
+    }
+
+    /// The checkpoint before the newest one.
+    private func previous() throws(StoreError) -> Superblock {
+        guard let other else {
+            throw .corrupt(nil, "the other superblock cannot be read", byteOffset: 0)
+        }
+        return other
+    }
+
+    private static func read(
+        _ file: MeteredFile, slot: Int, sizeInBytes: UInt64
+    ) throws(StoreError) -> Superblock {
+        let buffer = ReadBuffer(count: SuperblockLayout.size)
+        let start = UInt64(slot * SuperblockLayout.size)
+        let count = try file.read(into: buffer, at: start)
+        let bytes = buffer.view.slice(from: 0, count: count)
+        guard count >= 8,
+            bytes.uint64(at: SuperblockLayout.magic) == SuperblockLayout.magicValue
+        else {
+            throw StoreError(
+                .notAStore, "the file does not begin as a Trellis store", byteOffset: start)
+        }
+        let superblock = try Superblock.decode(bytes, slot: slot)
+        guard superblock.requiredLength <= sizeInBytes else {
+            throw truncated(superblock, sizeInBytes: sizeInBytes)
+        }
+        return superblock
+    }
+
+    /// Reads both copies. A superblock that points past the end of the file is accepted in a mode
+    /// that tolerates damage, where no other is valid.
+    static func read(
+        _ file: MeteredFile, _ mode: OpenMode
+    ) throws(StoreError) -> SuperblockChoice {
+        // The size first: a generation that comes between is seen by who reads again.
+        let size = try file.size()
+        do throws(StoreError) {
+            return try read(file, sizeInBytes: size)
+        } catch {
+            guard mode.toleratesDamage, error.code == .truncated else { throw error }
+            return try read(file, sizeInBytes: .max)
+        }
+    }
+
+    /// The superblock that a mode shows.
+    func shown(_ mode: OpenMode) throws(StoreError) -> Superblock {
+        mode.showsPrevious ? try previous() : newest
+    }
+
+    static func truncated(_ superblock: Superblock, sizeInBytes: UInt64) -> StoreError {
+        StoreError(
+            .truncated,
+            "the file has \(sizeInBytes) bytes and needs \(superblock.requiredLength)",
+            byteOffset: sizeInBytes)
+    }
+}

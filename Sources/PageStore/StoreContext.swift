@@ -1,0 +1,88 @@
+/// What the parts of an open store share and none of them changes: its file, its sizes and what it
+/// was opened with.
+struct StoreContext: Sendable {
+    let path: String
+    private let opened: OpenFile
+    let file: MeteredFile
+    let files: any FileSystem
+    let uuid: StoreUUID
+    let geometry: Geometry
+    let options: StoreOptions
+    let health = StoreHealth()
+    private let processID: Int32
+
+    init(
+        path: String, _ opened: OpenFile, files: any FileSystem, uuid: StoreUUID,
+        geometry: Geometry, options: StoreOptions
+    ) {
+        self.path = path
+        self.opened = opened
+        file = opened.file
+        self.files = files
+        self.uuid = uuid
+        self.geometry = geometry
+        var options = options
+        options.pageSizeInBytes = geometry.pageSizeInBytes
+        options.unitSizeInBytes = geometry.unitSizeInBytes
+        self.options = options
+        processID = files.processID()
+    }
+
+    /// Closes the file before the last part of the store is gone.
+    func close() { opened.close() }
+
+    var isOwnProcess: Bool { files.processID() == processID }
+
+    /// A child shares the parent's open file and its locks, so it must open the store itself.
+    func checkProcess() throws(StoreError) {
+        guard isOwnProcess else {
+            throw StoreError(
+                .invalidArgument, "the store was opened before this process was forked",
+                path: path)
+        }
+    }
+
+    /// Throws `fileReplaced`, `fileRenamed` or `fileRemoved` when the path does not lead to the
+    /// open file any more.
+    func checkPathIdentity() throws(StoreError) {
+        do throws(StoreError) {
+            try PathIdentity.check(file, at: path, in: files)
+        } catch {
+            throw error.at(path: path)
+        }
+    }
+
+    // MARK: Writes that poison
+
+    /// Runs a write whose failure leaves the file's content unknown: the store is poisoned then,
+    /// and also fails when an earlier write of another thread did.
+    func poisoning(_ write: () throws(StoreError) -> Void) throws(StoreError) {
+        do throws(StoreError) {
+            try write()
+        } catch {
+            health.poison(error)
+            throw error
+        }
+        try health.check(path)
+    }
+
+    /// Makes all that was written durable.
+    func sync() throws(StoreError) {
+        try poisoning { () throws(StoreError) in try file.sync() }
+    }
+
+    func writeSuperblock(_ superblock: Superblock) throws(StoreError) {
+        let encoded = superblock.encoded()
+        try poisoning { () throws(StoreError) in
+            try file.writeDurably(encoded.view, at: superblock.byteOffset)
+        }
+    }
+
+    /// Lack of space before a frame or a superblock is written fails the work alone; any other
+    /// error poisons the store.
+    func failedBeforeCommit(_ error: StoreError) -> StoreError {
+        let located = error.at(path: path)
+        if error.code != .diskFull { health.poison(located) }
+        return located
+    }
+}

@@ -1,0 +1,94 @@
+/// The owners behind an ``Engine``: each has its own state and its own lock, and none knows the
+/// engine.
+final class StoreParts: Sendable {
+    let context: StoreContext
+    let space: FileSpace
+    let pager: Pager
+    let log: LogWriter
+    let checkpointer: Checkpointer
+    /// The writer's turn: one transaction at a time, ended on whatever thread.
+    let turn: HandoffState<WriterState>
+
+    /// The parts of a store of which a superblock is known, and nothing else yet.
+    init(_ context: StoreContext, _ superblock: Superblock, previousGeneration: UInt64) {
+        self.context = context
+        space = FileSpace(context)
+        pager = Pager(context, superblock, previousGeneration: previousGeneration)
+        log = LogWriter(context, space, pager, superblock)
+        turn = HandoffState(WriterState(superblock), context.options.schedule)
+        checkpointer = Checkpointer(context, space, pager, log, turn)
+    }
+
+    /// The parts of the store that a file holds.
+    convenience init(
+        _ choice: SuperblockChoice, path: String, options: StoreOptions, files: any FileSystem,
+        _ opened: OpenFile
+    ) {
+        let context = StoreContext(
+            path: path, opened, files: files, uuid: choice.newest.uuid,
+            geometry: Geometry(choice.newest), options: options)
+        self.init(context, choice.newest, previousGeneration: choice.previousGeneration)
+    }
+
+    func snapshot() throws(StoreError) -> Snapshot {
+        try context.checkProcess()
+        return Snapshot(pager, try pager.pinNewest())
+    }
+
+    /// What the next transaction builds on: all that is staged.
+    func stagedSnapshot(_ turn: borrowing WriterState) throws(StoreError) -> Snapshot {
+        Snapshot(pager, try pager.pin(turn.stagedCommit, turn.stagedRoot))
+    }
+
+    /// Shows what was read from the file to new snapshots. Returns the generation that was shown
+    /// before when no snapshot shows it any more.
+    @discardableResult
+    func adopt(_ found: FileState, _ turn: inout WriterState) -> Generation? {
+        let left = pager.adopt(found)
+        if let content = found.log {
+            log.adopt(content)
+            turn.adopt(content)
+        }
+        return left
+    }
+
+    /// Makes the newest state of every page part of the map and the log short. Waits for a
+    /// checkpoint that runs already, then runs another, beside which transactions go on.
+    ///
+    /// - Parameter change: changes the plan before it is run.
+    func checkpointNow(
+        _ change: (inout CheckpointPlan) throws(StoreError) -> Void = { _ in }
+    ) throws(StoreError) {
+        guard !context.options.mode.isReadOnly else { throw context.readOnlyError() }
+        try context.checkPathIdentity()
+        var begun: CheckpointPlan?
+        while begun == nil {
+            checkpointer.awaitEnd()
+            begun = try turn.withState { turn throws(StoreError) in
+                try checkUsable()
+                try Recovery(self).prepareWriting(&turn)
+                return try checkpointer.begin(&turn)
+            }
+        }
+        guard var plan = begun else { return }
+        do throws(StoreError) {
+            try change(&plan)
+        } catch {
+            checkpointer.end()
+            throw error
+        }
+        try checkpointer.run(plan)
+    }
+
+    /// Throws unless the store may be written.
+    func checkUsable() throws(StoreError) {
+        try pager.checkOpen()
+        try context.health.checkBeforeWriting(context.path)
+    }
+}
+
+extension StoreContext {
+    func readOnlyError() -> StoreError {
+        StoreError(.readOnly, "the store was opened for reading only", path: path)
+    }
+}

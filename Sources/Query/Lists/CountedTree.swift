@@ -1,0 +1,128 @@
+/// An ordered list of objects as a persistent tree: one version of it, which never changes.
+///
+/// - A version is its root. Editing copies the nodes on the way to what is edited and shares all
+///   others, so that versions are cheap to keep and to compare.
+/// - Branches count entries and sections: rank, entry, section and key lead to each other in
+///   O(log n).
+/// - Each entry has its item, as much of its sort key as ``KeyRun`` keeps, the step that inserted
+///   or last updated it (its stamp), and its interned section.
+package struct CountedTree: Sendable {
+    let root: CountedNode?
+
+    package init() { root = nil }
+
+    init(root: CountedNode?) { self.root = root }
+
+    package var count: Int { root?.count ?? 0 }
+
+    package var isEmpty: Bool { root == nil }
+
+    // MARK: By rank
+
+    /// The leaf that holds a rank, and the entry's index in it.
+    func leaf(holding rank: Int) -> (leaf: CountedLeaf, index: Int) {
+        precondition(rank >= 0 && rank < count, "a rank is outside its list")
+        guard var node = root else { preconditionFailure("an empty list has no ranks") }
+        var rest = rank
+        while true {
+            switch node {
+            case .leaf(let leaf): return (leaf, rest)
+            case .branch(let branch):
+                let child = branch.child(holding: rest)
+                rest -= branch.start(of: child)
+                node = branch.children[child]
+            }
+        }
+    }
+
+    package func item(at rank: Int) -> ListItem {
+        let (leaf, index) = leaf(holding: rank)
+        return ListItem(rawValue: leaf.keys.item(index))
+    }
+
+    /// The step that inserted or last updated the entry of a rank.
+    package func stamp(at rank: Int) -> UInt32 {
+        let (leaf, index) = leaf(holding: rank)
+        return leaf.stamps[index]
+    }
+
+    package func items(in range: Range<Int>) -> [ListItem] {
+        var items: [ListItem] = []
+        items.reserveCapacity(range.count)
+        forEach(in: range) { item, _, _ in items.append(item) }
+        return items
+    }
+
+    /// Lends item, stamp and section of the entries of a range, in order.
+    package func forEach(
+        in range: Range<Int>, _ body: (_ item: ListItem, _ stamp: UInt32, _ section: UInt32) -> Void
+    ) {
+        precondition(range.lowerBound >= 0 && range.upperBound <= count, "a range is outside")
+        forEachLeaf(in: range) { leaf, indices in
+            for index in indices {
+                body(
+                    ListItem(rawValue: leaf.keys.item(index)), leaf.stamps[index],
+                    leaf.sections[index])
+            }
+        }
+    }
+
+    private func forEachLeaf(
+        in range: Range<Int>, _ body: (CountedLeaf, Range<Int>) -> Void
+    ) {
+        func visit(_ node: CountedNode, _ range: Range<Int>) {
+            switch node {
+            case .leaf(let leaf): body(leaf, range)
+            case .branch(let branch):
+                var child = branch.child(holding: range.lowerBound)
+                while child < branch.children.count, branch.start(of: child) < range.upperBound {
+                    let start = branch.start(of: child)
+                    let inside = range.clamped(to: start..<branch.end(of: child))
+                    visit(
+                        branch.children[child],
+                        inside.lowerBound - start..<inside.upperBound - start)
+                    child += 1
+                }
+            }
+        }
+        if let root, !range.isEmpty { visit(root, range) }
+    }
+
+    // MARK: By key
+
+    /// The rank of the first entry that does not precede a probe.
+    ///
+    /// - Parameter wholeKey: the key of an entry of this version, whose known beginning is not
+    ///   enough. It is asked O(log n) times at most.
+    package func rank<Failure: Error>(
+        of probe: ListProbe, _ wholeKey: (ListItem) throws(Failure) -> [UInt8]
+    ) throws(Failure) -> Int {
+        guard var node = root else { return 0 }
+        var rank = 0
+        while true {
+            switch node {
+            case .leaf(let leaf): return rank + (try leaf.keys.lowerBound(probe, wholeKey))
+            case .branch(let branch):
+                let child = max(try branch.firsts.lowerBound(probe, wholeKey) - 1, 0)
+                rank += branch.start(of: child)
+                node = branch.children[child]
+            }
+        }
+    }
+
+    // MARK: Measures
+
+    /// Bytes that the tree takes in memory, with nodes that it shares with other versions.
+    package var sizeInBytes: Int {
+        func size(_ node: CountedNode) -> Int {
+            switch node {
+            case .leaf(let leaf):
+                return 16 + 8 + leaf.keys.sizeInBytes + 2 * MemoryLayout<EntryMarks>.size
+                    + leaf.stamps.sizeInBytes + leaf.sections.sizeInBytes
+            case .branch(let branch):
+                return branch.children.reduce(branch.sizeInBytes) { $0 + size($1) }
+            }
+        }
+        return root.map(size) ?? 0
+    }
+}

@@ -1,0 +1,31 @@
+/// Packs entries that come in their order into a tree.
+package struct CountedTreeBuilder {
+    private var buffer = EntryBuffer()
+    private var leaves: [CountedNode] = []
+
+    package init() {}
+
+    package mutating func append(_ entry: ListEntry) {
+        if buffer.count == KeyRun.entriesMax { flush() }
+        buffer.append(entry)
+    }
+
+    private mutating func flush() {
+        leaves.append(.leaf(buffer.leaf(0..<buffer.count)))
+        buffer.removeAll()
+    }
+
+    package mutating func finish() -> CountedTree {
+        // The last leaf shares evenly with the one before it.
+        if buffer.count < KeyRun.entriesMax, case .leaf(let last)? = leaves.last {
+            leaves.removeLast()
+            var both = EntryBuffer()
+            both.append(last, 0..<last.count)
+            both.append(buffer)
+            buffer = both
+        }
+        leaves += buffer.leaves().map(CountedNode.leaf)
+        defer { self = CountedTreeBuilder() }
+        return CountedTree(nodes: leaves, height: 1)
+    }
+}

@@ -1,0 +1,158 @@
+/// Entries that are being packed into leaves.
+struct EntryBuffer {
+    private var keys = KeyBuffer()
+    private var stamps: [UInt32] = []
+    private var sections: [UInt32] = []
+
+    var count: Int { keys.count }
+
+    mutating func removeAll() {
+        keys.removeAll()
+        stamps.removeAll(keepingCapacity: true)
+        sections.removeAll(keepingCapacity: true)
+    }
+
+    mutating func append(_ entry: ListEntry) {
+        keys.append(entry.item.rawValue, key: entry.key, isWhole: entry.isKeyWhole)
+        stamps.append(entry.stamp)
+        sections.append(entry.section)
+    }
+
+    mutating func append(_ leaf: CountedLeaf, _ range: Range<Int>, stamp: UInt32? = nil) {
+        for index in range {
+            keys.append(leaf.keys, index)
+            stamps.append(stamp ?? leaf.stamps[index])
+            sections.append(leaf.sections[index])
+        }
+    }
+
+    mutating func append(_ other: EntryBuffer) {
+        for index in 0..<other.count { append(other, index) }
+    }
+
+    private mutating func append(_ other: EntryBuffer, _ index: Int) {
+        keys.append(other.keys, index)
+        stamps.append(other.stamps[index])
+        sections.append(other.sections[index])
+    }
+
+    /// Applies an edit of an empty list.
+    mutating func apply(_ edit: TreeEdit) {
+        guard case .insert(let entry) = edit.change else {
+            preconditionFailure("an empty list has no entry to change")
+        }
+        append(entry)
+    }
+
+    func leaf(_ range: Range<Int>) -> CountedLeaf {
+        CountedLeaf(
+            keys: KeyRun(keys, range), stamps: EntryMarks(stamps[range]),
+            sections: EntryMarks(sections[range]))
+    }
+
+    /// Leaves of all entries, evenly filled.
+    func leaves() -> [CountedLeaf] {
+        Self.shares(of: count, max: KeyRun.entriesMax).map(leaf)
+    }
+
+    /// As few ranges as can be of at most `max` that differ by one at most.
+    static func shares(of count: Int, max: Int) -> [Range<Int>] {
+        guard count > 0 else { return [] }
+        let pieces = (count + max - 1) / max
+        return (0..<pieces).map { count * $0 / pieces..<count * ($0 + 1) / pieces }
+    }
+}
+
+/// Items and known keys of entries that are being packed.
+struct KeyBuffer {
+    /// A key has at most this many known bytes, so that a long shared beginning stays small.
+    static let knownBytesMax = 256
+
+    private(set) var items: [UInt64] = []
+    private(set) var isCut: [Bool] = []
+    private var bytes: [UInt8] = []
+    /// Where each key begins, and where the last one ends.
+    private var starts: [Int] = [0]
+
+    var count: Int { items.count }
+
+    mutating func removeAll() {
+        items.removeAll(keepingCapacity: true)
+        isCut.removeAll(keepingCapacity: true)
+        bytes.removeAll(keepingCapacity: true)
+        starts.removeAll(keepingCapacity: true)
+        starts.append(0)
+    }
+
+    mutating func append(_ item: UInt64, key: [UInt8], isWhole: Bool) {
+        items.append(item)
+        if key.count <= Self.knownBytesMax {
+            isCut.append(!isWhole)
+            bytes.append(contentsOf: key)
+        } else {
+            isCut.append(true)
+            bytes.append(contentsOf: key[..<Self.knownBytesMax])
+        }
+        starts.append(bytes.count)
+    }
+
+    mutating func append(_ run: KeyRun, _ index: Int) {
+        items.append(run.item(index))
+        isCut.append(run.isCut(index))
+        run.append(key: index, to: &bytes)
+        starts.append(bytes.count)
+    }
+
+    mutating func append(_ other: KeyBuffer, _ index: Int) {
+        items.append(other.items[index])
+        isCut.append(other.isCut[index])
+        bytes.append(contentsOf: other.bytes[other.starts[index]..<other.starts[index + 1]])
+        starts.append(bytes.count)
+    }
+
+    @inline(__always)
+    func keyCount(_ index: Int) -> Int { starts[index + 1] - starts[index] }
+
+    @inline(__always)
+    func appendKey(_ index: Int, _ range: Range<Int>, to target: inout [UInt8]) {
+        let start = starts[index]
+        for offset in range { target.append(bytes[start + offset]) }
+    }
+
+    /// How the entries of a range, which is not empty, are best packed.
+    func shape(
+        of range: Range<Int>, ownMax: Int
+    ) -> (
+        shared: Int, base: UInt64, width: Int, ownCount: Int, firstOwn: Int, isUniform: Bool
+    ) {
+        let shared = sharedCount(of: range)
+        var (low, high) = (UInt64.max, UInt64.min)
+        var total = 0
+        var isUniform = true
+        let first = min(keyCount(range.lowerBound) - shared, ownMax)
+        for index in range {
+            let item = items[index]
+            if item < low { low = item }
+            if item > high { high = item }
+            let own = min(keyCount(index) - shared, ownMax)
+            if own != first { isUniform = false }
+            total += own
+        }
+        let width = (71 - (high - low).leadingZeroBitCount) / 8
+        return (shared, low, width, total, first, isUniform)
+    }
+
+    /// How many bytes at their beginning the keys of a range share.
+    private func sharedCount(of range: Range<Int>) -> Int {
+        let origin = starts[range.lowerBound]
+        var shared = keyCount(range.lowerBound)
+        for index in range.dropFirst() {
+            let start = starts[index]
+            shared = min(shared, keyCount(index))
+            var offset = 0
+            while offset < shared, bytes[origin + offset] == bytes[start + offset] { offset += 1 }
+            shared = offset
+        }
+        return shared
+    }
+}

@@ -1,0 +1,71 @@
+/// A list as it is shown at one commit: a value that needs no store and never changes.
+package struct ListContent: Sendable {
+    package let tree: CountedTree
+    package let window: ListWindow
+    /// The names of the sections; nil for a list without, which has one section even when empty.
+    package let names: SectionNames?
+    /// Whether two runs of the tree have one name.
+    package let hasRepeatedSections: Bool
+    /// Whether equal stamps and keys of two contents mean the same: they come from one list.
+    package let lineage: UInt64
+
+    package init(
+        tree: CountedTree, window: ListWindow = .all, names: SectionNames? = nil,
+        hasRepeatedSections: Bool = false, lineage: UInt64
+    ) {
+        self.tree = tree
+        self.window = window
+        self.names = names
+        self.hasRepeatedSections = hasRepeatedSections
+        self.lineage = lineage
+        ranks = window.ranks(of: tree.count)
+        firstSection =
+            names == nil || ranks.isEmpty ? 0 : tree.section(holding: ranks.lowerBound)
+    }
+
+    /// The ranks of the tree that are shown.
+    let ranks: Range<Int>
+    /// The run of the first entry that is shown.
+    private let firstSection: Int
+
+    package var count: Int { ranks.count }
+
+    package func item(at index: Int) -> ListItem {
+        precondition(index >= 0 && index < count, "an index is outside its list")
+        return tree.item(at: ranks.lowerBound + index)
+    }
+
+    package func items() -> [ListItem] { tree.items(in: ranks) }
+
+    package var sectionCount: Int {
+        guard names != nil else { return 1 }
+        return ranks.isEmpty ? 0 : tree.section(holding: ranks.upperBound - 1) - firstSection + 1
+    }
+
+    /// The indices of a section's entries.
+    package func indices(ofSection section: Int) -> Range<Int> {
+        guard names != nil else { return 0..<count }
+        let run = tree.ranks(ofSection: firstSection + section).clamped(to: ranks)
+        return run.lowerBound - ranks.lowerBound..<run.upperBound - ranks.lowerBound
+    }
+
+    package func sectionName(_ section: Int) -> String {
+        guard let names else { return "" }
+        let first = tree.ranks(ofSection: firstSection + section).lowerBound
+        return names.name(of: tree.sectionID(at: first))
+    }
+
+    package func path(of index: Int) -> ListPath {
+        let section = section(holding: index)
+        return ListPath(section: section, item: index - indices(ofSection: section).lowerBound)
+    }
+
+    func section(holding index: Int) -> Int {
+        guard names != nil else { return 0 }
+        return tree.section(holding: ranks.lowerBound + index) - firstSection
+    }
+
+    func sectionID(holding index: Int) -> UInt32 {
+        names == nil ? 0 : tree.sectionID(at: ranks.lowerBound + index)
+    }
+}

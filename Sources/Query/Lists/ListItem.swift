@@ -1,0 +1,62 @@
+import RecordStore
+
+/// An object of a list: its number and the store of the list that it is in.
+///
+/// The order of items is that of a fetch among equal sort values: by store, then by number.
+package struct ListItem: Hashable, Comparable, Sendable {
+    /// Bits of the number; the store's position is above them.
+    private static let numberBits: UInt64 = 56
+
+    package let rawValue: UInt64
+
+    package init(rawValue: UInt64) { self.rawValue = rawValue }
+
+    /// Nil for a number or a position too large to be kept, which only a damaged file has.
+    package init?(_ number: ObjectNumber, store: Int = 0) {
+        guard number.rawValue >> Self.numberBits == 0, (0..<256).contains(store) else { return nil }
+        rawValue = UInt64(store) << Self.numberBits | number.rawValue
+    }
+
+    package var number: ObjectNumber { ObjectNumber(rawValue & (1 << Self.numberBits - 1)) }
+
+    package var store: Int { Int(rawValue >> Self.numberBits) }
+
+    package static func < (left: ListItem, right: ListItem) -> Bool {
+        left.rawValue < right.rawValue
+    }
+}
+
+/// An entry on its way into a list.
+package struct ListEntry: Sendable {
+    package var item: ListItem
+    /// The whole sort key; keys of one list are of the same columns, so that none is the beginning
+    /// of another.
+    package var key: [UInt8]
+    /// Whether the key is the whole key; else how the entry compares with others is not known.
+    package var isKeyWhole = true
+    /// The interned section.
+    package var section: UInt32
+    /// The step that inserted or last updated it.
+    package var stamp: UInt32
+
+    package init(item: ListItem, key: [UInt8] = [], section: UInt32 = 0, stamp: UInt32 = 0) {
+        self.item = item
+        self.key = key
+        self.section = section
+        self.stamp = stamp
+    }
+}
+
+/// A place in a list that is looked for.
+package struct ListProbe {
+    package var key: [UInt8]
+    package var item: ListItem
+    /// Whether an entry with this item has this key: then no record is read to compare the two.
+    package var isInList: Bool
+
+    package init(key: [UInt8], item: ListItem, isInList: Bool) {
+        self.key = key
+        self.item = item
+        self.isInList = isInList
+    }
+}

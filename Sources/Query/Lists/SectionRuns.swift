@@ -1,0 +1,61 @@
+/// Sections are the runs of entries with an equal section in a list's order. They are counted with
+/// the entries, so that a run begins, ends, joins or divides by the edit that causes it.
+extension CountedTree {
+    /// How many runs there are.
+    package var sectionCount: Int { root.map { $0.innerStartCount + 1 } ?? 0 }
+
+    /// The interned section of the entry of a rank.
+    package func sectionID(at rank: Int) -> UInt32 {
+        let (leaf, index) = leaf(holding: rank)
+        return leaf.sections[index]
+    }
+
+    /// The run that holds a rank, counted from the list's first.
+    package func section(holding rank: Int) -> Int {
+        precondition(rank >= 0 && rank < count, "a rank is outside its list")
+        guard var node = root else { preconditionFailure("an empty list has no ranks") }
+        var (rest, section) = (rank, 0)
+        while true {
+            switch node {
+            case .leaf(let leaf): return section + leaf.sections.changeCount(through: rest)
+            case .branch(let branch):
+                let child = branch.child(holding: rest)
+                section += branch.sectionOffset(of: child)
+                rest -= branch.start(of: child)
+                node = branch.children[child]
+            }
+        }
+    }
+
+    /// The ranks of a run.
+    package func ranks(ofSection section: Int) -> Range<Int> {
+        precondition(section >= 0 && section < sectionCount, "a section is outside its list")
+        return start(ofSection: section)..<start(ofSection: section + 1)
+    }
+
+    /// The first rank of a run; the list's count for the run after the last.
+    private func start(ofSection section: Int) -> Int {
+        guard section > 0 else { return 0 }
+        guard section < sectionCount, var node = root else { return count }
+        var (rest, rank) = (section, 0)
+        while true {
+            switch node {
+            case .leaf(let leaf):
+                var index = 1
+                while index < leaf.count {
+                    if leaf.sections[index] != leaf.sections[index - 1] { rest -= 1 }
+                    if rest == 0 { break }
+                    index += 1
+                }
+                return rank + index
+            case .branch(let branch):
+                let child = branch.child(reaching: rest)
+                rank += branch.start(of: child)
+                // The run may begin with the child itself.
+                if branch.sectionOffset(of: child) == rest { return rank }
+                rest -= branch.sectionOffset(of: child)
+                node = branch.children[child]
+            }
+        }
+    }
+}

@@ -1,0 +1,300 @@
+import RecordStore
+
+/// A step that looks at what changed.
+extension LiveList {
+    /// An object as a list has it at one commit.
+    private struct KeyAndSection {
+        var key: [UInt8]
+        var section: UInt32
+    }
+
+    /// The edits that a step makes to the tree, in ranks of the version before.
+    private struct Plan {
+        struct Insertion {
+            var rank: Int
+            var entry: ListEntry
+            /// The rank before, for an entry that was in the list.
+            var origin: Int?
+        }
+
+        var removed: [Int] = []
+        var stamped: [Int] = []
+        var insertions: [Insertion] = []
+        /// Entries that went past the last one that is held, with their ranks before.
+        var passed: [ListItem: Int] = [:]
+
+        var isEmpty: Bool {
+            removed.isEmpty && stamped.isEmpty && insertions.isEmpty
+        }
+    }
+
+    /// The list after a step; nil when fetching it again is cheaper, or the only way.
+    mutating func kept(_ steps: [StoreStep]) throws -> Outcome? {
+        let tree = content.tree
+        if let names = content.names, names.count > 2 * tree.sectionCount + 4096 { return nil }
+        var surveys: [(store: Int, candidates: RequestWatch.Candidates)] = []
+        for (store, step) in steps.enumerated() where !step.changes.isEmpty {
+            let countMax = try self.countMax(step, of: watches[store])
+            guard let candidates = try watches[store].candidates(of: step, countMax: countMax)
+            else { return nil }
+            if !candidates.numbers.isEmpty { surveys.append((store, candidates)) }
+        }
+        if surveys.isEmpty { return unchanged }
+        let evaluations = zip(watches, steps).map { watch, step in
+            (
+                before: watch.parts.evaluation(in: step.before),
+                after: watch.parts.evaluation(in: step.after)
+            )
+        }
+        let before = evaluations.map(\.before)
+        func wholeKey(_ item: ListItem) throws -> [UInt8] { try Self.wholeKey(item, before) }
+        var plan = Plan()
+        do {
+            for (store, candidates) in surveys {
+                try survey(
+                    candidates, store, steps[store], evaluations[store].before,
+                    evaluations[store].after, wholeKey, into: &plan)
+            }
+            if plan.isEmpty { return unchanged }
+            return try outcome(of: plan, before, evaluations.map(\.after))
+        } catch LiveListError.contradiction {
+            // The tree does not say what the records do: fetching again settles it.
+            return nil
+        }
+    }
+
+    /// The sort key of an object of the list at one commit.
+    static func wholeKey(
+        _ item: ListItem, _ evaluations: [RecordEvaluation]
+    ) throws -> [UInt8] {
+        let evaluation = evaluations[item.store]
+        var key = KeyEncoder(columnSizeMax: .max)
+        let hierarchy = evaluation.parts.entity.hierarchy
+        let row: Void? = try evaluation.reader.withRow(item.number, in: hierarchy) {
+            row throws(StoreError) in
+            try evaluation.appendKey(of: row, to: &key)
+        }
+        guard row != nil else { throw LiveListError.contradiction }
+        return key.bytes
+    }
+
+    private var unchanged: Outcome {
+        Outcome(
+            content: content, census: census, isCutOff: isCutOff, difference: ListDifference())
+    }
+
+    /// The candidates past which fetching again is cheaper.
+    private func countMax(_ step: StoreStep, of watch: RequestWatch) throws -> Int {
+        let records = try step.after.recordCount(of: watch.parts.entity)
+        let total = max(records, content.tree.count, 1)
+        let depth = Int.bitWidth - total.leadingZeroBitCount
+        return max(total / 4 / depth, 64)
+    }
+
+    // MARK: Candidates
+
+    private mutating func survey(
+        _ candidates: RequestWatch.Candidates, _ store: Int, _ step: StoreStep,
+        _ before: RecordEvaluation, _ after: RecordEvaluation,
+        _ wholeKey: (ListItem) throws -> [UInt8], into plan: inout Plan
+    ) throws {
+        let watch = watches[store]
+        let oldCursor = step.before.recordCursor(watch.hierarchy)
+        let newCursor = step.after.recordCursor(watch.hierarchy)
+        for number in candidates.numbers {
+            guard let item = ListItem(number, store: store) else {
+                throw LiveListError.contradiction
+            }
+            let old = try place(number, oldCursor, before)
+            let new = try place(number, newCursor, after)
+            if old == nil && new == nil { continue }
+            var rank: Int?
+            if let old { rank = try self.rank(of: item, old.key, wholeKey) }
+            guard let new else {
+                if let rank { plan.removed.append(rank) }
+                continue
+            }
+            if let rank, let old, old.key == new.key, old.section == new.section {
+                // What leads to a watched value may change and the value stay.
+                let isChanged =
+                    try candidates.withWatchedChange.contains(number)
+                    && before.watched(of: oldCursor.row()) != after.watched(of: newCursor.row())
+                    || oldCursor.row().bytes.compare(newCursor.row().bytes) != 0
+                    || watch.hasOtherLinks(number, in: step)
+                if isChanged { plan.stamped.append(rank) }
+                continue
+            }
+            if let rank { plan.removed.append(rank) }
+            let probe = ListProbe(key: new.key, item: item, isInList: false)
+            let target = try content.tree.rank(of: probe, wholeKey)
+            // What comes after the last entry that is held is not known to be the next.
+            if isCutOff && target == content.tree.count {
+                if let rank { plan.passed[item] = rank }
+                continue
+            }
+            let entry = ListEntry(
+                item: item, key: new.key, section: new.section, stamp: self.step)
+            plan.insertions.append(Plan.Insertion(rank: target, entry: entry, origin: rank))
+        }
+    }
+
+    private mutating func place(
+        _ number: ObjectNumber, _ cursor: RecordCursor, _ evaluation: RecordEvaluation
+    ) throws -> KeyAndSection? {
+        guard try cursor.find(number) else { return nil }
+        let row = try cursor.row()
+        guard try evaluation.accepts(row, number) else { return nil }
+        var key = KeyEncoder(columnSizeMax: .max)
+        try evaluation.appendKey(of: row, to: &key)
+        return KeyAndSection(
+            key: key.bytes, section: try sections.number(of: row, number, evaluation))
+    }
+
+    /// The rank of an entry; nil when it is after those that are held.
+    private func rank(
+        of item: ListItem, _ key: [UInt8], _ wholeKey: (ListItem) throws -> [UInt8]
+    ) throws -> Int? {
+        let probe = ListProbe(key: key, item: item, isInList: true)
+        let rank = try content.tree.rank(of: probe, wholeKey)
+        if rank == content.tree.count && isCutOff { return nil }
+        guard rank < content.tree.count, content.tree.item(at: rank) == item else {
+            throw LiveListError.contradiction
+        }
+        return rank
+    }
+
+    // MARK: The next version
+
+    /// A version that is being made.
+    private struct NextVersion {
+        var tree: CountedTree
+        var census: SectionCensus
+        var isCutOff: Bool
+        var touched = TouchedEntries()
+        /// Ranks before of entries that are in no later place so far.
+        var gone: Set<Int>
+
+        mutating func place(_ rank: Int, origin: Int?) {
+            if let origin {
+                touched.moved.append((origin, rank))
+                gone.remove(origin)
+            } else {
+                touched.inserted.append(rank)
+            }
+        }
+    }
+
+    private mutating func outcome(
+        of plan: Plan, _ before: [RecordEvaluation], _ after: [RecordEvaluation]
+    ) throws -> Outcome {
+        let insertions = plan.insertions.sorted { left, right in
+            left.rank == right.rank
+                ? Self.precedes(left.entry, right.entry) : left.rank < right.rank
+        }
+        let removed = plan.removed.sorted()
+        let stamped = plan.stamped.sorted()
+        var next = NextVersion(
+            tree: content.tree.edited(edits(removed, stamped, insertions)), census: census,
+            isCutOff: isCutOff, gone: Set(removed))
+        next.touched.updated = stamped
+        for (index, insertion) in insertions.enumerated() {
+            let gone = AnchoredMoves.count(of: removed, before: insertion.rank)
+            next.place(insertion.rank - gone + index, origin: insertion.origin)
+        }
+        if request.hasSections {
+            for rank in removed { next.census.remove(content.tree.sectionID(at: rank)) }
+            for insertion in insertions { next.census.add(insertion.entry.section) }
+        }
+        try refill(&next, plan, before, after)
+        cutOff(&next)
+        next.touched.removed = next.gone.sorted()
+        next.touched.inserted.sort()
+        next.touched.moved.sort { $0.old < $1.old }
+        let content = content(next.tree, next.census)
+        let isPlain = !content.hasRepeatedSections && !self.content.hasRepeatedSections
+        return Outcome(
+            content: content, census: next.census, isCutOff: next.isCutOff,
+            difference: isPlain
+                ? next.touched.difference(from: self.content, to: content)
+                : LinearDifference.between(self.content, content))
+    }
+
+    /// Reads on after the last entry that was held, when the reserve is used up.
+    private mutating func refill(
+        _ next: inout NextVersion, _ plan: Plan, _ before: [RecordEvaluation],
+        _ after: [RecordEvaluation]
+    ) throws {
+        guard let shownEnd = request.window.shownEnd, let keptMax = request.window.keptMax,
+            next.isCutOff, next.tree.count < shownEnd, content.tree.count > 0
+        else { return }
+        let last = content.tree.item(at: content.tree.count - 1)
+        let end = next.tree.count
+        let bound = ListEntry(item: last, key: try Self.wholeKey(last, before))
+        let least = before.count == 1 ? try least(last, before[0], after[0], next.tree) : nil
+        let more = try matches(after: bound, count: keptMax - end, least, in: after)
+        next.isCutOff = more.count == keptMax - end
+        for (index, entry) in more.enumerated() {
+            next.place(end + index, origin: plan.passed[entry.item])
+            if request.hasSections { next.census.add(entry.section) }
+        }
+        next.tree = next.tree.edited(more.map { TreeEdit(rank: end, .insert($0)) })
+    }
+
+    /// The first sort value of the last entry that was held, and how many entries that are held
+    /// now have it.
+    private func least(
+        _ last: ListItem, _ before: RecordEvaluation, _ after: RecordEvaluation, _ tree: CountedTree
+    ) throws -> (value: Value, heldCount: Int)? {
+        guard let value = try before.firstSortValue(of: last.number) else { return nil }
+        var key = KeyEncoder(columnSizeMax: .max)
+        _ = try before.reader.withRow(last.number, in: before.parts.entity.hierarchy) {
+            row throws(StoreError) in
+            try before.appendFirstKey(of: row, to: &key)
+        }
+        let probe = ListProbe(key: key.bytes, item: ListItem(rawValue: 0), isInList: false)
+        let first = try tree.rank(of: probe) { try Self.wholeKey($0, [after]) }
+        return (value, tree.count - first)
+    }
+
+    /// Leaves out entries past those that a window needs.
+    private func cutOff(_ next: inout NextVersion) {
+        guard let keptMax = request.window.keptMax, next.tree.count > keptMax else { return }
+        let surplus = keptMax..<next.tree.count
+        if request.hasSections {
+            next.tree.forEach(in: surplus) { _, _, section in next.census.remove(section) }
+        }
+        next.tree = next.tree.edited(surplus.map { TreeEdit(rank: $0, .remove) })
+        next.isCutOff = true
+    }
+
+    private func edits(
+        _ removed: [Int], _ stamped: [Int], _ insertions: [Plan.Insertion]
+    ) -> [TreeEdit] {
+        var edits: [TreeEdit] = []
+        edits.reserveCapacity(removed.count + stamped.count + insertions.count)
+        var (gone, kept) = (removed[...], stamped[...])
+        func takeOthers(below rank: Int) {
+            while true {
+                let (first, second) = (gone.first ?? .max, kept.first ?? .max)
+                guard min(first, second) < rank else { return }
+                if first < second {
+                    edits.append(TreeEdit(rank: gone.removeFirst(), .remove))
+                } else {
+                    edits.append(TreeEdit(rank: kept.removeFirst(), .stamp(step)))
+                }
+            }
+        }
+        for insertion in insertions {
+            takeOthers(below: insertion.rank)
+            edits.append(TreeEdit(rank: insertion.rank, .insert(insertion.entry)))
+        }
+        takeOthers(below: .max)
+        return edits
+    }
+}
+
+/// Why a step cannot be taken by looking at what changed.
+enum LiveListError: Error {
+    /// The tree and the records say different things.
+    case contradiction
+}

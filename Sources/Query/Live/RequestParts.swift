@@ -1,0 +1,233 @@
+import Foundation
+import RecordStore
+
+/// A list's request resolved against the schema of a store. This file alone of the folder asks the
+/// rest of the room.
+struct RequestParts {
+    let entity: EntityLayout
+    let order: [ResolvedSortKey]
+    /// Nil for a list without sections, or with computed ones.
+    let section: ResolvedPath?
+    let watched: [ResolvedPath]
+    private(set) var conditionPaths: [ResolvedPath] = []
+    /// Why a change does not say which objects of the list it concerns; nil when it does.
+    private(set) var refusal: String?
+    fileprivate let residual: ResidualFilter
+    private let request: FetchRequest
+    private let storeID: UUID
+
+    init(_ request: ListRequest, _ schema: Schema, storeID: UUID) throws {
+        var fetch = request.fetch
+        // The time is that of the making: a condition gives one answer for as long as it is asked.
+        fetch.condition = fetch.condition.map(NowBinding(Date()).bound)
+        self.request = fetch
+        self.storeID = storeID
+        guard let entity = schema.entity(named: request.entityName) else {
+            throw QueryError("the store has no entity “\(request.entityName)”")
+        }
+        self.entity = entity
+        let paths = PathResolver(schema: schema)
+        order = try paths.order(fetch.sortKeys, of: entity)
+        if case .path(let names, _) = request.section {
+            section = try paths.resolve(names, from: entity)
+        } else {
+            section = nil
+        }
+        watched = try request.watchedPaths.map { try paths.resolve($0, from: entity) }
+        var condition = ResolvedCondition.constant(true)
+        if let stated = fetch.condition {
+            condition = try ConditionResolver(entity, paths, storeID: storeID).resolve(stated)
+        }
+        residual = ResidualFilter(
+            FilterProgram(condition), entity, includesSubentities: fetch.includesSubentities,
+            schema)
+        collect(condition)
+        for path in order.map(\.path) + watched + [section].compactMap({ $0 }) { admit(path) }
+    }
+
+    private mutating func admit(_ path: ResolvedPath) {
+        if case .collection = path.end {
+            refusal = refusal ?? "a path of \(entity.name) ends with a to-many relationship"
+        }
+    }
+
+    // MARK: The condition's paths
+
+    private mutating func collect(_ condition: ResolvedCondition) {
+        switch condition {
+        case .constant: break
+        case .and(let parts), .or(let parts): for part in parts { collect(part) }
+        case .not(let inner): collect(inner)
+        case .comparison(let comparison):
+            collect(comparison.left)
+            collect(comparison.right)
+        }
+    }
+
+    private mutating func collect(_ operand: ResolvedOperand) {
+        switch operand {
+        case .constant, .values, .selfObject: break
+        case .path(let path):
+            conditionPaths.append(path)
+            admit(path)
+        case .list(let operands), .function(_, let operands):
+            for operand in operands { collect(operand) }
+        case .arithmetic(_, let left, let right):
+            collect(left)
+            collect(right)
+        case .negated(let inner), .element(let inner, _), .cast(let inner, _), .foreign(let inner):
+            collect(inner)
+        case .ternary(let condition, let yes, let no):
+            collect(condition)
+            collect(yes)
+            collect(no)
+        case .subquery, .variable, .variablePath:
+            refusal = refusal ?? "the condition asks a subquery"
+        }
+    }
+
+    // MARK: Records
+
+    /// Lends the records that fulfil the condition, in the request's order or in any.
+    ///
+    /// - Parameter least: of the first sort key, when records with a smaller value are not wanted.
+    func forEachMatch(
+        in reader: RecordReader, isOrdered: Bool, limit: Int?, least: Value? = nil,
+        _ body: (ObjectNumber, RowView) throws -> Bool
+    ) throws {
+        var request = request
+        request.offset = 0
+        request.limit = limit
+        if let least, let first = request.sortKeys.first {
+            let bound = Comparison(.keyPath(first.path), .greaterOrEqual, .constant(least))
+            request.condition = .and([request.condition ?? .constant(true), .comparison(bound)])
+        }
+        if !isOrdered { request.sortKeys = [] }
+        try PreparedQuery.prepare(request, of: entity, in: reader, storeID: storeID).lendEach(body)
+    }
+
+    func evaluation(in reader: RecordReader) -> RecordEvaluation {
+        RecordEvaluation(reader: reader, parts: self)
+    }
+}
+
+/// Asks records of one commit what a list wants to know of them.
+struct RecordEvaluation {
+    let reader: RecordReader
+    let parts: RequestParts
+    private let filter: RecordFilter
+    private let evaluator: ReferenceEvaluator
+
+    fileprivate init(reader: RecordReader, parts: RequestParts) {
+        self.reader = reader
+        self.parts = parts
+        filter = RecordFilter(parts.residual, reader)
+        evaluator = ReferenceEvaluator(reader)
+    }
+
+    func accepts(_ row: RowView, _ number: ObjectNumber) throws -> Bool {
+        if parts.residual.program.acceptsNone { return false }
+        return try filter.accepts(row, number)
+    }
+
+    /// The value at the end of a path that gives one.
+    func value(_ path: ResolvedPath, _ row: RowView, _ number: ObjectNumber) throws -> Value {
+        try evaluator.evaluate(path, row, number).values.first ?? .null
+    }
+
+    /// Appends the whole sort key of a record. Its bytes order as the request does.
+    func appendKey(of row: RowView, to key: inout KeyEncoder) throws(StoreError) {
+        for sort in parts.order {
+            let start = key.bytes.count
+            try append(sort.path, sort.path.steps[...], row, to: &key)
+            if !sort.isAscending { key.invert(from: start) }
+        }
+    }
+
+    /// The value of the first sort key of an object, when all that come after it have one that is
+    /// as large at least: the column of a record, ascending, and no nil or NaN.
+    func firstSortValue(of number: ObjectNumber) throws(StoreError) -> Value? {
+        guard let first = parts.order.first, first.isAscending, let field = first.path.ownField
+        else { return nil }
+        let value = try reader.withRow(number, in: parts.entity.hierarchy) {
+            row throws(StoreError) in
+            try reader.value(field, of: row)
+        }
+        guard let value, !value.isNull, value.approximation?.isNaN != true else { return nil }
+        return value
+    }
+
+    /// The key of the first sort column of a record.
+    func appendFirstKey(of row: RowView, to key: inout KeyEncoder) throws(StoreError) {
+        guard let first = parts.order.first?.path else { return }
+        try append(first, first.steps[...], row, to: &key)
+    }
+
+    /// The values of a record that the list watches, as a key.
+    func watched(of row: RowView) throws(StoreError) -> [UInt8] {
+        var key = KeyEncoder(columnSizeMax: .max)
+        for path in parts.watched { try append(path, path.steps[...], row, to: &key) }
+        return key.bytes
+    }
+
+    private func append(
+        _ path: ResolvedPath, _ steps: ArraySlice<ResolvedPath.Step>, _ row: RowView,
+        to key: inout KeyEncoder
+    ) throws(StoreError) {
+        guard let step = steps.first else {
+            if case .attribute(let field) = path.end { try reader.append(field, of: row, to: &key) }
+            return
+        }
+        var isFound = false
+        if let target = row.link(at: step.field.byteOffset) {
+            let isLast = steps.count == 1
+            _ = try reader.withRow(target, in: step.hierarchy) { next throws(StoreError) in
+                isFound = true
+                if isLast, case .object = path.end {
+                    _ = key.append(.object(target), as: step.field.content)
+                } else {
+                    try self.append(path, steps.dropFirst(), next, to: &key)
+                }
+            }
+        }
+        if !isFound { _ = key.append(.null, as: step.field.content) }
+    }
+}
+
+/// Puts the time in the place of `now()`.
+private struct NowBinding {
+    private let now: Operand
+
+    init(_ date: Date) { now = .constant(.date(date.timeIntervalSinceReferenceDate)) }
+
+    func bound(_ condition: Condition) -> Condition {
+        switch condition {
+        case .constant, .equality, .unreadable: return condition
+        case .and(let list): return .and(ConditionList(list.parts.map(bound)))
+        case .or(let list): return .or(ConditionList(list.parts.map(bound)))
+        case .not(let inner): return .not(bound(inner))
+        case .comparison(var comparison):
+            comparison.left = bound(comparison.left)
+            comparison.right = bound(comparison.right)
+            return .comparison(comparison)
+        }
+    }
+
+    private func bound(_ operand: Operand) -> Operand {
+        switch operand {
+        case .constant, .object, .keyPath, .selfObject, .variable: return operand
+        case .function("now", _): return now
+        case .function(let name, let arguments): return .function(name, arguments.map(bound))
+        case .list(let operands): return .list(operands.map(bound))
+        case .arithmetic(let operation, let left, let right):
+            return .arithmetic(operation, bound(left), bound(right))
+        case .negated(let inner): return .negated(bound(inner))
+        case .element(let inner, let index): return .element(bound(inner), index)
+        case .cast(let inner, let type): return .cast(bound(inner), type)
+        case .ternary(let condition, let yes, let no):
+            return .ternary(bound(condition), bound(yes), bound(no))
+        case .subquery(let collection, let variable, let condition):
+            return .subquery(bound(collection), variable: variable, bound(condition))
+        }
+    }
+}

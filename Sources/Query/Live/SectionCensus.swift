@@ -1,0 +1,15 @@
+/// How many entries of a list each section has, so that it is known without a search whether a
+/// section has several runs.
+struct SectionCensus {
+    private var counts: [UInt32: Int] = [:]
+
+    mutating func add(_ section: UInt32) { counts[section, default: 0] += 1 }
+
+    mutating func remove(_ section: UInt32) {
+        guard let count = counts[section] else { return }
+        counts[section] = count > 1 ? count - 1 : nil
+    }
+
+    /// How many sections have an entry.
+    var count: Int { counts.count }
+}

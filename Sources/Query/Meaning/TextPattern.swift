@@ -1,0 +1,137 @@
+import Foundation
+import Primitives
+import RecordStore
+
+/// LIKE and MATCHES: a pattern for the whole of a text.
+enum TextPattern {
+    private enum Piece: Equatable {
+        case any, one
+        case literal(Character)
+    }
+
+    /// `*` stands for any text, `?` for one character as people count them, and `\` makes the next
+    /// character literal.
+    static func isLike(_ text: String, _ pattern: String, _ options: TextOptions) -> Bool {
+        let pieces = pieces(pattern, options)
+        let characters = Array(TextMatch.fold(text, options))
+        var (position, piece) = (0, 0)
+        var retry: (position: Int, piece: Int)?
+        while position < characters.count {
+            if piece < pieces.count, pieces[piece] == .any {
+                retry = (position, piece)
+                piece += 1
+            } else if piece < pieces.count, stands(pieces[piece], for: characters[position]) {
+                position += 1
+                piece += 1
+            } else if let last = retry {
+                retry = (last.position + 1, last.piece)
+                position = last.position + 1
+                piece = last.piece + 1
+            } else {
+                return false
+            }
+        }
+        return pieces[piece...].allSatisfy { $0 == .any }
+    }
+
+    /// Equal as texts are: by their bytes.
+    private static func stands(_ piece: Piece, for character: Character) -> Bool {
+        switch piece {
+        case .any: false
+        case .one: true
+        case .literal(let literal): literal.utf8.elementsEqual(character.utf8)
+        }
+    }
+
+    /// Split before anything is folded: a full-width asterisk is no wildcard.
+    private static func pieces(_ pattern: String, _ options: TextOptions) -> [Piece] {
+        var pieces: [Piece] = []
+        var literal = ""
+        func flush() {
+            pieces += TextMatch.fold(literal, options).map { .literal($0) }
+            literal = ""
+        }
+        var rest = Array(pattern)[...]
+        while let character = rest.popFirst() {
+            switch character {
+            case "*", "?":
+                flush()
+                pieces.append(character == "*" ? .any : .one)
+            case "\\": literal.append(rest.popFirst() ?? "\\")
+            default: literal.append(character)
+            }
+        }
+        flush()
+        return pieces
+    }
+
+    // MARK: Regular expressions
+
+    private struct Key: Hashable {
+        var pattern: String
+        var isCaseInsensitive: Bool
+    }
+
+    /// A scan asks one expression of every record, and to compile it takes longer than to ask.
+    private static let known = Mutex<[Key: NSRegularExpression]>([:])
+    private static let knownCountMax = 32
+
+    /// The whole text matches an ICU regular expression.
+    static func matches(_ text: String, _ pattern: String, _ options: TextOptions) throws -> Bool {
+        let expression = try expression(pattern, options)
+        let text = TextMatch.fold(text, marks(options))
+        let range = NSRange(text.startIndex..., in: text)
+        let match = expression.firstMatch(in: text, options: [.anchored], range: range)
+        return match?.range == range
+    }
+
+    /// What is folded out of text and pattern. Case is not: in a pattern `\D` is not `\d`.
+    private static func marks(_ options: TextOptions) -> TextOptions {
+        TextMatch.folds(options) ? options.subtracting([.caseInsensitive, .localized]) : []
+    }
+
+    /// Throws a `QueryError` for what is no regular expression.
+    static func expression(
+        _ pattern: String, _ options: TextOptions
+    ) throws(QueryError) -> NSRegularExpression {
+        let key = Key(
+            pattern: folded(pattern, marks(options)),
+            isCaseInsensitive: TextMatch.folds(options) && options.contains(.caseInsensitive))
+        if let expression = known.withLock({ $0[key] }) { return expression }
+        let expression: NSRegularExpression
+        do {
+            let flags: NSRegularExpression.Options =
+                key.isCaseInsensitive ? [.caseInsensitive] : []
+            // Alone first: what the pattern closes must not be the parenthesis around it.
+            if !pattern.isEmpty {
+                _ = try NSRegularExpression(pattern: key.pattern, options: flags)
+            }
+            expression = try NSRegularExpression(
+                pattern: "(?:\(key.pattern))\\z", options: flags)
+        } catch {
+            throw QueryError("MATCHES was given “\(pattern)”, which is no regular expression")
+        }
+        known.withLock { known in
+            if known.count >= knownCountMax { known.removeAll() }
+            known[key] = expression
+        }
+        return expression
+    }
+
+    /// What a letter folds to is a letter, and what a sign folds to must not become syntax.
+    private static func folded(_ pattern: String, _ options: TextOptions) -> String {
+        guard TextMatch.folds(options) else { return pattern }
+        var folded = ""
+        for character in pattern {
+            if character.isASCII {
+                folded.append(character)
+                continue
+            }
+            for part in TextMatch.fold(String(character), options) {
+                if part.isASCII && !part.isLetter && !part.isNumber { folded.append("\\") }
+                folded.append(part)
+            }
+        }
+        return folded
+    }
+}

@@ -1,0 +1,149 @@
+import RecordStore
+
+extension ResolvedPath {
+    /// Whether the values at the end are attributes, or calculated from them.
+    var isAttribute: Bool {
+        switch end {
+        case .attribute: true
+        case .object: false
+        case .collection(let collection):
+            collection.function != nil || collection.elements?.path.isAttribute == true
+        }
+    }
+
+    /// The entity of the objects that a path with several values leads to; nil for values that are
+    /// no objects.
+    fileprivate func elementEntity(in schema: Schema) -> EntityLayout? {
+        switch end {
+        case .attribute: return nil
+        case .object: return entity
+        case .collection(let collection):
+            guard collection.function == nil else { return nil }
+            guard let elements = collection.elements?.path else {
+                return schema.knownEntity(tag: collection.relationship.destinationTag)
+            }
+            return elements.elementEntity(in: schema)
+        }
+    }
+}
+
+extension EntityLayout {
+    fileprivate func isWithout(_ name: String) -> Bool {
+        field(named: name) == nil && relationship(named: name) == nil
+    }
+}
+
+/// Finds the properties that paths name.
+struct PathResolver {
+    /// How many names a path may have: following one takes stack.
+    static let nameCountMax = 64
+
+    let schema: Schema
+
+    func resolve(_ path: [String], from entity: EntityLayout) throws(QueryError) -> ResolvedPath {
+        guard path.count <= Self.nameCountMax else {
+            throw QueryError("a path has at most \(Self.nameCountMax) names, not \(path.count)")
+        }
+        // Most paths are an attribute's name.
+        if path.count == 1, path[0].utf8.count != 4, entity.relationship(named: path[0]) == nil,
+            let field = entity.field(named: path[0])
+        {
+            return ResolvedPath(steps: [], end: .attribute(field), entity: entity)
+        }
+        var steps: [ResolvedPath.Step] = []
+        var current = entity
+        var rest = path[...]
+        if let first = rest.first, first.uppercased() == "SELF", entity.isWithout(first) {
+            rest = rest.dropFirst()
+        }
+        if let first = rest.first, first.hasPrefix("@"), rest.count > 1 {
+            // `@sum.items.price` says what `items.price.@sum` says.
+            rest = rest.dropFirst() + [first]
+        }
+        while let name = rest.popFirst() {
+            if let relationship = current.relationship(named: name) {
+                let target = schema.knownEntity(tag: relationship.destinationTag)
+                if let field = relationship.field {
+                    steps.append(ResolvedPath.Step(field: field, hierarchy: target.hierarchy))
+                    current = target
+                    continue
+                }
+                let collection = try collection(relationship, target, rest, path)
+                return ResolvedPath(steps: steps, end: .collection(collection), entity: current)
+            }
+            guard let field = current.field(named: name) else {
+                throw QueryError(unknown(name, of: current, in: path))
+            }
+            guard rest.isEmpty else {
+                throw QueryError(
+                    "“\(path.joined(separator: "."))”: \(name) of \(current.name) is an "
+                        + "attribute, so nothing can follow it")
+            }
+            return ResolvedPath(steps: steps, end: .attribute(field), entity: current)
+        }
+        return ResolvedPath(steps: steps, end: .object, entity: current)
+    }
+
+    private func unknown(
+        _ name: String, of entity: EntityLayout, in path: [String]
+    ) -> String {
+        let text = "“\(path.joined(separator: "."))”: "
+        if entity.virtualNames.contains(name) {
+            return text + "\(name) of \(entity.name) is virtual: it is computed and not stored, so "
+                + "no query finds or sorts by it"
+        }
+        let known = (entity.fields.map(\.name) + entity.relationships.map(\.name))
+        let names = Array(Set(known)).sorted().joined(separator: ", ")
+        return text + "\(entity.name) has no property “\(name)”; "
+            + "it has \(names)"
+    }
+
+    /// What follows a to-many: `@count`, `@sum.age`, `age.@sum`, `age`, or nothing.
+    private func collection(
+        _ relationship: RelationshipLayout, _ target: EntityLayout, _ rest: ArraySlice<String>,
+        _ path: [String]
+    ) throws(QueryError) -> ResolvedPath.Collection {
+        var names = Array(rest)
+        var function: SelectTerm.Function?
+        if let index = names.firstIndex(where: { $0.hasPrefix("@") }) {
+            function = try Self.function(names[index], in: path)
+            names.remove(at: index)
+        }
+        let elements: ResolvedPath? = names.isEmpty ? nil : try resolve(names, from: target)
+        if let function, function != .count, elements?.isAttribute != true {
+            throw QueryError(
+                "“\(path.joined(separator: "."))” calculates with objects: name a property of "
+                    + "\(target.name) to calculate with")
+        }
+        return ResolvedPath.Collection(
+            relationship: relationship, hierarchy: target.hierarchy,
+            elements: elements.map { ResolvedPath.Box($0) }, function: function)
+    }
+
+    private static func function(
+        _ name: String, in path: [String]
+    ) throws(QueryError) -> SelectTerm.Function {
+        switch name {
+        case "@count": return .count
+        case "@sum": return .sum
+        case "@avg", "@average": return .average
+        case "@min": return .minimum
+        case "@max": return .maximum
+        default:
+            throw QueryError(
+                "“\(path.joined(separator: "."))”: \(name) is no collection operator; "
+                    + "@count, @sum, @avg, @min and @max are")
+        }
+    }
+
+    /// The entity of the elements of a to-many path.
+    func elementEntity(
+        of path: ResolvedPath, _ text: @autoclosure () -> String
+    ) throws(QueryError) -> EntityLayout {
+        guard !path.isSingle, let element = path.elementEntity(in: schema) else {
+            throw QueryError(
+                "SUBQUERY needs a to-many relationship, and “\(text())” is none")
+        }
+        return element
+    }
+}

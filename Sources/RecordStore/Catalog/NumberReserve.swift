@@ -1,0 +1,265 @@
+import PageStore
+import Primitives
+
+/// Object numbers that their taker alone may give to objects. Numbers that are not given may be
+/// returned; otherwise they stay unused for good.
+package struct NumberBlock: Sendable {
+    package let hierarchy: HierarchyID
+    fileprivate var next: UInt64
+    fileprivate let end: UInt64
+
+    /// The next number; nil when the block is used up.
+    package mutating func take() -> ObjectNumber? {
+        guard next < end else { return nil }
+        defer { next += 1 }
+        return ObjectNumber(next)
+    }
+}
+
+/// Gives out the object numbers of a store, each once, to any thread (decisions/020).
+///
+/// Invariants:
+/// - A number is given out after a durable commit has raised `reserved/` in the catalog to it, so
+///   that no later opening gives it again, whatever becomes of this one.
+/// - Within one opening numbers only rise; returned ones were never given to an object.
+/// - Raising takes a commit of its own, before a transaction begins and never within one: the
+///   first in each opening and after each checkpoint that was asked for, and one whenever half of
+///   a reservation is used up.
+final class NumberReserve: Sendable {
+    /// How many numbers one commit reserves. Half of them are there for every transaction, which
+    /// is more than one can hold.
+    static let reservationCount: UInt64 = 1 << 32
+    static let numberMax: UInt64 = 1 << 62
+
+    /// What is left of a hierarchy's reservation.
+    private struct Range {
+        var next: UInt64
+        var end: UInt64
+
+        var isLow: Bool {
+            end <= numberMax && end - min(next, end) < reservationCount / 2
+        }
+    }
+
+    private struct State {
+        /// By the tag of the hierarchy's root; empty while nothing is reserved.
+        var ranges: [Range?] = []
+        /// The reservation, until it is durable: nothing of it may be given out before.
+        var staged: StagedCommit?
+        var isLow = true
+        /// Why the last reservation failed.
+        var failure: StoreError?
+        var isClosed = false
+    }
+
+    private let schema: Schema
+    private let catalog: Catalog
+    private let state = Mutex(State())
+
+    init(_ schema: Schema, _ catalog: Catalog) {
+        self.schema = schema
+        self.catalog = catalog
+    }
+
+    private var roots: [EntityLayout] { schema.entities.filter { $0.superentityTag == nil } }
+
+    // MARK: Giving out
+
+    /// Takes numbers that the file has reserved, fewer only when these are a hierarchy's last, for
+    /// the transaction that runs: as long as it does, there is a reservation.
+    func take(_ count: Int, in hierarchy: HierarchyID) throws(StoreError) -> NumberBlock {
+        guard let block = try takeReserved(count, in: hierarchy) else {
+            throw .corrupt(nil, "the store has reserved no object numbers")
+        }
+        return block
+    }
+
+    /// The same without a transaction. Waits for the one that runs when nothing is reserved.
+    func take(
+        _ count: Int, in hierarchy: HierarchyID, reservingIn engine: Engine
+    ) throws(StoreError) -> NumberBlock {
+        while true {
+            if let block = try takeReserved(count, in: hierarchy) { return block }
+            try beginWrite(engine).rollback()
+        }
+    }
+
+    /// Nil when nothing is reserved.
+    private func takeReserved(
+        _ count: Int, in hierarchy: HierarchyID
+    ) throws(StoreError) -> NumberBlock? {
+        precondition(count > 0, "a block holds numbers")
+        while true {
+            let (block, staged) = try state.withLock {
+                state throws(StoreError) -> (NumberBlock?, StagedCommit?) in
+                if state.isClosed { throw StoreError(.closed, "the store has been closed") }
+                if state.ranges.isEmpty, state.failure == nil { return (nil, nil) }
+                if let staged = state.staged { return (nil, staged) }
+                return (try Self.take(UInt64(count), in: hierarchy, &state), nil)
+            }
+            guard let staged else { return block }
+            try settle(staged)
+        }
+    }
+
+    private static func take(
+        _ count: UInt64, in hierarchy: HierarchyID, _ state: inout State
+    ) throws(StoreError) -> NumberBlock {
+        let tag = Int(hierarchy.rootTag)
+        guard tag < state.ranges.count, var range = state.ranges[tag] else {
+            throw state.failure ?? .corrupt(nil, "the store has reserved no object numbers")
+        }
+        guard range.next < range.end else {
+            throw state.failure
+                ?? StoreError(.tooLarge, "the hierarchy has given out all its numbers")
+        }
+        let end = range.next + min(count, range.end - range.next)
+        let block = NumberBlock(hierarchy: hierarchy, next: range.next, end: end)
+        range.next = end
+        state.ranges[tag] = range
+        if range.isLow { state.isLow = true }
+        return block
+    }
+
+    /// Waits until a reservation is durable.
+    private func settle(_ staged: StagedCommit) throws(StoreError) {
+        try staged.finish()
+        state.withLock { state in
+            if state.staged?.number == staged.number { state.staged = nil }
+        }
+    }
+
+    /// Gives back what is left of a block, when no other block was taken since.
+    func giveBack(_ block: NumberBlock) {
+        guard block.next < block.end else { return }
+        let tag = Int(block.hierarchy.rootTag)
+        state.withLock { state in
+            guard tag < state.ranges.count, state.ranges[tag]?.next == block.end else { return }
+            state.ranges[tag]?.next = block.next
+        }
+    }
+
+    /// Counts the numbers up to one as given out: an object has it that was numbered elsewhere.
+    func pass(_ number: UInt64, in hierarchy: HierarchyID) {
+        let tag = Int(hierarchy.rootTag)
+        state.withLock { state in
+            guard tag < state.ranges.count, var range = state.ranges[tag] else { return }
+            range.next = max(range.next, min(number, Self.numberMax) + 1)
+            state.ranges[tag] = range
+            if range.isLow { state.isLow = true }
+        }
+    }
+
+    // MARK: Reserving
+
+    /// Begins a transaction, with numbers enough for it in reserve.
+    func beginWrite(_ engine: Engine) throws(StoreError) -> WriteTransaction {
+        let editor = try engine.beginWrite()
+        guard state.withLock({ $0.isLow && !$0.isClosed }) else { return editor }
+        do throws(StoreError) {
+            let ranges = try raise(in: editor)
+            let staged = try editor.stage(.durable)
+            reserve(ranges, staged)
+        } catch {
+            // A transaction that creates nothing can go on without.
+            editor.rollback()
+            state.withLock { $0.failure = error }
+        }
+        return try engine.beginWrite()
+    }
+
+    /// Raises the counters of a transaction; what it returns is reserved when that is committed.
+    private func raise(in editor: WriteTransaction) throws(StoreError) -> [Range?] {
+        var ranges = state.withLock { $0.ranges }
+        if ranges.isEmpty {
+            ranges = Array(repeating: nil, count: schema.tagMax + 1)
+        }
+        for root in roots {
+            let next: UInt64
+            if let known = ranges[Int(root.tag)] {
+                next = known.next
+            } else {
+                next = try catalog.lastNumber(root.hierarchy, of: editor) + 1
+            }
+            let end = min(next + Self.reservationCount, Self.numberMax + 1)
+            try catalog.setCounter(
+                Catalog.reservedKey(root.hierarchy), end - 1, in: editor)
+            ranges[Int(root.tag)] = Range(next: next, end: end)
+        }
+        return ranges
+    }
+
+    private func reserve(_ ranges: [Range?], _ staged: StagedCommit?) {
+        state.withLock { state in
+            for (tag, range) in ranges.enumerated() where tag < state.ranges.count {
+                // Other threads may have taken numbers of the reservation before.
+                guard let range, let known = state.ranges[tag] else { continue }
+                state.ranges[tag] = Range(next: max(known.next, range.next), end: range.end)
+            }
+            if state.ranges.isEmpty { state.ranges = ranges }
+            (state.staged, state.isLow, state.failure) = (staged, false, nil)
+        }
+    }
+
+    /// Makes the first reservation a part of the commit that makes the store.
+    func create(in editor: WriteTransaction) throws(StoreError) {
+        let ranges = try raise(in: editor)
+        _ = try editor.commit()
+        reserve(ranges, nil)
+    }
+
+    // MARK: Giving back
+
+    /// Gives back what is reserved and not given out before a checkpoint that was asked for, so
+    /// that closing after it has nothing to log. The next transaction reserves anew.
+    func lower(_ engine: Engine) {
+        guard state.withLock({ !$0.ranges.isEmpty && !$0.isClosed }),
+            let editor = try? engine.beginWrite()
+        else { return }
+        // From here on nothing is given out that the commit does not count.
+        let ranges = state.withLock { state in
+            defer { (state.ranges, state.staged, state.isLow) = ([], nil, true) }
+            return state.ranges
+        }
+        lower(to: ranges, in: editor) { editor throws(StoreError) in
+            _ = try editor.stage(.relaxed)
+        }
+    }
+
+    /// The same as the store is closed. Returns whether closing has to make a checkpoint. This
+    /// commit alone is no reason: it stays in the log, and the generation before keeps what a
+    /// checkpoint replaced.
+    func close(_ engine: Engine) -> Bool {
+        guard state.withLock({ !$0.ranges.isEmpty }), let editor = try? engine.beginWrite()
+        else { return true }
+        let ranges = state.withLock { state in
+            state.isClosed = true
+            return state.ranges
+        }
+        let isCheckpointed = editor.followsCheckpoint
+        lower(to: ranges, in: editor) { editor throws(StoreError) in
+            if isCheckpointed {
+                _ = try editor.commit()
+            } else {
+                _ = try editor.stage(.relaxed)
+            }
+        }
+        return !isCheckpointed
+    }
+
+    private func lower(
+        to ranges: [Range?], in editor: WriteTransaction,
+        _ commit: (WriteTransaction) throws(StoreError) -> Void
+    ) {
+        do throws(StoreError) {
+            for root in roots where Int(root.tag) < ranges.count {
+                guard let range = ranges[Int(root.tag)] else { continue }
+                try catalog.setReserved(range.next - 1, root.hierarchy, in: editor)
+            }
+            try commit(editor)
+        } catch {
+            // The numbers are passed over then.
+            editor.rollback()
+        }
+    }
+}

@@ -1,0 +1,151 @@
+import PageStore
+
+/// What a commit changed, or several that follow one another: numbers, no values. Those are read
+/// from the snapshots before and after.
+///
+/// The set of one commit is exact, but for owners of a relationship with very many changes: they
+/// may have got their links back. A joined set has all that differs, and may have what came back.
+package struct ChangeSet: Sendable, Equatable {
+    /// Past so many bytes of numbers all that is known is that something changed.
+    package static let sizeInBytesMax = 1 << 20
+
+    /// What became of the records of a hierarchy. No number is in two of the sets.
+    package struct Records: Sendable, Equatable {
+        package let inserted: NumberSet
+        /// Those with other bytes than before.
+        package let updated: NumberSet
+        package let deleted: NumberSet
+
+        package init(
+            inserted: NumberSet = NumberSet(), updated: NumberSet = NumberSet(),
+            deleted: NumberSet = NumberSet()
+        ) {
+            self.inserted = inserted
+            self.updated = updated
+            self.deleted = deleted
+        }
+
+        package var isEmpty: Bool { inserted.isEmpty && updated.isEmpty && deleted.isEmpty }
+
+        package var sizeInBytes: Int {
+            inserted.sizeInBytes + updated.sizeInBytes + deleted.sizeInBytes
+        }
+    }
+
+    struct Owners: Sendable, Equatable {
+        /// Of the owners.
+        var hierarchy: HierarchyID
+        /// Nil when they are too many.
+        var numbers: NumberSet?
+    }
+
+    /// By hierarchy; nil for one with too many changes. Without changes there is no entry.
+    private var records: [HierarchyID: Records?] = [:]
+    /// By relationship.
+    private var owners: [Int: Owners] = [:]
+    /// Whether anything at all may have changed.
+    package private(set) var isUnknown = false
+
+    package init() {}
+
+    /// What stands for a commit of which nothing was noted.
+    package static var unknown: ChangeSet {
+        var set = ChangeSet()
+        set.isUnknown = true
+        return set
+    }
+
+    package var isEmpty: Bool { !isUnknown && records.isEmpty && owners.isEmpty }
+
+    /// The changed records of a hierarchy; nil when any of them may have changed.
+    package func records(in hierarchy: HierarchyID) -> Records? {
+        isUnknown ? nil : records[hierarchy, default: Records()]
+    }
+
+    /// The objects, there before and after, whose links of a relationship changed: to others, or in
+    /// their order. Both sides of a relationship have theirs. Nil when any may have changed.
+    package func owners(of relationship: RelationshipLayout) -> NumberSet? {
+        if isUnknown { return nil }
+        guard let found = owners[relationship.id] else { return NumberSet() }
+        return found.numbers
+    }
+
+    // MARK: Making
+
+    /// - Parameter changed: nil when they are not known.
+    package mutating func set(_ changed: Records?, in hierarchy: HierarchyID) {
+        if let changed, changed.isEmpty { return }
+        let isSmall = changed.map { $0.sizeInBytes <= Self.sizeInBytesMax } ?? false
+        records.updateValue(isSmall ? changed : nil, forKey: hierarchy)
+    }
+
+    /// Adds owners of a relationship, once the records of their hierarchy are set.
+    /// - Parameter numbers: also those of objects that came or went, which are left out; nil when
+    ///   they are not known.
+    package mutating func add(
+        _ numbers: NumberSet?, of relationship: Int, in hierarchy: HierarchyID
+    ) {
+        var known = owners[relationship] ?? Owners(hierarchy: hierarchy, numbers: NumberSet())
+        if let numbers, let others = known.numbers {
+            known.numbers = others.union(numbers)
+        } else {
+            known.numbers = nil
+        }
+        set(known, of: relationship)
+    }
+
+    private mutating func set(_ changed: Owners, of relationship: Int) {
+        var changed = changed
+        if let numbers = changed.numbers, let known = records[changed.hierarchy] ?? nil {
+            changed.numbers = numbers.subtracting(known.inserted).subtracting(known.deleted)
+        }
+        if let size = changed.numbers?.sizeInBytes, size > Self.sizeInBytesMax {
+            changed.numbers = nil
+        }
+        let isEmpty = changed.numbers?.isEmpty ?? false
+        owners[relationship] = isEmpty ? nil : changed
+    }
+
+    // MARK: Joining
+
+    /// Takes up what the commits right after these changed.
+    package mutating func join(_ later: ChangeSet) {
+        guard !isUnknown, !later.isUnknown else {
+            self = .unknown
+            return
+        }
+        for (hierarchy, changed) in later.records {
+            guard let known = records[hierarchy] else {
+                records.updateValue(changed, forKey: hierarchy)
+                continue
+            }
+            records[hierarchy] = nil
+            if let known, let changed {
+                set(known.joined(with: changed), in: hierarchy)
+            } else {
+                set(nil, in: hierarchy)
+            }
+        }
+        let known = owners
+        owners = later.owners
+        for (relationship, changed) in later.owners { set(changed, of: relationship) }
+        for (relationship, changed) in known {
+            add(changed.numbers, of: relationship, in: changed.hierarchy)
+        }
+    }
+}
+
+extension ChangeSet.Records {
+    /// A number that was deleted and came again is that of an updated record.
+    fileprivate func joined(with later: ChangeSet.Records) -> ChangeSet.Records {
+        let came = inserted.subtracting(later.deleted)
+            .union(later.inserted.subtracting(deleted))
+        let went = deleted.subtracting(later.inserted)
+            .union(later.deleted.subtracting(inserted))
+        let changed = updated.union(later.updated)
+            .union(deleted.intersection(later.inserted))
+        return ChangeSet.Records(
+            inserted: came, updated: changed.subtracting(came).subtracting(went),
+            deleted: went)
+    }
+}

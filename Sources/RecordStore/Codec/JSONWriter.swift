@@ -1,0 +1,91 @@
+/// Writes JSON member by member: keys in the order of the calls, numbers by the digits that are
+/// given. What calls it must name each member of an object and may not name those of a list.
+package struct JSONWriter {
+    package private(set) var bytes: [UInt8] = []
+    /// Behind commas and colons, for people.
+    private let space: [UInt8]
+
+    package init(isSpaced: Bool = false) { space = isSpaced ? [UInt8(ascii: " ")] : [] }
+
+    package var text: String { String(decoding: bytes, as: UTF8.self) }
+
+    package mutating func reserve(_ byteCount: Int) { bytes.reserveCapacity(byteCount) }
+
+    // MARK: Values
+
+    package mutating func object(_ members: (inout JSONWriter) -> Void) {
+        bytes.append(UInt8(ascii: "{"))
+        members(&self)
+        bytes.append(UInt8(ascii: "}"))
+    }
+
+    package mutating func list<Elements: Sequence>(
+        _ elements: Elements, _ body: (inout JSONWriter, Elements.Element) -> Void
+    ) {
+        bytes.append(UInt8(ascii: "["))
+        for element in elements {
+            separate()
+            body(&self, element)
+        }
+        bytes.append(UInt8(ascii: "]"))
+    }
+
+    package mutating func null() { bytes += "null".utf8 }
+    package mutating func bool(_ flag: Bool) { bytes += (flag ? "true" : "false").utf8 }
+    /// The digits as they are to appear.
+    package mutating func number(_ digits: String) { bytes += digits.utf8 }
+
+    package mutating func string(_ content: String) {
+        bytes.append(UInt8(ascii: "\""))
+        if Self.hasEscapes(content.utf8.span) {
+            for byte in content.utf8 { append(byte) }
+        } else {
+            bytes += content.utf8
+        }
+        bytes.append(UInt8(ascii: "\""))
+    }
+
+    /// Whether a byte has to be escaped. Opening a store writes its whole schema.
+    private static func hasEscapes(_ text: Span<UInt8>) -> Bool {
+        for index in text.indices {
+            let byte = text[index]
+            if byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") {
+                return true
+            }
+        }
+        return false
+    }
+
+    private mutating func append(_ byte: UInt8) {
+        switch byte {
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"): bytes += [UInt8(ascii: "\\"), byte]
+        case 0x09: bytes += "\\t".utf8
+        case 0x0A: bytes += "\\n".utf8
+        case 0x0D: bytes += "\\r".utf8
+        case 0..<0x20:
+            bytes += (byte < 0x10 ? "\\u000" : "\\u00").utf8
+            bytes += String(byte, radix: 16).utf8
+        default: bytes.append(byte)
+        }
+    }
+
+    // MARK: Members
+
+    /// Begins a member of an object; its value comes next.
+    package mutating func name(_ name: String) {
+        separate()
+        string(name)
+        bytes.append(UInt8(ascii: ":"))
+        bytes += space
+    }
+
+    /// A comma before all but the first of an object or a list; behind a text that ends in a
+    /// bracket stands its quote.
+    private mutating func separate() {
+        guard let last = bytes.last, last != UInt8(ascii: "{"), last != UInt8(ascii: "[") else {
+            return
+        }
+        bytes.append(UInt8(ascii: ","))
+        bytes += space
+    }
+}

@@ -1,0 +1,13 @@
+import PageStore
+
+extension KeyShape {
+    /// Keys of indexes and of links end with the number of an object.
+    static let numbered = KeyShape(suffixSizeInBytes: 8)
+}
+
+extension SuffixRun {
+    /// The object whose number a key ends with.
+    func number(_ index: Int) -> ObjectNumber {
+        ObjectNumber(self[index].bigEndianUInt64(at: 0))
+    }
+}

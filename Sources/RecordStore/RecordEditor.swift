@@ -1,0 +1,122 @@
+import PageStore
+
+/// Records that are being changed; reads see the changes.
+package class RecordEditor: RecordReader {
+    final let editor: PageEditor
+    private final var countChanges: [UInt16: Int] = [:]
+    /// By how much the counts of entities are other than they were at the beginning, by tag.
+    private(set) final var savedChanges: [UInt16: Int] = [:]
+    private final var sharers: [HierarchyID: Set<ObjectNumber>] = [:]
+    /// Of the last batch, for the next one.
+    private final var plans: EntityPlans?
+    /// Nil when changes are not noted.
+    final let notes: ChangeNotes?
+
+    init(
+        schema: Schema, editor: PageEditor, catalog: Catalog, trees: TreeTable,
+        notes: ChangeNotes?
+    ) {
+        self.editor = editor
+        self.notes = notes
+        super.init(schema: schema, view: editor, catalog: catalog, trees: trees)
+    }
+
+    /// A reader of the records as they were before any change.
+    package var before: RecordReader {
+        get throws(StoreError) {
+            throw StoreError(.closed, "the records have no state before their changes")
+        }
+    }
+
+    /// Counts all numbers up to one as used.
+    package func useNumbers(upTo last: ObjectNumber, in hierarchy: HierarchyID) {}
+
+    /// Forgets what was kept for the next batch.
+    final func forgetBatches() { (plans, sharers) = (nil, [:]) }
+
+    /// Applies changes to records, indexes, links and counters.
+    package final func apply(_ batch: borrowing RecordBatch) throws(StoreError) {
+        guard !batch.isEmpty else { return }
+        // Plans that an error left edits in are not used again.
+        let plans = plans.take() ?? EntityPlans(schema)
+        var applier = BatchApplier(self, plans)
+        do throws(StoreError) {
+            try applier.apply(batch)
+        } catch {
+            notes?.forget()
+            throw error
+        }
+        self.plans = plans
+        for (tag, change) in plans.takeCountChanges() { countChanges[tag, default: 0] += change }
+        for (hierarchy, last) in plans.takeInsertedMax() {
+            useNumbers(upTo: ObjectNumber(last), in: hierarchy)
+        }
+        for (hierarchy, numbers) in applier.sharers {
+            sharers[hierarchy, default: []].formUnion(numbers)
+        }
+        try saveCounts()
+    }
+
+    private final func saveCounts() throws(StoreError) {
+        for (tag, change) in countChanges where change != 0 {
+            let key = Catalog.countKey(tag)
+            let stored = Int(clamping: try catalog.counter(key, of: view))
+            let (count, isTooLarge) = stored.addingReportingOverflow(change)
+            guard !isTooLarge, count >= 0 else {
+                throw .corrupt(nil, "the counter of an entity does not fit its records")
+            }
+            try catalog.setCounter(key, UInt64(count), in: editor)
+            savedChanges[tag, default: 0] += change
+        }
+        countChanges = [:]
+    }
+
+    /// The objects, by hierarchy and in order, that were applied since the last call and may share
+    /// the columns of a unique constraint with another: all that do, and some that do not.
+    package final func takeSharers() -> [(hierarchy: HierarchyID, numbers: [ObjectNumber])] {
+        defer { sharers = [:] }
+        return sharers.sorted { $0.key.rootTag < $1.key.rootTag }
+            .map { ($0.key, $0.value.sorted()) }
+    }
+
+    /// An object that has the same values in the columns of a unique constraint, nil when none
+    /// has. A nil in any column conflicts with nothing.
+    package final func otherNumber(
+        matching constraint: IndexLayout, row: RowView, besides number: ObjectNumber
+    ) throws(StoreError) -> ObjectNumber? {
+        var found: ObjectNumber?
+        try forEachNumber(matching: constraint, row: row) { other in
+            if other != number { found = other }
+            return found == nil
+        }
+        return found
+    }
+
+    /// Lends the objects, in order, that have the same values in the columns of a unique
+    /// constraint, until the body returns false.
+    package final func forEachNumber(
+        matching constraint: IndexLayout, row: RowView, _ body: (ObjectNumber) -> Bool
+    ) throws(StoreError) {
+        var key = keyEncoder(columnCount: constraint.columns.count)
+        for column in constraint.columns {
+            if row.isNull(at: column.byteOffset) { return }
+        }
+        try append(constraint.columns, of: row, to: &key)
+        let cursor = indexCursor(constraint, KeyRange(prefix: key.bytes))
+        let entity = schema.knownEntity(tag: constraint.entityTag)
+        while try cursor.next() {
+            guard key.isTruncated else {
+                guard body(cursor.number) else { return }
+                continue
+            }
+            let isEqual = try withRow(cursor.number, in: entity.hierarchy) {
+                other throws(StoreError) in
+                guard entity.tags.contains(other.entityTag) else { return false }
+                for column in constraint.columns
+                where try value(column, of: other) != value(column, of: row) { return false }
+                return true
+            }
+            if isEqual == true, !body(cursor.number) { return }
+        }
+    }
+}

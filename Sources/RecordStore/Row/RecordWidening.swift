@@ -1,0 +1,124 @@
+import PageStore
+
+/// What a file's layout says of the slots of an entity, those of its superentities included.
+struct StoredSlots {
+    /// The counts of slots that records may have, ascending; the last is that of new records.
+    var counts: [Int]
+    /// Of properties that came later, by slot: what older records have there, unless that is nil.
+    var initialValues: [Int: [UInt8]] = [:]
+    /// Slots whose properties are gone.
+    var retired: [Int] = []
+}
+
+/// Makes records of older layouts into such of an entity's newest one. An older record is a newer
+/// one without its last slots, so that what it has stays where it is and only its heap moves.
+///
+/// Records are widened where they leave their page, so that everything above reads one layout.
+struct RecordWidening: Sendable {
+    /// A slot that some records lack.
+    private struct LaterSlot {
+        var slot: Int
+        var byteOffset: Int
+        var isVariable: Bool
+        var initialValue: [UInt8]?
+    }
+
+    /// One of the layouts that came before the newest.
+    struct Older {
+        var slotCount: Int
+        var fixedSize: Int
+        var variableOffsets: [Int]
+    }
+
+    private let older: [Older]
+    private let slotCount: Int
+    private let fixedSize: Int
+    /// In the order of the slots.
+    private let laterSlots: [LaterSlot]
+
+    /// Nil where all records have one layout. The slots have been checked.
+    init?(_ slots: StoredSlots, _ fields: [FieldLayout]) {
+        guard let newest = slots.counts.last, slots.counts.count > 1 else { return nil }
+        slotCount = newest
+        fixedSize = RowLayout.fixedSize(slotCount: newest)
+        let offsets = fields.filter(\.isVariable).map(\.byteOffset).sorted()
+        older = slots.counts.dropLast().map { count in
+            let size = RowLayout.fixedSize(slotCount: count)
+            return Older(
+                slotCount: count, fixedSize: size, variableOffsets: offsets.filter { $0 < size })
+        }
+        let variable = Set(offsets)
+        laterSlots = (slots.counts[0]..<newest).map { slot in
+            let byteOffset = RowLayout.byteOffset(slot: slot)
+            return LaterSlot(
+                slot: slot, byteOffset: byteOffset, isVariable: variable.contains(byteOffset),
+                initialValue: slots.initialValues[slot])
+        }
+    }
+
+    /// The older layout that bytes from a file have; nil when they are no sound record of one.
+    func layout(of bytes: ByteView) -> Older? {
+        guard bytes.count >= RowLayout.headerSize else { return nil }
+        let count = Int(bytes.uint16(at: RowLayout.slotCount))
+        return older.first { layout in
+            layout.slotCount == count
+                && EntityLayout.check(
+                    bytes, slotCount: count, fixedSize: layout.fixedSize, layout.variableOffsets)
+        }
+    }
+
+    /// The value of a slot of eight bytes that a record lacks; nil for none.
+    func initialWord(slot: Int) -> UInt64? {
+        guard let first = laterSlots.first?.slot, slot >= first, slot < slotCount,
+            let bytes = laterSlots[slot - first].initialValue, bytes.count == 8
+        else { return nil }
+        return bytes.withView { $0.uint64(at: 0) }
+    }
+
+    /// A record in the newest layout, of one that was checked to be of an older.
+    func widened(_ bytes: ByteView, _ layout: Older) -> ByteBuffer {
+        let growth = fixedSize - layout.fixedSize
+        let buffer = ByteBuffer(capacity: bytes.count + growth + 64)
+        buffer.append(bytes.slice(from: 0, count: layout.fixedSize))
+        buffer.appendZeros(growth)
+        buffer.append(bytes.dropFirst(layout.fixedSize))
+        let header = bytes.uint64(at: 0) & ~(0xFFFF << 32) | UInt64(slotCount) << 32
+        buffer.setUInt64(header, at: 0)
+        for offset in layout.variableOffsets {
+            let start = Int(bytes.uint32(at: offset))
+            if start >= layout.fixedSize { buffer.setUInt32(UInt32(start + growth), at: offset) }
+        }
+        for later in laterSlots where later.slot >= layout.slotCount { set(later, in: buffer) }
+        return buffer
+    }
+
+    private func set(_ later: LaterSlot, in buffer: ByteBuffer) {
+        let null = RowLayout.nullBit(byteOffset: later.byteOffset)
+        let word = buffer.view.uint64(at: null.wordOffset)
+        guard let value = later.initialValue else {
+            buffer.setUInt64(word | 1 << null.bit, at: null.wordOffset)
+            return
+        }
+        buffer.setUInt64(word & ~(1 << null.bit), at: null.wordOffset)
+        guard later.isVariable else {
+            value.withView { buffer.setUInt64($0.uint64(at: 0), at: later.byteOffset) }
+            return
+        }
+        buffer.setUInt32(UInt32(buffer.count), at: later.byteOffset)
+        buffer.setUInt32(UInt32(value.count), at: later.byteOffset + 4)
+        value.withView { buffer.append($0) }
+    }
+}
+
+extension EntityLayout {
+    /// Whether bytes from a file are a record of one of the entity's older layouts.
+    @inline(never)
+    func checkOlder(_ bytes: ByteView) -> Bool { widening?.layout(of: bytes) != nil }
+
+    /// A record in the newest layout of bytes that have an older one; nil when they have none.
+    @inline(never)
+    func widened(_ bytes: ByteView) -> ByteBuffer? {
+        guard let widening, let layout = widening.layout(of: bytes) else { return nil }
+        return widening.widened(bytes, layout)
+    }
+}

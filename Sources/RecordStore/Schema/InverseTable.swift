@@ -1,0 +1,87 @@
+/// Which relationships of a description lead back to each other, whichever side says so: the rule
+/// of spec/07-catalog.md, 7.4, for all that ask.
+///
+/// Takes descriptions as they come, and lists what contradicts the rule.
+package struct InverseTable {
+    package enum Fault: Hashable, Sendable {
+        /// A relationship names an inverse that its destination does not have.
+        case missing(PropertyPath, inverse: String)
+        /// A relationship names an inverse that leads to other objects than those that have it.
+        case leadsElsewhere(PropertyPath, inverse: PropertyPath)
+        /// A relationship would be in two pairs.
+        case shared(PropertyPath)
+    }
+
+    private let byName: [String: EntityDescription]
+    private var inverses: [PropertyPath: PropertyPath] = [:]
+    /// The inverse that each relationship names itself.
+    package private(set) var named: [PropertyPath: PropertyPath] = [:]
+    /// In the order of the declarations.
+    package private(set) var faults: [Fault] = []
+
+    package init(_ schema: SchemaDescription) {
+        byName = Dictionary(schema.entities.map { ($0.name, $0) }) { first, _ in first }
+        for entity in schema.entities {
+            for relationship in entity.relationships { pair(relationship, of: entity) }
+        }
+    }
+
+    package func inverse(of relationship: PropertyPath) -> PropertyPath? { inverses[relationship] }
+
+    /// Whether a relationship of an entity could name another as its inverse.
+    package func canName(
+        _ other: RelationshipDescription, of otherEntity: EntityDescription,
+        asInverseOf relationship: RelationshipDescription, of entity: EntityDescription
+    ) -> Bool {
+        line(relationship.destinationEntityName).contains { $0.name == otherEntity.name }
+            && line(entity.name).contains { $0.name == other.destinationEntityName }
+    }
+
+    private mutating func pair(
+        _ relationship: RelationshipDescription, of entity: EntityDescription
+    ) {
+        guard let name = relationship.inverseName else { return }
+        let path = PropertyPath(entity.name, relationship.name)
+        guard let (owner, inverse) = find(name, in: relationship.destinationEntityName) else {
+            faults.append(.missing(path, inverse: name))
+            return
+        }
+        let back = PropertyPath(owner.name, name)
+        named[path] = back
+        guard canName(inverse, of: owner, asInverseOf: relationship, of: entity) else {
+            faults.append(.leadsElsewhere(path, inverse: back))
+            return
+        }
+        for (side, other) in [(path, back), (back, path)]
+        where inverses[side, default: other] != other {
+            faults.append(.shared(side))
+            return
+        }
+        inverses[path] = back
+        inverses[back] = path
+    }
+
+    /// The relationship of that name of an entity or of the first above it that has one.
+    private func find(
+        _ name: String, in entityName: String
+    ) -> (EntityDescription, RelationshipDescription)? {
+        for entity in line(entityName) {
+            if let found = entity.relationships.first(where: { $0.name == name }) {
+                return (entity, found)
+            }
+        }
+        return nil
+    }
+
+    /// An entity and those above it. An unchecked description may have them in a circle.
+    private func line(_ name: String) -> [EntityDescription] {
+        var line: [EntityDescription] = []
+        var names: Set<String> = []
+        var current = byName[name]
+        while let entity = current, names.insert(entity.name).inserted {
+            line.append(entity)
+            current = entity.superentityName.flatMap { byName[$0] }
+        }
+        return line
+    }
+}

@@ -1,0 +1,61 @@
+import Testing
+
+@testable import ObjectGraph
+
+/// How large the cache is by default.
+@Suite struct CacheBudgetTests {
+    private func budget(_ bytes: Int, _ files: [String: String] = [:]) -> CacheBudget {
+        CacheBudget(MachineMemory(bytes: bytes) { files[$0] }.origin)
+    }
+
+    @Test(arguments: [
+        (256 << 20, 64 << 20), (4 << 30, 512 << 20), (64 << 30, 1 << 30),
+    ])
+    func `an eighth of the memory is used within bounds`(memory: Int, size: Int) {
+        let budget = budget(memory)
+        #expect(budget.sizeInBytes == size)
+        #expect(budget.origin == .machine(bytes: memory))
+    }
+
+    @Test(arguments: [
+        [
+            "/sys/fs/cgroup/app/job/memory.max": "max\n",
+            "/sys/fs/cgroup/app/memory.max": "1073741824",
+        ],
+        ["/sys/fs/cgroup/memory.max": "1073741824\n"],
+        ["/sys/fs/cgroup/memory/app/memory.limit_in_bytes": "1073741824\n"],
+    ])
+    func `the smallest limit of a group or of one above it counts`(files: [String: String]) {
+        var files = files
+        files["/proc/self/cgroup"] = "5:cpu,memory:/app/job\n1:name=systemd:/x\n0::/app/job\n"
+        let budget = budget(16 << 30, files)
+        #expect(budget.origin == .controlGroup(bytes: 1 << 30))
+        #expect(budget.sizeInBytes == 128 << 20)
+    }
+
+    @Test(arguments: ["max", "", "-1", "9223372036854771712", "no number"])
+    func `a group without a limit leaves the machine's memory`(text: String) {
+        let files = [
+            "/proc/self/cgroup": "0::/\n\n::\nbroken", "/sys/fs/cgroup/memory.max": text,
+        ]
+        #expect(budget(8 << 30, files).origin == .machine(bytes: 8 << 30))
+    }
+
+    @Test func `the statistics say what was chosen and why`() throws {
+        let stack = DataStack(Zoo.schema(), viewContext: .queue(DispatchQueue(label: "view")))
+        let (url, other) = (Zoo.temporaryURL(), Zoo.temporaryURL())
+        defer {
+            for url in [url, other] { try? FileManager.default.removeItem(at: url) }
+        }
+        try stack.addStorageAndWait(LocalStore(fileURL: url))
+        #expect(stack.statistics.cacheBudgets == [CacheBudget.ofMachine])
+        stack.unsafeRemoveAllPersistentStoresAndWait()
+        var options = EngineOptions()
+        options.cacheSizeInBytes = 32 << 20
+        try stack.addStorageAndWait(LocalStore(fileURL: other, engineOptions: options))
+        let budget = try #require(stack.statistics.cacheBudgets.first)
+        #expect(budget.sizeInBytes == 32 << 20)
+        #expect(budget.origin == .options)
+        stack.unsafeRemoveAllPersistentStoresAndWait()
+    }
+}

@@ -1,0 +1,123 @@
+import ObjectGraph
+import Testing
+
+private final class City: CoreStoreObject, ImportableUniqueObject {
+    @Field.Stored("name") var name: String = ""
+    @Field.Stored("people") var people: Int = 0
+
+    typealias ImportSource = [String: Any]
+    typealias UniqueIDType = String
+    static var uniqueIDKeyPath: String { "name" }
+    static func uniqueID(
+        from source: ImportSource, in transaction: BaseDataTransaction
+    ) throws -> String? {
+        source["name"] as? String
+    }
+    func update(from source: ImportSource, in transaction: BaseDataTransaction) throws {
+        people = source["people"] as? Int ?? Int(source["people"] as? String ?? "") ?? 0
+    }
+}
+
+/// Imports of files, which are read in parts.
+@Suite struct FileImportTests {
+    private let queue = DispatchQueue(label: "view")
+
+    private func stack() throws -> DataStack {
+        let stack = DataStack(
+            CoreStoreSchema(
+                modelVersion: "V1",
+                entities: [Entity<City>("City", uniqueConstraints: [[\.$name]])]),
+            viewContext: .queue(queue))
+        try stack.addStorageAndWait(InMemoryStore())
+        return stack
+    }
+
+    private func withFile<Result>(_ text: String, _ body: (URL) throws -> Result) throws -> Result {
+        let url = FileManager.default.temporaryDirectory
+            .appendingPathComponent("import-\(UUID().uuidString)")
+        try Data(text.utf8).write(to: url)
+        defer { try? FileManager.default.removeItem(at: url) }
+        return try body(url)
+    }
+
+    private func run(
+        _ text: String, _ format: SourceFormat, progress: Progress? = nil
+    ) throws -> (count: Int, cities: [String]) {
+        let stack = try stack()
+        let count = try withFile(text) { url in
+            try stack.perform(synchronous: { transaction in
+                try transaction.importUniqueObjects(
+                    Into<City>(), file: url, format: format, progress: progress)
+            })
+        }
+        let cities = try queue.sync {
+            try stack.fetchAll(From<City>().orderBy(.ascending(\.$name))).map {
+                "\($0.name) \($0.people)"
+            }
+        }
+        return (count, cities)
+    }
+
+    @Test func `each format gives the same objects`() throws {
+        let expected = ["O{s]lo \"x\", \\ 7", "Zürich 4"]
+        let json = #"""
+            [ {"name": "O{s]lo \"x\", \\", "people": 7, "more": {"a": [{}]}} ,
+            {"name": "Zürich", "people": 4}]
+            """#
+        let lines = #"""
+            {"name": "O{s]lo \"x\", \\", "people": 7}
+
+            {"name": "Zürich", "people": 4}
+            """#
+        let csv = "name,people\r\n\"O{s]lo \"\"x\"\", \\\",7\r\nZürich,4"
+        #expect(try run(json, .json).cities == expected)
+        #expect(try run(lines, .jsonLines).cities == expected)
+        #expect(try run(csv, .csv).cities == expected)
+        #expect(try run("[]", .json).count == 0)
+        #expect(try run("", .jsonLines).count == 0)
+        #expect(try run("name,people\n", .csv).count == 0)
+    }
+
+    @Test func `a long file is imported in parts and tells its progress`() throws {
+        let progress = Progress(totalUnitCount: 0)
+        let text = (0..<2_500).map { #"{"name": "n\#($0 % 2_000)", "people": \#($0)}"# }
+            .joined(separator: "\n")
+        let (count, cities) = try run(text, .jsonLines, progress: progress)
+        #expect(cities.count == 2_000)
+        #expect(count == 2_500)
+        #expect(cities.contains("n0 2000"))
+        #expect(progress.totalUnitCount == Int64(text.utf8.count))
+        #expect(progress.completedUnitCount == progress.totalUnitCount)
+    }
+
+    @Test(arguments: [
+        ("[{\"name\": \"a\"}", SourceFormat.json), ("[{\"name\": \"a\"},]", .json),
+        ("{\"name\": \"a\"}", .json), ("[1]", .json), ("[{\"name\" \"a\"}]", .json),
+        ("[{}] x", .json), ("{\"name\": ", .jsonLines), ("[]", .jsonLines),
+        ("name,people\na", .csv), ("name\n\"a", .csv), ("name\n\"a\"b", .csv),
+    ])
+    func `a file that is none of its format fails the transaction`(
+        text: String, format: SourceFormat
+    ) throws {
+        #expect(throws: CoreStoreError.self) { try run(text, format) }
+    }
+
+    @Test func `a cancelled import throws and stores nothing`() throws {
+        let progress = Progress(totalUnitCount: 0)
+        progress.cancel()
+        let failure = #expect(throws: CoreStoreError.self) {
+            try run(#"{"name": "a"}"#, .jsonLines, progress: progress)
+        }
+        #expect(failure == .userCancelled)
+    }
+
+    @Test func `a file that is not there is an error`() throws {
+        let stack = try stack()
+        let url = URL(fileURLWithPath: "/nowhere/\(UUID().uuidString)")
+        #expect(throws: CoreStoreError.self) {
+            try stack.perform(synchronous: { transaction in
+                _ = try transaction.importObjects(Into<City>(), file: url, format: .csv)
+            })
+        }
+    }
+}

@@ -1,0 +1,123 @@
+import Testing
+
+@testable import ObjectGraph
+
+/// The states of a changed object and what leads from one to another.
+@Suite struct ObjectChangeStateTests {
+    private typealias State = ObjectChangeState
+    private typealias Event = ObjectChangeState.Event
+
+    /// What each event leads to; one that is not listed cannot happen.
+    private static let table: [State: [Event: State]] = [
+        .stored: [
+            .create: .inserting, .writeRow: .updatingRow, .changeLinks: .updatingLinks,
+            .delete: .deleted, .restoreInserted: .inserted, .restoreUpdated: .updated,
+            .rewind: .stored,
+            .end: .stored,
+        ],
+        .inserting: [
+            .writeRow: .inserting, .changeLinks: .inserting, .flush: .inserted,
+            .delete: .deleted, .rewind: .stored,
+            .end: .inserted,
+        ],
+        .inserted: [
+            .writeRow: .insertedRow, .changeLinks: .insertedLinks, .delete: .deleted,
+            .rewind: .stored,
+            .end: .inserted,
+        ],
+        .insertedLinks: [
+            .writeRow: .insertedRow, .changeLinks: .insertedLinks, .flush: .inserted,
+            .delete: .deleted, .rewind: .stored,
+            .end: .inserted,
+        ],
+        .insertedRow: [
+            .writeRow: .insertedRow, .changeLinks: .insertedRow, .flush: .inserted,
+            .delete: .deleted, .rewind: .stored,
+            .end: .inserted,
+        ],
+        .updatingLinks: [
+            .writeRow: .updatingRow, .changeLinks: .updatingLinks, .flush: .updated,
+            .delete: .deleted, .discard: .stored, .discardValues: .updated, .rewind: .stored,
+            .end: .updated,
+        ],
+        .updatingRow: [
+            .writeRow: .updatingRow, .changeLinks: .updatingRow, .flush: .updated,
+            .delete: .deleted, .revert: .reverting, .discard: .stored,
+            .discardValues: .updated, .rewind: .stored,
+            .end: .updated,
+        ],
+        .updated: [
+            .writeRow: .updatedRow, .changeLinks: .updatedLinks, .delete: .deleted,
+            .rewind: .stored,
+            .end: .updated,
+        ],
+        .updatedLinks: [
+            .writeRow: .updatedRow, .changeLinks: .updatedLinks, .flush: .updated,
+            .delete: .deleted, .rewind: .stored,
+            .end: .updated,
+        ],
+        .updatedRow: [
+            .writeRow: .updatedRow, .changeLinks: .updatedRow, .flush: .updated,
+            .delete: .deleted, .revert: .reverting, .rewind: .stored,
+            .end: .updated,
+        ],
+        .reverting: [
+            .writeRow: .updatedRow, .changeLinks: .updatedRow, .flush: .stored,
+            .delete: .deleted, .rewind: .stored,
+            .end: .stored,
+        ],
+        .deleted: [
+            .writeRow: .deleted, .changeLinks: .deleted, .rewind: .stored,
+            .end: .deleted,
+        ],
+    ]
+
+    @Test func `every state and event leads where the table says`() {
+        for state in State.allCases {
+            for event in Event.allCases {
+                #expect(
+                    state.after(event) == Self.table[state]?[event], "\(state) after \(event)")
+            }
+        }
+    }
+
+    @Test func `what is open has a pending row and what has a pending row is pending`() {
+        for state in State.allCases {
+            #expect(!state.isOpen || state.isRowPending, "\(state)")
+            #expect(!state.isRowPending || state.isPending, "\(state)")
+            #expect(state.isOpen == (state.isRowPending && state != .reverting), "\(state)")
+        }
+    }
+
+    @Test func `a flush and an end leave nothing pending and keep the kind`() {
+        for state in State.allCases {
+            for event in [Event.flush, .end] {
+                guard let next = state.after(event) else { continue }
+                #expect(!next.isPending, "\(state) after \(event)")
+                #expect(next.kind == state.kind, "\(state) after \(event)")
+            }
+            #expect((state.after(.flush) == nil) == !state.isPending, "\(state)")
+        }
+    }
+
+    @Test func `only an object that is not deleted is opened by a write`() {
+        for state in State.allCases {
+            let next = state.after(.writeRow)
+            #expect(next?.isOpen == (state != .deleted), "\(state)")
+            // A write after a change of links, or the other way, loses neither.
+            #expect(state.after(.changeLinks)?.after(.writeRow) == next, "\(state)")
+        }
+    }
+
+    @Test func `every state is reached from a stored object`() {
+        var found: Set<State> = [.stored]
+        var open = [State.stored]
+        while let state = open.popLast() {
+            for event in Event.allCases {
+                guard let next = state.after(event), found.insert(next).inserted else { continue }
+                open.append(next)
+            }
+        }
+        #expect(found == Set(State.allCases))
+    }
+}

@@ -1,0 +1,23 @@
+import Foundation
+import ObjectProof
+import Proof
+import Testing
+
+/// A slice of `scripts/prove objects`.
+@Suite struct ObjectProofTests {
+    @Test func `unsafe transactions and held views show what the model says`() {
+        let environment = ProcessInfo.processInfo.environment
+        let seed =
+            environment["TRELLIS_SEED"].flatMap(UInt64.init) ?? UInt64.random(in: 1...UInt64.max)
+        print("ObjectProofTests: TRELLIS_SEED=\(seed)")
+        let first = environment["TRELLIS_LONG"] == nil ? 6.0 : 60
+        for seconds in [first, 60, 120] {
+            var proof = ObjectProof(seed: seed, budget: ProofBudget(seconds: seconds))
+            proof.run()
+            print(proof.report.summary)
+            #expect(proof.report.failure == nil)
+            if proof.report.failure != nil || proof.report["steps"] > 500 { return }
+        }
+        Issue.record("no more than 500 steps in minutes")
+    }
+}

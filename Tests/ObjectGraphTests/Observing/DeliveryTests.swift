@@ -1,0 +1,165 @@
+import Dispatch
+import Synchronization
+import Testing
+
+@testable import ObjectGraph
+
+/// When the view shows a commit, and what a completion sees.
+@Suite(.timeLimit(.minutes(1))) struct DeliveryTests {
+    /// What completions have seen so far.
+    private final class Seen: Sendable {
+        private let values = Mutex<[Int]>([])
+        var all: [Int] { values.withLock { $0 } }
+        func add(_ value: Int) { values.withLock { $0.append(value) } }
+    }
+
+    private func addDog(_ stack: DataStack, _ seen: Seen) {
+        stack.perform(
+            asynchronous: { _ = $0.create(Into<Dog>()) },
+            completion: { _ in seen.add((try? stack.fetchCount(From<Dog>())) ?? -1) })
+    }
+
+    /// Waits until all transactions that were begun have ended.
+    private func settle(_ stack: DataStack) { stack.transactionQueue.sync {} }
+
+    /// Before, the object kept its old value until the next fetch.
+    @MainActor @Test
+    func `the view shows a transaction that was awaited where it lives`() async throws {
+        let stack = DataStack(Zoo.schema())
+        try stack.addStorageAndWait(InMemoryStore())
+        let id = try stack.perform(synchronous: { $0.create(Into<Dog>()).objectID() })
+        let dog = try #require(stack.fetchExisting(id) as Dog?)
+        #expect(dog.age == 1)
+        for age in 2..<40 {
+            try await stack.async.perform { transaction in
+                (transaction.fetchExisting(id) as Dog?)?.age = age
+            }
+            #expect(dog.age == age)
+        }
+        stack.unsafeRemoveAllPersistentStoresAndWait()
+    }
+
+    @Test func `the view shows a commit of another thread without a fetch`() throws {
+        let (stack, queue) = try Zoo.stack()
+        let id = try stack.perform(synchronous: { $0.create(Into<Dog>()).objectID() })
+        let dog = try #require(queue.sync { stack.fetchExisting(id) as Dog? })
+        queue.sync { #expect(dog.age == 1) }
+        try stack.perform(synchronous: { ($0.fetchExisting(id) as Dog?)?.age = 2 })
+        queue.sync { #expect(dog.age == 2) }
+    }
+
+    /// Before, all saw five.
+    @Test(arguments: [false, true])
+    func `a completion sees its own commit and no later one`(isUsedBefore: Bool) throws {
+        let (stack, queue) = try Zoo.stack()
+        if isUsedBefore { queue.sync { _ = try? stack.fetchCount(From<Dog>()) } }
+        let seen = Seen()
+        queue.suspend()
+        for _ in 0..<5 { addDog(stack, seen) }
+        settle(stack)
+        try stack.perform(synchronous: { _ = $0.create(Into<Dog>()) })
+        queue.resume()
+        queue.sync {}
+        queue.sync { #expect((try? stack.fetchCount(From<Dog>())) == 6) }
+        #expect(seen.all == [1, 2, 3, 4, 5])
+    }
+
+    @Test func `a fetch between two completions sees what they see`() throws {
+        let (stack, queue) = try Zoo.stack()
+        let seen = Seen()
+        queue.suspend()
+        addDog(stack, seen)
+        settle(stack)
+        queue.async { seen.add((try? stack.fetchCount(From<Dog>())) ?? -1) }
+        addDog(stack, seen)
+        settle(stack)
+        queue.resume()
+        queue.sync {}
+        queue.sync {}
+        #expect(seen.all == [1, 2, 2])
+    }
+
+    @Test func `completions without a commit keep their place among the others`() throws {
+        let (stack, queue) = try Zoo.stack()
+        let seen = Seen()
+        queue.suspend()
+        addDog(stack, seen)
+        stack.perform(
+            asynchronous: { (_) -> Int in throw CoreStoreError.userCancelled },
+            completion: { _ in seen.add(10 + ((try? stack.fetchCount(From<Dog>())) ?? -1)) })
+        addDog(stack, seen)
+        stack.perform(
+            asynchronous: { try $0.fetchCount(From<Dog>()) },
+            completion: { result in seen.add(20 + ((try? result.get()) ?? -1)) })
+        settle(stack)
+        queue.resume()
+        queue.sync {}
+        #expect(seen.all == [1, 11, 2, 22])
+    }
+
+    @Test func `a transaction in a completion is seen when it returns`() throws {
+        let (stack, queue) = try Zoo.stack()
+        let seen = Seen()
+        queue.suspend()
+        stack.perform(
+            asynchronous: { _ = $0.create(Into<Dog>()) },
+            completion: { _ in
+                _ = try? stack.perform(synchronous: { _ = $0.create(Into<Dog>()) })
+                seen.add((try? stack.fetchCount(From<Dog>())) ?? -1)
+            })
+        addDog(stack, seen)
+        settle(stack)
+        queue.resume()
+        queue.sync {}
+        // The second completion runs after the first one, which has made a third dog.
+        #expect(seen.all == [3, 3])
+    }
+
+    @Test func `completions are called though the storages have gone`() throws {
+        let (stack, queue) = try Zoo.stack()
+        let seen = Seen()
+        queue.suspend()
+        for value in 0..<3 {
+            stack.perform(
+                asynchronous: { _ = $0.create(Into<Dog>()) }, completion: { _ in seen.add(value) })
+        }
+        settle(stack)
+        stack.unsafeRemoveAllPersistentStoresAndWait()
+        queue.resume()
+        queue.sync {}
+        queue.sync {}
+        #expect(seen.all == [0, 1, 2])
+    }
+
+    @Test func `an executor that never runs stops no writer and keeps few snapshots`() throws {
+        let (stack, queue) = try Zoo.stack()
+        let seen = Seen()
+        queue.sync { _ = try? stack.fetchCount(From<Dog>()) }
+        queue.suspend()
+        for _ in 0..<100 { addDog(stack, seen) }
+        for _ in 0..<100 { try stack.perform(synchronous: { _ = $0.create(Into<Dog>()) }) }
+        settle(stack)
+        stack.viewSteps.compute()
+        #expect(stack.viewSteps.waiting.count <= StepQueue.completionMax)
+        queue.resume()
+        queue.sync {}
+        queue.sync { #expect((try? stack.fetchCount(From<Dog>())) == 200) }
+        #expect(seen.all.count == 100)
+    }
+
+    @Test func `a transaction that does not wait for observers is told later`() throws {
+        let (stack, queue) = try Zoo.stack()
+        let id = try stack.perform(synchronous: { $0.create(Into<Dog>()).objectID() })
+        try queue.sync {
+            let dog = try #require(stack.fetchExisting(id) as Dog?)
+            let monitor = stack.monitorObject(dog)
+            try stack.perform(
+                synchronous: { ($0.fetchExisting(id) as Dog?)?.age = 2 },
+                waitForAllObservers: false)
+            #expect(dog.age == 1)
+            try stack.perform(synchronous: { ($0.fetchExisting(id) as Dog?)?.age += 1 })
+            #expect(dog.age == 3)
+            withExtendedLifetime(monitor) {}
+        }
+    }
+}

@@ -1,0 +1,264 @@
+import Dispatch
+import Testing
+
+@testable import ObjectGraph
+
+/// What publishers of lists and objects show and tell.
+@Suite(.timeLimit(.minutes(1))) struct PublisherTests {
+    private func withDogs(
+        _ count: Int, _ body: (DataStack, [NSManagedObjectID]) throws -> Void
+    ) throws {
+        let (stack, queue) = try Zoo.stack()
+        let ids = try stack.perform(synchronous: { transaction in
+            (0..<count).map { number in
+                let dog = transaction.create(Into<Dog>())
+                (dog.age, dog.nickname) = (number / 2, "\(number)")
+                return dog.objectID()
+            }
+        })
+        try queue.sync { try body(stack, ids) }
+    }
+
+    private func publisher(_ stack: DataStack) -> ListPublisher<Dog> {
+        stack.publishList(
+            From<Dog>().sectionBy(\.$age).orderBy(.ascending(\.$age), .ascending(\.$nickname)))
+    }
+
+    @Test func `a list's snapshot follows commits, and an earlier one stays as it was`() throws {
+        try withDogs(4) { stack, ids in
+            let publisher = publisher(stack)
+            let before = publisher.snapshot
+            var calls: [String] = []
+            let observer = UserInfoKey()
+            publisher.addObserver(observer, notifyInitial: true, initialSourceIdentifier: "start") {
+                publisher, source in
+                calls.append("\(source ?? "-") \(publisher.snapshot.count)")
+            }
+            #expect(before.sectionIDs == ["0", "1"])
+            #expect(before.itemIDs == ids)
+            try stack.perform(
+                synchronous: { transaction in
+                    transaction.delete(objectIDs: [ids[0]])
+                    (transaction.fetchExisting(ids[1]) as Dog?)?.age = 1
+                    (transaction.fetchExisting(ids[3]) as Dog?)?.color = "red"
+                }, sourceIdentifier: "edit")
+            #expect(calls == ["start 4", "edit 3"])
+            #expect(before.itemIDs == ids && before.numberOfSections == 2)
+            let after = publisher.snapshot
+            #expect(after.itemIDs == [ids[1], ids[2], ids[3]])
+            #expect(after.sectionIDs == ["1"])
+            #expect(after.updatedItemIdentifiers == [ids[1], ids[3]])
+            #expect(after != before && after == publisher.snapshot)
+            #expect(after.indexOfItem(withID: ids[2]) == 1)
+            #expect(after.indexOfItem(withID: ids[0]) == nil)
+            #expect(after.sectionID(containingItemWithID: ids[3]) == "1")
+            // Nothing that concerns the list.
+            try stack.perform(synchronous: { _ = $0.create(Into<Toy>()) })
+            #expect(calls.count == 2)
+            publisher.removeObserver(observer)
+            try stack.perform(synchronous: { $0.delete(objectIDs: ids) })
+            #expect(calls.count == 2 && !publisher.snapshot.hasItems())
+            #expect(publisher.snapshot.numberOfSections == 0)
+        }
+    }
+
+    private final class UserInfoKey {}
+
+    @Test func `a refetch is told once and may change the sections`() throws {
+        try withDogs(4) { stack, ids in
+            let publisher = publisher(stack)
+            var calls: [String] = []
+            publisher.addObserver(self.key) { publisher, source in
+                calls.append("\(source ?? "-") \(publisher.snapshot.sectionIDs)")
+            }
+            try publisher.refetch(
+                From<Dog>().where(\.$age == 1).orderBy(.descending(\.$nickname)),
+                sourceIdentifier: "again")
+            #expect(publisher.snapshot.itemIDs == [ids[3], ids[2]])
+            #expect(calls == ["again [\"\"]"])
+            #expect(throws: CoreStoreError.self) {
+                try publisher.refetch(
+                    From<Dog>().where(format: "nonsense == 1").orderBy(.ascending(\.$age)))
+            }
+            #expect(publisher.snapshot.itemIDs == [ids[3], ids[2]])
+            try stack.perform(synchronous: { $0.delete(objectIDs: [ids[3]]) })
+            #expect(publisher.snapshot.itemIDs == [ids[2]])
+        }
+    }
+
+    private let key = UserInfoKey()
+
+    @Test func `an object has one publisher, which follows it to its end`() throws {
+        try withDogs(1) { stack, ids in
+            let dog = try #require(stack.fetchExisting(ids[0]) as Dog?)
+            let publisher = dog.asPublisher(in: stack)
+            #expect(publisher === stack.publishObject(ids[0]) as ObjectPublisher<Dog>)
+            #expect(publisher.snapshot?.$age == 0 && publisher.$age == 0)
+            var calls: [String] = []
+            publisher.addObserver(key) { publisher, source in
+                calls.append("\(source ?? "-") \(publisher.snapshot?.$age ?? -1)")
+            }
+            let before = try #require(publisher.snapshot)
+            try stack.perform(
+                synchronous: { (($0.edit(dog)) as Dog?)?.age = 5 }, sourceIdentifier: "edit")
+            #expect(calls == ["edit 5"])
+            #expect(before.$age == 0)
+            try stack.perform(synchronous: { $0.create(Into<Dog>()).age = 9 })
+            try stack.perform(synchronous: { $0.delete($0.edit(dog)) })
+            #expect(calls == ["edit 5", "- -1"])
+            #expect(publisher.snapshot == nil && publisher.object == nil)
+            #expect(publisher.$age == nil)
+        }
+    }
+
+    @Test func `publishers are kept by those who use them alone`() throws {
+        let (stack, queue) = try Zoo.stack()
+        let id = try stack.perform(synchronous: { $0.create(Into<Dog>()).objectID() })
+        queue.sync {
+            weak var released: ObjectPublisher<Dog>?
+            do {
+                let publisher = stack.publishObject(id) as ObjectPublisher<Dog>
+                _ = publisher.snapshot
+                #expect(!stack.observers.isEmpty)
+                released = publisher
+            }
+            #expect(released == nil)
+            #expect(stack.observers.isEmpty)
+            do { _ = publisher(stack).snapshot }
+            #expect(stack.observers.isEmpty && stack.viewSteps.lists.isEmpty)
+        }
+    }
+
+    // MARK: Snapshots of objects
+
+    @Test func `a snapshot has all values and is changed alone`() throws {
+        try withDogs(2) { stack, ids in
+            try stack.perform(synchronous: { transaction in
+                let person = transaction.create(Into<Person>())
+                (person.name, person.email, person.title) = ("Ann", "a", "phd")
+                person.score = Decimal(string: "12.5") ?? 0
+                person.pets = Set(ids.compactMap { transaction.fetchExisting($0) as Dog? })
+            })
+            let person = try #require(try stack.fetchOne(From<Person>()))
+            var snapshot = try #require(person.asSnapshot())
+            #expect(snapshot.$name == "Ann")
+            // Through its getter.
+            #expect(snapshot.$title == "Dr. PHD")
+            #expect(snapshot.$score == Decimal(string: "12.5"))
+            #expect(snapshot.$born == nil)
+            #expect(snapshot.$identifier == person.identifier)
+            #expect(Set(snapshot.$pets.map { $0.objectID() }) == Set(ids))
+            let same = try #require(person.asSnapshot(in: stack))
+            #expect(snapshot == same && snapshot.hashValue == same.hashValue)
+            snapshot.$name = "Bob"
+            snapshot.$born = Date(timeIntervalSinceReferenceDate: 1)
+            snapshot.$pets = []
+            #expect(snapshot.$name == "Bob" && snapshot.$pets.isEmpty)
+            #expect(snapshot.$born == Date(timeIntervalSinceReferenceDate: 1))
+            #expect(snapshot != same && same.$name == "Ann" && person.name == "Ann")
+            let values = same.dictionaryForValues()
+            #expect(values["name"] as? String == "Ann")
+            #expect((values["pets"] as? Set<NSManagedObjectID>)?.count == 2)
+            #expect(values["born"] == nil)
+            // On another thread, after the object has changed.
+            try stack.perform(synchronous: { $0.edit(person)?.name = "Cid" })
+            let name = DispatchQueue(label: "reader").sync { same.$name }
+            #expect(name == "Ann")
+            #expect(person.asSnapshot() != same)
+            #expect(same.asReadOnly(in: stack) === person)
+            let inside = try stack.perform(synchronous: { transaction in
+                same.asEditable(in: transaction)?.name = "Dan"
+                return same.asSnapshot(in: transaction)?.$name
+            })
+            #expect(inside == "Dan" && person.name == "Dan")
+        }
+    }
+
+    // MARK: Snapshots of lists
+
+    @Test func `items of a snapshot are inserted, moved, deleted and reloaded`() throws {
+        try withDogs(6) { stack, ids in
+            var list = publisher(stack).snapshot
+            let original = list
+            func places() -> [[Int]] {
+                list.sectionIDs.map { section in
+                    list.itemIDs(inSectionWithID: section).compactMap { ids.firstIndex(of: $0) }
+                }
+            }
+            #expect(places() == [[0, 1], [2, 3], [4, 5]])
+            list.deleteItems(withIDs: [ids[1], ids[4]])
+            #expect(places() == [[0], [2, 3], [5]])
+            list.insertItems(withIDs: [ids[1]], beforeItemID: ids[3])
+            list.insertItems(withIDs: [ids[4]], afterItemID: ids[3])
+            #expect(places() == [[0], [2, 1, 3, 4], [5]])
+            list.moveItem(withID: ids[2], afterItemID: ids[5])
+            list.moveItem(withID: ids[4], beforeItemID: ids[0])
+            #expect(places() == [[4, 0], [1, 3], [5, 2]])
+            list.moveItem(at: IndexPath(item: 0, section: 0), to: IndexPath(item: 1, section: 2))
+            #expect(places() == [[0], [1, 3], [5, 4, 2]])
+            list.deleteItems(
+                at: [IndexPath(item: 0, section: 1), IndexPath(item: 2, section: 2)])
+            list.insertItems(withIDs: [ids[2]], at: IndexPath(item: 1, section: 1))
+            list.appendItems(withIDs: [ids[1]])
+            #expect(places() == [[0], [3, 2], [5, 4, 1]])
+            list.reloadItems(withIDs: [ids[3]])
+            list.reloadItems(at: [IndexPath(item: 0, section: 0)])
+            #expect(list.updatedItemIdentifiers == [ids[3], ids[0]])
+            list.deleteAllItems()
+            #expect(list.numberOfSections == 3 && !list.hasItems())
+            #expect(original.itemIDs == ids && original != list)
+        }
+    }
+
+    @Test func `sections of a snapshot are inserted, moved, deleted and reloaded`() throws {
+        try withDogs(4) { stack, ids in
+            var list = publisher(stack).snapshot
+            list.appendSections(withIDs: ["z"])
+            list.insertSections(withIDs: ["x"], beforeSectionID: "1")
+            list.insertSections(withIDs: ["y"], afterSectionID: "1")
+            list.insertSections(["a"], at: 0)
+            #expect(list.sectionIDs == ["a", "0", "x", "1", "y", "z"])
+            list.moveSection(withID: "a", afterSectionID: "z")
+            list.moveSection(withID: "y", beforeSectionID: "0")
+            #expect(list.sectionIDs == ["y", "0", "x", "1", "z", "a"])
+            // The place counts before the move.
+            list.moveSection(at: 0, to: 2)
+            #expect(list.sectionIDs == ["0", "y", "x", "1", "z", "a"])
+            list.moveSection(at: 3, to: 1)
+            #expect(list.sectionIDs == ["0", "1", "y", "x", "z", "a"])
+            list.reloadSections(withIDs: ["1", "unknown"])
+            #expect(list.updatedItemIdentifiers == Set(ids[2...]))
+            list.deleteSections(withIDs: ["y", "unknown"])
+            list.deleteSections(at: [2, 3])
+            #expect(list.sectionIDs == ["0", "1", "a"])
+            list.appendItems(with: [ids[0]], toSectionAt: 2)
+            #expect(list.itemIDs(inSectionWithID: "a") == [ids[0]])
+            list.deleteSections(withIDs: ["0"])
+            #expect(list.itemIDs == [ids[2], ids[3], ids[0]])
+        }
+    }
+
+    @Test func `a snapshot is a collection of publishers, over all sections`() throws {
+        try withDogs(6) { stack, ids in
+            let list = publisher(stack).snapshot
+            #expect(list.map { $0.objectID() } == ids)
+            // Before, a slice across sections was wrong.
+            let slice = list[1..<5]
+            #expect(slice.indices == 1..<5)
+            #expect(slice.map { $0.objectID() } == Array(ids[1..<5]))
+            #expect(list[3..<3].isEmpty)
+            #expect(list[1, 1].objectID() == ids[3])
+            #expect(list[safeSectionIndex: 1, safeItemIndex: 2] == nil)
+            #expect(list[safeIndex: 6] == nil)
+            #expect(list[safeIndexPath: IndexPath(item: 1, section: 2)]?.objectID() == ids[5])
+            #expect(list.items(atIndices: [5, 0]).map { $0.objectID() } == [ids[5], ids[0]])
+            #expect(list.lazy(inSectionWithID: "2").map { $0.objectID() } == Array(ids[4...]))
+            #expect(list.sections().map(\.count) == [2, 2, 2])
+            #expect(list.sections()[1][0] === list[2])
+            #expect(list.section(containingItemWithID: ids[4])?.itemIDs == Array(ids[4...]))
+            #expect(!list.hasItems(inSectionWithID: "unknown"))
+            #expect(list.numberOfItems(inSectionWithID: "0") == 2)
+            #expect(!ListSnapshot<Dog>().hasItems())
+        }
+    }
+}

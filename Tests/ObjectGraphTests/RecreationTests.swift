@@ -1,0 +1,186 @@
+import ObjectGraph
+import Testing
+
+/// `.recreateStoreOnModelMismatch` erases a file of another model, and nothing else.
+@Suite struct RecreationTests {
+    private final class Pot: CoreStoreObject {
+        @Field.Stored("label") var label: String = ""
+    }
+
+    /// The same name with another property: a file of the one is none of the other.
+    private final class Jar: CoreStoreObject {
+        @Field.Stored("litres") var litres: Double = 0
+    }
+
+    private final class Broken: CoreStoreObject {
+        @Field.Stored("label") var label: String = ""
+        @Field.Stored("a/b") var odd: Int = 0
+    }
+
+    private let queue = DispatchQueue(label: "view")
+
+    private func stack(_ entity: DynamicEntity) -> DataStack {
+        DataStack(
+            CoreStoreSchema(modelVersion: "V1", entities: [entity]), viewContext: .queue(queue))
+    }
+
+    private func fill(_ url: URL) throws {
+        let stack = stack(Entity<Pot>("Pot"))
+        try stack.addStorageAndWait(LocalStore(fileURL: url))
+        try stack.perform(synchronous: { $0.create(Into<Pot>()).label = "kept" })
+        stack.unsafeRemoveAllPersistentStoresAndWait()
+    }
+
+    private func labels(_ url: URL) throws -> [String] {
+        let stack = stack(Entity<Pot>("Pot"))
+        try stack.addStorageAndWait(LocalStore(fileURL: url))
+        defer { stack.unsafeRemoveAllPersistentStoresAndWait() }
+        return try queue.sync { try stack.fetchAll(From<Pot>()).map(\.label) }
+    }
+
+    private func recreate(
+        _ url: URL, _ entity: DynamicEntity, _ options: EngineOptions = EngineOptions()
+    ) -> StoreError.Code? {
+        let stack = stack(entity)
+        defer { stack.unsafeRemoveAllPersistentStoresAndWait() }
+        do throws(CoreStoreError) {
+            try stack.addStorageAndWait(
+                LocalStore(
+                    fileURL: url, localStorageOptions: .recreateStoreOnModelMismatch,
+                    engineOptions: options))
+            return nil
+        } catch {
+            return error.storeError?.code
+        }
+    }
+
+    @Test func `a model that contradicts itself erases nothing`() throws {
+        let url = Zoo.temporaryURL()
+        defer { try? FileManager.default.removeItem(at: url) }
+        try fill(url)
+        #expect(recreate(url, Entity<Broken>("Pot")) == .invalidModel)
+        #expect(try labels(url) == ["kept"])
+    }
+
+    @Test func `an opening for reading erases nothing`() throws {
+        let url = Zoo.temporaryURL()
+        defer { try? FileManager.default.removeItem(at: url) }
+        try fill(url)
+        var options = EngineOptions()
+        options.isReadOnly = true
+        #expect(recreate(url, Entity<Jar>("Pot"), options) == .schemaMismatch)
+        #expect(try labels(url) == ["kept"])
+    }
+
+    @Test func `an opening of the previous generation erases nothing`() throws {
+        let url = Zoo.temporaryURL()
+        defer { try? FileManager.default.removeItem(at: url) }
+        try fill(url)
+        let stack = stack(Entity<Pot>("Pot"))
+        try stack.addStorageAndWait(LocalStore(fileURL: url))
+        for _ in 0..<2 {
+            try stack.perform(synchronous: { $0.create(Into<Pot>()).label = "kept" })
+            try stack.checkpoint()
+        }
+        stack.unsafeRemoveAllPersistentStoresAndWait()
+        var options = EngineOptions()
+        options.opensPreviousGeneration = true
+        #expect(recreate(url, Entity<Jar>("Pot"), options) == .schemaMismatch)
+        #expect(try labels(url) == ["kept", "kept", "kept"])
+    }
+
+    @Test func `a store that another process may be writing is read and left alone`() throws {
+        let url = Zoo.temporaryURL()
+        defer { try? FileManager.default.removeItem(at: url) }
+        try fill(url)
+        let writer = stack(Entity<Pot>("Pot"))
+        try writer.addStorageAndWait(LocalStore(fileURL: url))
+        var options = EngineOptions()
+        options.isReadOnly = true
+        #expect(recreate(url, Entity<Jar>("Pot"), options) == .schemaMismatch)
+        #expect(recreate(url, Entity<Jar>("Pot")) == .alreadyOpen)
+        try writer.perform(synchronous: { $0.create(Into<Pot>()).label = "later" })
+        writer.unsafeRemoveAllPersistentStoresAndWait()
+        #expect(try labels(url).sorted() == ["kept", "later"])
+    }
+
+    @Test func `another model takes the file over and leaves no second file`() throws {
+        let folder = FileManager.default.temporaryDirectory
+            .appendingPathComponent("recreation-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let url = folder.appendingPathComponent("pots.trellis")
+        try fill(url)
+        #expect(recreate(url, Entity<Jar>("Pot")) == nil)
+        let stack = stack(Entity<Jar>("Pot"))
+        try stack.addStorageAndWait(LocalStore(fileURL: url))
+        #expect(try queue.sync { try stack.fetchCount(From<Jar>()) } == 0)
+        stack.unsafeRemoveAllPersistentStoresAndWait()
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+        #expect(names == ["pots.trellis"])
+    }
+
+    /// A folder with a store of pots; the body gets the store's URL.
+    private func withFolder(_ body: (URL) throws -> Void) throws {
+        let folder = FileManager.default.temporaryDirectory
+            .appendingPathComponent("recreation-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let url = folder.appendingPathComponent("pots.trellis")
+        try fill(url)
+        try body(url)
+    }
+
+    @Test func `a file of the program's own beside the store was removed`() throws {
+        try withFolder { url in
+            for ending in ["new", "tmp", "old"] {
+                try Data("mine".utf8).write(to: url.appendingPathExtension(ending))
+            }
+            #expect(recreate(url, Entity<Jar>("Pot")) == nil)
+            for ending in ["new", "tmp", "old"] {
+                let kept = try? Data(contentsOf: url.appendingPathExtension(ending))
+                #expect(kept == Data("mine".utf8), "\(ending)")
+            }
+            let names = try FileManager.default.contentsOfDirectory(
+                atPath: url.deletingLastPathComponent().path)
+            #expect(names.count == 4)
+        }
+    }
+
+    @Test(arguments: [0o600, 0o640, 0o664])
+    func `a recreated store could be read by all and had another owner`(mode: Int) throws {
+        try withFolder { url in
+            var access: [FileAttributeKey: Any] = [.posixPermissions: mode]
+            // Only the system's administrator gives files away.
+            if NSUserName() == "root" {
+                access[.ownerAccountID] = 12_345
+                access[.groupOwnerAccountID] = 12_346
+            }
+            try FileManager.default.setAttributes(access, ofItemAtPath: url.path)
+            #expect(recreate(url, Entity<Jar>("Pot")) == nil)
+            let found = try FileManager.default.attributesOfItem(atPath: url.path)
+            for key in access.keys {
+                #expect(found[key] as? Int == access[key] as? Int, "\(key)")
+            }
+        }
+    }
+
+    @Test func `a link to a store became the new store, and the old one stayed behind it`() throws {
+        try withFolder { url in
+            let folder = url.deletingLastPathComponent()
+            let links = folder.appendingPathComponent("links")
+            try FileManager.default.createDirectory(at: links, withIntermediateDirectories: true)
+            let link = links.appendingPathComponent("link.trellis")
+            try FileManager.default.createSymbolicLink(at: link, withDestinationURL: url)
+            #expect(recreate(link, Entity<Jar>("Pot")) == nil)
+            let kept = try? FileManager.default.destinationOfSymbolicLink(atPath: link.path)
+            #expect(kept == url.path)
+            // Without leave to replace it, the store itself opens by the new model alone.
+            let stack = stack(Entity<Jar>("Pot"))
+            try stack.addStorageAndWait(LocalStore(fileURL: url))
+            try stack.perform(synchronous: { $0.create(Into<Jar>()).litres = 2 })
+            stack.unsafeRemoveAllPersistentStoresAndWait()
+            #expect(throws: CoreStoreError.self) { try labels(url) }
+            let names = try FileManager.default.contentsOfDirectory(atPath: links.path)
+            #expect(names == ["link.trellis"])
+        }
+    }
+}

@@ -1,0 +1,121 @@
+import RecordStore
+import Testing
+
+@testable import ObjectGraph
+
+/// What makes an entity another one for its version lock, and what does not.
+@Suite struct VersionLockTests {
+    private static let schema = SchemaDescription(
+        modelVersion: "V1",
+        entities: [
+            EntityDescription(
+                name: "Animal", className: "Animal",
+                attributes: [
+                    AttributeDescription(name: "species", type: .string),
+                    AttributeDescription(name: "age", type: .int64),
+                ],
+                relationships: [
+                    RelationshipDescription(
+                        name: "home", destinationEntityName: "Home", kind: .toOne)
+                ], uniqueConstraints: [["species"]]),
+            EntityDescription(
+                name: "Dog", className: "Dog", superentityName: "Animal",
+                attributes: [AttributeDescription(name: "tricks", type: .int64)]),
+            EntityDescription(
+                name: "Home", className: "Home",
+                relationships: [
+                    RelationshipDescription(
+                        name: "animals", destinationEntityName: "Animal", inverseName: "home",
+                        kind: .toManyUnordered)
+                ]),
+        ])
+
+    private typealias Change = @Sendable (inout SchemaDescription) -> Void
+
+    private func changed(_ change: Change) -> Set<String> {
+        var other = Self.schema
+        change(&other)
+        let (before, after) = (VersionLock(Self.schema), VersionLock(other))
+        return Set(
+            before.hashesByEntityName.filter { after.hashesByEntityName[$0.key] != $0.value }.keys)
+    }
+
+    @Test func `everything that decides how objects are stored counts, below it too`() {
+        let animals: [Change] = [
+            { $0.entities[0].isAbstract = true },
+            { $0.entities[0].versionHashModifier = "2" },
+            { $0.entities[0].uniqueConstraints = [] },
+            { $0.entities[0].uniqueConstraints = [["species", "age"]] },
+            { $0.entities[0].uniqueConstraints = [["species"], ["age"]] },
+            { $0.entities[0].attributes[0].name = "kind" },
+            { $0.entities[0].attributes[0].type = .data },
+            { $0.entities[0].attributes[0].isOptional = true },
+            { $0.entities[0].attributes[0].isCoded = true },
+            { $0.entities[0].attributes[0].versionHashModifier = "2" },
+            { $0.entities[0].attributes.removeLast() },
+            { $0.entities[0].relationships[0].kind = .toManyOrdered },
+            { $0.entities[0].relationships[0].deleteRule = .cascade },
+            { $0.entities[0].relationships[0].minCount = 1 },
+            { $0.entities[0].relationships[0].maxCount = 1 },
+            { $0.entities[0].relationships[0].versionHashModifier = "2" },
+        ]
+        for (number, change) in animals.enumerated() {
+            #expect(changed(change) == ["Animal", "Dog"], "change \(number)")
+        }
+        #expect(changed { $0.entities[1].superentityName = nil } == ["Dog"])
+        #expect(changed { $0.entities[1].attributes[0].type = .int32 } == ["Dog"])
+        // An inverse counts at both of its ends.
+        let inverses: [Change] = [
+            { $0.entities[0].relationships[0].name = "house" },
+            { $0.entities[0].relationships.removeLast() },
+            { $0.entities[2].relationships[0].inverseName = nil },
+            { $0.entities.removeLast() },
+            // Leads elsewhere now, so that no pair is left.
+            { $0.entities[0].relationships[0].destinationEntityName = "Dog" },
+        ]
+        for (number, change) in inverses.enumerated() {
+            #expect(changed(change) == ["Animal", "Dog", "Home"], "change \(number)")
+        }
+    }
+
+    @Test func `order, defaults, indexes, earlier names and classes do not count`() {
+        let changes: [Change] = [
+            { $0.modelVersion = "V2" },
+            { $0.entities.reverse() },
+            { $0.entities[0].attributes.reverse() },
+            { $0.entities[0].className = "Beast" },
+            { $0.entities[0].indexes = [["age"]] },
+            { $0.entities[0].attributes[1].defaultValue = .int(4) },
+            { $0.entities[0].attributes[1].previousName = "years" },
+            { $0.entities[0].relationships[0].previousName = "house" },
+            { $0.entities[0].uniqueConstraints = [["species"], ["species"]] },
+            {
+                $0.entities[0].relationships[0].inverseName = "animals"
+                $0.entities[2].relationships[0].inverseName = nil
+            },
+        ]
+        for (number, change) in changes.enumerated() {
+            #expect(changed(change) == [], "change \(number)")
+        }
+    }
+
+    @Test func `the order of unique constraints does not count`() {
+        var (one, other) = (Self.schema, Self.schema)
+        one.entities[0].uniqueConstraints = [["species"], ["age", "species"]]
+        other.entities[0].uniqueConstraints = [["age", "species"], ["species"]]
+        #expect(VersionLock(one) == VersionLock(other))
+    }
+
+    @Test func `no text of a name or modifier stands for a property`() {
+        var (one, other) = (Self.schema, Self.schema)
+        one.entities[1].attributes = [
+            AttributeDescription(
+                name: "a", type: .int64, versionHashModifier: "1\nattribute b string false ")
+        ]
+        other.entities[1].attributes = [
+            AttributeDescription(name: "a", type: .int64, versionHashModifier: "1"),
+            AttributeDescription(name: "b", type: .string),
+        ]
+        #expect(VersionLock(one) != VersionLock(other))
+    }
+}

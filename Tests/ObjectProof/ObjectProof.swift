@@ -1,0 +1,463 @@
+import Dispatch
+import ObjectGraph
+import Proof
+import Synchronization
+import TestSupport
+
+/// Runs scripts of transactions on a stack and on plain values: unsafe transactions over rows that
+/// others change or delete, undoing, rolling back, nesting, commits in the background, and read
+/// views that are held meanwhile. The store, each transaction and each view must be what the model
+/// says.
+package struct ObjectProof: StoreProof {
+    package private(set) var report = ProofReport()
+    private let seed: UInt64
+    private let budget: ProofBudget
+
+    package init(seed: UInt64, budget: ProofBudget) {
+        self.seed = seed
+        self.budget = budget
+    }
+
+    package mutating func run() {
+        var random = SeededRandom(seed: seed)
+        repeat {
+            let scriptSeed = random.next()
+            let stepCount = 20 + random.below(120)
+            do {
+                let script = try GraphScript(seed: scriptSeed)
+                do {
+                    for _ in 0..<stepCount { try script.step() }
+                    try script.finish()
+                } catch {
+                    throw ProofFailure(
+                        "seed \(seed), script \(scriptSeed): "
+                            + script.trace.suffix(40).joined(separator: "; ") + ": \(error)")
+                }
+                report.count("scripts")
+                report.count("steps", stepCount)
+                report.count("commits", script.commitCount)
+                report.count("conflicts", script.conflictCount)
+            } catch {
+                return report.fail("\(error)")
+            }
+        } while !budget.isSpent && !budget.isEndless
+    }
+}
+
+/// One script.
+private final class GraphScript {
+    private struct Level {
+        var transaction: UnsafeDataTransaction
+        var model: TransactionModel
+        /// Objects that the program has kept since whenever.
+        var held: [Int: GraphNode] = [:]
+    }
+
+    private let graph: GraphStack
+    private var random: SeededRandom
+    private var committed = GraphModel()
+    private var form: Level
+    private var nested: Level?
+    private var views: [(view: ReadView, graph: GraphModel)] = []
+    private(set) var trace: [String] = []
+    private(set) var commitCount = 0
+    private(set) var conflictCount = 0
+
+    init(seed: UInt64) throws {
+        random = SeededRandom(seed: seed)
+        graph = try GraphStack()
+        form = Level(
+            transaction: graph.stack.beginUnsafe(supportsUndo: true),
+            model: TransactionModel(committed))
+    }
+
+    // MARK: Steps
+
+    func step() throws {
+        switch random.below(40) {
+        case 0..<12: try changeForm()
+        case 12..<19: try commitOthers()
+        case 19..<22: flush()
+        case 22..<25: undo()
+        case 25..<27: redo()
+        case 27: rollBack()
+        case 28..<30: try commit()
+        case 30..<32: try commitInBackground()
+        case 32..<34: try nest()
+        case 34: try refresh()
+        case 35..<37: try look()
+        default: try checkForm()
+        }
+    }
+
+    func finish() throws {
+        try endNested()
+        try checkForm()
+        try commit()
+        try checkAll()
+    }
+
+    private func changeForm() throws {
+        if nested != nil, random.below(3) > 0 {
+            try edit(&nested!, mates: false)
+        } else {
+            try edit(&form, mates: nested == nil)
+        }
+    }
+
+    private func edit(_ level: inout Level, mates: Bool) throws {
+        for _ in 0...random.below(4) {
+            let made = try edit(
+                level.transaction, &level.model.work, &level.model.denials, mates: mates)
+            if let made { level.held[made.number] = made.node }
+            level.model.isChanged = true
+        }
+        if random.below(3) == 0, let number = pick(level.model.work) {
+            level.held[number] = try graph.node(number, level.transaction)
+        }
+        if random.below(8) == 0 { level.held = [:] }
+    }
+
+    private func pick(_ state: GraphModel) -> Int? {
+        let numbers = state.nodes.keys.sorted()
+        return numbers.isEmpty ? nil : numbers[random.below(numbers.count)]
+    }
+
+    private func pick(_ state: GraphModel, _ count: Int) -> [Int] {
+        var picked: [Int] = []
+        for _ in 0..<count {
+            if let number = pick(state), !picked.contains(number) { picked.append(number) }
+        }
+        return picked
+    }
+
+    /// One change of a transaction and of its model.
+    private func edit(
+        _ transaction: BaseDataTransaction, _ state: inout GraphModel,
+        _ denials: inout GraphModel.Denials, mates: Bool
+    ) throws -> (number: Int, node: GraphNode)? {
+        guard let number = pick(state), random.below(5) > 0 || state.nodes.count > 25 else {
+            let node = transaction.create(Into<GraphNode>())
+            let number = graph.add(node)
+            node.a = random.below(100)
+            state.nodes[number] = GraphModel.Node(a: node.a)
+            trace.append("create \(number)")
+            return (number, node)
+        }
+        let node = try graph.node(number, transaction)
+        let other = random.below(5) == 0 ? nil : pick(state)
+        let target = try other.map { try graph.node($0, transaction) }
+        let kind = random.below(14)
+        trace.append("edit \(kind) \(number) \(other ?? -1)")
+        switch kind {
+        case 0..<3:
+            node.a = random.below(100)
+            state.nodes[number]?.a = node.a
+        case 3, 4:
+            node.b = String(repeating: "b", count: random.below(60))
+            state.nodes[number]?.b = node.b
+        case 5:
+            node.parent = target
+            state.nodes[number]?.parent = other
+        case 6, 7:
+            node.owner = target
+            state.nodes[number]?.owner = other
+        case 8:
+            node.keeper = random.below(3) == 0 ? target : nil
+            state.nodes[number]?.keeper = node.keeper == nil ? nil : other
+        case 9 where mates:
+            node.mate = target
+            state.setMate(other, of: number)
+        case 9, 10: try setFriends(node, number, transaction, &state)
+        case 11: try setList(node, number, transaction, &state)
+        default:
+            transaction.delete(node)
+            state.delete(number, &denials)
+        }
+        return nil
+    }
+
+    private func setFriends(
+        _ node: GraphNode, _ number: Int, _ transaction: BaseDataTransaction,
+        _ state: inout GraphModel
+    ) throws {
+        let friends = pick(state, random.below(4))
+        node.friends = Set(try friends.map { try graph.node($0, transaction) })
+        state.friends = state.friends.filter { $0.first != number }
+        for friend in friends {
+            state.friends.insert(GraphModel.Pair(first: number, second: friend))
+        }
+    }
+
+    private func setList(
+        _ node: GraphNode, _ number: Int, _ transaction: BaseDataTransaction,
+        _ state: inout GraphModel
+    ) throws {
+        var list = state.list(number)
+        for other in pick(state, 2) where !list.contains(other) {
+            list.insert(other, at: random.below(list.count + 1))
+        }
+        if list.count > 2 { list.remove(at: random.below(list.count)) }
+        if random.below(4) == 0 { list.reverse() }
+        node.list = try list.map { try graph.node($0, transaction) }
+        state.setList(list, of: number)
+    }
+
+    /// A transaction of someone else.
+    private func commitOthers() throws {
+        trace.append("others")
+        var state = committed
+        var denials: GraphModel.Denials = []
+        do {
+            try graph.stack.perform(synchronous: { transaction in
+                for _ in 0...random.below(6) {
+                    _ = try edit(transaction, &state, &denials, mates: false)
+                }
+            })
+            guard !state.isDenied(denials) else { throw ProofFailure("a denied commit passed") }
+            committed = state
+            commitCount += 1
+        } catch let error as CoreStoreError {
+            guard state.isDenied(denials) else { throw error }
+        }
+        try checkCommitted()
+    }
+
+    // MARK: The unsafe transaction
+
+    private func flush() {
+        trace.append("flush")
+        form.transaction.flush()
+        form.model.endGroup()
+        nested?.transaction.flush()
+        nested?.model.endGroup()
+    }
+
+    private func undo() {
+        trace.append("undo")
+        if nested != nil {
+            nested?.transaction.undo()
+            nested?.model.undo()
+        } else {
+            form.transaction.undo()
+            form.model.undo()
+        }
+    }
+
+    private func redo() {
+        trace.append("redo")
+        if nested != nil {
+            nested?.transaction.redo()
+            nested?.model.redo()
+        } else {
+            form.transaction.redo()
+            form.model.redo()
+        }
+    }
+
+    private func rollBack() {
+        trace.append("roll back")
+        if nested != nil {
+            nested?.transaction.rollback()
+            nested?.model.rollBack()
+        } else {
+            form.transaction.rollback()
+            form.model.rollBack()
+        }
+    }
+
+    private func commit() throws {
+        try endNested()
+        trace.append("commit")
+        let outcome = Result { try form.transaction.commitAndWait() }
+        form.model.endGroup()
+        let (isDone, graph) = try expectCommit(outcome, form.model.work)
+        guard isDone else { return }
+        try checkConflicts(graph, form.model.work)
+        committed = graph
+        form.model.move(to: graph, committed: form.model.work, keepsRest: false)
+        try checkAll()
+    }
+
+    /// What a commit is to leave, and whether it was to succeed.
+    private func expectCommit(
+        _ outcome: Result<Void, any Error>, _ work: GraphModel
+    ) throws -> (Bool, GraphModel) {
+        var denials: GraphModel.Denials = []
+        let merged = GraphModel.merged(
+            from: form.model.before, to: work, over: committed, &denials)
+        let isDenied = work.isDenied(form.model.denials) || merged.isDenied(denials)
+        switch outcome {
+        case .success where !isDenied:
+            commitCount += 1
+            return (true, merged)
+        case .failure where isDenied: return (false, committed)
+        case .success: throw ProofFailure("a denied commit passed")
+        case .failure(let error): throw error
+        }
+    }
+
+    private func checkConflicts(_ merged: GraphModel, _ work: GraphModel) throws {
+        var found: Set<String> = []
+        for conflict in form.transaction.conflicts {
+            guard case .property(let name) = conflict.kind, name.count == 1 else { continue }
+            found.insert("\(graph.number(conflict.objectID)) \(name)")
+        }
+        let expected = GraphModel.conflicts(
+            from: form.model.before, to: work, over: committed)
+        conflictCount += expected.count
+        guard found == expected else {
+            throw ProofFailure("conflicts \(found) instead of \(expected)")
+        }
+    }
+
+    /// A commit beside which the transaction goes on.
+    private func commitInBackground() throws {
+        try endNested()
+        trace.append("commit in the background")
+        let done = DispatchSemaphore(value: 0)
+        let failure = Mutex<CoreStoreError?>(nil)
+        form.transaction.commit { error in
+            failure.withLock { $0 = error }
+            done.signal()
+        }
+        form.model.endGroup()
+        let (work, denials) = (form.model.work, form.model.denials)
+        let goesOn = random.below(2) == 0
+        if goesOn {
+            // The commit may be taken over at any of these.
+            for _ in 0...random.below(3) {
+                form.model.isChanged = true
+                let node = form.transaction.create(Into<GraphNode>())
+                let number = graph.add(node)
+                form.model.work.nodes[number] = GraphModel.Node()
+                form.held[number] = node
+            }
+        }
+        done.wait()
+        let outcome: Result<Void, any Error> =
+            failure.withLock { $0 }.map { .failure($0) } ?? .success(())
+        let late = form.model.denials
+        form.model.denials = denials
+        let (isDone, merged) = try expectCommit(outcome, work)
+        form.model.denials = late
+        guard isDone else { return }
+        try checkConflicts(merged, work)
+        committed = merged
+        form.model.move(to: merged, committed: work, keepsRest: goesOn)
+        // What can be undone now depends on when the commit was taken over.
+        form.transaction.rollback()
+        form.model.rollBack()
+        try checkAll()
+    }
+
+    // MARK: Nesting
+
+    private func nest() throws {
+        if nested != nil { return try endNested() }
+        trace.append("nest")
+        nested = Level(
+            transaction: form.transaction.beginUnsafe(supportsUndo: true),
+            model: TransactionModel(form.model.work))
+        if random.below(2) == 0 { form.held = [:] }
+    }
+
+    private func endNested() throws {
+        guard var level = nested else { return }
+        guard random.below(4) > 0 else {
+            trace.append("drop the nested one")
+            nested = nil
+            return
+        }
+        trace.append("commit the nested one")
+        try check(level)
+        let isDenied = level.model.work.isDenied(level.model.denials)
+        do {
+            try level.transaction.commitAndWait()
+            guard !isDenied else { throw ProofFailure("a denied nested commit passed") }
+        } catch let error as CoreStoreError {
+            guard isDenied else { throw error }
+            level.model.endGroup()
+            nested = nil
+            return
+        }
+        form.model.work = GraphModel.merged(
+            from: level.model.before, to: level.model.work, over: form.model.work,
+            &form.model.denials)
+        level.model.move(
+            to: form.model.work, committed: level.model.work, keepsRest: false)
+        try check(level)
+        nested = nil
+        // A change of its own: whether the merge was one is not the model's matter.
+        let node = form.transaction.create(Into<GraphNode>())
+        form.model.work.nodes[graph.add(node)] = GraphModel.Node()
+        form.model.isChanged = true
+        try checkForm()
+    }
+
+    /// Changes of one object are taken back.
+    private func refresh() throws {
+        guard nested == nil, let number = pick(form.model.work),
+            form.model.before.nodes[number] == nil
+        else { return }
+        trace.append("refresh \(number)")
+        // A new object has nothing to return to.
+        try graph.node(number, form.transaction).refreshAsFault()
+    }
+
+    // MARK: Checks
+
+    private func look() throws {
+        trace.append("look")
+        if views.count < 3 {
+            views.append((try graph.stack.beginRead(), committed))
+        } else {
+            let index = random.below(views.count)
+            try graph.check(views[index].view, views[index].graph, "a held view")
+            views.remove(at: index)
+        }
+    }
+
+    private func checkCommitted() throws {
+        try graph.stack.read { try graph.check($0, committed, "a new view") }
+    }
+
+    private func checkForm() throws {
+        try check(form)
+        if let nested { try check(nested) }
+    }
+
+    private func check(_ level: Level) throws {
+        let (transaction, model) = (level.transaction, level.model)
+        for (number, node) in level.held {
+            let expected = model.work.nodes[number]
+            guard node.isDeleted == (expected == nil) else {
+                throw ProofFailure("\(number) is\(node.isDeleted ? "" : " not") deleted")
+            }
+            guard let expected else { continue }
+            guard node.a == expected.a, node.b == expected.b,
+                graph.number(node.owner) == expected.owner,
+                try graph.node(number, transaction) === node
+            else { throw ProofFailure("the object of \(number) shows other values") }
+        }
+        guard transaction.canUndo == model.canUndo, transaction.canRedo == model.canRedo else {
+            throw ProofFailure("what can be undone differs")
+        }
+        try graph.check(transaction, model.work, "an unsafe transaction")
+        let deleted = Set(transaction.deletedObjectIDs().map { graph.number($0) })
+        let gone = Set(model.before.nodes.keys).subtracting(model.work.nodes.keys)
+        let inserted = Set(transaction.insertedObjectIDs().map { graph.number($0) })
+        let made = Set(model.work.nodes.keys).subtracting(model.before.nodes.keys)
+        guard deleted == gone, inserted == made else {
+            throw ProofFailure(
+                "created \(inserted) instead of \(made), deleted \(deleted) instead of \(gone)")
+        }
+    }
+
+    private func checkAll() throws {
+        try checkForm()
+        try checkCommitted()
+        try graph.queue.sync { try graph.check(graph.stack, committed, "the view") }
+        for held in views { try graph.check(held.view, held.graph, "a held view") }
+    }
+}

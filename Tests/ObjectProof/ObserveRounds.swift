@@ -1,0 +1,202 @@
+import Dispatch
+import ObjectGraph
+import Proof
+import Synchronization
+import TestSupport
+
+/// Transactions of several threads in all three forms beside observers, refetches and releases. A
+/// watchdog ends the process when nothing moves, since what is stuck cannot be left.
+struct ObserveRounds {
+    private let seed: UInt64
+    /// Whether no other tests share the process: they may hold all threads that tasks run on.
+    private let isAlone = Thread.isMainThread
+
+    init(seed: UInt64) { self.seed = seed }
+
+    /// Returns how many rounds were run.
+    func run(_ count: Int) throws -> Int {
+        let progress = Watchdog("rounds of threads, seed \(seed)", seconds: isAlone ? 60 : 600)
+        defer { progress.end() }
+        try onQueue(count, progress)
+        try besideUnservedMain(count / 10, progress)
+        return count + count / 10
+    }
+
+    // MARK: A served queue
+
+    private func onQueue(_ count: Int, _ watchdog: Watchdog) throws {
+        let queue = DispatchQueue(label: "view")
+        let stack = try Kennel.stack(.queue(queue))
+        let failure = Mutex<String?>(nil)
+        let threads = DispatchGroup()
+        for thread in 0..<3 {
+            DispatchQueue.global().async(group: threads) {
+                var random = SeededRandom(seed: seed &+ UInt64(thread))
+                do {
+                    for _ in 0..<count / 4 {
+                        try writeOnce(stack, &random)
+                        watchdog.note()
+                    }
+                } catch {
+                    failure.withLock { $0 = "\(error)" }
+                }
+            }
+        }
+        var random = SeededRandom(seed: seed &+ 3)
+        var lists: [Followed] = []
+        for _ in 0..<count / 4 {
+            try queue.sync { try Self.observeOnce(stack, &random, &lists) }
+            // Elsewhere too the last reference may go.
+            if !lists.isEmpty, random.below(4) == 0 { lists.remove(at: random.below(lists.count)) }
+            watchdog.note()
+        }
+        threads.wait()
+        for _ in 0..<4 { queue.sync {} }
+        if let failure = failure.withLock({ $0 }) { throw ProofFailure(failure) }
+        try queue.sync {
+            for list in lists {
+                let fetched = try stack.fetchAll(list.request.chain)
+                guard
+                    list.monitor.isPendingRefetch
+                        || list.monitor.objectsInAllSections() == fetched
+                else { throw ProofFailure("a list is not what a fetch gives at the end") }
+            }
+        }
+        lists = []
+    }
+
+    private struct Followed {
+        let request: KennelRequest
+        let monitor: ListMonitor<Pet>
+        let mirror: ListMirror
+        let changes: ListChanges<Pet>
+    }
+
+    private func writeOnce(
+        _ stack: DataStack, _ random: inout SeededRandom
+    ) throws {
+        let count = random.below(4) + 1
+        switch random.below(isAlone ? 4 : 3) {
+        case 0, 1:
+            try stack.perform(
+                synchronous: { try Kennel.act($0, &random, count: count, countMax: 60) },
+                waitForAllObservers: random.below(2) == 0)
+        case 2:
+            let seed = random.next()
+            stack.perform(
+                asynchronous: { transaction in
+                    var random = SeededRandom(seed: seed)
+                    try Kennel.act(transaction, &random, count: count, countMax: 60)
+                }, completion: { [weak stack] _ in _ = try? stack?.fetchCount(From<Pet>()) })
+        default:
+            let seed = random.next()
+            let done = DispatchSemaphore(value: 0)
+            Task.detached {
+                _ = try? await stack.async.perform { transaction in
+                    var random = SeededRandom(seed: seed)
+                    try Kennel.act(transaction, &random, count: count, countMax: 60)
+                }
+                done.signal()
+            }
+            done.wait()
+        }
+    }
+
+    private static func observeOnce(
+        _ stack: DataStack, _ random: inout SeededRandom, _ lists: inout [Followed]
+    ) throws {
+        switch random.below(6) {
+        case 0, 1:
+            let request = KennelRequest.random(&random)
+            let (monitor, mirror) = (request.monitor(stack), ListMirror(request))
+            mirror.begin(monitor)
+            monitor.addObserver(mirror)
+            let changes = monitor.changes
+            lists.append(
+                Followed(request: request, monitor: monitor, mirror: mirror, changes: changes))
+            if lists.count > 6 { lists.removeFirst() }
+        case 2:
+            if let list = lists.last { list.monitor.refetch(list.request.chain.fetchClauses) }
+        case 3:
+            try stack.perform(synchronous: { try Kennel.act($0, &random, count: 2, countMax: 60) })
+        case 4:
+            if let list = lists.first, let first = list.monitor[safeIndex: 0] {
+                _ = first.asPublisher(in: stack).snapshot
+                list.mirror.onNextChange = { [weak mirror = list.mirror] in
+                    mirror?.onNextChange = nil
+                    _ = try? stack.perform(synchronous: { _ = $0.create(Into<Mark>()) })
+                }
+            }
+        default:
+            for list in lists {
+                if let fault = list.mirror.faults.first { throw ProofFailure(fault) }
+            }
+        }
+    }
+
+    // MARK: A main queue that nobody serves
+
+    private func besideUnservedMain(_ count: Int, _ watchdog: Watchdog) throws {
+        guard Thread.isMainThread else { return }
+        let stack = try Kennel.stack(.main)
+        var random = SeededRandom(seed: seed &+ 4)
+        let request = KennelRequest.random(&random)
+        let (monitor, mirror) = (request.monitor(stack), ListMirror(request))
+        mirror.begin(monitor)
+        monitor.addObserver(mirror)
+        let failure = Mutex<String?>(nil)
+        let threads = DispatchGroup()
+        for thread in 0..<2 {
+            DispatchQueue.global().async(group: threads) {
+                var random = SeededRandom(seed: seed &+ 5 &+ UInt64(thread))
+                do {
+                    for _ in 0..<count / 2 {
+                        let actions = random.below(4) + 1
+                        try stack.perform(
+                            synchronous: {
+                                try Kennel.act($0, &random, count: actions, countMax: 60)
+                            })
+                        watchdog.note()
+                    }
+                } catch {
+                    failure.withLock { $0 = "\(error)" }
+                }
+            }
+        }
+        // This is the main thread: nothing of the view moves until it is done here.
+        threads.wait()
+        if let failure = failure.withLock({ $0 }) { throw ProofFailure(failure) }
+        try stack.perform(synchronous: { _ = $0.create(Into<Mark>()) })
+        if let fault = mirror.faults.first { throw ProofFailure(fault) }
+        guard monitor.objectsInAllSections() == (try stack.fetchAll(request.chain)) else {
+            throw ProofFailure("a list on the main queue is not what a fetch gives")
+        }
+    }
+}
+
+/// Ends the process when it is not told of progress for some seconds.
+private final class Watchdog: Sendable {
+    private let state = Mutex<(count: Int, isEnded: Bool)>((0, false))
+
+    init(_ name: String, seconds: Int) {
+        Thread.detachNewThread { [self] in
+            var last = -1
+            var still = 0
+            while true {
+                Thread.sleep(forTimeInterval: 1)
+                let (count, isEnded) = state.withLock { $0 }
+                if isEnded { return }
+                still = count == last ? still + 1 : 0
+                last = count
+                if still >= seconds {
+                    FileHandle.standardError.write(
+                        Data("\(name): nothing moves after \(count) rounds\n".utf8))
+                    exit(1)
+                }
+            }
+        }
+    }
+
+    func note() { state.withLock { $0.count += 1 } }
+    func end() { state.withLock { $0.isEnded = true } }
+}

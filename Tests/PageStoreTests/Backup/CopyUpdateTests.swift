@@ -1,0 +1,189 @@
+import TestSupport
+import Testing
+
+@testable import PageStore
+
+/// An earlier copy that is brought up to date.
+@Suite struct CopyUpdateTests {
+    private static var options: Engine.Options {
+        var options = Engine.Options()
+        options.pageSizeInBytes = 1024
+        options.unitSizeInBytes = 64
+        options.logSegmentSizeInBytes = 16_384
+        options.checkpointsInBackground = false
+        options.outOfLineBytesMin = 32_768
+        return options
+    }
+
+    private func open(_ path: String, _ files: any FileSystem, isReadOnly: Bool = false) throws
+        -> Engine
+    {
+        var options = Self.options
+        options.mode = isReadOnly ? .reading : .writing
+        return try Engine.open(path: path, options: options, files: files)
+    }
+
+    /// Inserts, replaces and removes; now and then a large value, or many.
+    private func change(
+        _ engine: Engine, _ model: inout [[UInt8]: [UInt8]], _ random: inout SeededRandom,
+        count: Int = 30
+    ) throws {
+        let transaction = try engine.beginWrite()
+        let tree: TreeID
+        if let root = transaction.catalogRoot {
+            tree = TreeID(root: root)
+        } else {
+            tree = try transaction.createTree()
+            transaction.catalogRoot = tree.root
+        }
+        for _ in 0..<(random.below(8) == 0 ? 10 * count : count) {
+            let key = [UInt8(random.below(3)), UInt8(random.below(256))]
+            if random.below(3) == 0 {
+                try transaction.remove(key.span, from: tree)
+                model[key] = nil
+            } else {
+                let isLarge = random.below(30) == 0
+                let value = random.bytes(random.below(isLarge ? 100_000 : 200))
+                try transaction.insert(key.span, value.span, into: tree)
+                model[key] = value
+            }
+        }
+        _ = try transaction.commit()
+    }
+
+    private func content(_ engine: Engine) throws -> [[UInt8]: [UInt8]] {
+        let snapshot = try engine.snapshot()
+        var found: [[UInt8]: [UInt8]] = [:]
+        guard let root = snapshot.catalogRoot else { return found }
+        let tree = TreeID(root: root)
+        #expect(StoreCheck.run(snapshot, knownTrees: [tree]) == [])
+        let cursor = Cursor(snapshot, tree: tree)
+        var isMore = try cursor.seekFirst()
+        while isMore {
+            found[cursor.key.array()] = try cursor.value().array()
+            isMore = try cursor.next()
+        }
+        return found
+    }
+
+    private func copied(_ files: any FileSystem, _ path: String = "copy") throws
+        -> [[UInt8]: [UInt8]]
+    {
+        let reader = try open(path, files, isReadOnly: true)
+        defer { try? reader.close() }
+        return try content(reader)
+    }
+
+    @Test func `a copy that is brought up to date holds what the store holds`() throws {
+        let files = MemoryFileSystem()
+        var random = SeededRandom(for: "CopyUpdateTests")
+        var engine = try open("store", files)
+        var model: [[UInt8]: [UInt8]] = [:]
+        try change(engine, &model, &random, count: 300)
+        try engine.copy(to: "copy")
+        for round in 0..<25 {
+            for _ in 0..<random.below(4) { try change(engine, &model, &random) }
+            if random.below(3) == 0 { try engine.checkpointNow() }
+            if random.below(5) == 0 { _ = try engine.vacuum(byteBudget: 50_000) }
+            if random.below(5) == 0 {
+                try engine.close()
+                engine = try open("store", files)
+            }
+            try engine.updateCopy(at: "copy")
+            #expect(try copied(files) == model, "seed \(random.seed), round \(round)")
+        }
+        #expect(try engine.updateCopy(at: "copy") == 0)
+        // The copy is a store like any other.
+        let copy = try open("copy", files)
+        try change(copy, &model, &random)
+        #expect(try content(copy) == model)
+    }
+
+    @Test func `only what changed is written`() throws {
+        let files = MemoryFileSystem()
+        var random = SeededRandom(for: "CopyUpdateTests few")
+        let engine = try open("store", files)
+        var model: [[UInt8]: [UInt8]] = [:]
+        for _ in 0..<5 { try change(engine, &model, &random, count: 300) }
+        try engine.copy(to: "copy")
+        let transaction = try engine.beginWrite()
+        let tree = TreeID(root: try #require(transaction.catalogRoot))
+        try transaction.insert([UInt8]([1, 1]).span, [UInt8]([7]).span, into: tree)
+        _ = try transaction.commit()
+        try engine.checkpointNow()
+        let count = try engine.updateCopy(at: "copy")
+        #expect(count >= 1 && count <= 4)
+        model[[1, 1]] = [7]
+        #expect(try copied(files) == model)
+    }
+
+    @Test func `a file that is not this store's copy is refused and stays what it is`() throws {
+        let files = MemoryFileSystem()
+        var random = SeededRandom(for: "CopyUpdateTests refused")
+        let engine = try open("store", files)
+        var model: [[UInt8]: [UInt8]] = [:]
+        try change(engine, &model, &random)
+        try engine.copy(to: "first")
+        try engine.copy(to: "changed")
+        try engine.copy(to: "newer")
+        let first = model
+        try change(engine, &model, &random)
+        try engine.updateCopy(at: "newer")
+        var changed = first
+        let other = try open("changed", files)
+        try change(other, &changed, &random)
+        try other.close()
+        let stranger = try open("stranger", files)
+        try change(stranger, &changed, &random)
+        try stranger.close()
+        // The store was restored from a copy, and its history goes on from there.
+        let restored = try open("first", files)
+        var history = first
+        for _ in 0..<3 { try change(restored, &history, &random) }
+        let refusals: [(Engine, String, String)] = [
+            (engine, "changed", "has been changed"), (engine, "stranger", "another store"),
+            (restored, "newer", "was not made of this file"),
+        ]
+        for (engine, path, message) in refusals {
+            let error = #expect(throws: StoreError.self) { try engine.updateCopy(at: path) }
+            #expect(error?.code == .invalidArgument)
+            #expect(error?.message.contains(message) == true, "\(String(describing: error))")
+        }
+        #expect(try copied(files, "newer") == model)
+        let missing = #expect(throws: StoreError.self) { try engine.updateCopy(at: "no") }
+        #expect(missing?.code == .notFound)
+        #expect(try files.identity("no") == nil)
+    }
+
+    @Test func `a crash at any call leaves the earlier copy or the new one`() throws {
+        let files = MemoryFileSystem()
+        var random = SeededRandom(for: "CopyUpdateTests crash")
+        let engine = try open("store", files)
+        var model: [[UInt8]: [UInt8]] = [:]
+        for _ in 0..<3 { try change(engine, &model, &random, count: 100) }
+        try engine.copy(to: "copy")
+        let before = model
+        for _ in 0..<3 { try change(engine, &model, &random) }
+        let file = try files.open("copy", .readOnly)
+        let buffer = ReadBuffer(count: Int(try file.size()))
+        _ = try file.read(into: buffer, at: 0)
+        let bytes = buffer.view.array()
+        var isDone = false
+        var call = 0
+        while !isDone {
+            call += 1
+            let medium = FaultyFileSystem(bytes: bytes)
+            medium.fault = .init(
+                at: call, calls: [.write, .durableWrite, .sync, .truncate], goesOn: true)
+            isDone = (try? engine.updateCopy(at: "copy", files: medium)) != nil
+            for survivor in [medium.powerCut(), medium.processDeath()] {
+                let found = try copied(survivor)
+                #expect(found == model || (!isDone && found == before), "call \(call)")
+                // The next try completes it.
+                try engine.updateCopy(at: "copy", files: survivor)
+                #expect(try copied(survivor) == model, "call \(call)")
+            }
+        }
+        #expect(call > 8)
+    }
+}

@@ -1,0 +1,96 @@
+import Dispatch
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import PageStore
+
+/// What readers see of a commit while others are staged behind it.
+@Suite(.timeLimit(.minutes(1))) struct GroupVersionTests {
+    /// A version that only the group on its way shows was let go when two more commits had staged.
+    @Test func `a group is shown as it was written, whatever was staged meanwhile`() throws {
+        let files = PausingFileSystem()
+        var options = Engine.Options()
+        options.checkpointsInBackground = false
+        let engine = try Engine.open(path: "store", options: options, files: files)
+        let first = try engine.beginWrite()
+        let id = try first.allocatePage(.overflow).id
+        _ = try first.commit()
+        func stage(_ byte: UInt8) throws(StoreError) -> StagedCommit {
+            let transaction = try engine.beginWrite()
+            try transaction.editablePage(id)[100] = byte
+            return try transaction.stage()
+        }
+        // Not staged: a staged commit keeps its versions by itself.
+        nonisolated(unsafe) let shown = try engine.beginWrite()
+        try shown.editablePage(id)[100] = 2
+        files.pausesNext()
+        let isWritten = DispatchSemaphore(value: 0)
+        DispatchQueue.global().async {
+            _ = try? shown.commit()
+            isWritten.signal()
+        }
+        files.waitForPause()
+        let later = [try stage(3), try stage(4)]
+        files.goOn()
+        isWritten.wait()
+        let snapshot = try engine.snapshot()
+        #expect(snapshot.commitNumber == 2)
+        #expect(try snapshot.page(id)[100] == 2)
+        for commit in later { try commit.finish() }
+        #expect(try engine.snapshot().page(id)[100] == 4)
+        #expect(try snapshot.page(id)[100] == 2)
+    }
+
+    /// A relaxed commit that wrote for a durable one showed it before it was on the medium.
+    @Test func `a durable commit in a relaxed one's group is durable when it is seen`() throws {
+        let engine = try Engine.inMemory()
+        func stage(_ durability: Durability) throws(StoreError) -> StagedCommit {
+            let transaction = try engine.beginWrite()
+            transaction.catalogRoot = try transaction.allocatePage(.overflow).id
+            return try transaction.stage(durability)
+        }
+        let durable = try stage(.durable)
+        let relaxed = try stage(.relaxed)
+        try relaxed.finish()
+        #expect(try engine.snapshot().commitNumber == relaxed.number)
+        #expect(engine.parts.log.state.withLock { $0.durableCommit } == relaxed.number)
+        try durable.finish()
+        try stage(.relaxed).finish()
+        #expect(engine.parts.log.state.withLock { $0.durableCommit } == relaxed.number)
+    }
+}
+
+/// A file in memory one of whose writes can be made to wait.
+private final class PausingFileSystem: ForwardingFileSystem {
+    let base: any FileSystem = MemoryFileSystem()
+    let isPausing = Atomic<Bool>(false)
+    let hasPaused = DispatchSemaphore(value: 0)
+    let mayGoOn = DispatchSemaphore(value: 0)
+
+    func pausesNext() { isPausing.store(true, ordering: .sequentiallyConsistent) }
+    func waitForPause() { hasPaused.wait() }
+    func goOn() { mayGoOn.signal() }
+
+    func open(_ path: String, _ mode: FileMode) throws(StoreError) -> any StoreFile {
+        PausingFile(try base.open(path, mode), self)
+    }
+}
+
+private final class PausingFile: ForwardingFile {
+    let file: any StoreFile
+    private let files: PausingFileSystem
+
+    init(_ file: any StoreFile, _ files: PausingFileSystem) {
+        self.file = file
+        self.files = files
+    }
+
+    func writeDurably(_ bytes: ByteView, at byteOffset: UInt64) throws(StoreError) {
+        if files.isPausing.exchange(false, ordering: .sequentiallyConsistent) {
+            files.hasPaused.signal()
+            files.mayGoOn.wait()
+        }
+        try file.writeDurably(bytes, at: byteOffset)
+    }
+}

@@ -1,0 +1,481 @@
+import Foundation
+import PageStore
+import TestSupport
+import Testing
+
+@testable import RecordStore
+
+/// Random models that change in random ways, step by step, with objects written in between: what a
+/// file holds is what a migration of dictionaries gives.
+@Suite struct LayoutMigrationModelTests {
+    private struct Object: Equatable {
+        var entityName: String
+        var values: [String: Value] = [:]
+        var links: [String: [UInt64]] = [:]
+    }
+
+    private struct Key: Hashable {
+        var root: String
+        var number: UInt64
+    }
+
+    @Test func `a file that follows a model has what dictionaries would have`() throws {
+        var random = SeededRandom(for: "LayoutMigrationModelTests")
+        var options = Engine.Options()
+        options.pageSizeInBytes = 4096
+        for round in FuzzRounds(40) {
+            let place = "seed \(random.seed), round \(round)"
+            var schema = RandomModels.schema(&random)
+            let files = MemoryFileSystem()
+            var known: [Key: Object] = [:]
+            for step in 0..<5 {
+                if step > 0 {
+                    var evolution = Evolution(schema, known, &random)
+                    for _ in 0...random.below(3) { evolution.change(&random) }
+                    (schema, known) = (evolution.schema, evolution.objects)
+                }
+                let database = try RecordDatabase.open(
+                    .file("store"), schema: schema, options: options, files: files
+                ) { _ in [MigrationStep(schema, allowsLoss: true)] }
+                let found = try content(database)
+                #expect(found == known, "\(place), step \(step)")
+                guard found == known else { return }
+                try RandomModels.change(database, &random)
+                try rewriteSome(database, &random)
+                known = try content(database)
+                if random.below(2) == 0 { try database.checkpoint() }
+                try database.close()
+                for index in schema.entities.indices { schema.entities[index].forgetNames() }
+            }
+            let reader = try RecordDatabase.openReadOnly(path: "store", files: files)
+            #expect(try content(reader) == known, "\(place)")
+            try reader.close()
+        }
+    }
+
+    /// Objects that are written again have the newest layout.
+    private func rewriteSome(
+        _ database: RecordDatabase, _ random: inout SeededRandom
+    ) throws {
+        let transaction = try database.beginWrite()
+        for entity in database.schema.entities.sorted(by: { $0.name < $1.name }) {
+            var numbers: [ObjectNumber] = []
+            let cursor = transaction.recordCursor(entity.hierarchy)
+            while try cursor.next() {
+                if try cursor.row().entityTag == entity.tag { numbers.append(cursor.number) }
+            }
+            var batch = RecordBatch()
+            for number in numbers where random.below(3) == 0 {
+                guard var row = try transaction.row(number, in: entity.hierarchy) else { continue }
+                defer { row.deallocate() }
+                let attributes = entity.fields.filter { $0.type != nil }.sorted {
+                    $0.name < $1.name
+                }
+                if let field = attributes.randomElement(using: &random), let type = field.type {
+                    row.setValue(RandomModels.value(type, &random), field)
+                }
+                batch.update(entity, number, row: row)
+            }
+            try transaction.apply(batch)
+        }
+        try transaction.commit()
+    }
+
+    private func content(_ database: RecordDatabase) throws -> [Key: Object] {
+        let reader = try database.snapshot()
+        #expect(reader.check() == [])
+        var content: [Key: Object] = [:]
+        for root in database.schema.entities where root.superentityTag == nil {
+            let cursor = reader.recordCursor(root.hierarchy)
+            while try cursor.next() {
+                let row = try cursor.row()
+                let entity = database.schema.knownEntity(tag: row.entityTag)
+                var object = Object(entityName: entity.name)
+                for field in entity.fields {
+                    object.values[field.name] = try reader.value(field, of: row)
+                }
+                for relationship in entity.relationships where relationship.field == nil {
+                    object.links[relationship.name] = try reader.linkedNumbers(
+                        relationship, of: cursor.number
+                    ).map(\.rawValue)
+                }
+                content[Key(root: root.name, number: cursor.number.rawValue)] = object
+                try compareLent(cursor.number, entity, row, reader)
+            }
+            try compareColumns(root, reader)
+        }
+        return content
+    }
+
+    /// A record that is found by its number is the one that a cursor meets.
+    private func compareLent(
+        _ number: ObjectNumber, _ entity: EntityLayout, _ row: RowView, _ reader: RecordReader
+    ) throws {
+        let isSame = try reader.withRow(number, in: entity.hierarchy) { $0.bytes == row.bytes }
+        #expect(isSame == true)
+        let isFound = try reader.rowLookup(entity.hierarchy).withRow(number) {
+            $0.bytes == row.bytes
+        }
+        #expect(isFound == true)
+    }
+
+    /// Columns of leaves say what the rows of leaves say.
+    private func compareColumns(_ root: EntityLayout, _ reader: RecordReader) throws {
+        let schema = reader.schema
+        for entity in schema.entities where entity.hierarchy == root.hierarchy {
+            var columns = entity.fields.filter { !$0.isVariable }
+                .map { (field: $0, column: LeafColumn($0)) }
+            // Twice: the second time the pages are known.
+            for _ in 0..<2 {
+                let scan = reader.recordScan(root.hierarchy)
+                while let leaf = try scan.next() {
+                    for index in columns.indices { columns[index].column.read(leaf) }
+                    for index in 0..<leaf.count {
+                        let row = leaf.row(index)
+                        guard entity.tags.contains(row.entityTag) else { continue }
+                        for (field, column) in columns {
+                            let isNull = row.isNull(at: field.byteOffset)
+                            #expect(column.isNull(index) == isNull)
+                            if !isNull { #expect(column[index] == row.uint(at: field.byteOffset)) }
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    // MARK: Models that change
+
+    /// A model and its objects, changed alike.
+    private struct Evolution {
+        var schema: SchemaDescription
+        var objects: [Key: Object]
+
+        init(
+            _ schema: SchemaDescription, _ objects: [Key: Object], _ random: inout SeededRandom
+        ) {
+            self.schema = schema
+            self.objects = objects
+            self.schema.entities.shuffle(using: &random)
+        }
+
+        private func newName(_ random: inout SeededRandom) -> String {
+            "n\(random.next() % 1_000_000_000)"
+        }
+
+        private func isKind(_ name: String, of other: String) -> Bool {
+            var current: String? = name
+            while let owner = current {
+                if owner == other { return true }
+                current = schema.entities.first { $0.name == owner }?.superentityName
+            }
+            return false
+        }
+
+        private mutating func changeObjects(
+            of entityName: String, _ body: (inout Object) -> Void
+        ) {
+            for key in objects.keys {
+                guard let name = objects[key]?.entityName, isKind(name, of: entityName) else {
+                    continue
+                }
+                body(&objects[key, default: Object(entityName: name)])
+            }
+        }
+
+        mutating func change(_ random: inout SeededRandom) {
+            let index = random.below(schema.entities.count)
+            switch random.below(13) {
+            case 0, 1: addAttribute(index, &random)
+            case 2: addRelationship(index, &random)
+            case 3: addMirror(index, &random)
+            case 4: renameProperty(index, &random)
+            case 5: renameEntity(index, &random)
+            case 6: widen(index, &random)
+            case 7: addEntity(&random)
+            case 8: removeAttribute(index, &random)
+            case 9: removeRelationship(index, &random)
+            case 10: removeEntity(index, &random)
+            case 11: require(index, &random)
+            default: changeIndexes(index, &random)
+            }
+        }
+
+        private mutating func addAttribute(_ index: Int, _ random: inout SeededRandom) {
+            let type = AttributeType.allCases[random.below(AttributeType.allCases.count)]
+            let value = RandomModels.value(type, &random)
+            let attribute = AttributeDescription(
+                name: newName(&random), type: type,
+                isOptional: value == .null || random.below(2) == 0, defaultValue: value)
+            schema.entities[index].attributes.insert(
+                attribute, at: random.below(schema.entities[index].attributes.count + 1))
+            changeObjects(of: schema.entities[index].name) { $0.values[attribute.name] = value }
+        }
+
+        private mutating func addRelationship(_ index: Int, _ random: inout SeededRandom) {
+            let kinds: [RelationshipDescription.Kind] = [.toOne, .toManyUnordered, .toManyOrdered]
+            let kind = kinds[random.below(3)]
+            let name = newName(&random)
+            schema.entities[index].relationships.append(
+                RelationshipDescription(
+                    name: name,
+                    destinationEntityName: schema.entities[random.below(schema.entities.count)]
+                        .name,
+                    kind: kind))
+            changeObjects(of: schema.entities[index].name) { object in
+                if kind == .toOne { object.values[name] = .null } else { object.links[name] = [] }
+            }
+        }
+
+        /// A to-many that shows the links of a to-one that was there.
+        private mutating func addMirror(_ index: Int, _ random: inout SeededRandom) {
+            let entity = schema.entities[index]
+            let paired = Set(
+                schema.entities.flatMap(\.relationships).compactMap(\.inverseName))
+            let free = entity.relationships.filter {
+                $0.kind == .toOne && $0.inverseName == nil && !paired.contains($0.name)
+            }
+            guard let relationship = free.randomElement(using: &random) else { return }
+            let name = newName(&random)
+            guard
+                let target = schema.entities.firstIndex(where: {
+                    $0.name == relationship.destinationEntityName
+                })
+            else { return }
+            schema.entities[target].relationships.append(
+                RelationshipDescription(
+                    name: name, destinationEntityName: entity.name,
+                    inverseName: relationship.name, kind: .toManyUnordered))
+            let root = root(of: schema.entities[target].name)
+            for key in objects.keys {
+                guard let owner = objects[key]?.entityName,
+                    isKind(owner, of: schema.entities[target].name), key.root == root
+                else { continue }
+                let sources = objects.filter {
+                    isKind($0.value.entityName, of: entity.name)
+                        && $0.value.values[relationship.name]
+                            == .object(ObjectNumber(key.number))
+                }
+                objects[key]?.links[name] = sources.keys.map(\.number).sorted()
+            }
+        }
+
+        private func root(of name: String) -> String {
+            var current = name
+            while let above = schema.entities.first(where: { $0.name == current })?.superentityName
+            {
+                current = above
+            }
+            return current
+        }
+
+        private mutating func renameProperty(_ index: Int, _ random: inout SeededRandom) {
+            let name = newName(&random)
+            let entity = schema.entities[index]
+            let old: String
+            if random.below(2) == 0,
+                let number = entity.attributes.indices.randomElement(using: &random)
+            {
+                guard entity.attributes[number].previousName == nil else { return }
+                old = entity.attributes[number].name
+                schema.entities[index].attributes[number].name = name
+                schema.entities[index].attributes[number].previousName = old
+            } else if let number = entity.relationships.indices.randomElement(using: &random) {
+                guard entity.relationships[number].previousName == nil else { return }
+                old = entity.relationships[number].name
+                schema.entities[index].relationships[number].name = name
+                schema.entities[index].relationships[number].previousName = old
+                for other in schema.entities.indices {
+                    for inverse in schema.entities[other].relationships.indices
+                    where schema.entities[other].relationships[inverse].inverseName == old {
+                        schema.entities[other].relationships[inverse].inverseName = name
+                    }
+                }
+            } else {
+                return
+            }
+            for other in schema.entities.indices
+            where isKind(schema.entities[other].name, of: entity.name) {
+                let indexes = schema.entities[other].indexes
+                schema.entities[other].indexes = indexes.map { $0.map { $0 == old ? name : $0 } }
+            }
+            changeObjects(of: entity.name) { object in
+                object.values[name] = object.values.removeValue(forKey: old)
+                object.links[name] = object.links.removeValue(forKey: old)
+            }
+        }
+
+        private mutating func renameEntity(_ index: Int, _ random: inout SeededRandom) {
+            guard schema.entities[index].previousName == nil else { return }
+            let (old, name) = (schema.entities[index].name, newName(&random))
+            schema.entities[index].name = name
+            schema.entities[index].previousName = old
+            for other in schema.entities.indices {
+                if schema.entities[other].superentityName == old {
+                    schema.entities[other].superentityName = name
+                }
+                for number in schema.entities[other].relationships.indices
+                where schema.entities[other].relationships[number].destinationEntityName == old {
+                    schema.entities[other].relationships[number].destinationEntityName = name
+                }
+            }
+            objects = Dictionary(
+                uniqueKeysWithValues: objects.map { key, object in
+                    var (key, object) = (key, object)
+                    if key.root == old { key.root = name }
+                    if object.entityName == old { object.entityName = name }
+                    return (key, object)
+                })
+        }
+
+        private mutating func widen(_ index: Int, _ random: inout SeededRandom) {
+            guard
+                let number = schema.entities[index].attributes.indices.randomElement(using: &random)
+            else { return }
+            let attribute = schema.entities[index].attributes[number]
+            let wider = AttributeType.allCases.filter {
+                LayoutPlan.isWider($0, than: attribute.type)
+            }
+            guard let type = wider.randomElement(using: &random) else { return }
+            func widened(_ value: Value) -> Value {
+                switch value {
+                case .bool(let flag): type.isSigned ? .int(flag ? 1 : 0) : .uint(flag ? 1 : 0)
+                case .uint(let number): type.isSigned ? .int(Int64(number)) : value
+                case .url(let text): .string(text)
+                case .string(let text): type == .data ? .data(Array(text.utf8)) : value
+                default: value
+                }
+            }
+            // A default that the file knows already stays as it was; that of the class follows.
+            schema.entities[index].attributes[number].type = type
+            schema.entities[index].attributes[number].defaultValue =
+                widened(attribute.defaultValue)
+            changeObjects(of: schema.entities[index].name) { object in
+                object.values[attribute.name] = object.values[attribute.name].map(widened)
+            }
+        }
+
+        private mutating func removeAttribute(_ index: Int, _ random: inout SeededRandom) {
+            let entity = schema.entities[index]
+            guard let name = entity.attributes.randomElement(using: &random)?.name else { return }
+            schema.entities[index].attributes.removeAll { $0.name == name }
+            removeColumn(name, of: entity.name)
+            changeObjects(of: entity.name) { $0.values[name] = nil }
+        }
+
+        private mutating func removeColumn(_ name: String, of entityName: String) {
+            for other in schema.entities.indices
+            where isKind(schema.entities[other].name, of: entityName) {
+                schema.entities[other].indexes.removeAll { $0.contains(name) }
+            }
+        }
+
+        private mutating func removeRelationship(_ index: Int, _ random: inout SeededRandom) {
+            let entity = schema.entities[index]
+            guard let name = entity.relationships.randomElement(using: &random)?.name else {
+                return
+            }
+            removeRelationship(name, of: entity.name)
+        }
+
+        /// A list that mirrors it goes too; the other side of one that goes stays.
+        private mutating func removeRelationship(_ name: String, of entityName: String) {
+            for other in schema.entities {
+                for mirror in other.relationships where mirror.inverseName == name {
+                    removeRelationship(mirror.name, of: other.name)
+                }
+            }
+            for index in schema.entities.indices where schema.entities[index].name == entityName {
+                schema.entities[index].relationships.removeAll { $0.name == name }
+            }
+            removeColumn(name, of: entityName)
+            changeObjects(of: entityName) { object in
+                object.values[name] = nil
+                object.links[name] = nil
+            }
+        }
+
+        private mutating func removeEntity(_ index: Int, _ random: inout SeededRandom) {
+            let gone = schema.entities[index]
+            guard schema.entities.count > 2,
+                !schema.entities.contains(where: { $0.superentityName == gone.name })
+            else { return }
+            for entity in schema.entities {
+                for relationship in entity.relationships
+                where relationship.destinationEntityName == gone.name {
+                    removeRelationship(relationship.name, of: entity.name)
+                }
+            }
+            for relationship in gone.relationships {
+                removeRelationship(relationship.name, of: gone.name)
+            }
+            let root = root(of: gone.name)
+            let numbers = Set(
+                objects.filter { $0.value.entityName == gone.name }.keys.map(\.number))
+            objects = objects.filter { $0.value.entityName != gone.name }
+            for entity in schema.entities {
+                for relationship in entity.relationships
+                where self.root(of: relationship.destinationEntityName) == root {
+                    let name = relationship.name
+                    changeObjects(of: entity.name) { object in
+                        if case .object(let target)? = object.values[name],
+                            numbers.contains(target.rawValue)
+                        {
+                            object.values[name] = .null
+                        }
+                        object.links[name]?.removeAll { numbers.contains($0) }
+                    }
+                }
+            }
+            schema.entities.remove(at: index)
+        }
+
+        /// What is nil becomes the default.
+        private mutating func require(_ index: Int, _ random: inout SeededRandom) {
+            let entity = schema.entities[index]
+            guard let number = entity.attributes.indices.randomElement(using: &random),
+                entity.attributes[number].isOptional
+            else { return }
+            var value = Value.null
+            while value == .null {
+                value = RandomModels.value(entity.attributes[number].type, &random)
+            }
+            schema.entities[index].attributes[number].isOptional = false
+            schema.entities[index].attributes[number].defaultValue = value
+            let name = entity.attributes[number].name
+            changeObjects(of: entity.name) { object in
+                if object.values[name] == .null { object.values[name] = value }
+            }
+        }
+
+        private mutating func addEntity(_ random: inout SeededRandom) {
+            let name = newName(&random)
+            var entity = EntityDescription(name: name, className: name)
+            if random.below(2) == 0 {
+                entity.superentityName = schema.entities[random.below(schema.entities.count)].name
+            }
+            schema.entities.insert(entity, at: random.below(schema.entities.count + 1))
+            guard let index = schema.entities.firstIndex(where: { $0.name == name }) else { return }
+            for _ in 0..<random.below(3) { addAttribute(index, &random) }
+            if random.below(2) == 0 { addRelationship(index, &random) }
+        }
+
+        private mutating func changeIndexes(_ index: Int, _ random: inout SeededRandom) {
+            let entity = schema.entities[index]
+            if !entity.indexes.isEmpty, random.below(2) == 0 {
+                schema.entities[index].indexes.remove(at: random.below(entity.indexes.count))
+            } else if let attribute = entity.attributes.randomElement(using: &random) {
+                schema.entities[index].indexes.append([attribute.name])
+            }
+        }
+    }
+}
+
+extension EntityDescription {
+    /// The next model version is compared with this one.
+    fileprivate mutating func forgetNames() {
+        previousName = nil
+        for index in attributes.indices { attributes[index].previousName = nil }
+        for index in relationships.indices { relationships[index].previousName = nil }
+    }
+}

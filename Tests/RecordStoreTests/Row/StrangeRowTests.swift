@@ -1,0 +1,123 @@
+import PageStore
+import RecordStore
+import Testing
+
+/// Records that only another writer makes: spec/05-records.md and spec/06-keys.md.
+@Suite struct StrangeRowTests {
+    private static let schema = SchemaDescription(
+        modelVersion: "V1",
+        entities: [
+            EntityDescription(
+                name: "Thing", className: "Thing",
+                attributes: [
+                    AttributeDescription(name: "flag", type: .bool, isOptional: true),
+                    AttributeDescription(name: "price", type: .decimal, isOptional: true),
+                    AttributeDescription(name: "name", type: .uuid, isOptional: true),
+                    AttributeDescription(name: "text", type: .string, isOptional: true),
+                ],
+                relationships: [
+                    RelationshipDescription(
+                        name: "other", destinationEntityName: "Thing", inverseName: "others",
+                        kind: .toOne),
+                    RelationshipDescription(
+                        name: "others", destinationEntityName: "Thing", kind: .toManyUnordered),
+                ],
+                indexes: [["flag"], ["price"], ["name"], ["text"], ["other"]])
+        ])
+
+    private let database: RecordDatabase
+    private let thing: EntityLayout
+
+    init() throws {
+        database = try RecordDatabase.open(.memory, schema: Self.schema)
+        thing = try #require(database.schema.entity(named: "Thing"))
+    }
+
+    private func offset(_ name: String) throws -> Int {
+        try #require(thing.field(named: name)).byteOffset
+    }
+
+    private func insert(_ edit: (inout RowBuffer) throws -> Void) throws -> ObjectNumber {
+        let transaction = try database.beginWrite()
+        let number = try transaction.allocateNumber(in: thing.hierarchy)
+        var row = thing.emptyRow()
+        defer { row.deallocate() }
+        try edit(&row)
+        var batch = RecordBatch()
+        // Lent, so that it is stored as it is.
+        batch.insert(thing, number, row: row, isLent: true)
+        try transaction.apply(batch)
+        try transaction.commit()
+        return number
+    }
+
+    private func columns(_ name: String) throws -> [[UInt8]] {
+        let index = try #require(thing.indexes.first { $0.treeName == "index/Thing/\(name)" })
+        let cursor = try database.snapshot().indexCursor(index)
+        var found: [[UInt8]] = []
+        while try cursor.next() { found.append(cursor.columns.array()) }
+        return found
+    }
+
+    @Test func `a key has the bytes of its record and not what they are read as`() throws {
+        let uuid = [UInt8](1...15)
+        let price: [UInt8] = [3, 0x80, 0x01, 0x10, 0x01, 0]
+        let text: [UInt8] = [0x61, 0xFF]
+        let number = try insert { row in
+            row.set(UInt64(2), at: try offset("flag"))
+            try price.withView { row.set($0, isBlob: false, at: try offset("price")) }
+            try uuid.withView { row.set($0, isBlob: false, at: try offset("name")) }
+            try text.withView { row.set($0, isBlob: false, at: try offset("text")) }
+            row.set(UInt64(0), at: try offset("other"))
+        }
+        #expect(try columns("flag") == [[1, 0, 0, 0, 0, 0, 0, 0, 2]])
+        #expect(try columns("price") == [[1] + price])
+        #expect(try columns("name") == [[1] + uuid])
+        #expect(try columns("text") == [[1] + text + [0, 0]])
+        #expect(try columns("other") == [[1] + [UInt8](repeating: 0, count: 8)])
+        let snapshot = try database.snapshot()
+        let other = try #require(thing.relationships.first { $0.name == "other" })
+        #expect(try snapshot.linkedNumbers(other, of: number).isEmpty)
+        #expect(snapshot.check().isEmpty)
+    }
+
+    @Test func `a nil link leads nowhere whatever its slot holds`() throws {
+        let target = try insert { _ in }
+        let source = try insert { row in
+            row.set(target.rawValue, at: try offset("other"))
+            row.setNull(true, at: try offset("other"))
+        }
+        let snapshot = try database.snapshot()
+        for relationship in thing.relationships {
+            for number in [source, target] {
+                #expect(try snapshot.linkedNumbers(relationship, of: number).isEmpty)
+            }
+        }
+        #expect(try columns("other") == [[0], [0]])
+        #expect(snapshot.check().isEmpty)
+        let transaction = try database.beginWrite()
+        var batch = RecordBatch()
+        batch.delete(source, in: thing.hierarchy)
+        try transaction.apply(batch)
+        try transaction.commit()
+        #expect(try database.snapshot().check().isEmpty)
+    }
+
+    /// The engine proves each heap slot once, when a record is met, and never looks again.
+    @Test func `a nil value's slot must lie inside its record`() throws {
+        let row = thing.emptyRow()
+        defer { row.deallocate() }
+        let place = try offset("text")
+        var bytes = row.view.bytes.array()
+        #expect(bytes.withView { thing.check($0) })
+        // In the record, but nothing anyone reads.
+        bytes[place] = 8
+        bytes[place + 4] = 8
+        #expect(bytes.withView { thing.check($0) })
+        bytes[place] = UInt8(bytes.count)
+        #expect(!bytes.withView { thing.check($0) })
+        bytes[place] = 8
+        bytes[place + 7] = 0x80
+        #expect(!bytes.withView { thing.check($0) })
+    }
+}

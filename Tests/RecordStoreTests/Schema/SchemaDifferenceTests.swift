@@ -1,0 +1,206 @@
+import PageStore
+import RecordStore
+import Testing
+
+/// What makes one schema of another: one edit for each change, and none for an order.
+@Suite struct SchemaDifferenceTests {
+    private static let schema = SchemaDescription(
+        modelVersion: "V1",
+        entities: [
+            EntityDescription(
+                name: "Animal", className: "Animal",
+                attributes: [
+                    AttributeDescription(name: "species", type: .string),
+                    AttributeDescription(name: "age", type: .int64),
+                ],
+                relationships: [
+                    RelationshipDescription(
+                        name: "home", destinationEntityName: "Home", kind: .toOne)
+                ], indexes: [["age"]], uniqueConstraints: [["species"]]),
+            EntityDescription(
+                name: "Dog", className: "Dog", superentityName: "Animal",
+                attributes: [AttributeDescription(name: "tricks", type: .int64)],
+                indexes: [["age", "tricks"]]),
+            EntityDescription(
+                name: "Home", className: "Home",
+                relationships: [
+                    RelationshipDescription(
+                        name: "animals", destinationEntityName: "Animal", inverseName: "home",
+                        kind: .toManyUnordered)
+                ]),
+        ])
+
+    private func edits(_ change: (inout SchemaDescription) -> Void) -> [SchemaEdit] {
+        var other = Self.schema
+        change(&other)
+        return SchemaDifference.edits(from: Self.schema, to: other)
+    }
+
+    private let age = PropertyPath("Animal", "age")
+    private let home = PropertyPath("Animal", "home")
+    private let animals = PropertyPath("Home", "animals")
+
+    @Test func `another order, other defaults and the other side of an inverse are no edits`() {
+        #expect(edits { $0.entities.reverse() } == [])
+        #expect(edits { $0.entities[0].attributes.reverse() } == [])
+        #expect(edits { $0.modelVersion = "V2" } == [])
+        #expect(edits { $0.entities[0].attributes[1].defaultValue = .int(3) } == [])
+        #expect(edits { $0.entities[0].attributes[1].previousName = "years" } == [])
+        let turned = edits {
+            $0.entities[0].relationships[0].inverseName = "animals"
+            $0.entities[2].relationships[0].inverseName = nil
+        }
+        #expect(turned == [])
+    }
+
+    @Test func `each change of an entity is one edit`() {
+        #expect(
+            edits { $0.entities.append(EntityDescription(name: "Cat", className: "Cat")) }
+                == [.entityAdded("Cat")])
+        #expect(edits { $0.entities.remove(at: 1) } == [.entityRemoved("Dog")])
+        #expect(
+            edits {
+                $0.entities[1].superentityName = nil
+                $0.entities[1].indexes = []
+            } == [
+                .superentityChanged("Dog", from: "Animal", to: nil),
+                .indexRemoved("Dog", columns: ["age", "tricks"]),
+            ])
+        #expect(
+            edits { $0.entities[0].isAbstract = true }
+                == [.abstractnessChanged("Animal", isAbstract: true)])
+        #expect(
+            edits { $0.entities[0].versionHashModifier = "2" }
+                == [.entityModifierChanged("Animal", from: nil, to: "2")])
+        #expect(
+            edits { $0.entities[0].className = "Beast" }
+                == [.classChanged("Animal", from: "Animal", to: "Beast")])
+        #expect(
+            edits { $0.entities[0].uniqueConstraints = [["age"]] } == [
+                .constraintRemoved("Animal", columns: ["species"]),
+                .constraintAdded("Animal", columns: ["age"]),
+            ])
+    }
+
+    @Test func `each change of a property is one edit`() {
+        #expect(
+            edits { $0.entities[0].attributes[1].type = .int32 }
+                == [.typeChanged(age, from: .int64, to: .int32)])
+        #expect(
+            edits { $0.entities[0].attributes[1].isOptional = true }
+                == [.optionalityChanged(age, isOptional: true)])
+        #expect(
+            edits { $0.entities[0].attributes[1].isCoded = true }
+                == [.codingChanged(age, isCoded: true)])
+        #expect(
+            edits { $0.entities[0].attributes[1].versionHashModifier = "2" }
+                == [.propertyModifierChanged(age, from: nil, to: "2")])
+        #expect(
+            edits { $0.entities[2].relationships[0].kind = .toManyOrdered }
+                == [.kindChanged(animals, from: .toManyUnordered, to: .toManyOrdered)])
+        #expect(
+            edits { $0.entities[2].relationships[0].deleteRule = .cascade }
+                == [.deleteRuleChanged(animals, from: .nullify, to: .cascade)])
+        #expect(
+            edits {
+                $0.entities[2].relationships[0].minCount = 1
+                $0.entities[2].relationships[0].maxCount = 4
+            } == [
+                .minCountChanged(animals, from: 0, to: 1),
+                .maxCountChanged(animals, from: 0, to: 4),
+            ])
+        #expect(
+            edits { $0.entities[2].relationships[0].inverseName = nil } == [
+                .inverseChanged(home, from: animals, to: nil),
+                .inverseChanged(animals, from: home, to: nil),
+            ])
+        #expect(
+            edits {
+                $0.entities[0].attributes.removeLast()
+                $0.entities[0].indexes = []
+                $0.entities[1].indexes = []
+                $0.entities[1].attributes.append(AttributeDescription(name: "age", type: .int64))
+            } == [
+                .propertyRemoved(age), .propertyAdded(PropertyPath("Dog", "age")),
+                .indexRemoved("Animal", columns: ["age"]),
+                .indexRemoved("Dog", columns: ["age", "tricks"]),
+            ])
+    }
+
+    @Test func `an attribute that becomes a relationship is another property`() {
+        let edits = edits {
+            $0.entities[1].attributes = []
+            $0.entities[1].relationships = [
+                RelationshipDescription(
+                    name: "tricks", destinationEntityName: "Home", kind: .toOne)
+            ]
+        }
+        let tricks = PropertyPath("Dog", "tricks")
+        #expect(edits == [.propertyRemoved(tricks), .propertyAdded(tricks)])
+    }
+
+    @Test func `earlier names make one renaming of all that is named after them`() {
+        let edits = edits {
+            $0.entities[0].name = "Beast"
+            $0.entities[0].previousName = "Animal"
+            $0.entities[0].attributes[1].name = "years"
+            $0.entities[0].attributes[1].previousName = "age"
+            $0.entities[0].relationships[0].name = "house"
+            $0.entities[0].relationships[0].previousName = "home"
+            $0.entities[0].indexes = [["years"]]
+            $0.entities[1].superentityName = "Beast"
+            $0.entities[1].indexes = [["years", "tricks"]]
+            $0.entities[2].relationships[0].destinationEntityName = "Beast"
+            $0.entities[2].relationships[0].inverseName = "house"
+        }
+        #expect(
+            edits == [
+                .entityRenamed(from: "Animal", to: "Beast"),
+                .propertyRenamed(from: age, to: PropertyPath("Beast", "years")),
+                .propertyRenamed(from: home, to: PropertyPath("Beast", "house")),
+            ])
+    }
+
+    @Test func `an earlier name that is still taken renames nothing`() {
+        let edits = edits {
+            $0.entities[0].attributes.append(
+                AttributeDescription(name: "years", type: .int64, previousName: "age"))
+        }
+        #expect(edits == [.propertyAdded(PropertyPath("Animal", "years"))])
+    }
+
+    @Test func `a file is refused with the first edit and the number of the others`() throws {
+        let files = MemoryFileSystem()
+        func open(_ change: (inout SchemaDescription) -> Void) throws -> StoreError? {
+            var schema = Self.schema
+            change(&schema)
+            do throws(StoreError) {
+                try RecordDatabase.open(.file("store"), schema: schema, files: files).close()
+                return nil
+            } catch {
+                return error
+            }
+        }
+        #expect(try open { _ in } == nil)
+        let one = try open { $0.entities[0].attributes[1].type = .int32 }
+        #expect(one?.code == .schemaMismatch)
+        #expect(
+            one?.message
+                == "the model is not the one of the file: "
+                + "Animal.age: its type was int64 and is int32"
+        )
+        let three = try open {
+            $0.entities[0].attributes[1].type = .int32
+            $0.entities[0].attributes[0].type = .uuid
+            $0.entities[1].attributes[0].type = .uuid
+            // Nothing is stored in it.
+            $0.entities[0].relationships = []
+            $0.entities[2].relationships = []
+            $0.entities[1].indexes = []
+            // What the catalog alone can follow is no reason.
+            $0.entities[1].isAbstract = true
+        }
+        #expect(three?.message.hasSuffix("and 2 more differences") == true)
+        #expect(try open { $0.entities[2].className = "House" } == nil)
+    }
+}
