@@ -98,6 +98,25 @@ package enum DecimalForm {
         return self.number(digits, exponent + power, isNegative: number < 0)
     }
 
+    /// The number that a text names: digits, a minus before them and a point between them where it
+    /// has one. Nil for every other text, and for a number that a Decimal does not hold exactly.
+    static func number(_ text: String) -> Decimal? {
+        let isNegative = text.hasPrefix("-")
+        let parts = text.dropFirst(isNegative ? 1 : 0).utf8
+            .split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+        let isDigits = parts.allSatisfy { part in
+            !part.isEmpty
+                && part.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+        }
+        guard text.utf8.count <= 300, parts.count <= 2, isDigits else { return nil }
+        let named = digitsAndExponent(text)
+        guard !named.digits.isEmpty else { return 0 }
+        guard let number = number(named.digits, named.exponent, isNegative: isNegative),
+            digitsAndExponent("\(number)") == named
+        else { return nil }
+        return number
+    }
+
     package static func double(_ number: Decimal) -> Double {
         // The text names the number exactly, and reading it rounds once.
         Double("\(number)") ?? .nan

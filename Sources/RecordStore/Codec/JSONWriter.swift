@@ -2,10 +2,16 @@
 /// given. What calls it must name each member of an object and may not name those of a list.
 package struct JSONWriter {
     package private(set) var bytes: [UInt8] = []
-    /// Behind commas and colons, for people.
+    /// Follows commas and colons, for people.
     private let space: [UInt8]
+    /// Whether each member and element has a line of its own.
+    private let isIndented: Bool
+    private var depth = 0
 
-    package init(isSpaced: Bool = false) { space = isSpaced ? [UInt8(ascii: " ")] : [] }
+    package init(isSpaced: Bool = false, isIndented: Bool = false) {
+        space = isSpaced || isIndented ? [UInt8(ascii: " ")] : []
+        self.isIndented = isIndented
+    }
 
     package var text: String { String(decoding: bytes, as: UTF8.self) }
 
@@ -14,20 +20,20 @@ package struct JSONWriter {
     // MARK: Values
 
     package mutating func object(_ members: (inout JSONWriter) -> Void) {
-        bytes.append(UInt8(ascii: "{"))
+        open(UInt8(ascii: "{"))
         members(&self)
-        bytes.append(UInt8(ascii: "}"))
+        close(UInt8(ascii: "}"))
     }
 
     package mutating func list<Elements: Sequence>(
         _ elements: Elements, _ body: (inout JSONWriter, Elements.Element) -> Void
     ) {
-        bytes.append(UInt8(ascii: "["))
+        open(UInt8(ascii: "["))
         for element in elements {
             separate()
             body(&self, element)
         }
-        bytes.append(UInt8(ascii: "]"))
+        close(UInt8(ascii: "]"))
     }
 
     package mutating func null() { bytes += "null".utf8 }
@@ -82,10 +88,32 @@ package struct JSONWriter {
     /// A comma before all but the first of an object or a list; behind a text that ends in a
     /// bracket stands its quote.
     private mutating func separate() {
-        guard let last = bytes.last, last != UInt8(ascii: "{"), last != UInt8(ascii: "[") else {
-            return
+        if !isEmpty {
+            bytes.append(UInt8(ascii: ","))
+            if !isIndented { bytes += space }
         }
-        bytes.append(UInt8(ascii: ","))
-        bytes += space
+        if isIndented { beginLine() }
+    }
+
+    /// Whether nothing follows the bracket that opened last.
+    private var isEmpty: Bool {
+        guard let last = bytes.last else { return true }
+        return last == UInt8(ascii: "{") || last == UInt8(ascii: "[")
+    }
+
+    private mutating func open(_ bracket: UInt8) {
+        bytes.append(bracket)
+        depth += 1
+    }
+
+    private mutating func close(_ bracket: UInt8) {
+        depth -= 1
+        if isIndented, !isEmpty { beginLine() }
+        bytes.append(bracket)
+    }
+
+    private mutating func beginLine() {
+        bytes.append(UInt8(ascii: "\n"))
+        bytes += repeatElement(UInt8(ascii: " "), count: 2 * depth)
     }
 }

@@ -95,9 +95,11 @@ package struct AttributeDescription: Hashable, Sendable, Codable {
         self.previousName = previousName
     }
 
-    // A default belongs to the program: it is not saved with the schema.
+    // A default belongs to the program: it is not saved with the schema, and only read from an
+    // exported one.
     private enum CodingKeys: String, CodingKey {
         case name, type, isOptional, isCoded, versionHashModifier, previousName
+        case defaultValue = "default"
     }
 
     package init(from decoder: any Decoder) throws {
@@ -107,9 +109,12 @@ package struct AttributeDescription: Hashable, Sendable, Codable {
             throw DecodingError.dataCorruptedError(
                 forKey: .type, in: values, debugDescription: "no attribute type is \(typeName)")
         }
+        let hasDefaults = decoder.userInfo[SchemaExport.readsDefaults] != nil
         self.init(
             name: try values.decode(String.self, forKey: .name), type: type,
             isOptional: try values.decode(Bool.self, forKey: .isOptional),
+            defaultValue: try hasDefaults
+                ? SchemaDefault(type, from: values, forKey: .defaultValue).value : .null,
             isCoded: try values.decode(Bool.self, forKey: .isCoded),
             versionHashModifier: try values.decodeIfPresent(
                 String.self, forKey: .versionHashModifier),

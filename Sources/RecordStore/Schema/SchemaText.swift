@@ -11,19 +11,24 @@ struct SchemaText {
         json.object { json in
             json.member("formatVersion", Catalog.StoredSchema.formatVersion)
             json.name("schema")
-            json.object { json in
-                json.member("entities", schema.entities) { $0.append($1) }
-                json.member("modelVersion", schema.modelVersion)
-            }
+            json.append(schema, hasDefaults: false)
         }
         bytes = json.bytes
     }
 }
 
 extension JSONWriter {
-    fileprivate mutating func append(_ entity: EntityDescription) {
+    /// - Parameter hasDefaults: whether attributes have their defaults: see ``SchemaExport``.
+    mutating func append(_ schema: SchemaDescription, hasDefaults: Bool) {
         object { json in
-            json.member("attributes", entity.attributes) { $0.append($1) }
+            json.member("entities", schema.entities) { $0.append($1, hasDefaults) }
+            json.member("modelVersion", schema.modelVersion)
+        }
+    }
+
+    private mutating func append(_ entity: EntityDescription, _ hasDefaults: Bool) {
+        object { json in
+            json.member("attributes", entity.attributes) { $0.append($1, hasDefaults) }
             json.member("className", entity.className)
             json.member("indexes", entity.indexes)
             json.member("isAbstract", entity.isAbstract)
@@ -36,8 +41,12 @@ extension JSONWriter {
         }
     }
 
-    private mutating func append(_ attribute: AttributeDescription) {
+    private mutating func append(_ attribute: AttributeDescription, _ hasDefaults: Bool) {
         object { json in
+            if hasDefaults, attribute.defaultValue != .null {
+                json.name("default")
+                json.append(SchemaDefault(attribute.defaultValue, attribute.type))
+            }
             json.member("isCoded", attribute.isCoded)
             json.member("isOptional", attribute.isOptional)
             json.member("name", attribute.name)
