@@ -160,7 +160,7 @@ struct MigrationPath {
 
     /// The version whose entities are those of a file.
     private func version(of stored: SchemaDescription) -> ModelVersion? {
-        func isSame(_ schema: CoreStoreSchema) -> Bool {
+        func isSame(_ schema: any DescribedSchema) -> Bool {
             !SchemaDifference.needsMigration(from: stored, to: description(schema))
         }
         // The one of its name where several versions have the same entities.
@@ -171,8 +171,8 @@ struct MigrationPath {
             .first { history.schemas[$0].map(isSame) == true }
     }
 
-    private func description(_ schema: CoreStoreSchema) -> SchemaDescription {
-        schema.model(for: configuration).description
+    private func description(_ schema: any DescribedSchema) -> SchemaDescription {
+        schema.description(for: configuration)
     }
 }
 

@@ -7,6 +7,18 @@ public protocol DynamicSchema: Sendable {
     var modelVersion: ModelVersion { get }
 }
 
+/// A model version that says what it declares, with classes or without.
+package protocol DescribedSchema: DynamicSchema {
+    /// The entities of a configuration; nil for the default one, which has them all.
+    func description(for configuration: ModelConfiguration) -> SchemaDescription
+}
+
+extension CoreStoreSchema: DescribedSchema {
+    package func description(for configuration: ModelConfiguration) -> SchemaDescription {
+        model(for: configuration).description
+    }
+}
+
 /// A model version declared in code.
 ///
 /// ```swift

@@ -4,7 +4,7 @@ public struct MigrationChain: ExpressibleByNilLiteral, ExpressibleByStringLitera
 {
     let nextVersions: [ModelVersion: ModelVersion]
     let rootVersions: Set<ModelVersion>
-    let leafVersions: Set<ModelVersion>
+    package let leafVersions: Set<ModelVersion>
     let isValid: Bool
 
     /// No chain.
@@ -67,17 +67,12 @@ public final class SchemaHistory: ExpressibleByArrayLiteral, Sendable {
     /// The version that the stack works with.
     public let currentModelVersion: ModelVersion
     public let migrationChain: MigrationChain
-    let schemas: [ModelVersion: CoreStoreSchema]
+    let schemas: [ModelVersion: any DescribedSchema]
+    /// The only version that needs classes.
+    let current: CoreStoreSchema
 
     /// The current version's schema.
     public var currentSchema: any DynamicSchema { current }
-
-    var current: CoreStoreSchema {
-        guard let schema = schemas[currentModelVersion] else {
-            Log.abort("the current model version \(currentModelVersion) has no schema")
-        }
-        return schema
-    }
 
     public convenience init(
         _ schema: any DynamicSchema, _ otherSchema: any DynamicSchema...,
@@ -94,6 +89,9 @@ public final class SchemaHistory: ExpressibleByArrayLiteral, Sendable {
             exactCurrentModelVersion: elements.last?.modelVersion)
     }
 
+    /// Versions before the current one may be models without classes, such as those of Xcode's
+    /// model files; the current one is a ``CoreStoreSchema``.
+    ///
     /// - Parameter exactCurrentModelVersion: the current version; otherwise the only schema, or
     ///   the chain's single leaf.
     public required init(
@@ -102,13 +100,13 @@ public final class SchemaHistory: ExpressibleByArrayLiteral, Sendable {
     ) {
         guard !allSchema.isEmpty else { Log.abort("a schema history needs a schema") }
         Log.assert(migrationChain.isValid, "the migration chain is invalid")
-        var schemas: [ModelVersion: CoreStoreSchema] = [:]
+        var schemas: [ModelVersion: any DescribedSchema] = [:]
         for schema in allSchema {
             Log.assert(
                 schemas[schema.modelVersion] == nil,
                 "two schemas have the version \(schema.modelVersion)")
-            guard let schema = schema as? CoreStoreSchema else {
-                Log.abort("a schema is a CoreStoreSchema, and \(schema.modelVersion) is none")
+            guard let schema = schema as? any DescribedSchema else {
+                Log.abort("the schema \(schema.modelVersion) does not say what it declares")
             }
             schemas[schema.modelVersion] = schema
         }
@@ -126,5 +124,11 @@ public final class SchemaHistory: ExpressibleByArrayLiteral, Sendable {
             }
             currentModelVersion = leaf
         }
+        guard let current = schemas[currentModelVersion] as? CoreStoreSchema else {
+            Log.abort(
+                "the current model version \(currentModelVersion) has no classes: it is not a "
+                    + "CoreStoreSchema")
+        }
+        self.current = current
     }
 }

@@ -4,11 +4,14 @@ extension DynamicSchema {
     /// The schema as Swift source: a class for each entity, and a ``CoreStoreSchema`` with its
     /// version lock. What a class adds in code, such as accessors and indexes of computed names, is
     /// not in it.
+    ///
+    /// A required attribute without a default begins with zero, an empty text or empty bytes, a new
+    /// UUID or the current date: a property that is never nil has a first value.
     public func printCoreStoreSchema() -> String {
-        guard let schema = self as? CoreStoreSchema else {
-            return "/// The version \(modelVersion) is no CoreStoreSchema."
+        guard let schema = self as? any DescribedSchema else {
+            return "/// The version \(modelVersion) does not say what it declares."
         }
-        return SchemaSource(schema.model.description).text
+        return SchemaSource(schema.description(for: nil)).text
     }
 }
 
@@ -40,11 +43,18 @@ struct SchemaSource {
     private func text(_ attribute: AttributeDescription) -> String {
         if attribute.isCoded { return coded(attribute) }
         let type = Self.typeName(attribute.type) + (attribute.isOptional ? "?" : "")
-        let initial = Self.literal(attribute.defaultValue).map { " = \($0)" } ?? ""
-        let options = modifiers(attribute.versionHashModifier, attribute.previousName)
+        var options = modifiers(attribute.versionHashModifier, attribute.previousName)
+        var initial = Self.literal(attribute.defaultValue)
+        if initial == nil, !attribute.isOptional {
+            switch attribute.type {
+            case .uuid: options.append("dynamicInitialValue: { UUID() }")
+            case .date: options.append("dynamicInitialValue: { Date() }")
+            default: initial = Self.emptyLiteral(attribute.type)
+            }
+        }
         return """
                 @Field.Stored(\(([Self.quoted(attribute.name)] + options).joined(separator: ", ")))
-                var \(attribute.name): \(type)\(initial)
+                var \(Self.identifier(attribute.name)): \(type)\(initial.map { " = \($0)" } ?? "")
             """
     }
 
@@ -52,7 +62,7 @@ struct SchemaSource {
     private func coded(_ attribute: AttributeDescription) -> String {
         let options = modifiers(attribute.versionHashModifier, attribute.previousName)
         let arguments = ([Self.quoted(attribute.name)] + options).joined(separator: ", ")
-        let name = attribute.name
+        let name = Self.identifier(attribute.name)
         let coder =
             attribute.isOptional
             ? "encode: { $0 }, decode: { $0 }" : "encode: { $0 }, decode: { $0 ?? Data() }"
@@ -84,7 +94,7 @@ struct SchemaSource {
             }
         return """
                 @Field.Relationship(\(arguments))
-                var \(relationship.name): \(type)
+                var \(Self.identifier(relationship.name)): \(type)
             """
     }
 
@@ -104,7 +114,10 @@ struct SchemaSource {
             }
             arguments += keyPaths("indexes", entity.indexes)
             arguments += keyPaths("uniqueConstraints", entity.uniqueConstraints)
-            return "        Entity<\(entity.className)>(\(arguments.joined(separator: ", "))),"
+            let line = "        Entity<\(entity.className)>(\(arguments.joined(separator: ", "))),"
+            guard line.count > 100 else { return line }
+            let list = arguments.joined(separator: ",\n            ")
+            return "        Entity<\(entity.className)>(\n            \(list)),"
         }
         let lock = VersionLock(schema).description.replacing("\n", with: "\n    ")
         return """
@@ -128,6 +141,20 @@ struct SchemaSource {
 
     private static func quoted(_ text: String) -> String { String(reflecting: text) }
 
+    /// A name as it is declared: one that is a word of the language stands in backticks.
+    private static func identifier(_ name: String) -> String {
+        reservedWords.contains(name) ? "`\(name)`" : name
+    }
+
+    private static let reservedWords = Set(
+        """
+        Any as associatedtype await break case catch class continue default defer deinit do else \
+        enum extension fallthrough false fileprivate for func guard if import in init inout \
+        internal is let nil operator precedencegroup private protocol public repeat rethrows \
+        return self Self static struct subscript super switch throw throws true try typealias var \
+        where while
+        """.split(separator: " ").map(String.init))
+
     private static func typeName(_ type: AttributeType) -> String {
         switch type {
         case .bool: "Bool"
@@ -147,6 +174,16 @@ struct SchemaSource {
         case .date: "Date"
         case .uuid: "UUID"
         case .url: "URL"
+        }
+    }
+
+    private static func emptyLiteral(_ type: AttributeType) -> String {
+        switch type {
+        case .bool: "false"
+        case .string: "\"\""
+        case .data: "Data()"
+        case .url: "URL(string: \"about:blank\")!"
+        default: "0"
         }
     }
 
