@@ -23,6 +23,8 @@ let package = Package(
     ],
     products: [
         .library(name: "Trellis", targets: ["ObjectGraph"]),
+        // The only product that links FoundationXML.
+        .library(name: "XcodeModels", targets: ["XcodeModels"]),
         .executable(name: "trellis", targets: ["trellis"]),
     ],
     traits: [
@@ -73,6 +75,10 @@ let package = Package(
                     condition: .when(traits: ["OpenCombine"])),
             ],
             swiftSettings: roomSettings),
+        // Beside the rooms: Xcode's model files as versions of a model.
+        .target(
+            name: "XcodeModels", dependencies: ["ObjectGraph", "RecordStore"],
+            swiftSettings: roomSettings),
         .executableTarget(
             name: "trellis",
             dependencies: [
@@ -119,6 +125,10 @@ let package = Package(
         // What the API's guide shows, written down as programs write it.
         .testTarget(
             name: "GuideTests", dependencies: ["ObjectGraph"], swiftSettings: testSettings),
+        .testTarget(
+            name: "XcodeModelsTests",
+            dependencies: ["XcodeModels", "ObjectGraph", "RecordStore", "TestSupport"],
+            resources: [.copy("Models")], swiftSettings: testSettings),
         // A process that tests kill.
         .executableTarget(
             name: "KillChild", dependencies: ["ObjectGraph", "PageStore"], path: "Tests/KillChild",

@@ -6,7 +6,11 @@ import Testing
     /// Without this each test of a list of files would hold where the list is empty: a binary that
     /// was moved, or another checkout.
     @Test func `the sources are where this test was built`() {
-        for room in ["Primitives", "PageStore", "RecordStore", "Query", "ObjectGraph", "trellis"] {
+        let rooms = [
+            "Primitives", "PageStore", "RecordStore", "Query", "ObjectGraph", "XcodeModels",
+            "trellis",
+        ]
+        for room in rooms {
             #expect(SourceFile.rooms.contains { $0.room == room }, "no source of \(room)")
         }
         for folder in ["Tests/", "FuzzTests/", "Examples/", "Benchmarks/"] {
@@ -161,6 +165,7 @@ import Testing
             "Query", "RecordStore", "Primitives", "CTrellis", "Observation", "Combine",
             "OpenCombine",
         ]),
+        "XcodeModels": language.union(["ObjectGraph", "RecordStore", "FoundationXML"]),
         "trellis": language.union(["PageStore", "RecordStore", "Query", "ArgumentParser"]),
     ]
 

@@ -18,9 +18,9 @@ extension DynamicSchema {
     ///
     /// - Parameter configuration: the configuration of the store that the model is compared with.
     public func printModelJSON(configuration: ModelConfiguration = nil) -> String {
-        guard let schema = self as? CoreStoreSchema else {
-            Log.abort("a schema is a CoreStoreSchema, and \(modelVersion) is none")
+        guard let schema = self as? any DescribedSchema else {
+            Log.abort("the schema \(modelVersion) does not say what it declares")
         }
-        return SchemaExport.text(schema.model(for: configuration).description)
+        return SchemaExport.text(schema.description(for: configuration))
     }
 }

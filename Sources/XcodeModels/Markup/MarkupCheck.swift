@@ -1,0 +1,128 @@
+import Foundation
+
+/// Looks through the text of a file before the XML parser does, so that the parser gets nothing
+/// that makes a small file large: no document type, hence no entities but the five of XML, no tags
+/// that are long, and no encoding but UTF-8, in which this check reads.
+struct MarkupCheck {
+    /// Of a tag with all its attributes: parsers compare each attribute with all before it.
+    static let tagSizeInBytesMax = 32 * 1024
+
+    private let bytes: [UInt8]
+    private let fileURL: URL
+    private var offset = 0
+    private var line = 1
+
+    /// The text without its XML declaration, in as many lines.
+    static func checked(
+        _ contents: [UInt8], of fileURL: URL
+    ) throws(XcodeModelError) -> [UInt8] {
+        guard String(validating: contents, as: UTF8.self) != nil else {
+            throw XcodeModelError(.invalidMarkup, fileURL, "the file is not a text in UTF-8")
+        }
+        var check = MarkupCheck(contents, fileURL)
+        let declaration = try check.skipDeclaration()
+        try check.skipMarkup()
+        var text = contents
+        // Spaces in its place keep the numbers of the lines.
+        for index in declaration where text[index] != UInt8(ascii: "\n") {
+            text[index] = UInt8(ascii: " ")
+        }
+        return text
+    }
+
+    private init(_ bytes: [UInt8], _ fileURL: URL) {
+        self.bytes = bytes
+        self.fileURL = fileURL
+    }
+
+    private func failure(_ message: String, line: Int) -> XcodeModelError {
+        XcodeModelError(.invalidMarkup, fileURL, line: line, message)
+    }
+
+    // MARK: Parts
+
+    private static let declaration = Array("<?xml".utf8)
+    private static let comment = Array("<!--".utf8)
+    private static let commentEnd = Array("-->".utf8)
+    private static let verbatim = Array("<![CDATA[".utf8)
+    private static let verbatimEnd = Array("]]>".utf8)
+    private static let instruction = Array("<?".utf8)
+    private static let instructionEnd = Array("?>".utf8)
+    private static let markupDeclaration = Array("<!".utf8)
+
+    private func begins(_ text: [UInt8]) -> Bool { bytes[offset...].starts(with: text) }
+
+    /// Moves to the byte after the next such text, or to the end.
+    private mutating func skip(past text: [UInt8]) {
+        while offset < bytes.count {
+            if begins(text) {
+                offset += text.count
+                return
+            }
+            step()
+        }
+    }
+
+    private mutating func step() {
+        if bytes[offset] == UInt8(ascii: "\n") { line += 1 }
+        offset += 1
+    }
+
+    /// The bytes of a byte-order mark and of the XML declaration; the encoding must be UTF-8.
+    private mutating func skipDeclaration() throws(XcodeModelError) -> Range<Int> {
+        if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { offset = 3 }
+        guard begins(Self.declaration) else { return 0..<offset }
+        let start = offset
+        skip(past: Self.instructionEnd)
+        let declaration = String(decoding: bytes[start..<offset], as: UTF8.self)
+        let pattern = /encoding\s*=\s*["']([^"']*)["']/
+        if let encoding = declaration.firstMatch(of: pattern)?.1.lowercased(),
+            !["utf-8", "utf8", "us-ascii"].contains(encoding)
+        {
+            throw failure("the encoding is \(encoding), and model files are in UTF-8", line: 1)
+        }
+        return 0..<offset
+    }
+
+    private mutating func skipMarkup() throws(XcodeModelError) {
+        while offset < bytes.count {
+            guard bytes[offset] == UInt8(ascii: "<") else {
+                step()
+                continue
+            }
+            if begins(Self.comment) {
+                offset += 4
+                skip(past: Self.commentEnd)
+            } else if begins(Self.verbatim) {
+                skip(past: Self.verbatimEnd)
+            } else if begins(Self.instruction) {
+                skip(past: Self.instructionEnd)
+            } else if begins(Self.markupDeclaration) {
+                throw failure(
+                    "a model file declares no document type and no entities", line: line)
+            } else {
+                try skipTag()
+            }
+        }
+    }
+
+    private mutating func skipTag() throws(XcodeModelError) {
+        let (start, startLine) = (offset, line)
+        var quote: UInt8?
+        while offset < bytes.count {
+            let byte = bytes[offset]
+            step()
+            guard offset - start <= Self.tagSizeInBytesMax else {
+                throw XcodeModelError(
+                    .tooLarge, fileURL, line: startLine,
+                    "a tag has more than \(Self.tagSizeInBytesMax) bytes")
+            }
+            switch (byte, quote) {
+            case (UInt8(ascii: ">"), nil): return
+            case (UInt8(ascii: "\""), nil), (UInt8(ascii: "'"), nil): quote = byte
+            case (_, let open?) where open == byte: quote = nil
+            default: break
+            }
+        }
+    }
+}

@@ -1,0 +1,31 @@
+import RecordStore
+
+/// One version of a model file: its entities, and the configurations that have parts of them.
+struct XcodeModel: Sendable {
+    let entities: SchemaDescription
+    /// The names of the entities of each configuration.
+    let configurations: [String: Set<String>]
+
+    /// The entities of a configuration as a ``CoreStoreSchema`` of the same classes has them: an
+    /// entity takes over the properties of those above it that the configuration does not have, and
+    /// no relationship leads out of it.
+    func description(for configuration: String?) -> SchemaDescription {
+        guard let configuration else { return entities }
+        let members = configurations[configuration] ?? []
+        let byName = Dictionary(entities.entities.map { ($0.name, $0) }) { first, _ in first }
+        var part = entities
+        part.entities = entities.entities.filter { members.contains($0.name) }.map { entity in
+            var entity = entity
+            while let name = entity.superentityName, !members.contains(name) {
+                guard let above = byName[name] else { break }
+                entity.attributes = above.attributes + entity.attributes
+                entity.relationships = above.relationships + entity.relationships
+                entity.virtualNames = above.virtualNames + entity.virtualNames
+                entity.superentityName = above.superentityName
+            }
+            entity.relationships.removeAll { !members.contains($0.destinationEntityName) }
+            return entity
+        }
+        return part
+    }
+}
