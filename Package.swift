@@ -135,7 +135,9 @@ let package = Package(
             swiftSettings: testSettings),
         .testTarget(
             name: "TrellisTests",
-            dependencies: ["trellis", "KillChild", "RecordStore", "PageStore", "TestSupport"],
+            dependencies: [
+                "trellis", "KillChild", "ObjectGraph", "RecordStore", "PageStore", "TestSupport",
+            ],
             swiftSettings: testSettings),
         .testTarget(
             name: "CrashTests",

@@ -10,8 +10,9 @@ extension DynamicSchema {
     /// ```
     ///
     /// `trellis schema FILE --diff Model.json` lists what a store differs in and exits with 1 where
-    /// it does. Two exports of one model are the same text: keys are sorted, and entities and
-    /// properties stand in the order of their declarations.
+    /// it does; `trellis migrate FILE --to Model.json --dry-run` says whether the store can follow,
+    /// and without `--dry-run` makes it. Two exports of one model are the same text: keys are
+    /// sorted, and entities and properties stand in the order of their declarations.
     ///
     /// Initial values of `dynamicInitialValue:`, validations and conflict policies belong to the
     /// program and are not exported.

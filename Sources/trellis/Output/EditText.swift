@@ -1,6 +1,6 @@
 import RecordStore
 
-/// What makes one schema of another, as JSON.
+/// The differences of two schemas as JSON.
 enum EditText {
     static func json(_ edits: [SchemaEdit]) -> JSONText { .array(edits.map(json)) }
 

@@ -2,7 +2,7 @@ import Foundation
 import PageStore
 import RecordStore
 
-/// A model that a command is given: a store's, or JSON.
+/// Reads a model from a store or from exported JSON.
 enum ModelFile {
     /// The schema of a store.
     static func schema(ofStore path: String) throws(StoreError) -> Schema {
@@ -11,7 +11,7 @@ enum ModelFile {
         return database.schema
     }
 
-    /// The schema of a store, which has no defaults, or that of a file with JSON.
+    /// The schema of a store, which has no defaults, or of exported JSON.
     static func schema(at path: String) throws(StoreError) -> SchemaDescription {
         do throws(StoreError) {
             return try schema(ofStore: path).description
@@ -25,7 +25,7 @@ enum ModelFile {
         }
     }
 
-    /// At most one byte more than the JSON of a schema may have.
+    /// Reads one byte more than allowed at most, so that an endless file is refused.
     private static func bytes(at path: String) throws(StoreError) -> Data {
         do {
             let file = try FileHandle(forReadingFrom: URL(filePath: path))

@@ -1,0 +1,127 @@
+import ArgumentParser
+import PageStore
+import RecordStore
+
+/// `trellis migrate`: a file follows a later model without the program.
+struct MigrateCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "migrate", abstract: "Brings the store to another model.",
+        discussion: """
+            The model is JSON, as a program exports it with modelSchema.printModelJSON() or as \
+            schema --json prints it, or the model of another store. The command lists the \
+            differences and then migrates the file as the program would when it opens it. The \
+            migration becomes durable as a whole, and until then the file has the old model. No \
+            program may have the store open for writing.
+
+            Stored objects take the default that the JSON gives a new attribute; the model of a \
+            store has no defaults. Stored values that have no place in the model are dropped \
+            only with --allow-loss.
+
+            A dry run reads the file and looks for values that would be lost. It does not look \
+            for objects that lack a value that the model requires, or that break a new unique \
+            constraint: these refuse the migration itself.
+
+            Exit codes: 0 when the store has the model, 1 when a dry run finds that the file \
+            would change, 2 when the file cannot follow, or when the file or the model cannot \
+            be read; the file then has the model and the content that it had.
+            """)
+
+    @OptionGroup var store: StoreOptions
+
+    @Option(help: "The model: JSON, or another store.")
+    var to: String
+
+    @Flag(help: "Report what would be done, and write nothing.")
+    var dryRun = false
+
+    @Option(
+        help: """
+            Write the store into this new file before it is changed. It stays when the migration \
+            fails.
+            """)
+    var backup: String?
+
+    @Flag(help: "Drop stored values that the model has no place for.")
+    var allowLoss = false
+
+    func run() throws {
+        let outline: MigrationOutline
+        do throws(StoreError) {
+            let steps = [MigrationStep(try ModelFile.schema(at: to), allowsLoss: allowLoss)]
+            outline = try MigrationOutline(of: store.file, to: steps[0].schema) { _ in steps }
+            if outline.changesFile, !dryRun { try migrate(by: steps) }
+        } catch {
+            Console.warn(error)
+            throw ExitCode(2)
+        }
+        show(outline)
+        if outline.changesFile, dryRun { throw ExitCode(1) }
+    }
+
+    private func migrate(by steps: [MigrationStep]) throws(StoreError) {
+        if let backup {
+            // Opened for writing, so that another writer is reported before anything is copied.
+            let engine = try Engine.open(path: store.file)
+            defer { try? engine.close() }
+            try engine.copy(to: backup)
+        }
+        let database = try RecordDatabase.open(
+            .file(store.file), schema: steps[0].schema, route: { _ in steps })
+        try database.close()
+    }
+
+    // MARK: Showing
+
+    private func show(_ outline: MigrationOutline) {
+        let backup = outline.changesFile && !dryRun ? backup : nil
+        guard !store.json else {
+            return Console.print(
+                .object([
+                    (name: "from", value: .string(outline.sourceVersion)),
+                    (name: "to", value: .array(outline.destinationVersions.map { .string($0) })),
+                    (name: "edits", value: EditText.json(outline.edits)),
+                    (name: "changesFile", value: .bool(outline.changesFile)),
+                    (name: "isDryRun", value: .bool(dryRun)),
+                    (name: "backup", value: backup.map { .string($0) } ?? .null),
+                ]))
+        }
+        let versions = [outline.sourceVersion] + outline.destinationVersions
+        print("model \(versions.joined(separator: " → "))")
+        for edit in outline.edits { print("  \(edit)") }
+        if let backup { print("\(backup): the store as it was") }
+        if !outline.changesFile {
+            print("nothing is to be done")
+        } else {
+            print(dryRun ? "the file would change" : "the file has the model")
+        }
+    }
+}
+
+/// The outcome that a migration of a file would have.
+private struct MigrationOutline {
+    let sourceVersion: String
+    /// Empty if nothing differs but indexes.
+    let destinationVersions: [String]
+    let edits: [SchemaEdit]
+    /// False if only classes and the version's name differ: opening rewrites neither alone.
+    let changesFile: Bool
+
+    /// Throws `schemaMismatch` where the file cannot follow.
+    init(
+        of path: String, to wanted: SchemaDescription, by route: @escaping MigrationRoute
+    ) throws(StoreError) {
+        let stored = try ModelFile.schema(ofStore: path)
+        let forecast: MigrationForecast?
+        do throws(StoreError) {
+            forecast = try RecordDatabase.forecast(path: path, schema: wanted, route: route)
+        } catch {
+            throw error.at(path: path)
+        }
+        edits = SchemaDifference.edits(from: stored.description, to: wanted)
+        sourceVersion = forecast?.sourceVersion ?? stored.description.modelVersion
+        destinationVersions = forecast?.destinationVersions ?? []
+        let indexes = Set(stored.indexes.map(\.treeName))
+        let hasOtherIndexes = try Set(Schema(wanted).indexes.map(\.treeName)) != indexes
+        changesFile = !destinationVersions.isEmpty || hasOtherIndexes
+    }
+}
