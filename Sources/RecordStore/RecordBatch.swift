@@ -63,6 +63,9 @@ package struct RecordBatch: ~Copyable {
 
     package var isEmpty: Bool { changes.isEmpty && linkChanges.isEmpty }
 
+    /// What the records take that were copied into the batch.
+    var sizeInBytes: Int { rows.count }
+
     /// - Parameter isLent: the row stays as it is until the batch is applied, so that it need not
     ///   be copied when it is in the stored form already.
     package mutating func insert(

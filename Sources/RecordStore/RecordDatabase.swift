@@ -40,22 +40,30 @@ package final class RecordDatabase: Sendable {
     /// - Parameter recreatesOnMismatch: a file with another schema, unless it is opened for
     ///   reading only, is replaced by a new one instead: see `replace`.
     /// - Parameter route: the versions by which a file follows; directly without one.
+    /// - Parameter limit: how much of a migration this opening may do.
+    /// - Parameter control: hears how far it is, and may end it.
     package static func open(
         _ location: Location, schema description: SchemaDescription,
         options: Engine.Options = Engine.Options(),
         files: any FileSystem = DiskFileSystem.shared, recreatesOnMismatch: Bool = false,
-        route: MigrationRoute? = nil
+        route: MigrationRoute? = nil, limit: MigrationLimit = .mappings,
+        control: MigrationControl? = nil
     ) throws(StoreError) -> RecordDatabase {
         let schema = try Schema(description)
         return try open(
             location, schema, options: options, files: files,
-            recreatesOnMismatch: recreatesOnMismatch, route: route)
+            recreatesOnMismatch: recreatesOnMismatch
+        ) { engine throws(StoreError) in
+            try open(
+                engine, schema, MigrationTerms(route: route, limit: limit, control: control))
+        }
     }
 
     /// - Parameter schema: the schema as a new file is to have it.
     static func open(
         _ location: Location, _ schema: Schema, options: Engine.Options, files: any FileSystem,
-        recreatesOnMismatch: Bool = false, route: MigrationRoute? = nil
+        recreatesOnMismatch: Bool = false,
+        _ follow: (Engine) throws(StoreError) -> RecordDatabase
     ) throws(StoreError) -> RecordDatabase {
         let engine =
             switch location {
@@ -63,7 +71,7 @@ package final class RecordDatabase: Sendable {
             case .memory: try Engine.inMemory(options: options)
             }
         do throws(StoreError) {
-            return try open(engine, schema, route)
+            return try follow(engine)
         } catch {
             defer { try? engine.close() }
             guard error.code == .schemaMismatch, recreatesOnMismatch, !options.mode.isReadOnly
@@ -73,6 +81,15 @@ package final class RecordDatabase: Sendable {
             try replace(engine, schema, files: files)
         }
         return try open(location, schema, options: options, files: files)
+    }
+
+    /// The same without a migration by the program's terms.
+    static func open(
+        _ location: Location, _ schema: Schema, options: Engine.Options, files: any FileSystem
+    ) throws(StoreError) -> RecordDatabase {
+        try open(location, schema, options: options, files: files) { engine throws(StoreError) in
+            try open(engine, schema)
+        }
     }
 
     /// Makes an empty store for a schema and gives it the path of an open one, whose writer's lock
@@ -111,7 +128,7 @@ package final class RecordDatabase: Sendable {
 
     /// - Parameter declared: the schema as a new file would have it.
     static func open(
-        _ engine: Engine, _ declared: Schema, _ route: MigrationRoute? = nil
+        _ engine: Engine, _ declared: Schema, _ terms: MigrationTerms = MigrationTerms()
     ) throws(StoreError) -> RecordDatabase {
         let snapshot = try engine.snapshot()
         guard let catalog = try Catalog.open(snapshot) else {
@@ -128,8 +145,8 @@ package final class RecordDatabase: Sendable {
             }
             if SchemaDifference.needsMigration(from: stored, to: declared.description) {
                 let plan = try MigrationPlan(
-                    from: catalog.resolvedSchema(snapshot), to: declared.description, by: route)
-                return try migrate(engine, catalog, declared, plan, of: text, by: route)
+                    from: catalog.resolvedSchema(snapshot), to: declared.description, terms)
+                return try migrate(engine, catalog, declared, plan, of: text, terms)
             }
         }
         let layout = try catalog.layout(snapshot)

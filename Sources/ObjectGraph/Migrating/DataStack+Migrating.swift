@@ -50,7 +50,7 @@ extension DataStack {
         }
         let progress = progress(of: steps)
         transactionQueue.async { [self] in
-            let result = migrate(storage, steps)
+            let result = migrate(storage, steps, progress)
             if case .success = result {
                 MigrationProgressTable.report(progress.totalUnitCount, of: progress)
             }
@@ -60,11 +60,12 @@ extension DataStack {
     }
 
     private func migrate(
-        _ storage: some LocalStorage, _ steps: [MigrationType]
+        _ storage: some LocalStorage, _ steps: [MigrationType], _ progress: Progress
     ) -> MigrationResult {
         do throws(CoreStoreError) {
             let model = model(for: storage.configuration)
-            let database = try openDatabase(.file(storage.fileURL.path), model, storage)
+            let database = try openDatabase(
+                .file(storage.fileURL.path), model, storage, MigrationTask(progress))
             do throws(StoreError) { try database.close() } catch { throw CoreStoreError(error) }
             return .success(steps)
         } catch {
@@ -111,14 +112,16 @@ extension DataStack {
                 localStoreURL: storage.fileURL, targetModelVersion: modelVersion)
         }
         guard let forecast else { return [] }
-        let versions = [forecast.sourceVersion] + forecast.destinationVersions
-        if versions.count > 2,
+        if forecast.steps.count > 1,
             storage.localStorageOptions.contains(.preventProgressiveMigration)
         {
             throw .progressiveMigrationRequired(localStoreURL: storage.fileURL)
         }
-        return zip(versions, versions.dropFirst()).map { source, destination in
-            .lightweight(sourceVersion: source, destinationVersion: destination)
+        let sources = [forecast.sourceVersion] + forecast.destinationVersions
+        return zip(sources, forecast.steps).map { source, step in
+            step.limit == .mappings
+                ? .heavyweight(sourceVersion: source, destinationVersion: step.version)
+                : .lightweight(sourceVersion: source, destinationVersion: step.version)
         }
     }
 }
@@ -128,11 +131,16 @@ struct MigrationPath {
     private let history: SchemaHistory
     private let configuration: ModelConfiguration
     private let options: LocalStorageOptions
+    private let providers: [CustomSchemaMappingProvider]
 
     init(_ stack: DataStack, _ storage: any StorageInterface) {
         history = stack.schemaHistory
         configuration = storage.configuration
-        options = (storage as? any LocalStorage)?.localStorageOptions ?? .none
+        let local = storage as? any LocalStorage
+        options = local?.localStorageOptions ?? .none
+        providers = (local?.migrationMappingProviders ?? []).compactMap {
+            $0 as? CustomSchemaMappingProvider
+        }
     }
 
     /// The versions that follow the one of a file: by the migration chain, or the current one at
@@ -142,8 +150,9 @@ struct MigrationPath {
     func versions(from stored: SchemaDescription) -> [MigrationStep]? {
         guard !history.migrationChain.isEmpty else {
             return [
-                MigrationStep(
-                    description(history.current), allowsLoss: options.contains(.allowDataLoss))
+                step(
+                    from: version(of: stored) ?? stored.modelVersion, to: history.current,
+                    allowsLoss: options.contains(.allowDataLoss))
             ]
         }
         guard var version = version(of: stored) else { return nil }
@@ -152,10 +161,22 @@ struct MigrationPath {
             guard let next = history.migrationChain.nextVersions[version],
                 let schema = history.schemas[next]
             else { return nil }
-            versions.append(MigrationStep(description(schema), allowsLoss: true))
+            versions.append(step(from: version, to: schema, allowsLoss: true))
             version = next
         }
         return versions
+    }
+
+    private func step(
+        from version: ModelVersion, to schema: CoreStoreSchema, allowsLoss: Bool
+    ) -> MigrationStep {
+        let provider = providers.first {
+            $0.sourceVersion == version && $0.destinationVersion == schema.modelVersion
+        }
+        var step = MigrationStep(
+            description(schema), allowsLoss: allowsLoss, mappings: provider?.model.mappings)
+        step.initialValues = schema.model(for: configuration).initialValues
+        return step
     }
 
     /// The version whose entities are those of a file.

@@ -25,7 +25,8 @@ extension DataStack {
     ///
     /// A file of an earlier model follows the model at once where no object need be written for
     /// it: where entities, properties or indexes were added or renamed, types became wider, or
-    /// values optional.
+    /// values optional. With `.allowSynchronousLightweightMigration` it follows also where objects
+    /// are written, as long as no mapping of the program's is called; that takes its time.
     ///
     /// Throws `.differentStorageExistsAtURL` for a file that is attached in another way,
     /// `.asynchronousMigrationRequired`, `.progressiveMigrationRequired` or `.internalError` for a
@@ -35,10 +36,18 @@ extension DataStack {
     public func addStorageAndWait<T: StorageInterface>(
         _ storage: T
     ) throws(CoreStoreError) -> T {
+        try add(storage, nil)
+    }
+
+    /// - Parameter task: the migration of an opening for which nobody waits; nil for one that may
+    ///   do what the storage's options allow.
+    func add<T: StorageInterface>(
+        _ storage: T, _ task: MigrationTask?
+    ) throws(CoreStoreError) -> T {
         storageLock.lock()
         defer { storageLock.unlock() }
         do throws(CoreStoreError) {
-            return try open(storage)
+            return try open(storage, task)
         } catch {
             Log.error(error, "a storage could not be added.")
             throw error
@@ -67,7 +76,7 @@ extension DataStack {
         transactionQueue.async { [self] in
             let result: SetupResult<T>
             do throws(CoreStoreError) {
-                result = .success(try addStorageAndWait(storage))
+                result = .success(try add(storage, MigrationTask(progress)))
                 if let progress {
                     MigrationProgressTable.report(progress.totalUnitCount, of: progress)
                 }
@@ -120,7 +129,9 @@ extension DataStack {
 
     // MARK: Opening
 
-    private func open<T: StorageInterface>(_ storage: T) throws(CoreStoreError) -> T {
+    private func open<T: StorageInterface>(
+        _ storage: T, _ task: MigrationTask?
+    ) throws(CoreStoreError) -> T {
         if let known = stores.first(where: { $0.storage === storage })?.storage as? T {
             return known
         }
@@ -141,7 +152,7 @@ extension DataStack {
             location = .memory
         }
         let model = model(for: storage.configuration)
-        let database = try openDatabase(location, model, storage)
+        let database = try openDatabase(location, model, storage, task)
         let store = AttachedStore(storage: storage, database: database, model: model)
         attach(store)
         follow(store)
@@ -188,7 +199,8 @@ extension DataStack {
     }
 
     func openDatabase(
-        _ location: RecordDatabase.Location, _ model: SchemaModel, _ storage: any StorageInterface
+        _ location: RecordDatabase.Location, _ model: SchemaModel,
+        _ storage: any StorageInterface, _ task: MigrationTask?
     ) throws(CoreStoreError) -> RecordDatabase {
         let local = storage as? any LocalStorage
         let allowed = local?.localStorageOptions ?? .none
@@ -199,24 +211,48 @@ extension DataStack {
             return try RecordDatabase.open(
                 location, schema: model.description, options: options.engine,
                 files: (storage as? LocalStore)?.files ?? DiskFileSystem.shared,
-                recreatesOnMismatch: allowed.contains(.recreateStoreOnModelMismatch)
-            ) { stored in
-                let versions = path.versions(from: stored)
-                stepCount = versions?.count ?? 0
-                return allowed.contains(.preventProgressiveMigration) && stepCount > 1
-                    ? nil : versions
-            }
+                recreatesOnMismatch: allowed.contains(.recreateStoreOnModelMismatch),
+                route: { stored in
+                    let versions = path.versions(from: stored)
+                    stepCount = versions?.count ?? 0
+                    return allowed.contains(.preventProgressiveMigration) && stepCount > 1
+                        ? nil : versions
+                },
+                limit: Self.limit(of: allowed, task), control: task?.control)
         } catch {
-            if let local, error.code == .schemaMismatch, stepCount > 1,
-                allowed.contains(.preventProgressiveMigration)
-            {
-                throw .progressiveMigrationRequired(localStoreURL: local.fileURL)
-            }
-            guard error.code == .schemaMismatch, let local,
-                allowed.contains(.allowSynchronousLightweightMigration)
-            else { throw CoreStoreError(error) }
-            throw .asynchronousMigrationRequired(
-                localStoreURL: local.fileURL, NSError: StoreFailure.nsError(error))
+            throw failure(of: error, storage, stepCount: stepCount, task)
         }
+    }
+
+    /// What an opening may migrate for which the caller waits, or not.
+    private static func limit(
+        of options: LocalStorageOptions, _ task: MigrationTask?
+    ) -> MigrationLimit {
+        guard task == nil else { return .mappings }
+        return options.contains(.allowSynchronousLightweightMigration) ? .records : .layout
+    }
+
+    private func failure(
+        of error: StoreError, _ storage: any StorageInterface, stepCount: Int,
+        _ task: MigrationTask?
+    ) -> CoreStoreError {
+        if let control = task?.control {
+            if control.isCancelled { return .userCancelled }
+            if let failure = control.failure {
+                return failure as? CoreStoreError ?? .userError(error: failure)
+            }
+        }
+        guard error.code == .schemaMismatch, let local = storage as? any LocalStorage else {
+            return CoreStoreError(error)
+        }
+        let allowed = local.localStorageOptions
+        if stepCount > 1, allowed.contains(.preventProgressiveMigration) {
+            return .progressiveMigrationRequired(localStoreURL: local.fileURL)
+        }
+        guard task == nil, allowed.contains(.allowSynchronousLightweightMigration) else {
+            return CoreStoreError(error)
+        }
+        return .asynchronousMigrationRequired(
+            localStoreURL: local.fileURL, NSError: StoreFailure.nsError(error))
     }
 }

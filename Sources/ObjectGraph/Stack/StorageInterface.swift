@@ -14,6 +14,13 @@ public protocol LocalStorage: StorageInterface {
     var fileURL: URL { get }
     /// What may be done when the file does not fit the model.
     var localStorageOptions: LocalStorageOptions { get }
+    /// The program's own ways from one model version to another: see ``SchemaMappingProvider``.
+    var migrationMappingProviders: [any SchemaMappingProvider] { get }
+}
+
+extension LocalStorage {
+    /// None: every step is inferred.
+    public var migrationMappingProviders: [any SchemaMappingProvider] { [] }
 }
 
 /// What may be done when a file does not fit the model.
@@ -60,6 +67,7 @@ public final class LocalStore: LocalStorage {
 
     public let fileURL: URL
     public let configuration: ModelConfiguration
+    public let migrationMappingProviders: [any SchemaMappingProvider]
     public let localStorageOptions: LocalStorageOptions
     /// How the engine works on the file.
     public let engineOptions: EngineOptions
@@ -69,11 +77,13 @@ public final class LocalStore: LocalStorage {
     /// A store at a place of the program's choice. The folder is made when it is missing.
     public init(
         fileURL: URL, configuration: ModelConfiguration = nil,
+        migrationMappingProviders: [any SchemaMappingProvider] = [],
         localStorageOptions: LocalStorageOptions = nil,
         engineOptions: EngineOptions = EngineOptions()
     ) {
         self.fileURL = fileURL
         self.configuration = configuration
+        self.migrationMappingProviders = migrationMappingProviders
         self.localStorageOptions = localStorageOptions
         self.engineOptions = engineOptions
         files = DiskFileSystem.shared
@@ -86,6 +96,7 @@ public final class LocalStore: LocalStorage {
     ) {
         self.fileURL = fileURL
         self.files = files
+        migrationMappingProviders = []
         self.localStorageOptions = localStorageOptions
         self.engineOptions = engineOptions
         configuration = nil
@@ -94,13 +105,14 @@ public final class LocalStore: LocalStorage {
     /// A store of a name in the program's data folder: see ``init()``. The name is taken as it is.
     public convenience init(
         fileName: String, configuration: ModelConfiguration = nil,
+        migrationMappingProviders: [any SchemaMappingProvider] = [],
         localStorageOptions: LocalStorageOptions = nil,
         engineOptions: EngineOptions = EngineOptions()
     ) {
         self.init(
             fileURL: Self.defaultFolder.appendingPathComponent(fileName, isDirectory: false),
-            configuration: configuration, localStorageOptions: localStorageOptions,
-            engineOptions: engineOptions)
+            configuration: configuration, migrationMappingProviders: migrationMappingProviders,
+            localStorageOptions: localStorageOptions, engineOptions: engineOptions)
     }
 
     /// The program's own store: `program.trellis` in the folder `program` of `$XDG_DATA_HOME`, or

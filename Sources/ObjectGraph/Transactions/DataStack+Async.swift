@@ -38,7 +38,7 @@ extension DataStack.AsyncNamespace {
         }
         base.transactionQueue.async { [base] in
             do throws(CoreStoreError) {
-                let added = try base.addStorageAndWait(storage)
+                let added = try base.add(storage, MigrationTask(progress))
                 if let progress {
                     MigrationProgressTable.report(progress.totalUnitCount, of: progress)
                 }

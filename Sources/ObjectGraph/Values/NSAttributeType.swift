@@ -44,4 +44,27 @@ public enum NSAttributeType: String, Hashable, Sendable {
         case .undefinedAttributeType, .objectIDAttributeType: nil
         }
     }
+
+    init(_ type: AttributeType) {
+        self =
+            switch type {
+            case .bool: .booleanAttributeType
+            case .int8: .integer8AttributeType
+            case .int16: .integer16AttributeType
+            case .int32: .integer32AttributeType
+            case .int64: .integer64AttributeType
+            case .uint8: .unsigned8AttributeType
+            case .uint16: .unsigned16AttributeType
+            case .uint32: .unsigned32AttributeType
+            case .uint64: .unsigned64AttributeType
+            case .float: .floatAttributeType
+            case .double: .doubleAttributeType
+            case .decimal: .decimalAttributeType
+            case .string: .stringAttributeType
+            case .data: .binaryDataAttributeType
+            case .date: .dateAttributeType
+            case .uuid: .UUIDAttributeType
+            case .url: .URIAttributeType
+            }
+    }
 }

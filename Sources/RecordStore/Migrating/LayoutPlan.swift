@@ -32,7 +32,7 @@ struct LayoutPlan {
     let stored: Schema
 
     private let wanted: SchemaDescription
-    private let names: LaterNames
+    private let later: LayoutEdits
 
     /// Whether records are looked through before the catalog changes.
     var writesRecords: Bool { !removed.isEmpty || !removedEntities.isEmpty || !fills.isEmpty }
@@ -45,22 +45,16 @@ struct LayoutPlan {
         self.stored = stored
         allowsLoss = step.allowsLoss
         schema = stored
-        let edits = SchemaDifference.edits(from: stored.description, to: wanted)
-            .filter(\.needsMigration)
+        later = LayoutEdits(from: stored, to: wanted)
+        let (edits, impossible) = (later.edits, later.impossible)
         isEmpty = edits.isEmpty
-        names = LaterNames(edits)
-        let added = Set(
-            edits.compactMap { edit -> PropertyPath? in
-                if case .propertyAdded(let path) = edit { path } else { nil }
-            })
-        let impossible = edits.filter { !isPossible($0, added) || isMove($0, added) }
         guard impossible.isEmpty else { throw Self.mismatch(impossible) }
         guard !isEmpty else { return }
-        renamedTrees = names.renamedTrees(of: stored)
+        renamedTrees = later.names.renamedTrees(of: stored)
         var editor = LayoutEditor(
             stored.storedLayout ?? StoredLayout(declaredBy: stored), wanted)
         editor.remove(edits, of: stored)
-        editor.rename(by: names)
+        editor.rename(by: later.names)
         try editor.add(edits)
         schema = try Schema(wanted, layout: editor.edited.bytes, page: PageID(0))
         noteChecks(edits)
@@ -68,7 +62,7 @@ struct LayoutPlan {
         noteRemovals(edits)
     }
 
-    private static func mismatch(_ edits: [SchemaEdit]) -> StoreError {
+    static func mismatch(_ edits: [SchemaEdit]) -> StoreError {
         let first = edits.first.map { "\($0)" } ?? ""
         let more =
             switch edits.count {
@@ -80,101 +74,13 @@ struct LayoutPlan {
             .schemaMismatch, "the model is not the one of the file: \(first)\(more)")
     }
 
-    // MARK: Which edits the catalog alone can follow
-
-    private func isPossible(_ edit: SchemaEdit, _ added: Set<PropertyPath>) -> Bool {
-        switch edit {
-        case .entityAdded, .entityRenamed, .abstractnessChanged, .entityModifierChanged,
-            .classChanged, .propertyAdded, .propertyRenamed, .propertyModifierChanged,
-            .optionalityChanged, .deleteRuleChanged, .minCountChanged, .maxCountChanged,
-            .indexAdded, .indexRemoved, .constraintAdded, .constraintRemoved, .entityRemoved,
-            .propertyRemoved:
-            true
-        case .typeChanged(_, let old, let new): Self.isWider(new, than: old)
-        case .inverseChanged(let path, let old, let new):
-            if let new {
-                old == nil && isMirror(new, of: path, added)
-            } else {
-                // A list that only mirrored the other side has no links of its own.
-                storedRelationship(path)?.mirrorsToOne == false
-            }
-        case .superentityChanged, .codingChanged, .kindChanged, .destinationChanged:
-            false
-        }
-    }
-
-    /// Whether the slot of a value means the same in a later type.
-    static func isWider(_ new: AttributeType, than old: AttributeType) -> Bool {
-        switch (old, new) {
-        case (.url, .string), (.string, .data): true
-        case (.bool, _): new.isSigned || new.isUnsigned
-        default:
-            // A number without a sign needs a wider one to become a number with a sign.
-            if let narrow = old.wholeNumberBits, let wide = new.wholeNumberBits {
-                narrow < wide && (old.isSigned == new.isSigned || new.isSigned)
-            } else {
-                false
-            }
-        }
-    }
-
-    /// Whether a property that is gone is there again above or below its entity: its values belong
-    /// to that one.
-    private func isMove(_ edit: SchemaEdit, _ added: Set<PropertyPath>) -> Bool {
-        guard case .propertyRemoved(let path) = edit else { return false }
-        let owner = names.entity(path.entityName)
-        return added.contains { other in
-            let earlier = attribute(other)?.previousName ?? relationship(other)?.previousName
-            return (other.name == path.name || earlier == path.name)
-                && (isKind(other.entityName, of: owner) || isKind(owner, of: other.entityName))
-        }
-    }
-
-    private func isKind(_ name: String, of other: String) -> Bool {
-        var current: String? = name
-        while let owner = current {
-            if owner == other { return true }
-            current = entity(owner)?.superentityName
-        }
-        return false
-    }
-
-    /// The earlier relationship that a later one was.
-    private func storedRelationship(_ path: PropertyPath) -> RelationshipLayout? {
-        stored.relationships.first { relationship in
-            let source = names.entity(stored.knownEntity(tag: relationship.sourceTag).name)
-            return source == path.entityName
-                && names.property(PropertyPath(source, relationship.name)) == path.name
-        }
-    }
-
-    /// A new to-many without order has the entries of its to-one inverse, which are there.
-    private func isMirror(
-        _ inverse: PropertyPath, of path: PropertyPath, _ added: Set<PropertyPath>
-    ) -> Bool {
-        added.contains(inverse) && relationship(path)?.kind == .toOne
-            && relationship(inverse)?.kind == .toManyUnordered
-    }
-
-    private func entity(_ name: String) -> EntityDescription? {
-        wanted.entities.first { $0.name == name }
-    }
-
-    private func relationship(_ path: PropertyPath) -> RelationshipDescription? {
-        entity(path.entityName)?.relationships.first { $0.name == path.name }
-    }
-
-    private func attribute(_ path: PropertyPath) -> AttributeDescription? {
-        entity(path.entityName)?.attributes.first { $0.name == path.name }
-    }
-
     // MARK: What the transaction must see to
 
     private mutating func noteChecks(_ edits: [SchemaEdit]) {
         for edit in edits {
             switch edit {
             case .optionalityChanged(let path, isOptional: false):
-                let value = attribute(path)?.defaultValue ?? .null
+                let value = later.attribute(path)?.defaultValue ?? .null
                 if value == .null {
                     required.append(path)
                 } else {
@@ -182,7 +88,7 @@ struct LayoutPlan {
                 }
             case .propertyAdded(let path):
                 let isOldEntity = !edits.contains(.entityAdded(path.entityName))
-                guard isOldEntity, let attribute = attribute(path), !attribute.isOptional,
+                guard isOldEntity, let attribute = later.attribute(path), !attribute.isOptional,
                     attribute.defaultValue == .null
                 else { continue }
                 withoutDefault.append(path)
@@ -193,9 +99,9 @@ struct LayoutPlan {
 
     /// The earlier name of a property that was there.
     private func earlier(_ path: PropertyPath) -> PropertyPath {
-        for entity in stored.entities where names.entity(entity.name) == path.entityName {
+        for entity in stored.entities where later.names.entity(entity.name) == path.entityName {
             for field in entity.ownFields
-            where names.property(PropertyPath(path.entityName, field.name)) == path.name {
+            where later.names.property(PropertyPath(path.entityName, field.name)) == path.name {
                 return PropertyPath(entity.name, field.name)
             }
         }
@@ -260,21 +166,8 @@ struct LayoutPlan {
         var current: EntityDescription? = entity
         while let owner = current {
             if paths.contains(PropertyPath(owner.name, name)) { return true }
-            current = owner.superentityName.flatMap { self.entity($0) }
+            current = owner.superentityName.flatMap { later.entity($0) }
         }
         return false
-    }
-}
-
-extension AttributeType {
-    /// The bits of a whole number; nil for other types.
-    fileprivate var wholeNumberBits: Int? {
-        switch self {
-        case .int8, .uint8: 8
-        case .int16, .uint16: 16
-        case .int32, .uint32: 32
-        case .int64, .uint64: 64
-        default: nil
-        }
     }
 }

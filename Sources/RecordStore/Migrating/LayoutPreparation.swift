@@ -28,14 +28,50 @@ struct LayoutPreparation {
             tagsByRoot[entity.hierarchy, default: []].insert(entity.tag)
         }
         for (hierarchy, tags) in tagsByRoot {
-            try RecordRewrite(transaction, hierarchy).delete(tags)
+            if isAlone(hierarchy) {
+                try freeBlobs(of: hierarchy)
+            } else {
+                try RecordRewrite(transaction, hierarchy).delete(tags)
+            }
         }
         let removed = Set(tagsByRoot.values.joined())
-        for relationship in schema.relationships {
+        for relationship in schema.relationships where !isRemoved(relationship) {
             let destination = schema.knownEntity(tag: relationship.destinationTag)
             guard !destination.tags.isDisjoint(with: removed) else { continue }
             try transaction.clearDanglingLinks(relationship)
         }
+    }
+
+    private func isRemoved(_ relationship: RelationshipLayout) -> Bool {
+        let source = schema.knownEntity(tag: relationship.sourceTag).name
+        return plan.removedEntities.contains(source)
+            || plan.removed.contains(PropertyPath(source, relationship.name))
+    }
+
+    /// Whether all entities of a hierarchy go, and all links to and from it: their trees go whole.
+    private func isAlone(_ hierarchy: HierarchyID) -> Bool {
+        schema.entities.allSatisfy { entity in
+            entity.hierarchy != hierarchy || plan.removedEntities.contains(entity.name)
+        }
+            && schema.relationships.allSatisfy { relationship in
+                let ends = [relationship.sourceTag, relationship.destinationTag]
+                return isRemoved(relationship)
+                    || !ends.contains { schema.knownEntity(tag: $0).hierarchy == hierarchy }
+            }
+    }
+
+    private func freeBlobs(of hierarchy: HierarchyID) throws(StoreError) {
+        let cursor = transaction.recordCursor(hierarchy, isScan: true)
+        var names: [BlobID] = []
+        while try cursor.next() {
+            let row = try cursor.row()
+            let entity = schema.knownEntity(tag: row.entityTag)
+            for offset in entity.variableOffsets
+            where row.isBlob(at: offset) && !row.isNull(at: offset) {
+                names.append(try BlobName.read(row.heapBytes(at: offset)))
+            }
+        }
+        for name in names { try transaction.editor.deleteBlob(name) }
     }
 
     private func emptyProperties() throws(StoreError) {
@@ -94,96 +130,5 @@ private struct RemovedFields {
     /// Those that a record has a value of.
     func stored(in row: RowView) -> [FieldLayout] {
         (fields[row.entityTag] ?? []).filter { !row.isNull(at: $0.byteOffset) }
-    }
-}
-
-/// Looks for what a plan would drop. Reads counters, and the records of hierarchies that lose a
-/// property.
-struct LossCheck {
-    private let plan: LayoutPlan
-    private let reader: RecordReader
-
-    private var schema: Schema { reader.schema }
-
-    /// - Parameter reader: one by the earlier schema.
-    init(_ plan: LayoutPlan, _ reader: RecordReader) {
-        self.plan = plan
-        self.reader = reader
-    }
-
-    /// Throws `schemaMismatch` where values are stored that would be lost, unless the plan allows
-    /// it.
-    func run() throws(StoreError) {
-        guard !plan.allowsLoss else { return }
-        for entity in plan.removedEntities.compactMap({ schema.entity(named: $0) }) {
-            let count = try reader.recordCount(of: entity, includesSubentities: false)
-            guard count == 0 else {
-                throw Self.refusal(
-                    "the entity \(entity.name) is gone, and \(count) objects are stored")
-            }
-        }
-        for path in plan.removed {
-            if let relationship = schema.entity(named: path.entityName)?
-                .relationship(named: path.name), relationship.hasEdges
-            {
-                try checkLinks(relationship)
-            }
-        }
-        let removed = RemovedFields(plan, schema)
-        for hierarchy in removed.hierarchies {
-            let cursor = reader.recordCursor(hierarchy, isScan: true)
-            while try cursor.next() {
-                let row = try cursor.row()
-                guard let lost = removed.stored(in: row).first else { continue }
-                throw Self.refusal(
-                    "\(schema.knownEntity(tag: row.entityTag).name).\(lost.name) is gone, and "
-                        + "object \(cursor.number.rawValue) has a value")
-            }
-        }
-    }
-
-    static func refusal(_ message: String) -> StoreError {
-        StoreError(
-            .schemaMismatch,
-            message + "; allow the loss of data, or name the model versions in a migration chain")
-    }
-
-    /// Of links with a tree of their own, which goes as a whole. Those that an inverse keeps are
-    /// not lost.
-    private func checkLinks(_ relationship: RelationshipLayout) throws(StoreError) {
-        if let inverse = relationship.inverseID.map({ schema.relationship(id: $0) }),
-            !plan.removed.contains(
-                PropertyPath(schema.knownEntity(tag: inverse.sourceTag).name, inverse.name))
-        {
-            return
-        }
-        let cursor = Cursor(reader.view, tree: reader.trees.links(relationship))
-        _ = try cursor.seekFirst()
-        guard cursor.isValid else { return }
-        let source = schema.knownEntity(tag: relationship.sourceTag)
-        throw Self.refusal(
-            "\(source.name).\(relationship.name) is gone, and links of it are stored")
-    }
-}
-
-extension RecordTransaction {
-    /// Makes to-one links nil that lead to no object any more, or to one of another kind than the
-    /// relationship has.
-    func clearDanglingLinks(_ relationship: RelationshipLayout) throws(StoreError) {
-        guard let field = relationship.field else { return }
-        let source = schema.knownEntity(tag: relationship.sourceTag)
-        let destination = schema.knownEntity(tag: relationship.destinationTag)
-        try RecordRewrite(self, source.hierarchy).update {
-            _, entity, row throws(StoreError) in
-            guard source.tags.contains(entity.tag), let target = row.link(at: field.byteOffset)
-            else { return nil }
-            let isThere = try withRow(target, in: destination.hierarchy) {
-                destination.tags.contains($0.entityTag)
-            }
-            guard isThere != true else { return nil }
-            let changed = RowBuffer(copying: row)
-            changed.setLink(nil, at: field.byteOffset)
-            return changed
-        }
     }
 }

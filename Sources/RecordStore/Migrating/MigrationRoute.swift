@@ -5,52 +5,147 @@ package struct MigrationStep: Sendable {
     package var schema: SchemaDescription
     /// Whether stored values may be dropped that the version has no property or entity for.
     package var allowsLoss: Bool
+    /// The program's own mappings; nil where everything is inferred.
+    package var mappings: [EntityMapping]?
+    /// Makes the first value of objects that are older than a property, in place of its default.
+    package var initialValues: [PropertyPath: any InitialValue] = [:]
 
-    package init(_ schema: SchemaDescription, allowsLoss: Bool = false) {
+    package init(
+        _ schema: SchemaDescription, allowsLoss: Bool = false, mappings: [EntityMapping]? = nil
+    ) {
         self.schema = schema
         self.allowsLoss = allowsLoss
+        self.mappings = mappings
     }
+}
+
+/// Makes a value for each object that has none yet.
+package protocol InitialValue: Sendable {
+    func value() throws(StoreError) -> Value
 }
 
 /// By which model versions a file goes from its schema to the program's: given the file's, the
 /// versions that follow, of which the last is the program's; nil where there is no way.
 package typealias MigrationRoute = (SchemaDescription) -> [MigrationStep]?
 
+/// How much of a migration an opening may do.
+package enum MigrationLimit: Int, Comparable, Sendable {
+    /// What the catalog alone can follow.
+    case layout
+    /// Records may be written too.
+    case records
+    /// And the program's mappings may be called.
+    case mappings
+
+    package static func < (left: MigrationLimit, right: MigrationLimit) -> Bool {
+        left.rawValue < right.rawValue
+    }
+}
+
+/// What a migration goes by.
+struct MigrationTerms {
+    var route: MigrationRoute?
+    var limit = MigrationLimit.mappings
+    var control: MigrationControl?
+}
+
+/// How a file follows one version.
+enum VersionPlan {
+    case layout(LayoutPlan)
+    case rewrite(RewritePlan)
+
+    /// Throws `schemaMismatch` for a version that only a mapping of the program leads to.
+    init(from stored: Schema, to step: MigrationStep) throws(StoreError) {
+        let edits = LayoutEdits(from: stored, to: step.schema)
+        let isFilled = edits.edits.contains { edit in
+            guard case .propertyAdded(let path) = edit else { return false }
+            return step.initialValues[path] != nil
+                && !edits.edits.contains(.entityAdded(path.entityName))
+        }
+        if step.mappings == nil, edits.impossible.isEmpty, !isFilled {
+            self = .layout(try LayoutPlan(from: stored, to: step))
+        } else {
+            self = .rewrite(try RewritePlan(from: stored, to: step))
+        }
+    }
+
+    /// The later schema, by the layout that the file has then.
+    var schema: Schema {
+        switch self {
+        case .layout(let plan): plan.schema
+        case .rewrite(let plan): plan.last.schema
+        }
+    }
+
+    var isEmpty: Bool {
+        if case .layout(let plan) = self { plan.isEmpty } else { false }
+    }
+
+    var limit: MigrationLimit {
+        switch self {
+        case .layout: .layout
+        case .rewrite(let plan): plan.step.mappings == nil ? .records : .mappings
+        }
+    }
+
+    /// What must not be stored, by the earlier schema; nil where it may be dropped.
+    var refusedLoss: StoredLoss? {
+        switch self {
+        case .layout(let plan): plan.allowsLoss ? nil : plan.loss
+        case .rewrite(let plan): plan.loss.isEmpty ? nil : plan.loss
+        }
+    }
+}
+
 /// The steps from the schema of a file to the program's. All are planned before one is taken.
 struct MigrationPlan {
     /// Empty where the file can be used as it is.
-    let steps: [LayoutPlan]
+    let steps: [VersionPlan]
 
-    /// Throws `schemaMismatch` where there is no way, or a step asks for more than the catalog.
+    /// Throws `schemaMismatch` where there is no way, or a step asks for more than is allowed.
     init(
-        from stored: Schema, to wanted: SchemaDescription, by route: MigrationRoute?
+        from stored: Schema, to wanted: SchemaDescription, _ terms: MigrationTerms
     ) throws(StoreError) {
         guard SchemaDifference.needsMigration(from: stored.description, to: wanted) else {
             steps = []
             return
         }
-        guard let versions = route.map({ $0(stored.description) }) ?? [MigrationStep(wanted)]
+        guard let versions = terms.route.map({ $0(stored.description) }) ?? [MigrationStep(wanted)]
         else {
             throw StoreError(
                 .schemaMismatch,
                 "the migration chain has no way from the model of the file, "
                     + "“\(stored.description.modelVersion)”, to “\(wanted.modelVersion)”")
         }
-        var steps: [LayoutPlan] = []
+        var steps: [VersionPlan] = []
         var schema = stored
         for version in versions {
-            let step = try LayoutPlan(from: schema, to: version)
-            if !step.isEmpty { schema = step.schema }
+            let step = try VersionPlan(from: schema, to: version)
+            guard step.limit <= terms.limit else {
+                throw StoreError(
+                    .schemaMismatch,
+                    "the migration to “\(version.schema.modelVersion)” writes objects, which "
+                        + "this opening does not allow")
+            }
+            guard !step.isEmpty else { continue }
+            schema = step.schema
             steps.append(step)
         }
-        self.steps = steps.filter { !$0.isEmpty }
+        self.steps = steps
     }
 }
 
 /// What opening a file would do to it.
 package struct MigrationForecast: Sendable {
+    package struct Step: Sendable {
+        package var version: String
+        package var limit: MigrationLimit
+    }
+
     /// The model version that the file was written with.
     package var sourceVersion: String
     /// The versions that it would go through; empty where nothing is to be done.
-    package var destinationVersions: [String]
+    package var steps: [Step]
+
+    package var destinationVersions: [String] { steps.map(\.version) }
 }

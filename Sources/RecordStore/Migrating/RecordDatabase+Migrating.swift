@@ -18,11 +18,14 @@ extension RecordDatabase {
         let snapshot = try engine.snapshot()
         guard let catalog = try Catalog.open(snapshot) else { return nil }
         let stored = try catalog.resolvedSchema(snapshot)
-        let plan = try MigrationPlan(from: stored, to: schema, by: route)
+        let plan = try MigrationPlan(
+            from: stored, to: schema, MigrationTerms(route: route))
         try checkLoss(plan, catalog, snapshot)
         return MigrationForecast(
             sourceVersion: stored.description.modelVersion,
-            destinationVersions: plan.steps.map(\.schema.description.modelVersion))
+            steps: plan.steps.map {
+                MigrationForecast.Step(version: $0.schema.description.modelVersion, limit: $0.limit)
+            })
     }
 
     /// Makes a file one of a later schema, in one durable transaction: its names, its layout, what
@@ -35,7 +38,7 @@ extension RecordDatabase {
     /// - Parameter text: the schema that the plan begins from, as it is saved.
     static func migrate(
         _ engine: Engine, _ catalog: Catalog, _ declared: Schema, _ plan: MigrationPlan,
-        of text: [UInt8]?, by route: MigrationRoute?
+        of text: [UInt8]?, _ terms: MigrationTerms
     ) throws(StoreError) -> RecordDatabase {
         guard !engine.options.mode.isReadOnly else {
             throw StoreError(
@@ -47,7 +50,8 @@ extension RecordDatabase {
         do throws(StoreError) {
             if try catalog.schemaText(editor) == text {
                 for (number, step) in plan.steps.enumerated() {
-                    try take(step, catalog, editor, isFirst: number == 0)
+                    terms.control?.begin(step: number)
+                    try take(step, catalog, editor, terms.control, isFirst: number == 0)
                 }
                 try editor.commit()
             } else {
@@ -58,28 +62,42 @@ extension RecordDatabase {
             editor.rollback()
             throw error
         }
-        return try open(engine, declared, route)
+        return try open(engine, declared, terms)
     }
 
     /// Refuses a first step that drops values before a byte is written.
     private static func checkLoss(
         _ plan: MigrationPlan, _ catalog: Catalog, _ view: PageView
     ) throws(StoreError) {
-        guard let step = plan.steps.first else { return }
-        let (trees, _) = try TreeTable.open(step.stored, catalog, view)
+        guard let loss = plan.steps.first?.refusedLoss else { return }
+        let (trees, _) = try TreeTable.open(loss.schema, catalog, view)
         try LossCheck(
-            step, RecordReader(schema: step.stored, view: view, catalog: catalog, trees: trees)
+            loss, RecordReader(schema: loss.schema, view: view, catalog: catalog, trees: trees)
         ).run()
     }
 
     private static func take(
-        _ step: LayoutPlan, _ catalog: Catalog, _ editor: WriteTransaction, isFirst: Bool
+        _ step: VersionPlan, _ catalog: Catalog, _ editor: WriteTransaction,
+        _ control: MigrationControl?, isFirst: Bool
+    ) throws(StoreError) {
+        if !isFirst, let loss = step.refusedLoss {
+            try LossCheck(loss, transaction(loss.schema, catalog, editor)).run()
+        }
+        switch step {
+        case .layout(let plan): try take(plan, catalog, editor)
+        case .rewrite(let plan):
+            for layout in plan.first { try take(layout, catalog, editor) }
+            try RecordMover(plan, transaction(plan.both, catalog, editor), control).run()
+            try take(plan.last, catalog, editor)
+        }
+    }
+
+    private static func take(
+        _ step: LayoutPlan, _ catalog: Catalog, _ editor: WriteTransaction
     ) throws(StoreError) {
         let schema = step.schema
         if step.writesRecords {
-            let transaction = try transaction(step.stored, catalog, editor)
-            if !isFirst { try LossCheck(step, transaction).run() }
-            try LayoutPreparation(step, transaction).run()
+            try LayoutPreparation(step, transaction(step.stored, catalog, editor)).run()
         }
         for name in step.deadTrees { try catalog.removeTree(name, in: editor) }
         for key in step.deadCounters { try catalog.removeCounter(key, in: editor) }

@@ -4,6 +4,8 @@ import PageStore
 /// many there are.
 struct RecordRewrite {
     private static let batchCount = 512
+    /// Of the records that wait in a batch: some may have large values.
+    private static let batchSizeInBytesMax = 8 << 20
 
     private let transaction: RecordTransaction
     private let hierarchy: HierarchyID
@@ -24,7 +26,9 @@ struct RecordRewrite {
             var count = 0
             let cursor = transaction.recordCursor(hierarchy)
             var isValid = try cursor.seek(next)
-            while isValid, count < Self.batchCount {
+            while isValid, count < Self.batchCount,
+                batch.sizeInBytes < Self.batchSizeInBytesMax
+            {
                 if try body(&batch, cursor.number, cursor.row()) { count += 1 }
                 next = ObjectNumber(cursor.number.rawValue + 1)
                 isValid = try cursor.next()

@@ -20,6 +20,23 @@ package struct SchemaDifference {
         return difference.edits
     }
 
+    /// What each property of the earlier schema is in the later one, as far as its entity is there.
+    static func properties(
+        from old: SchemaDescription, to new: SchemaDescription
+    ) -> [PropertyPath: PropertyPath] {
+        var difference = SchemaDifference(old, new)
+        difference.compare()
+        return difference.paths
+    }
+
+    /// What each entity of the earlier schema is in the later one.
+    static func entities(
+        from old: SchemaDescription, to new: SchemaDescription
+    ) -> [String: String] {
+        let match = match(old.entities, new.entities, name: \.name, previousName: \.previousName)
+        return Dictionary(match.pairs.map { ($0.name, $1.name) }) { first, _ in first }
+    }
+
     /// Whether a file of the earlier schema must be migrated to become one of the later.
     package static func needsMigration(
         from old: SchemaDescription, to new: SchemaDescription

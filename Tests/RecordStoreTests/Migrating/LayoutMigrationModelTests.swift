@@ -334,7 +334,7 @@ import Testing
             else { return }
             let attribute = schema.entities[index].attributes[number]
             let wider = AttributeType.allCases.filter {
-                LayoutPlan.isWider($0, than: attribute.type)
+                LayoutEdits.isWider($0, than: attribute.type)
             }
             guard let type = wider.randomElement(using: &random) else { return }
             func widened(_ value: Value) -> Value {

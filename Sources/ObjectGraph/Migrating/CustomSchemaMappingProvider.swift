@@ -1,0 +1,197 @@
+import RecordStore
+
+/// The program's own way from one model version to another: an entity that it names is treated as
+/// it says, all others are inferred.
+///
+/// ```swift
+/// CustomSchemaMappingProvider(
+///     from: "V1", to: "V2",
+///     entityMappings: [
+///         .transformEntity(
+///             sourceEntity: "Person", destinationEntity: "Person",
+///             transformer: { source, createDestination in
+///                 let names = (source["name"] as? String ?? "").split(separator: " ")
+///                 let person = createDestination()
+///                 person["givenName"] = names.first.map(String.init)
+///                 person["familyName"] = names.last.map(String.init)
+///             })
+///     ])
+/// ```
+///
+/// A step with a provider may drop what the later version has no place for.
+public final class CustomSchemaMappingProvider: SchemaMappingProvider, Hashable {
+    public let sourceVersion: ModelVersion
+    public let destinationVersion: ModelVersion
+    public let entityMappings: Set<CustomMapping>
+
+    /// An entity is the source of one mapping at most, and the destination of one.
+    public required init(
+        from sourceVersion: ModelVersion, to destinationVersion: ModelVersion,
+        entityMappings: Set<CustomMapping> = []
+    ) {
+        for (side, names) in [
+            ("source", entityMappings.compactMap(\.entityMappingSourceEntity)),
+            ("destination", entityMappings.compactMap(\.entityMappingDestinationEntity)),
+        ] {
+            Log.assert(
+                Set(names).count == names.count,
+                "two mappings from \(sourceVersion) to \(destinationVersion) have the same "
+                    + "\(side) entity")
+        }
+        self.sourceVersion = sourceVersion
+        self.destinationVersion = destinationVersion
+        self.entityMappings = entityMappings
+    }
+
+    /// What is done with the objects of one entity.
+    ///
+    /// Two are equal whose entities are, whatever their transformers do.
+    public enum CustomMapping: Hashable, Sendable {
+        /// Makes a later object of an earlier one: the second argument creates it, with its
+        /// defaults and initial values, and gives the same one whenever it is called. An object for
+        /// which it is not called is dropped; an error that is thrown ends the migration with the
+        /// file as it was. Links follow by themselves. Both objects are valid for the call alone.
+        ///
+        /// A transformer may run again for objects that it had before, when a migration was
+        /// interrupted, so it has no effects outside its objects.
+        public typealias Transformer =
+            @Sendable (
+                _ sourceObject: UnsafeSourceObject,
+                _ createDestinationObject: () -> UnsafeDestinationObject
+            ) throws -> Void
+
+        /// The entity's objects are dropped.
+        case deleteEntity(sourceEntity: EntityName)
+        /// The entity begins without objects.
+        case insertEntity(destinationEntity: EntityName)
+        /// The entity has another name, and is the same otherwise.
+        case copyEntity(sourceEntity: EntityName, destinationEntity: EntityName)
+        /// The program makes each object.
+        case transformEntity(
+            sourceEntity: EntityName, destinationEntity: EntityName, transformer: Transformer)
+
+        public static func deleteEntity(_ sourceEntity: EntityName) -> CustomMapping {
+            .deleteEntity(sourceEntity: sourceEntity)
+        }
+
+        public static func insertEntity(_ destinationEntity: EntityName) -> CustomMapping {
+            .insertEntity(destinationEntity: destinationEntity)
+        }
+
+        /// Copies each attribute that both versions have, under its name or its earlier one.
+        public static let inferredTransformation: Transformer = { source, createDestination in
+            let destination = createDestination()
+            destination.enumerateAttributes { attribute, sourceAttribute in
+                guard let sourceAttribute else { return }
+                destination[attribute] = source[sourceAttribute]
+            }
+        }
+
+        var entityMappingSourceEntity: EntityName? {
+            switch self {
+            case .deleteEntity(let source), .copyEntity(let source, _),
+                .transformEntity(let source, _, _):
+                source
+            case .insertEntity: nil
+            }
+        }
+
+        var entityMappingDestinationEntity: EntityName? {
+            switch self {
+            case .insertEntity(let destination), .copyEntity(_, let destination),
+                .transformEntity(_, let destination, _):
+                destination
+            case .deleteEntity: nil
+            }
+        }
+
+        public static func == (left: CustomMapping, right: CustomMapping) -> Bool {
+            left.kind == right.kind
+                && left.entityMappingSourceEntity == right.entityMappingSourceEntity
+                && left.entityMappingDestinationEntity == right.entityMappingDestinationEntity
+        }
+
+        public func hash(into hasher: inout Hasher) {
+            hasher.combine(kind)
+            hasher.combine(entityMappingSourceEntity)
+            hasher.combine(entityMappingDestinationEntity)
+        }
+
+        private var kind: Int {
+            switch self {
+            case .deleteEntity: 0
+            case .insertEntity: 1
+            case .copyEntity: 2
+            case .transformEntity: 3
+            }
+        }
+
+        fileprivate var mapping: EntityMapping {
+            switch self {
+            case .deleteEntity(let source): .delete(source)
+            case .insertEntity(let destination): .insert(destination)
+            case .copyEntity(let source, let destination): .copy(from: source, to: destination)
+            case .transformEntity(let source, let destination, let transformer):
+                .transform(from: source, to: destination) { record, create in
+                    try Self.run(transformer, record, create)
+                }
+            }
+        }
+
+        private static func run(
+            _ transformer: Transformer, _ record: SourceRecord,
+            _ create: @escaping () throws(StoreError) -> DestinationRecord
+        ) throws {
+            let faults = MappingFaults()
+            let source = UnsafeSourceObject(record, faults)
+            try transformer(source) {
+                do throws(StoreError) {
+                    return UnsafeDestinationObject(try create(), faults)
+                } catch {
+                    faults.add(error)
+                    return UnsafeDestinationObject(nil, faults)
+                }
+            }
+            try faults.rethrow()
+        }
+    }
+
+    // MARK: SchemaMappingProvider
+
+    public func cs_createMappingModel(
+        from sourceSchema: any DynamicSchema, to destinationSchema: any DynamicSchema,
+        storage: any LocalStorage
+    ) throws(CoreStoreError) -> (mappingModel: MappingModel, migrationType: MigrationType) {
+        guard sourceSchema.modelVersion == sourceVersion,
+            destinationSchema.modelVersion == destinationVersion
+        else {
+            throw .mappingModelNotFound(
+                localStoreURL: storage.fileURL,
+                targetModelVersion: destinationSchema.modelVersion)
+        }
+        return (
+            model,
+            .heavyweight(sourceVersion: sourceVersion, destinationVersion: destinationVersion)
+        )
+    }
+
+    var model: MappingModel {
+        MappingModel(mappings: entityMappings.map(\.mapping))
+    }
+
+    // MARK: Hashable
+
+    public static func == (
+        left: CustomSchemaMappingProvider, right: CustomSchemaMappingProvider
+    ) -> Bool {
+        left.sourceVersion == right.sourceVersion
+            && left.destinationVersion == right.destinationVersion
+            && left.entityMappings == right.entityMappings
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(sourceVersion)
+        hasher.combine(destinationVersion)
+        hasher.combine(entityMappings)
+    }
+}

@@ -1,0 +1,65 @@
+/// The entities of a checked description by name, and those above and below each.
+struct EntityLines {
+    private let byName: [String: EntityDescription]
+    private let inverses: InverseTable
+
+    init(_ schema: SchemaDescription) {
+        byName = Dictionary(schema.entities.map { ($0.name, $0) }) { first, _ in first }
+        inverses = InverseTable(schema)
+    }
+
+    subscript(name: String) -> EntityDescription? { byName[name] }
+
+    /// An entity and those above it, up to its root.
+    func line(_ name: String) -> [EntityDescription] {
+        var line: [EntityDescription] = []
+        var current = byName[name]
+        while let entity = current {
+            line.append(entity)
+            current = entity.superentityName.flatMap { byName[$0] }
+        }
+        return line
+    }
+
+    func root(_ name: String) -> String { line(name).last?.name ?? name }
+
+    func isKind(_ name: String, of other: String) -> Bool {
+        line(name).contains { $0.name == other }
+    }
+
+    func attribute(_ path: PropertyPath) -> AttributeDescription? {
+        byName[path.entityName]?.attributes.first { $0.name == path.name }
+    }
+
+    func relationship(_ path: PropertyPath) -> RelationshipDescription? {
+        byName[path.entityName]?.relationships.first { $0.name == path.name }
+    }
+
+    func inverse(of path: PropertyPath) -> PropertyPath? { inverses.inverse(of: path) }
+
+    /// The property of a name that an entity has, by the entity that declares it.
+    func attributePath(_ name: String, of entity: String) -> PropertyPath? {
+        line(entity).first { $0.attributes.contains { $0.name == name } }
+            .map { PropertyPath($0.name, name) }
+    }
+
+    func relationshipPath(_ name: String, of entity: String) -> PropertyPath? {
+        line(entity).first { $0.relationships.contains { $0.name == name } }
+            .map { PropertyPath($0.name, name) }
+    }
+
+    /// An entity's attributes with those that it inherits, the root's first.
+    func attributes(of entity: String) -> [(path: PropertyPath, attribute: AttributeDescription)] {
+        line(entity).reversed().flatMap { owner in
+            owner.attributes.map { (PropertyPath(owner.name, $0.name), $0) }
+        }
+    }
+
+    func relationships(
+        of entity: String
+    ) -> [(path: PropertyPath, relationship: RelationshipDescription)] {
+        line(entity).reversed().flatMap { owner in
+            owner.relationships.map { (PropertyPath(owner.name, $0.name), $0) }
+        }
+    }
+}

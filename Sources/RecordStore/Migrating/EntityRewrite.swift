@@ -1,0 +1,196 @@
+import PageStore
+
+/// How the records of one entity of the file become those of a later version, by the schema that
+/// has both.
+struct EntityRewrite {
+    /// Where a later attribute's value comes from.
+    struct Assignment {
+        var field: FieldLayout
+        var attribute: AttributeDescription
+        /// The earlier attribute; nil for none.
+        var source: FieldLayout?
+        var initialValue: (any InitialValue)?
+    }
+
+    /// A to-one link that stays one.
+    struct Link {
+        var field: FieldLayout
+        var source: FieldLayout
+        var targets: NumberMap
+    }
+
+    let source: EntityLayout
+    let destination: EntityLayout
+    /// Whether the record stays in its tree.
+    let isInPlace: Bool
+    private(set) var assignments: [Assignment] = []
+    private(set) var links: [Link] = []
+    /// Earlier attributes that are nil from here on.
+    private var cleared: [FieldLayout] = []
+    private let mapper: RecordMapper?
+    private let sourceFields: MappedFields
+    private var destinationFields: MappedFields
+
+    /// Whether records are written at all.
+    var isNeeded: Bool {
+        !isInPlace || mapper != nil || !links.isEmpty
+            || assignments.contains { $0.source != nil || $0.initialValue != nil }
+    }
+
+    /// - Parameter name: of an entity of the file that a later one is.
+    init?(
+        _ name: String, _ lineage: SchemaLineage, _ both: Schema, _ numbers: NumberMaps,
+        _ initialValues: [PropertyPath: any InitialValue]
+    ) {
+        guard let later = lineage.pairs.later[name],
+            let source = both.entity(named: lineage.bothName(name)),
+            let destination = both.entity(named: later)
+        else { return nil }
+        self.source = source
+        self.destination = destination
+        isInPlace = source == destination
+        mapper = lineage.pairs.mappers[name]
+        let attributes = lineage.before.attributes(of: later)
+        sourceFields = MappedFields(
+            name,
+            attributes.compactMap { path, attribute in
+                source.field(named: lineage.bothName(path)).map { (attribute, $0) }
+            })
+        destinationFields = MappedFields(
+            later,
+            lineage.after.attributes(of: later).compactMap { path, attribute in
+                destination.field(named: path.name).map { (attribute, $0) }
+            })
+        for (path, attribute) in lineage.after.attributes(of: later) {
+            let earlier = lineage.source(ofAttribute: path, in: later)
+            destinationFields.sources[path.name] = earlier.flatMap { lineage.before.attribute($0) }
+            guard let field = destination.field(named: path.name) else { continue }
+            let isKept = isInPlace && earlier.map { lineage.kept($0) == path } == true
+            guard !isKept || mapper != nil else { continue }
+            let inferred = earlier.flatMap { lineage.isInferred($0, path) ? $0 : nil }
+            assignments.append(
+                Assignment(
+                    field: field, attribute: attribute,
+                    source: inferred.flatMap { source.field(named: lineage.bothName($0)) },
+                    initialValue: initialValues[path]))
+        }
+        if isInPlace {
+            cleared = attributes.compactMap { path, _ in
+                lineage.kept(path) == nil ? source.field(named: lineage.bothName(path)) : nil
+            }
+        }
+        for (path, relationship) in lineage.after.relationships(of: later)
+        where relationship.kind == .toOne {
+            guard let earlier = lineage.source(ofRelationship: path, in: later),
+                let former = lineage.before.relationship(earlier), former.kind == .toOne,
+                !isInPlace || lineage.kept(earlier) != path,
+                let field = destination.field(named: path.name),
+                let sourceField = source.field(named: lineage.bothName(earlier))
+            else { continue }
+            links.append(
+                Link(
+                    field: field, source: sourceField,
+                    targets: numbers.map(
+                        from: former.destinationEntityName,
+                        to: relationship.destinationEntityName)))
+        }
+    }
+
+    /// The later record, which the caller frees; nil where the program's mapping makes none.
+    func row(
+        _ number: ObjectNumber, _ row: RowView, _ reader: RecordReader,
+        _ control: MigrationControl?
+    ) throws(StoreError) -> RowBuffer? {
+        var values: [String: Value]?
+        if let mapper {
+            values = try map(mapper, number, row, reader, control)
+            guard values != nil else { return nil }
+        }
+        var changed = isInPlace ? RowBuffer(copying: row) : destination.emptyRow()
+        do throws(StoreError) {
+            for field in cleared { changed.clear(at: field.byteOffset) }
+            for assignment in assignments {
+                let value =
+                    if let values {
+                        values[assignment.attribute.name] ?? .null
+                    } else {
+                        try value(of: assignment, row, reader)
+                    }
+                try check(value, assignment.attribute, number)
+                changed.setValue(value, assignment.field)
+            }
+            for link in links {
+                let target = row.link(at: link.source.byteOffset).flatMap { link.targets[$0] }
+                changed.setLink(target, at: link.field.byteOffset)
+            }
+        } catch {
+            changed.deallocate()
+            throw error
+        }
+        return changed
+    }
+
+    /// Of what is inferred and keeps its place, the last step finds what is nil.
+    private func check(
+        _ value: Value, _ attribute: AttributeDescription, _ number: ObjectNumber
+    ) throws(StoreError) {
+        guard value == .null, !attribute.isOptional, !isInPlace || mapper != nil else { return }
+        throw StoreError(
+            .schemaMismatch,
+            "\(destination.name).\(attribute.name) may not be nil, and object \(number.rawValue) "
+                + "has no value")
+    }
+
+    private func value(
+        of assignment: Assignment, _ row: RowView, _ reader: RecordReader
+    ) throws(StoreError) -> Value {
+        let attribute = assignment.attribute
+        if let source = assignment.source {
+            let stored = try reader.value(source, of: row)
+            if let value = ValueConversion.value(stored, as: attribute.type), value != .null {
+                return value
+            }
+            // Nil stays nil, but where that is no value any more.
+            guard !attribute.isOptional else { return .null }
+        }
+        if let initialValue = assignment.initialValue { return try initialValue.value() }
+        return attribute.defaultValue
+    }
+
+    // MARK: The program's mapping
+
+    private func map(
+        _ mapper: RecordMapper, _ number: ObjectNumber, _ row: RowView, _ reader: RecordReader,
+        _ control: MigrationControl?
+    ) throws(StoreError) -> [String: Value]? {
+        let record = SourceRecord(sourceFields, number, row, reader)
+        defer { record.end() }
+        var made: DestinationRecord?
+        do {
+            try mapper(record) { () throws(StoreError) -> DestinationRecord in
+                if let made { return made }
+                let record = DestinationRecord(destinationFields, try initialValues())
+                made = record
+                return record
+            }
+        } catch let error as StoreError {
+            throw error
+        } catch {
+            control?.fail(error)
+            throw StoreError(
+                .invalidArgument,
+                "the mapping of \(sourceFields.entityName) failed at object \(number.rawValue): "
+                    + "\(error)")
+        }
+        return made?.values
+    }
+
+    private func initialValues() throws(StoreError) -> [String: Value] {
+        var values: [String: Value] = [:]
+        for assignment in assignments {
+            values[assignment.attribute.name] =
+                try assignment.initialValue?.value() ?? assignment.attribute.defaultValue
+        }
+        return values
+    }
+}

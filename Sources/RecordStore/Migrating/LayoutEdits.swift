@@ -1,0 +1,125 @@
+/// How a later schema differs from a file's, and which of the differences the catalog alone can
+/// follow.
+struct LayoutEdits {
+    /// What needs a migration.
+    let edits: [SchemaEdit]
+    let names: LaterNames
+
+    private let stored: Schema
+    private let wanted: SchemaDescription
+    private let added: Set<PropertyPath>
+
+    init(from stored: Schema, to wanted: SchemaDescription) {
+        self.stored = stored
+        self.wanted = wanted
+        edits = SchemaDifference.edits(from: stored.description, to: wanted)
+            .filter(\.needsMigration)
+        names = LaterNames(edits)
+        added = Set(
+            edits.compactMap { edit -> PropertyPath? in
+                if case .propertyAdded(let path) = edit { path } else { nil }
+            })
+    }
+
+    /// The edits for which records must be written.
+    var impossible: [SchemaEdit] { edits.filter { !isPossible($0) || isMove($0) } }
+
+    private func isPossible(_ edit: SchemaEdit) -> Bool {
+        switch edit {
+        case .entityAdded, .entityRenamed, .abstractnessChanged, .entityModifierChanged,
+            .classChanged, .propertyAdded, .propertyRenamed, .propertyModifierChanged,
+            .optionalityChanged, .deleteRuleChanged, .minCountChanged, .maxCountChanged,
+            .indexAdded, .indexRemoved, .constraintAdded, .constraintRemoved, .entityRemoved,
+            .propertyRemoved:
+            true
+        case .typeChanged(_, let old, let new): Self.isWider(new, than: old)
+        case .inverseChanged(let path, let old, let new):
+            if let new {
+                old == nil && isMirror(new, of: path)
+            } else {
+                // A list that only mirrored the other side has no links of its own.
+                storedRelationship(path)?.mirrorsToOne == false
+            }
+        case .superentityChanged, .codingChanged, .kindChanged, .destinationChanged:
+            false
+        }
+    }
+
+    /// Whether the slot of a value means the same in a later type.
+    static func isWider(_ new: AttributeType, than old: AttributeType) -> Bool {
+        switch (old, new) {
+        case (.url, .string), (.string, .data): true
+        case (.bool, _): new.isSigned || new.isUnsigned
+        default:
+            // A number without a sign needs a wider one to become a number with a sign.
+            if let narrow = old.wholeNumberBits, let wide = new.wholeNumberBits {
+                narrow < wide && (old.isSigned == new.isSigned || new.isSigned)
+            } else {
+                false
+            }
+        }
+    }
+
+    /// Whether a property that is gone is there again above or below its entity: its values belong
+    /// to that one.
+    private func isMove(_ edit: SchemaEdit) -> Bool {
+        guard case .propertyRemoved(let path) = edit else { return false }
+        let owner = names.entity(path.entityName)
+        return added.contains { other in
+            let earlier = attribute(other)?.previousName ?? relationship(other)?.previousName
+            return (other.name == path.name || earlier == path.name)
+                && (isKind(other.entityName, of: owner) || isKind(owner, of: other.entityName))
+        }
+    }
+
+    private func isKind(_ name: String, of other: String) -> Bool {
+        var current: String? = name
+        while let owner = current {
+            if owner == other { return true }
+            current = entity(owner)?.superentityName
+        }
+        return false
+    }
+
+    /// The earlier relationship that a later one was.
+    private func storedRelationship(_ path: PropertyPath) -> RelationshipLayout? {
+        stored.relationships.first { relationship in
+            let source = names.entity(stored.knownEntity(tag: relationship.sourceTag).name)
+            return source == path.entityName
+                && names.property(PropertyPath(source, relationship.name)) == path.name
+        }
+    }
+
+    /// A new to-many without order has the entries of its to-one inverse, which are there.
+    private func isMirror(_ inverse: PropertyPath, of path: PropertyPath) -> Bool {
+        added.contains(inverse) && relationship(path)?.kind == .toOne
+            && relationship(inverse)?.kind == .toManyUnordered
+    }
+
+    // MARK: The later schema
+
+    func entity(_ name: String) -> EntityDescription? {
+        wanted.entities.first { $0.name == name }
+    }
+
+    func relationship(_ path: PropertyPath) -> RelationshipDescription? {
+        entity(path.entityName)?.relationships.first { $0.name == path.name }
+    }
+
+    func attribute(_ path: PropertyPath) -> AttributeDescription? {
+        entity(path.entityName)?.attributes.first { $0.name == path.name }
+    }
+}
+
+extension AttributeType {
+    /// The bits of a whole number; nil for other types.
+    fileprivate var wholeNumberBits: Int? {
+        switch self {
+        case .int8, .uint8: 8
+        case .int16, .uint16: 16
+        case .int32, .uint32: 32
+        case .int64, .uint64: 64
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,165 @@
+import PageStore
+
+/// Writes the links of ``LinkRewrite``, after all records are written.
+struct LinkRewriter {
+    private let link: LinkRewrite
+    private let transaction: RecordTransaction
+    private let progress: MigrationProgressCount
+    /// Whether links may be dropped whose objects are gone.
+    private let allowsLoss: Bool
+
+    private var schema: Schema { transaction.schema }
+
+    init(
+        _ link: LinkRewrite, _ transaction: RecordTransaction, _ progress: MigrationProgressCount,
+        allowsLoss: Bool
+    ) {
+        self.link = link
+        self.transaction = transaction
+        self.progress = progress
+        self.allowsLoss = allowsLoss
+    }
+
+    func run() throws(StoreError) {
+        if link.isForward { try visit(writeForward) }
+        if let inverse = link.derived { try writeBackward(inverse) }
+    }
+
+    private func hierarchy(_ tag: UInt16) -> HierarchyID {
+        schema.knownEntity(tag: tag).hierarchy
+    }
+
+    // MARK: Reading
+
+    /// Calls back with every owner that is still there and has links, by the later numbers.
+    private func visit(
+        _ body: (inout RecordBatch, ObjectNumber, [ObjectNumber]) throws(StoreError) -> Void
+    ) throws(StoreError) {
+        let source = hierarchy(link.source.sourceTag)
+        let owners = schema.knownEntity(tag: link.destination.sourceTag)
+        try RecordRewrite(transaction, source).visit { batch, number, row throws(StoreError) in
+            try progress.count()
+            guard link.ownerTags.contains(row.entityTag), let owner = link.owners[number] else {
+                return false
+            }
+            let targets = try targets(of: number)
+            guard !targets.isEmpty, try isThere(owner, owners) else { return false }
+            try body(&batch, owner, targets)
+            return true
+        }
+    }
+
+    /// The later numbers of the objects that one leads to, in their order.
+    private func targets(of owner: ObjectNumber) throws(StoreError) -> [ObjectNumber] {
+        let kind = schema.knownEntity(tag: link.destination.destinationTag)
+        var targets: [ObjectNumber] = []
+        for number in try transaction.linkedNumbers(link.source, of: owner) {
+            if let target = link.targets[number], try isThere(target, kind) {
+                targets.append(target)
+            } else if !allowsLoss {
+                throw LossCheck.refusal(
+                    "object \(owner.rawValue) leads by \(link.destination.name) to object "
+                        + "\(number.rawValue), which is no \(kind.name) any more")
+            }
+        }
+        return targets
+    }
+
+    private func isThere(
+        _ number: ObjectNumber, _ entity: EntityLayout
+    ) throws(StoreError) -> Bool {
+        try transaction.withRow(number, in: entity.hierarchy) {
+            entity.tags.contains($0.entityTag)
+        } ?? false
+    }
+
+    // MARK: Writing
+
+    private func writeForward(
+        _ batch: inout RecordBatch, _ owner: ObjectNumber, _ targets: [ObjectNumber]
+    ) throws(StoreError) {
+        let relationship = link.destination
+        guard relationship.kind == .toOne else {
+            batch.setLinks(relationship, owner: owner, targets)
+            return
+        }
+        guard targets.count == 1 else {
+            throw StoreError(
+                .schemaMismatch,
+                "\(relationship.name) leads to one object now, and object \(owner.rawValue) has "
+                    + "\(targets.count)")
+        }
+        try setLink(relationship, owner, targets[0], &batch)
+    }
+
+    /// The inverse is new: its links are those of the side that was there.
+    private func writeBackward(_ inverse: RelationshipLayout) throws(StoreError) {
+        guard inverse.kind == .toOne else {
+            try visit { batch, owner, targets in
+                for target in targets { batch.addLink(inverse, owner: target, target: owner) }
+            }
+            return
+        }
+        var owners: [ObjectNumber: ObjectNumber] = [:]
+        try visit { batch, owner, targets throws(StoreError) in
+            // A record occurs once in a batch, and one that is in it has an owner already.
+            if batch.isEmpty { owners.removeAll(keepingCapacity: true) }
+            for target in targets {
+                if let other = owners.updateValue(owner, forKey: target), other != owner {
+                    throw conflict(inverse, target, other, owner)
+                }
+                try setLink(inverse, target, owner, &batch)
+            }
+        }
+    }
+
+    private func setLink(
+        _ relationship: RelationshipLayout, _ owner: ObjectNumber, _ target: ObjectNumber,
+        _ batch: inout RecordBatch
+    ) throws(StoreError) {
+        guard let field = relationship.field else { return }
+        let hierarchy = hierarchy(relationship.sourceTag)
+        let changed = try transaction.withRow(owner, in: hierarchy) { row throws(StoreError) in
+            if let other = row.link(at: field.byteOffset), other != target {
+                throw conflict(relationship, owner, other, target)
+            }
+            let changed = RowBuffer(copying: row)
+            changed.setLink(target, at: field.byteOffset)
+            return (schema.knownEntity(tag: row.entityTag), changed)
+        }
+        guard let (entity, row) = changed else { return }
+        batch.update(entity, owner, row: row)
+        row.deallocate()
+    }
+
+    private func conflict(
+        _ relationship: RelationshipLayout, _ object: ObjectNumber, _ first: ObjectNumber,
+        _ second: ObjectNumber
+    ) -> StoreError {
+        StoreError(
+            .schemaMismatch,
+            "\(relationship.name) of object \(object.rawValue) would lead to two objects, "
+                + "\(first.rawValue) and \(second.rawValue)")
+    }
+}
+
+/// Counts the records that a migration is done with.
+final class MigrationProgressCount {
+    private let control: MigrationControl?
+    private let totalCount: Int
+    private var doneCount = 0
+
+    private static let stepCount = 512
+
+    init(_ control: MigrationControl?, of totalCount: Int) {
+        self.control = control
+        self.totalCount = totalCount
+    }
+
+    /// One more; throws where the program has cancelled the migration.
+    func count() throws(StoreError) {
+        doneCount += 1
+        guard doneCount.isMultiple(of: Self.stepCount) else { return }
+        try control?.advance(to: min(doneCount, totalCount), of: totalCount)
+    }
+}

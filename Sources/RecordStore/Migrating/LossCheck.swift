@@ -1,0 +1,101 @@
+import PageStore
+
+/// What of an earlier schema has no place in a later one.
+struct StoredLoss {
+    let schema: Schema
+    /// Of which no object may be there.
+    var entities: [String] = []
+    /// Of which no object may have a value, by the tag of exactly its entity.
+    var fields: [UInt16: [FieldLayout]] = [:]
+    /// Lists of which no link may be there.
+    var relationships: [RelationshipLayout] = []
+
+    init(_ schema: Schema) { self.schema = schema }
+
+    var isEmpty: Bool { entities.isEmpty && fields.isEmpty && relationships.isEmpty }
+
+    var hierarchies: Set<HierarchyID> {
+        Set(fields.keys.map { schema.knownEntity(tag: $0).hierarchy })
+    }
+
+    /// The properties that a record has a value of.
+    func stored(in row: RowView) -> [FieldLayout] {
+        (fields[row.entityTag] ?? []).filter { !row.isNull(at: $0.byteOffset) }
+    }
+}
+
+extension LayoutPlan {
+    /// What the plan removes, whether it may or not.
+    var loss: StoredLoss {
+        var loss = StoredLoss(stored)
+        loss.entities = removedEntities
+        for path in removed {
+            guard let owner = stored.entity(named: path.entityName) else { continue }
+            if let field = owner.field(named: path.name) {
+                for tag in owner.tags { loss.fields[tag, default: []].append(field) }
+            }
+            guard let relationship = owner.relationship(named: path.name), relationship.hasEdges
+            else { continue }
+            // Those that an inverse keeps are not lost.
+            let inverse = relationship.inverseID.map { stored.relationship(id: $0) }
+            let isKept = inverse.map { inverse in
+                let source = stored.knownEntity(tag: inverse.sourceTag).name
+                return !removed.contains(PropertyPath(source, inverse.name))
+            }
+            if isKept != true { loss.relationships.append(relationship) }
+        }
+        return loss
+    }
+}
+
+/// Looks for what a migration would drop. Reads counters, and the records of hierarchies that lose
+/// a property.
+struct LossCheck {
+    private let loss: StoredLoss
+    private let reader: RecordReader
+
+    private var schema: Schema { reader.schema }
+
+    /// - Parameter reader: one by the schema of what may be lost.
+    init(_ loss: StoredLoss, _ reader: RecordReader) {
+        self.loss = loss
+        self.reader = reader
+    }
+
+    /// Throws `schemaMismatch` where values are stored that would be lost.
+    func run() throws(StoreError) {
+        for entity in loss.entities.compactMap({ schema.entity(named: $0) }) {
+            let count = try reader.recordCount(of: entity, includesSubentities: false)
+            guard count == 0 else {
+                throw Self.refusal(
+                    "the entity \(entity.name) is gone, and \(count) objects are stored")
+            }
+        }
+        for relationship in loss.relationships { try checkLinks(relationship) }
+        for hierarchy in loss.hierarchies {
+            let cursor = reader.recordCursor(hierarchy, isScan: true)
+            while try cursor.next() {
+                let row = try cursor.row()
+                guard let lost = loss.stored(in: row).first else { continue }
+                throw Self.refusal(
+                    "\(schema.knownEntity(tag: row.entityTag).name).\(lost.name) is gone, and "
+                        + "object \(cursor.number.rawValue) has a value")
+            }
+        }
+    }
+
+    static func refusal(_ message: String) -> StoreError {
+        StoreError(
+            .schemaMismatch,
+            message + "; allow the loss of data, or name the model versions in a migration chain")
+    }
+
+    private func checkLinks(_ relationship: RelationshipLayout) throws(StoreError) {
+        let cursor = Cursor(reader.view, tree: reader.trees.links(relationship))
+        _ = try cursor.seekFirst()
+        guard cursor.isValid else { return }
+        let source = schema.knownEntity(tag: relationship.sourceTag)
+        throw Self.refusal(
+            "\(source.name).\(relationship.name) is gone, and links of it are stored")
+    }
+}

@@ -1,0 +1,55 @@
+import PageStore
+
+/// The later number of each object of a hierarchy whose records go to another tree.
+struct NumberMap {
+    /// What is added to a number; nil where no object goes there.
+    let offset: UInt64?
+
+    subscript(number: ObjectNumber) -> ObjectNumber? {
+        offset.map { ObjectNumber(number.rawValue + $0) }
+    }
+}
+
+/// How numbers follow their objects: the first hierarchy that goes to a tree keeps its numbers, and
+/// those of each further one begin behind the last number that the ones before have given out.
+struct NumberMaps {
+    private struct Way: Hashable {
+        var before: String
+        var after: String
+    }
+
+    private let lineage: SchemaLineage
+    private var offsets: [Way: UInt64] = [:]
+    /// The last number that a tree's hierarchy has given out, by the later name of its root.
+    private(set) var lastNumbers: [String: UInt64] = [:]
+
+    /// - Parameter lastNumber: the last number of an earlier hierarchy, by the name of its root
+    ///   while both versions are there.
+    init(
+        _ lineage: SchemaLineage, _ lastNumber: (String) throws(StoreError) -> UInt64
+    ) throws(StoreError) {
+        self.lineage = lineage
+        for entity in lineage.renamed.entities
+        where lineage.isPaired(entity.name) && lineage.isMoved(earlier: entity.name) {
+            let before = lineage.before.root(entity.name)
+            let way = Way(before: before, after: lineage.after.root(entity.name))
+            guard offsets[way] == nil else { continue }
+            let offset = lastNumbers[way.after] ?? 0
+            let last = try lastNumber(lineage.bothName(renamed: before))
+            guard last <= NumberReserve.numberMax - offset else {
+                throw StoreError(
+                    .tooLarge, "the hierarchies that become one have given out too many numbers")
+            }
+            offsets[way] = offset
+            lastNumbers[way.after] = offset + last
+        }
+    }
+
+    /// The later numbers of objects of one entity as objects of another.
+    func map(from before: String, to after: String) -> NumberMap {
+        let way = Way(before: lineage.before.root(before), after: lineage.after.root(after))
+        if let offset = offsets[way] { return NumberMap(offset: offset) }
+        let isStill = way.before == way.after && !lineage.isMoved(earlier: before)
+        return NumberMap(offset: isStill ? 0 : nil)
+    }
+}

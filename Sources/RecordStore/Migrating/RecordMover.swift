@@ -1,0 +1,130 @@
+import PageStore
+
+/// Carries out a ``RewritePlan`` by the schema that has both versions: records, then links.
+struct RecordMover {
+    private let plan: RewritePlan
+    private let transaction: RecordTransaction
+    private let control: MigrationControl?
+
+    private var lineage: SchemaLineage { plan.lineage }
+    private var schema: Schema { transaction.schema }
+
+    init(_ plan: RewritePlan, _ transaction: RecordTransaction, _ control: MigrationControl?) {
+        self.plan = plan
+        self.transaction = transaction
+        self.control = control
+    }
+
+    func run() throws(StoreError) {
+        let numbers = try NumberMaps(lineage) { name throws(StoreError) in
+            guard let root = schema.entity(named: name) else { return 0 }
+            return try transaction.catalog.lastNumber(root.hierarchy, of: transaction.editor)
+        }
+        let entities = lineage.stored.entities.compactMap {
+            EntityRewrite($0.name, lineage, schema, numbers, plan.step.initialValues)
+        }
+        let links = LinkRewrite.all(lineage, schema, numbers)
+        let hierarchies = Dictionary(grouping: entities, by: \.source.hierarchy)
+            .filter { $0.value.contains(where: \.isNeeded) }
+            .sorted { $0.key.rootTag < $1.key.rootTag }
+        let progress = MigrationProgressCount(
+            control, of: try count(hierarchies.map(\.key) + owners(of: links)))
+        for (hierarchy, rewrites) in hierarchies {
+            try write(hierarchy, rewrites, numbers, progress)
+        }
+        for (name, last) in numbers.lastNumbers {
+            guard let root = schema.entity(named: name) else { continue }
+            try transaction.catalog.setCounter(
+                Catalog.numberKey(root.hierarchy), last, in: transaction.editor)
+        }
+        let allowsLoss = plan.step.allowsLoss || plan.step.mappings != nil
+        for link in links {
+            try LinkRewriter(link, transaction, progress, allowsLoss: allowsLoss).run()
+        }
+        try clearLinks(allowsLoss: allowsLoss)
+    }
+
+    private func owners(of links: [LinkRewrite]) -> [HierarchyID] {
+        links.flatMap { link in
+            let owners = schema.knownEntity(tag: link.source.sourceTag).hierarchy
+            return (link.isForward ? [owners] : []) + (link.derived != nil ? [owners] : [])
+        }
+    }
+
+    private func count(_ hierarchies: [HierarchyID]) throws(StoreError) -> Int {
+        var count = 0
+        for hierarchy in hierarchies {
+            count += try transaction.recordCount(of: schema.knownEntity(tag: hierarchy.rootTag))
+        }
+        return count
+    }
+
+    // MARK: Records
+
+    private func write(
+        _ hierarchy: HierarchyID, _ entities: [EntityRewrite], _ numbers: NumberMaps,
+        _ progress: MigrationProgressCount
+    ) throws(StoreError) {
+        let byTag = Dictionary(entities.map { ($0.source.tag, $0) }) { first, _ in first }
+        let maps = Dictionary(
+            entities.map { entity in
+                let name = entity.destination.name
+                return (entity.source.tag, numbers.map(from: name, to: name))
+            }
+        ) { first, _ in first }
+        try RecordRewrite(transaction, hierarchy).visit { batch, number, row throws(StoreError) in
+            try progress.count()
+            guard let entity = byTag[row.entityTag], entity.isNeeded else { return false }
+            guard let changed = try entity.row(number, row, transaction, control) else {
+                guard entity.isInPlace else { return false }
+                batch.delete(number, in: hierarchy)
+                return true
+            }
+            defer { changed.deallocate() }
+            if entity.isInPlace {
+                batch.update(entity.destination, number, row: changed)
+            } else if let later = maps[row.entityTag]?[number] {
+                batch.insert(entity.destination, later, row: changed)
+            } else {
+                throw .corrupt(nil, "object \(number.rawValue) has no number to be moved to")
+            }
+            return true
+        }
+    }
+
+    // MARK: Links
+
+    /// Links to objects that the later version does not have. Where none is gone there are none.
+    private func clearLinks(allowsLoss: Bool) throws(StoreError) {
+        let isComplete =
+            lineage.pairs.mappers.isEmpty
+            && lineage.stored.entities.allSatisfy { lineage.pairs.later[$0.name] != nil }
+        for entity in lineage.wanted.entities {
+            for description in entity.relationships where description.kind == .toOne {
+                let path = PropertyPath(entity.name, description.name)
+                guard
+                    let relationship = schema.entity(named: entity.name)?
+                        .relationship(named: description.name),
+                    !isComplete || isNarrower(path)
+                else { continue }
+                try transaction.clearDanglingLinks(relationship, refusingLoss: !allowsLoss)
+            }
+        }
+    }
+
+    /// Whether a to-one relationship leads to fewer entities than the one that it was.
+    private func isNarrower(_ path: PropertyPath) -> Bool {
+        guard let later = lineage.after.relationship(path)?.destinationEntityName else {
+            return false
+        }
+        return lineage.pairedKinds(of: path.entityName).contains { name in
+            guard let earlier = lineage.source(ofRelationship: path, in: name),
+                let former = lineage.before.relationship(earlier)
+            else { return false }
+            return lineage.renamed.entities.contains { entity in
+                lineage.before.isKind(entity.name, of: former.destinationEntityName)
+                    && !lineage.after.isKind(entity.name, of: later)
+            }
+        }
+    }
+}

@@ -1,0 +1,165 @@
+import PageStore
+
+/// How a file follows a later version where records must be written: values of another type,
+/// properties that move in their hierarchy, links of another kind, other superentities, and objects
+/// that the program makes. Records and links are read and written by a schema that has both
+/// versions; before and after it the catalog alone changes.
+struct RewritePlan {
+    let lineage: SchemaLineage
+    /// To the schema that has both versions.
+    let first: [LayoutPlan]
+    /// From there to the later version.
+    let last: LayoutPlan
+    /// What has no place in the later version.
+    let loss: StoredLoss
+    let step: MigrationStep
+
+    /// The schema that has both versions.
+    var both: Schema { last.stored }
+
+    /// Throws `schemaMismatch` for a version that only a mapping of the program leads to.
+    init(from stored: Schema, to step: MigrationStep) throws(StoreError) {
+        self.step = step
+        lineage = try SchemaLineage(from: stored, to: step)
+        let refused = Self.refused(lineage)
+        guard refused.isEmpty else { throw LayoutPlan.mismatch(refused) }
+        let union = SchemaUnion(lineage, filled: Self.filled(lineage, step))
+        var schema = stored
+        var first: [LayoutPlan] = []
+        for description in [union.spared, union.both] {
+            let plan = try LayoutPlan(
+                from: schema, to: MigrationStep(description, allowsLoss: true))
+            guard !plan.isEmpty else { continue }
+            schema = plan.schema
+            first.append(plan)
+        }
+        self.first = first
+        last = try LayoutPlan(from: schema, to: MigrationStep(step.schema, allowsLoss: true))
+        let isAllowed = step.allowsLoss || step.mappings != nil
+        loss = isAllowed ? StoredLoss(stored) : Self.loss(lineage, stored)
+    }
+
+    /// The differences that take a mapping of every entity concerned, and have none.
+    private static func refused(_ lineage: SchemaLineage) -> [SchemaEdit] {
+        func isMapped(_ path: PropertyPath) -> Bool {
+            lineage.pairedKinds(of: path.entityName).allSatisfy { name in
+                lineage.isMapped(name) || lineage.before[name]?.isAbstract == true
+            }
+        }
+        return lineage.impossible.filter { edit in
+            switch edit {
+            case .typeChanged(let path, let old, let new):
+                !ValueConversion.isInferred(from: old, to: new) && !isMapped(path)
+            case .codingChanged(let path, _): !isMapped(path)
+            case .inverseChanged(let path, let old, let new?):
+                // Two relationships that were none of each other's inverses.
+                isSource(path, lineage) && isSource(new, lineage)
+                    && old.map { isSame($0, new, lineage) } != true
+            default: false
+            }
+        }
+    }
+
+    private static func isSource(_ path: PropertyPath, _ lineage: SchemaLineage) -> Bool {
+        lineage.pairedKinds(of: path.entityName).contains {
+            lineage.source(ofRelationship: path, in: $0) != nil
+        }
+    }
+
+    /// Whether a later relationship takes its links from an earlier one, named as the later
+    /// version has it.
+    private static func isSame(
+        _ old: PropertyPath, _ new: PropertyPath, _ lineage: SchemaLineage
+    ) -> Bool {
+        lineage.pairedKinds(of: new.entityName).allSatisfy { name in
+            guard let source = lineage.source(ofRelationship: new, in: name) else { return true }
+            return source == old || lineage.paths[source] == old
+        }
+    }
+
+    /// New attributes of entities that keep their place, of which some records get a value.
+    private static func filled(
+        _ lineage: SchemaLineage, _ step: MigrationStep
+    ) -> Set<PropertyPath> {
+        var filled: Set<PropertyPath> = []
+        for entity in lineage.wanted.entities
+        where lineage.isPaired(entity.name) && !lineage.isMoved(later: entity.name) {
+            let kinds = lineage.pairedKinds(of: entity.name)
+            for attribute in entity.attributes {
+                let path = PropertyPath(entity.name, attribute.name)
+                let isFilled =
+                    step.initialValues[path] != nil
+                    || kinds.contains { name in
+                        lineage.isMapped(name)
+                            || lineage.source(ofAttribute: path, in: name).map {
+                                lineage.isInferred($0, path)
+                            } == true
+                    }
+                if isFilled { filled.insert(path) }
+            }
+        }
+        return filled
+    }
+
+    // MARK: What would be lost
+
+    private static func loss(_ lineage: SchemaLineage, _ stored: Schema) -> StoredLoss {
+        var loss = StoredLoss(stored)
+        var used: Set<PropertyPath> = []
+        for entity in stored.entities {
+            guard let later = lineage.pairs.later[entity.name] else {
+                loss.entities.append(entity.name)
+                continue
+            }
+            let sources = sources(of: later, lineage)
+            used.formUnion(sources)
+            let lost = entity.fields.filter { field in
+                let path =
+                    lineage.before.attributePath(field.name, of: later)
+                    ?? lineage.before.relationshipPath(field.name, of: later)
+                return path.map { !sources.contains($0) } ?? true
+            }
+            if !lost.isEmpty { loss.fields[entity.tag] = lost }
+        }
+        for relationship in stored.relationships where relationship.hasEdges {
+            let path = path(relationship, stored, lineage)
+            let inverse = relationship.inverseID.map { id in
+                self.path(stored.relationship(id: id), stored, lineage)
+            }
+            if !used.contains(path), inverse.map({ !used.contains($0) }) ?? true {
+                loss.relationships.append(relationship)
+            }
+        }
+        return loss
+    }
+
+    private static func path(
+        _ relationship: RelationshipLayout, _ stored: Schema, _ lineage: SchemaLineage
+    ) -> PropertyPath {
+        let source = stored.knownEntity(tag: relationship.sourceTag).name
+        return PropertyPath(
+            lineage.pairs.later[source] ?? lineage.spare + source, relationship.name)
+    }
+
+    /// The earlier properties that objects of an entity keep the values of.
+    private static func sources(
+        of entity: String, _ lineage: SchemaLineage
+    ) -> Set<PropertyPath> {
+        var sources: Set<PropertyPath> = []
+        for (path, _) in lineage.after.attributes(of: entity) {
+            guard let source = lineage.source(ofAttribute: path, in: entity),
+                lineage.isInferred(source, path)
+            else { continue }
+            sources.insert(source)
+        }
+        for (path, _) in lineage.after.relationships(of: entity) {
+            guard let source = lineage.source(ofRelationship: path, in: entity) else { continue }
+            sources.insert(source)
+        }
+        // A side that is gone is still kept by the other.
+        for source in sources {
+            if let inverse = lineage.before.inverse(of: source) { sources.insert(inverse) }
+        }
+        return sources
+    }
+}
