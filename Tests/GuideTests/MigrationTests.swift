@@ -2,7 +2,7 @@ import Foundation
 import ObjectGraph
 import Testing
 
-/// The guide's chapter on migrations, as far as files follow by their catalog.
+/// The guide's chapter on migrations.
 @Suite struct MigrationTests {
     enum V1 {
         class Animal: CoreStoreObject {
@@ -149,5 +149,92 @@ import Testing
             migrationTypes == [.lightweight(sourceVersion: "V1", destinationVersion: "V2")])
         try dataStack.addStorageAndWait(storage)
         try check(dataStack)
+    }
+
+    // MARK: Custom migrations
+
+    enum V3 {
+        class Animal: CoreStoreObject {
+            @Field.Stored("species") var species: String = "Swift"
+            @Field.Stored("legs") var legs: Int = 4
+        }
+        class Dog: Animal {
+            @Field.Stored("nickname") var nickname: String?
+        }
+        class Person: CoreStoreObject {
+            @Field.Stored("fullName") var fullName: String = ""
+            @Field.Stored("initial") var initial: String = ""
+            @Field.Relationship("pets") var pets: Set<Animal>
+        }
+    }
+
+    @Test @MainActor func `a mapping ignores some objects and makes the rest`() async throws {
+        let url = Harbour.temporaryURL()
+        defer { Harbour.remove(url) }
+        try Self.fill(url)
+        let personV2ToV3Mapping = CustomSchemaMappingProvider(
+            from: "V2",
+            to: "V3",
+            entityMappings: [
+                .transformEntity(
+                    sourceEntity: "Person",
+                    destinationEntity: "Person",
+                    transformer: {
+                        (
+                            sourceObject: UnsafeSourceObject,
+                            createDestinationObject: () -> UnsafeDestinationObject
+                        ) in
+                        if (sourceObject["fullName"] as! String?) == "Bob" {
+                            return  // this account is too old, don't migrate
+                        }
+                        // migrate the rest
+                        let destinationObject = createDestinationObject()
+                        destinationObject.enumerateAttributes { (attribute, sourceAttribute) in
+                            if let sourceAttribute = sourceAttribute {
+                                destinationObject[attribute] = sourceObject[sourceAttribute]
+                            }
+                        }
+                        destinationObject["initial"] = "A"
+                    }
+                )
+            ]
+        )
+        let dataStack = DataStack(
+            Self.first(),
+            CoreStoreSchema(
+                modelVersion: "V2",
+                entities: [
+                    Entity<V2.Animal>("Animal", isAbstract: true),
+                    Entity<V2.Dog>("Dog"),
+                    Entity<V2.Person>("Person"),
+                ]
+            ),
+            CoreStoreSchema(
+                modelVersion: "V3",
+                entities: [
+                    Entity<V3.Animal>("Animal", isAbstract: true),
+                    Entity<V3.Dog>("Dog"),
+                    Entity<V3.Person>("Person"),
+                ]
+            ),
+            migrationChain: ["V1", "V2", "V3"]
+        )
+        let storage = LocalStore(
+            fileURL: url, migrationMappingProviders: [personV2ToV3Mapping])
+        #expect(
+            try dataStack.requiredMigrationsForStorage(storage) == [
+                .lightweight(sourceVersion: "V1", destinationVersion: "V2"),
+                .heavyweight(sourceVersion: "V2", destinationVersion: "V3"),
+            ])
+        for try await migrationProgress in dataStack.async.addStorage(storage) {
+            if case .migrating(_, let progressObject) = migrationProgress {
+                #expect(progressObject.totalUnitCount == 200)
+            }
+        }
+        let person = try dataStack.fetchOne(From<V3.Person>())
+        #expect(person?.fullName == "Ada")
+        #expect(person?.initial == "A")
+        #expect(try dataStack.fetchOne(From<V3.Dog>().where(\.$legs == 4))?.nickname == "Rex")
+        dataStack.unsafeRemoveAllPersistentStoresAndWait()
     }
 }

@@ -122,16 +122,25 @@ struct MigrationPlan {
         for version in versions {
             let step = try VersionPlan(from: schema, to: version)
             guard step.limit <= terms.limit else {
-                throw StoreError(
-                    .schemaMismatch,
-                    "the migration to “\(version.schema.modelVersion)” writes objects, which "
-                        + "this opening does not allow")
+                throw Self.refusal(LayoutEdits(from: schema, to: version.schema), version)
             }
             guard !step.isEmpty else { continue }
             schema = step.schema
             steps.append(step)
         }
         self.steps = steps
+    }
+
+    private static func refusal(_ edits: LayoutEdits, _ step: MigrationStep) -> StoreError {
+        let what = "its objects must be written anew, which this opening does not allow"
+        guard step.mappings == nil else {
+            return StoreError(
+                .schemaMismatch,
+                "the program has a mapping to “\(step.schema.modelVersion)”: \(what)")
+        }
+        var error = LayoutPlan.mismatch(edits.impossible.isEmpty ? edits.edits : edits.impossible)
+        error.message += "; \(what)"
+        return error
     }
 }
 

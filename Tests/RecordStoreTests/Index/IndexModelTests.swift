@@ -236,7 +236,7 @@ import Testing
         var other = Self.schema
         other.entities[0].relationships[1].inverseName = nil
         let error = #expect(throws: StoreError.self) {
-            _ = try RecordDatabase.open(.file(path), schema: other)
+            _ = try RecordDatabase.open(.file(path), schema: other, limit: .layout)
         }
         #expect(error?.code == .schemaMismatch)
         #expect(error?.message.contains("Item.owner") == true)

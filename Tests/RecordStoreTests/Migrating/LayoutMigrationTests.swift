@@ -278,7 +278,9 @@ import Testing
     ) throws {
         let files = try files()
         let before = try files.open("store", .readOnly).size()
-        let error = #expect(throws: StoreError.self) { try open(later, files) }
+        let error = #expect(throws: StoreError.self) {
+            try RecordDatabase.open(.file("store"), schema: later, files: files, limit: .layout)
+        }
         #expect(error?.code == .schemaMismatch, "\(what)")
         let database = try open(Self.thing(), files)
         #expect(try values("id", database) == [.int(1), .int(2), .int(3)], "\(what)")

@@ -14,7 +14,7 @@ struct LinkRewrite {
     /// Whether the links are written from this side.
     let isForward: Bool
 
-    /// Every way from an earlier relationship to a later one. Those that keep their place have none.
+    /// Every way from an earlier relationship to a later one that does not keep its place.
     static func all(
         _ lineage: SchemaLineage, _ both: Schema, _ numbers: NumberMaps
     ) -> [LinkRewrite] {
