@@ -168,14 +168,16 @@ struct MigrationPath {
     }
 
     private func step(
-        from version: ModelVersion, to schema: CoreStoreSchema, allowsLoss: Bool
+        from version: ModelVersion, to schema: any DescribedSchema, allowsLoss: Bool
     ) -> MigrationStep {
         let provider = providers.first {
             $0.sourceVersion == version && $0.destinationVersion == schema.modelVersion
         }
         var step = MigrationStep(
             description(schema), allowsLoss: allowsLoss, mappings: provider?.model.mappings)
-        step.initialValues = schema.model(for: configuration).initialValues
+        // A version without classes makes none.
+        let model = (schema as? CoreStoreSchema)?.model(for: configuration)
+        step.initialValues = model?.initialValues ?? [:]
         return step
     }
 
