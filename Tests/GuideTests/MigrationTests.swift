@@ -168,6 +168,29 @@ import Testing
         }
     }
 
+    private static func lastStack() -> DataStack {
+        DataStack(
+            first(),
+            CoreStoreSchema(
+                modelVersion: "V2",
+                entities: [
+                    Entity<V2.Animal>("Animal", isAbstract: true),
+                    Entity<V2.Dog>("Dog"),
+                    Entity<V2.Person>("Person"),
+                ]
+            ),
+            CoreStoreSchema(
+                modelVersion: "V3",
+                entities: [
+                    Entity<V3.Animal>("Animal", isAbstract: true),
+                    Entity<V3.Dog>("Dog"),
+                    Entity<V3.Person>("Person"),
+                ]
+            ),
+            migrationChain: ["V1", "V2", "V3"]
+        )
+    }
+
     @Test @MainActor func `a mapping ignores some objects and makes the rest`() async throws {
         let url = Harbour.temporaryURL()
         defer { Harbour.remove(url) }
@@ -199,26 +222,7 @@ import Testing
                 )
             ]
         )
-        let dataStack = DataStack(
-            Self.first(),
-            CoreStoreSchema(
-                modelVersion: "V2",
-                entities: [
-                    Entity<V2.Animal>("Animal", isAbstract: true),
-                    Entity<V2.Dog>("Dog"),
-                    Entity<V2.Person>("Person"),
-                ]
-            ),
-            CoreStoreSchema(
-                modelVersion: "V3",
-                entities: [
-                    Entity<V3.Animal>("Animal", isAbstract: true),
-                    Entity<V3.Dog>("Dog"),
-                    Entity<V3.Person>("Person"),
-                ]
-            ),
-            migrationChain: ["V1", "V2", "V3"]
-        )
+        let dataStack = Self.lastStack()
         let storage = LocalStore(
             fileURL: url, migrationMappingProviders: [personV2ToV3Mapping])
         #expect(
