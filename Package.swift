@@ -89,16 +89,19 @@ let package = Package(
 
         // Proofs.
         .target(
-            name: "TestSupport", dependencies: ["PageStore"], path: "Tests/TestSupport",
+            name: "TestSupport", dependencies: ["PageStore", "Primitives"],
+            path: "Tests/TestSupport",
             swiftSettings: testSettings),
         // What proves the store: crashes, faults, damage, models. Tests run slices of it, and
         // `scripts/prove` as much as one likes.
         .target(
-            name: "Proof", dependencies: ["PageStore", "TestSupport"], path: "Tests/Proof",
+            name: "Proof", dependencies: ["PageStore", "Primitives", "TestSupport"],
+            path: "Tests/Proof",
             swiftSettings: testSettings),
         // The same for objects.
         .target(
-            name: "ObjectProof", dependencies: ["ObjectGraph", "Proof", "TestSupport"],
+            name: "ObjectProof",
+            dependencies: ["ObjectGraph", "Primitives", "Proof", "TestSupport"],
             path: "Tests/ObjectProof", swiftSettings: testSettings),
         .executableTarget(
             name: "Prove", dependencies: ["Proof", "ObjectProof"], path: "Tests/Prove",
@@ -107,10 +110,11 @@ let package = Package(
             name: "PrimitivesTests", dependencies: ["Primitives", "TestSupport"],
             swiftSettings: testSettings),
         .testTarget(
-            name: "PageStoreTests", dependencies: ["PageStore", "TestSupport"],
+            name: "PageStoreTests", dependencies: ["PageStore", "Primitives", "TestSupport"],
             swiftSettings: testSettings),
         .testTarget(
-            name: "RecordStoreTests", dependencies: ["RecordStore", "PageStore", "TestSupport"],
+            name: "RecordStoreTests",
+            dependencies: ["RecordStore", "PageStore", "Primitives", "TestSupport"],
             swiftSettings: testSettings),
         .testTarget(
             name: "QueryTests", dependencies: ["Query", "RecordStore", "TestSupport"],
@@ -118,8 +122,8 @@ let package = Package(
         .testTarget(
             name: "ObjectGraphTests",
             dependencies: [
-                "ObjectGraph", "KillChild", "ObjectProof", "PageStore", "Proof", "RecordStore",
-                "TestSupport",
+                "ObjectGraph", "KillChild", "ObjectProof", "PageStore", "Primitives", "Proof",
+                "RecordStore", "TestSupport",
             ],
             swiftSettings: testSettings),
         // What the API's guide shows, written down as programs write it.
@@ -141,7 +145,7 @@ let package = Package(
             swiftSettings: testSettings),
         .testTarget(
             name: "CrashTests",
-            dependencies: ["PageStore", "Proof", "RecordStore", "TestSupport"],
+            dependencies: ["PageStore", "Primitives", "Proof", "RecordStore", "TestSupport"],
             swiftSettings: testSettings),
         .testTarget(
             name: "SpecTests", dependencies: ["PageStore", "RecordStore", "TestSupport"],

@@ -1,7 +1,7 @@
 import Foundation
 import PageStore
+import Primitives
 import Proof
-import Synchronization
 import Testing
 
 /// Slices of the proofs that `scripts/prove faults`, `model` and `interleave` run in full.

@@ -10,7 +10,8 @@ import ObjectGraph
 /// `follow` read beside it. `fork` uses the store on both sides of a fork. `busy` runs
 /// transactions on the main thread beside others. `denied` opens stores in a folder that it has no
 /// rights in. `load` makes objects in one transaction: how many, and with how many MiB of cache,
-/// say two more arguments.
+/// say two more arguments. `fill` makes so many objects of an earlier model, `migrate` brings them
+/// to a later one, and `tell` says which of the two is there.
 @main
 struct KillChild {
     final class Entry: CoreStoreObject {
@@ -49,6 +50,9 @@ struct KillChild {
             let cacheSize = mebibytes << 20
             return try LoadUse(path: arguments[2], count: count, cacheSizeInBytes: cacheSize).run()
         }
+        if arguments.count == 4, arguments[1] == "fill", let count = Int(arguments[3]) {
+            return try MigrateUse(path: arguments[2]).fill(count)
+        }
         guard arguments.count == 3 else { exit(2) }
         if arguments[1] == "denied" { return DeniedUse(folder: arguments[2]).run() }
         let reading = ReadingUse(path: arguments[2])
@@ -56,6 +60,8 @@ struct KillChild {
         case "watch": return try reading.watch()
         case "keep": return try reading.keep()
         case "follow": try reading.follow()
+        case "migrate": return try MigrateUse(path: arguments[2]).migrate()
+        case "tell": return try MigrateUse(path: arguments[2]).tell()
         default: break
         }
         let stack = try stack(path: arguments[2])

@@ -1,5 +1,5 @@
+import Primitives
 import RecordStore
-import Synchronization
 import Testing
 
 @testable import ObjectGraph

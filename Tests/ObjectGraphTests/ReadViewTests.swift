@@ -1,6 +1,6 @@
 import Dispatch
 import ObjectGraph
-import Synchronization
+import Primitives
 import Testing
 
 /// Counts assertions instead of ending the process.

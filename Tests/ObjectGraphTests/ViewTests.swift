@@ -1,6 +1,6 @@
 import Dispatch
 import ObjectGraph
-import Synchronization
+import Primitives
 import Testing
 
 /// The view of a stack: when it moves, what it keeps, and the order in which it is told.

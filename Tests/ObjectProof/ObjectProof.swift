@@ -1,7 +1,7 @@
 import Dispatch
 import ObjectGraph
+import Primitives
 import Proof
-import Synchronization
 import TestSupport
 
 /// Runs scripts of transactions on a stack and on plain values: unsafe transactions over rows that

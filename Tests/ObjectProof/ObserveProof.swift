@@ -1,7 +1,7 @@
 import Dispatch
 import ObjectGraph
+import Primitives
 import Proof
-import Synchronization
 import TestSupport
 
 /// Observes random lists over random transactions: after each step a list is what a fetch gives,

@@ -1,7 +1,7 @@
 import Dispatch
 import ObjectGraph
+import Primitives
 import Proof
-import Synchronization
 import TestSupport
 
 /// Transactions of several threads in all three forms beside observers, refetches and releases. A

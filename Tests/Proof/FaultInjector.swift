@@ -1,5 +1,5 @@
 import PageStore
-import Synchronization
+import Primitives
 import TestSupport
 
 /// What a call does instead of what it should.

@@ -1,5 +1,7 @@
 import PageStore
-import Synchronization
+import Primitives
+
+import struct Synchronization.Atomic
 
 /// A medium and its folder: what files hold, and what names lead to them.
 package struct DiskImage {

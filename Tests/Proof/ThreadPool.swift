@@ -1,6 +1,6 @@
 import Dispatch
 import Foundation
-import Synchronization
+import Primitives
 
 /// Threads that are used again: a run of a weave is shorter than it takes to make them.
 package final class ThreadPool: Sendable {

@@ -1,6 +1,6 @@
 import Dispatch
 import PageStore
-import Synchronization
+import Primitives
 import TestSupport
 
 /// Runs threads of one store one at a time and decides at each meeting who goes on, so that a run

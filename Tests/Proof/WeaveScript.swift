@@ -1,5 +1,5 @@
 import PageStore
-import Synchronization
+import Primitives
 import TestSupport
 
 /// One thing that a strand does to the store.

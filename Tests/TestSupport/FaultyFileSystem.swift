@@ -1,5 +1,7 @@
 import PageStore
-import Synchronization
+import Primitives
+
+import struct Synchronization.Atomic
 
 /// One file in memory whose calls can be made to fail, and that forgets what was not
 /// synchronised when ``powerCut()`` asks for it.

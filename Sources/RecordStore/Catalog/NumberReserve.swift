@@ -22,6 +22,8 @@ package struct NumberBlock: Sendable {
 /// - A number is given out after a durable commit has raised `reserved/` in the catalog to it, so
 ///   that no later opening gives it again, whatever becomes of this one.
 /// - Within one opening numbers only rise; returned ones were never given to an object.
+/// - A reservation is noted after its turn as a writer. Until then no other is made, and one that
+///   was lowered meanwhile is passed over.
 /// - Raising takes a commit of its own, before a transaction begins and never within one: the
 ///   first in each opening and after each checkpoint that was asked for, and one whenever half of
 ///   a reservation is used up.
@@ -47,6 +49,12 @@ final class NumberReserve: Sendable {
         /// The reservation, until it is durable: nothing of it may be given out before.
         var staged: StagedCommit?
         var isLow = true
+        /// A reservation is staged and not noted yet, which waits for nothing.
+        var isRaising = false
+        /// How many reservations and lowerings had the writer's turn.
+        var turnCount: UInt64 = 0
+        /// The turn of the last that took effect.
+        var lastTurn: UInt64 = 0
         /// Why the last reservation failed.
         var failure: StoreError?
         var isClosed = false
@@ -154,23 +162,41 @@ final class NumberReserve: Sendable {
 
     /// Begins a transaction, with numbers enough for it in reserve.
     func beginWrite(_ engine: Engine) throws(StoreError) -> WriteTransaction {
-        let editor = try engine.beginWrite()
-        guard state.withLock({ $0.isLow && !$0.isClosed }) else { return editor }
-        do throws(StoreError) {
-            let ranges = try raise(in: editor)
-            let staged = try editor.stage(.durable)
-            reserve(ranges, staged)
-        } catch {
-            // A transaction that creates nothing can go on without.
-            editor.rollback()
-            state.withLock { $0.failure = error }
+        while true {
+            let editor = try engine.beginWrite()
+            let (isLow, isRaising) = state.withLock { state in
+                (state.isLow && !state.isClosed, state.isRaising)
+            }
+            guard isLow else { return editor }
+            guard !isRaising else {
+                editor.rollback()
+                continue
+            }
+            do throws(StoreError) {
+                let raised = try raise(in: editor)
+                note(raised, try editor.stage(.durable))
+            } catch {
+                // A transaction that creates nothing can go on without.
+                editor.rollback()
+                state.withLock { ($0.failure, $0.isRaising) = (error, false) }
+                return try engine.beginWrite()
+            }
         }
-        return try engine.beginWrite()
+    }
+
+    /// What a transaction reserves, and its turn.
+    private struct Reservation {
+        var ranges: [Range?]
+        var turn: UInt64
     }
 
     /// Raises the counters of a transaction; what it returns is reserved when that is committed.
-    private func raise(in editor: WriteTransaction) throws(StoreError) -> [Range?] {
-        var ranges = state.withLock { $0.ranges }
+    private func raise(in editor: WriteTransaction) throws(StoreError) -> Reservation {
+        var (ranges, turn) = state.withLock { state in
+            state.turnCount += 1
+            state.isRaising = true
+            return (state.ranges, state.turnCount)
+        }
         if ranges.isEmpty {
             ranges = Array(repeating: nil, count: schema.tagMax + 1)
         }
@@ -186,26 +212,29 @@ final class NumberReserve: Sendable {
                 Catalog.reservedKey(root.hierarchy), end - 1, in: editor)
             ranges[Int(root.tag)] = Range(next: next, end: end)
         }
-        return ranges
+        return Reservation(ranges: ranges, turn: turn)
     }
 
-    private func reserve(_ ranges: [Range?], _ staged: StagedCommit?) {
+    private func note(_ reservation: Reservation, _ staged: StagedCommit?) {
         state.withLock { state in
-            for (tag, range) in ranges.enumerated() where tag < state.ranges.count {
+            state.isRaising = false
+            guard reservation.turn > state.lastTurn else { return }
+            state.lastTurn = reservation.turn
+            for (tag, range) in reservation.ranges.enumerated() where tag < state.ranges.count {
                 // Other threads may have taken numbers of the reservation before.
                 guard let range, let known = state.ranges[tag] else { continue }
                 state.ranges[tag] = Range(next: max(known.next, range.next), end: range.end)
             }
-            if state.ranges.isEmpty { state.ranges = ranges }
+            if state.ranges.isEmpty { state.ranges = reservation.ranges }
             (state.staged, state.isLow, state.failure) = (staged, false, nil)
         }
     }
 
     /// Makes the first reservation a part of the commit that makes the store.
     func create(in editor: WriteTransaction) throws(StoreError) {
-        let ranges = try raise(in: editor)
+        let raised = try raise(in: editor)
         _ = try editor.commit()
-        reserve(ranges, nil)
+        note(raised, nil)
     }
 
     // MARK: Giving back
@@ -219,6 +248,8 @@ final class NumberReserve: Sendable {
         // From here on nothing is given out that the commit does not count.
         let ranges = state.withLock { state in
             defer { (state.ranges, state.staged, state.isLow) = ([], nil, true) }
+            state.turnCount += 1
+            state.lastTurn = state.turnCount
             return state.ranges
         }
         lower(to: ranges, in: editor) { editor throws(StoreError) in

@@ -1,5 +1,5 @@
 import Dispatch
-import Synchronization
+import Primitives
 import Testing
 
 @testable import ObjectGraph

@@ -1,6 +1,6 @@
 import Dispatch
 import Observation
-import Synchronization
+import Primitives
 import Testing
 
 @testable import ObjectGraph

@@ -1,7 +1,9 @@
 import Dispatch
-import Synchronization
+import Primitives
 import TestSupport
 import Testing
+
+import struct Synchronization.Atomic
 
 @testable import PageStore
 

@@ -1,8 +1,8 @@
 import Dispatch
 import Foundation
 import PageStore
+import Primitives
 import RecordStore
-import Synchronization
 import TestSupport
 import Testing
 
@@ -216,6 +216,36 @@ import Testing
         let last = try Store(next.files)
         #expect(try last.add()[0] > largest)
         try last.database.close()
+    }
+
+    /// Each of several threads that found nothing reserved made a reservation, and one that was
+    /// late to note its own put the end of a later one back: objects were refused as if all
+    /// numbers were given out.
+    @Test func `reservations of several threads at once refuse nobody a number`() throws {
+        for round in 0..<300 {
+            let store = try Store()
+            // What is reserved now is given back, so that all threads find nothing.
+            try store.database.checkpoint()
+            let failures = Mutex<[String]>([])
+            DispatchQueue.concurrentPerform(iterations: 8) { _ in
+                for _ in 0..<3 {
+                    do { try store.add() } catch {
+                        failures.withLock { $0.append("\(error)") }
+                    }
+                }
+            }
+            let found = failures.withLock { $0 }
+            #expect(found == [], "round \(round)")
+            let snapshot = try store.database.snapshot()
+            #expect(try snapshot.recordCount(of: store.stone) == 24)
+            let cursor = snapshot.recordCursor(store.stone.hierarchy)
+            var last = ObjectNumber(0)
+            while try cursor.next() { last = cursor.number }
+            // One reservation is for all.
+            #expect(last.rawValue < 1 << 16)
+            try store.database.close()
+            guard found.isEmpty else { return }
+        }
     }
 
     @Test func `a hierarchy whose numbers are used up refuses objects`() throws {
