@@ -105,8 +105,11 @@ struct LayoutEditor {
         let above = wanted[name]?.superentityName
         if let above { try addEntity(above, &left) }
         slotCounts[name] = above.flatMap { slotCounts[$0] } ?? 0
-        let tag = (layout.entities.last?.tag ?? 0) + 1
-        layout.entities.append(StoredLayout.Entity(name: name, tag: tag))
+        let last = layout.entities.last?.tag ?? 0
+        guard last < .max else {
+            throw StoreError(.tooLarge, "no tag is left for the entity \(name)")
+        }
+        layout.entities.append(StoredLayout.Entity(name: name, tag: last + 1))
         for property in slotted(name) { try addSlot(PropertyPath(name, property)) }
     }
 
@@ -149,5 +152,16 @@ struct LayoutEditor {
         guard !attribute.type.isVariable else { return view.byteArray(at: field.byteOffset) }
         let word = view.uint(at: field.byteOffset)
         return (0..<8).map { UInt8(truncatingIfNeeded: word >> UInt64(8 * $0)) }
+    }
+}
+
+extension AttributeDescription {
+    /// Whether the default is too long to be kept in the layout: objects get it one by one.
+    var hasLongDefault: Bool {
+        switch defaultValue {
+        case .string(let text), .url(let text): text.utf8.count > StoredLayout.initialSizeInBytesMax
+        case .data(let bytes): bytes.count > StoredLayout.initialSizeInBytesMax
+        default: false
+        }
     }
 }

@@ -59,7 +59,8 @@ enum VersionPlan {
         let edits = LayoutEdits(from: stored, to: step.schema)
         let isFilled = edits.edits.contains { edit in
             guard case .propertyAdded(let path) = edit else { return false }
-            return step.initialValues[path] != nil
+            let isLong = edits.attribute(path)?.hasLongDefault == true
+            return (isLong || step.initialValues[path] != nil)
                 && !edits.edits.contains(.entityAdded(path.entityName))
         }
         if step.mappings == nil, edits.impossible.isEmpty, !isFilled {

@@ -34,7 +34,10 @@ struct EntityRewrite {
     /// Whether records are written at all.
     var isNeeded: Bool {
         !isInPlace || mapper != nil || !links.isEmpty
-            || assignments.contains { $0.source != nil || $0.initialValue != nil }
+            || assignments.contains { assignment in
+                assignment.source != nil || assignment.initialValue != nil
+                    || assignment.attribute.hasLongDefault
+            }
     }
 
     /// - Parameter name: of an entity of the file that a later one is.

@@ -88,7 +88,7 @@ struct RewritePlan {
             for attribute in entity.attributes {
                 let path = PropertyPath(entity.name, attribute.name)
                 let isFilled =
-                    step.initialValues[path] != nil
+                    step.initialValues[path] != nil || attribute.hasLongDefault
                     || kinds.contains { name in
                         lineage.isMapped(name)
                             || lineage.source(ofAttribute: path, in: name).map {

@@ -35,6 +35,8 @@ struct StoredLayout {
     static let form = 1
     /// In the place of a length: there is no initial value, so it is nil.
     static let noValue = 0xFFFF
+    /// Of an initial value that is given to a property.
+    static let initialSizeInBytesMax = 1024
 
     /// Reads a layout; throws `corrupt` and `newerFormat` with the page of the catalog.
     init(_ bytes: [UInt8], page: PageID) throws(StoreError) {

@@ -229,6 +229,24 @@ import Testing
         #expect(error?.code == .schemaMismatch)
     }
 
+    /// The layout has 1 KiB for an initial value, and its length in two bytes; of a longer default
+    /// the end was lost.
+    @Test(arguments: [1024, 1025, 65_534, 65_535, 65_536, 100_000])
+    func `a default of any length reaches the objects that are there`(length: Int) throws {
+        let files = try files()
+        let text = Value.string(String(repeating: "x", count: length))
+        let later = Self.thing([
+            AttributeDescription(name: "later", type: .string, defaultValue: text)
+        ])
+        let database = try open(later, files)
+        #expect(try values("later", database) == [text, text, text])
+        #expect(try values("id", database) == [.int(1), .int(2), .int(3)])
+        try database.close()
+        let again = try open(later, files)
+        #expect(try values("later", again) == [text, text, text])
+        try again.close()
+    }
+
     private static let refused: [(String, SchemaDescription)] = [
         (
             "a property that goes",
