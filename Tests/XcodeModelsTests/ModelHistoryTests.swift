@@ -89,6 +89,34 @@ import XcodeModels
         }
     }
 
+    /// Classes after Library 2.xcdatamodel that rename again, by the identifiers that it has.
+    private enum V4 {
+        class Person: CoreStoreObject {
+            @Field.Stored("name") var name: String = ""
+        }
+        class Author: Person {
+            @Field.Relationship("volumes", deleteRule: .cascade, previousVersionKeyPath: "works")
+            var volumes: Set<Book>
+            @Field.Stored("penName") var penName: String?
+        }
+        class Book: CoreStoreObject {
+            @Field.Stored("headline", previousVersionKeyPath: "title") var headline: String = ""
+            @Field.Stored("isbn") var isbn: String = ""
+            @Field.Stored("length", previousVersionKeyPath: "pages") var length: Int?
+            @Field.Stored("acquired") var acquired: Date?
+            @Field.Relationship("author", inverse: \.$volumes) var author: Author?
+        }
+
+        static func schema() -> CoreStoreSchema {
+            CoreStoreSchema(
+                modelVersion: "V4",
+                entities: [
+                    Entity<Person>("Person", isAbstract: true), Entity<Author>("Author"),
+                    Entity<Book>("Book", uniqueConstraints: [[\.$isbn]]),
+                ])
+        }
+    }
+
     private func models() throws -> [String: XcodeDataModelSchema] {
         let models = try XcodeDataModelSchema.from(modelURL: ModelFiles.library).allSchema
         return Dictionary(uniqueKeysWithValues: models.map { ($0.modelVersion, $0) })
@@ -175,6 +203,27 @@ import XcodeModels
                 #expect(books.map(\.heading) == ["Book 1", "Book 2", "Book 3"])
                 #expect(books.map(\.pageCount) == [100, 200, 300])
                 #expect(books.map(\.shelf) == ["A", "A", "A"])
+            }
+        }
+    }
+
+    /// An identifier stays the same through all versions, as Xcode keeps it.
+    @Test(arguments: [["Library", "Library 2", "V4"], ["Library", "V4"]])
+    func `what is renamed twice keeps its values`(versions: [ModelVersion]) throws {
+        try withStore(V1.schema()) { url in
+            let queue = DispatchQueue(label: "view")
+            let models = try models()
+            let stack = DataStack(
+                schemaHistory: SchemaHistory(
+                    allSchema: versions.compactMap { models[$0] } + [V4.schema()],
+                    migrationChain: MigrationChain(versions)),
+                viewContext: .queue(queue))
+            try stack.addStorageAndWait(LocalStore(fileURL: url))
+            try queue.sync {
+                let author = try #require(try stack.fetchOne(From<V4.Author>()))
+                let books = author.volumes.sorted { $0.headline < $1.headline }
+                #expect(books.map(\.headline) == ["Book 1", "Book 2", "Book 3"])
+                #expect(books.map(\.length) == [100, 200, 300])
             }
         }
     }

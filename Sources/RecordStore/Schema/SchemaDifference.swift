@@ -88,21 +88,26 @@ package struct SchemaDifference {
         pairs: [(Element, Element)], removed: [Element], added: [Element]
     )
 
-    /// Pairs of one name, then those that an earlier name joins, in the later order.
+    /// Pairs of one name, then those that an earlier name joins, in the later order. An earlier
+    /// name is the older element's name. When that was renamed already, it may be the earlier name
+    /// that both declare, unless several older elements do.
     private static func match<Element>(
         _ old: [Element], _ new: [Element], name: (Element) -> String,
         previousName: (Element) -> String?
     ) -> Match<Element> {
         let oldByName = Dictionary(old.map { (name($0), $0) }) { first, _ in first }
+        let oldByEarlierName = Dictionary(
+            old.compactMap { element in previousName(element).map { ($0, [element]) } },
+            uniquingKeysWith: +
+        ).compactMapValues { $0.count == 1 ? $0.first : nil }
         let kept = Set(new.map(name))
         var taken: Set<String> = []
         var match: Match<Element> = ([], [], [])
         for element in new {
             var before = oldByName[name(element)]
-            if before == nil, let earlier = previousName(element), !kept.contains(earlier),
-                !taken.contains(earlier)
-            {
-                before = oldByName[earlier]
+            if before == nil, let earlier = previousName(element) {
+                before = [oldByName[earlier], oldByEarlierName[earlier]].lazy.compactMap { $0 }
+                    .first { !kept.contains(name($0)) && !taken.contains(name($0)) }
             }
             if let before {
                 taken.insert(name(before))

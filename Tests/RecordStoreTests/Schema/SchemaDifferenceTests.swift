@@ -169,6 +169,28 @@ import Testing
         #expect(edits == [.propertyAdded(PropertyPath("Animal", "years"))])
     }
 
+    @Test func `what is renamed again is found by the earlier name that both versions have`() {
+        func renamed(_ name: String, _ others: AttributeDescription...) -> SchemaDescription {
+            var schema = Self.schema
+            schema.entities[0].attributes[1].name = name
+            schema.entities[0].attributes[1].previousName = "age"
+            schema.entities[0].attributes += others
+            schema.entities[0].indexes = []
+            schema.entities[1].indexes = []
+            return schema
+        }
+        let years = PropertyPath("Animal", "years")
+        let seasons = PropertyPath("Animal", "seasons")
+        #expect(
+            SchemaDifference.edits(from: renamed("years"), to: renamed("seasons"))
+                == [.propertyRenamed(from: years, to: seasons)])
+        // Two that have it: neither is the one.
+        let twin = AttributeDescription(name: "months", type: .int64, previousName: "age")
+        #expect(
+            SchemaDifference.edits(from: renamed("years", twin), to: renamed("seasons", twin))
+                == [.propertyRemoved(years), .propertyAdded(seasons)])
+    }
+
     @Test func `a file is refused with the first edit and the number of the others`() throws {
         let files = MemoryFileSystem()
         func open(_ change: (inout SchemaDescription) -> Void) throws -> StoreError? {
