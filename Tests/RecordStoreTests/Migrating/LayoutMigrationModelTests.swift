@@ -150,12 +150,15 @@ import Testing
     private struct Evolution {
         var schema: SchemaDescription
         var objects: [Key: Object]
+        /// Names of attributes that were there before this step.
+        private let earlierNames: Set<String>
 
         init(
             _ schema: SchemaDescription, _ objects: [Key: Object], _ random: inout SeededRandom
         ) {
             self.schema = schema
             self.objects = objects
+            earlierNames = Set(schema.entities.flatMap(\.attributes).map(\.name))
             self.schema.entities.shuffle(using: &random)
         }
 
@@ -434,7 +437,9 @@ import Testing
         private mutating func require(_ index: Int, _ random: inout SeededRandom) {
             let entity = schema.entities[index]
             guard let number = entity.attributes.indices.randomElement(using: &random),
-                entity.attributes[number].isOptional
+                entity.attributes[number].isOptional,
+                // One that is new in this step has the last default alone.
+                earlierNames.contains(entity.attributes[number].name)
             else { return }
             var value = Value.null
             while value == .null {
