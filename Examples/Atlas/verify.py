@@ -39,6 +39,12 @@ for s in subdivisions:
         children[parent] += 1
 
 
+def split(name):
+    """A language's name and what stands behind it in parentheses."""
+    first, opening, rest = name.partition(" (")
+    return (first, rest[:-1]) if opening and rest.endswith(")") else (name, None)
+
+
 def ranked(counter, limit):
     rows = sorted(counter.items(), key=lambda row: (-row[1], utf8(row[0])))
     return [f"{name} {count}" for name, count in rows[:limit]]
@@ -71,7 +77,8 @@ expected = [
         for c in sorted(countries, key=lambda c: utf8(c["alpha_2"]))
         if "common_name" in c
     ],
-    [f"{l['alpha_2']} {l['name']}" for l in two[:5]] + [f"{len(two)} languages"],
+    [f"{l['alpha_2']} {split(l['name'])[0]}" for l in two[:5]] + [f"{len(two)} languages"],
+    ranked(Counter(split(l["name"])[0] for l in languages if split(l["name"])[1]), 10),
     [
         f"{n} {a}"
         for n, a in sorted((int(c["numeric"]), c["alpha_3"]) for c in currencies)

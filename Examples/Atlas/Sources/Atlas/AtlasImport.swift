@@ -20,10 +20,13 @@ struct AtlasImport {
     }
 
     private func sources(_ file: String, key: String) throws -> [Source] {
-        let data = try Data(contentsOf: folder.appendingPathComponent(file))
-        let json = try JSONSerialization.jsonObject(with: data)
+        try Self.sources(folder.appendingPathComponent(file), key: key)
+    }
+
+    static func sources(_ file: URL, key: String) throws -> [Source] {
+        let json = try JSONSerialization.jsonObject(with: try Data(contentsOf: file))
         guard let root = json as? [String: Any], let list = root[key] as? [[String: Any]] else {
-            throw Failure(description: "\(file) has no list “\(key)”")
+            throw Failure(description: "\(file.lastPathComponent) has no list “\(key)”")
         }
         return list.map { $0.compactMapValues { $0 as? String } }
     }
@@ -63,23 +66,29 @@ struct AtlasImport {
                     guard let code = source["code"], let subdivision = byCode[code] else {
                         continue
                     }
-                    let prefix = String(code.prefix { $0 != "-" })
-                    guard let country = countryByCode[prefix] else {
+                    guard let country = countryByCode[Self.countryCode(of: code)] else {
                         throw Failure(description: "\(code) belongs to no country")
                     }
                     subdivision.country = country
-                    guard let parentCode = source["parent"] else { continue }
-                    // With and without the country's prefix.
-                    guard
-                        let parent = byCode[parentCode] ?? byCode["\(prefix)-\(parentCode)"]
-                    else {
-                        throw Failure(description: "\(code) names the parent \(parentCode)")
+                    if let parent = try Self.parent(of: source, in: byCode) {
+                        subdivision.parent = parent
                     }
-                    subdivision.parent = parent
                 }
                 return transaction.insertedObjectIDs(Subdivision.self).count
             })
         }
+    }
+
+    static func countryCode(of code: String) -> String { String(code.prefix { $0 != "-" }) }
+
+    /// The parent that a subdivision names, with or without the country's prefix.
+    static func parent<O>(of source: Source, in byCode: [String: O]) throws -> O? {
+        guard let code = source["code"], let parentCode = source["parent"] else { return nil }
+        guard let parent = byCode[parentCode] ?? byCode["\(countryCode(of: code))-\(parentCode)"]
+        else {
+            throw Failure(description: "\(code) names the parent \(parentCode)")
+        }
+        return parent
     }
 
     private func report(_ file: String, _ count: Int, _ body: () throws -> Int) throws {

@@ -37,7 +37,7 @@ final class Country: CoreStoreObject, ImportableUniqueObject {
 final class Subdivision: CoreStoreObject, ImportableUniqueObject {
     @Field.Stored("code") var code: String = ""
     @Field.Stored("name") var name: String = ""
-    @Field.Stored("type") var type: String = ""
+    @Field.Stored("category", previousVersionKeyPath: "type") var category: String = ""
     @Field.Relationship("country") var country: Country?
     @Field.Relationship("children", inverse: \.$parent) var children: Set<Subdivision>
     @Field.Relationship("parent") var parent: Subdivision?
@@ -54,14 +54,16 @@ final class Subdivision: CoreStoreObject, ImportableUniqueObject {
 
     func update(from source: Source, in transaction: BaseDataTransaction) throws {
         name = source["name"] ?? ""
-        type = source["type"] ?? ""
+        category = source["type"] ?? ""
     }
 }
 
 final class Language: CoreStoreObject, ImportableUniqueObject {
     @Field.Stored("alpha3") var alpha3: String = ""
     @Field.Stored("alpha2") var alpha2: String?
-    @Field.Stored("name") var name: String = ""
+    @Field.Stored("baseName") var baseName: String = ""
+    /// What tells languages of one name apart.
+    @Field.Stored("qualifier") var qualifier: String?
     @Field.Stored("scope") var scope: String = ""
     @Field.Stored("type") var type: String = ""
 
@@ -77,7 +79,8 @@ final class Language: CoreStoreObject, ImportableUniqueObject {
 
     func update(from source: Source, in transaction: BaseDataTransaction) throws {
         alpha2 = source["alpha_2"]
-        name = source["name"] ?? ""
+        let parts = LanguageName(source["name"] ?? "")
+        (baseName, qualifier) = (parts.base, parts.qualifier)
         scope = source["scope"] ?? ""
         type = source["type"] ?? ""
     }
@@ -127,15 +130,17 @@ final class Script: CoreStoreObject, ImportableUniqueObject {
 
 func atlasSchema() -> CoreStoreSchema {
     CoreStoreSchema(
-        modelVersion: "V1",
+        modelVersion: "V2",
         entities: [
             Entity<Country>("Country", indexes: [[\.$name]], uniqueConstraints: [[\.$alpha2]]),
             Entity<Subdivision>(
-                "Subdivision", indexes: [[\.$type], [\.$name]], uniqueConstraints: [[\.$code]]),
+                "Subdivision", indexes: [[\.$category], [\.$name]],
+                uniqueConstraints: [[\.$code]]),
             Entity<Language>(
-                "Language", indexes: [[\.$type, \.$scope], [\.$name]],
+                "Language", indexes: [[\.$type, \.$scope], [\.$baseName]],
                 uniqueConstraints: [[\.$alpha3]]),
-            Entity<Currency>("Currency", uniqueConstraints: [[\.$alpha3]]),
+            Entity<Currency>(
+                "Currency", indexes: [[\.$numeric]], uniqueConstraints: [[\.$alpha3]]),
             Entity<Script>("Script", uniqueConstraints: [[\.$alpha4]]),
         ])
 }

@@ -16,10 +16,13 @@ struct Questions {
             Answer(title: "Countries without subdivisions", lines: try undivided()),
             Answer(title: "Subdivisions whose name contains “sao”", lines: try containing("sao")),
             Answer(title: "Languages by type and scope", lines: try languageGroups()),
-            Answer(title: "Types of subdivisions by number", lines: try subdivisionTypes()),
+            Answer(title: "Categories of subdivisions by number", lines: try categories()),
             Answer(title: "The parent with the most children", lines: try largestParent()),
             Answer(title: "Countries with a common name", lines: try commonNames()),
             Answer(title: "Living languages with a two-letter code", lines: try twoLetters()),
+            Answer(
+                title: "Names that most languages share, with a qualifier",
+                lines: try sharedNames()),
             Answer(title: "Currencies numbered 900 and above", lines: try highCurrencies()),
             Answer(title: "Scripts that begin with “Old”", lines: try oldScripts()),
             Answer(title: "Numbers of countries: least, greatest, sum", lines: try numbers()),
@@ -42,11 +45,16 @@ struct Questions {
         let rows = try stack.queryAttributes(
             From<Country>().select(
                 .attribute(\.$alpha2), .count("subdivisions", as: "count")))
+        return ranked(rows, "alpha2")
+    }
+
+    /// The ten rows with the largest counts.
+    private func ranked(_ rows: [[String: Any]], _ name: String) -> [String] {
         let counted = rows.compactMap { row -> (String, Int64)? in
-            guard let code = row["alpha2"] as? String, let count = row["count"] as? Int64 else {
+            guard let text = row[name] as? String, let count = row["count"] as? Int64 else {
                 return nil
             }
-            return (code, count)
+            return (text, count)
         }
         return counted.sorted { ($1.1, $0.0) < ($0.1, $1.0) }.prefix(10).map { "\($0) \($1)" }
     }
@@ -75,17 +83,12 @@ struct Questions {
         }
     }
 
-    private func subdivisionTypes() throws -> [String] {
+    private func categories() throws -> [String] {
         let rows = try stack.queryAttributes(
-            From<Subdivision>().select(.attribute(\.$type), .count(\.$code, as: "count"))
-                .groupBy(\.$type))
-        let counted = rows.compactMap { row -> (String, Int64)? in
-            guard let type = row["type"] as? String, let count = row["count"] as? Int64 else {
-                return nil
-            }
-            return (type, count)
-        }
-        return counted.sorted { ($1.1, $0.0) < ($0.1, $1.0) }.prefix(10).map { "\($0) \($1)" }
+            From<Subdivision>()
+                .select(.attribute(\.$category), .count(\.$code, as: "count"))
+                .groupBy(\.$category))
+        return ranked(rows, "category")
     }
 
     private func largestParent() throws -> [String] {
@@ -107,8 +110,16 @@ struct Questions {
         let first = try stack.fetchAll(
             From<Language>().where(condition).orderBy(.descending(\.$alpha2))
                 .tweak { $0.fetchLimit = 5 })
-        return first.map { "\($0.alpha2 ?? "") \($0.name)" }
+        return first.map { "\($0.alpha2 ?? "") \($0.baseName)" }
             + ["\(try stack.fetchCount(From<Language>().where(condition))) languages"]
+    }
+
+    private func sharedNames() throws -> [String] {
+        let rows = try stack.queryAttributes(
+            From<Language>()
+                .select(.attribute(\.$baseName), .count(\.$alpha3, as: "count"))
+                .where(\.$qualifier != nil).groupBy(\.$baseName))
+        return ranked(rows, "baseName")
     }
 
     private func highCurrencies() throws -> [String] {
