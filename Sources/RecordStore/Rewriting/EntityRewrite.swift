@@ -36,7 +36,8 @@ struct EntityRewrite {
         !isInPlace || mapper != nil || !links.isEmpty
             || assignments.contains { assignment in
                 assignment.source != nil || assignment.initialValue != nil
-                    || assignment.attribute.hasLongDefault
+                    // Of an attribute that other objects get one by one, older records have none.
+                    || assignment.field.defaultValue != assignment.attribute.defaultValue
             }
     }
 
