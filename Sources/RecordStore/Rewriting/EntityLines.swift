@@ -37,6 +37,9 @@ struct EntityLines {
 
     func inverse(of path: PropertyPath) -> PropertyPath? { inverses.inverse(of: path) }
 
+    /// The inverse that a relationship names itself.
+    func named(by path: PropertyPath) -> PropertyPath? { inverses.named[path] }
+
     /// The property of a name that an entity has, by the entity that declares it.
     func attributePath(_ name: String, of entity: String) -> PropertyPath? {
         line(entity).first { $0.attributes.contains { $0.name == name } }

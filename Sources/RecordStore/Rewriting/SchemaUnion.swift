@@ -89,7 +89,8 @@ struct SchemaUnion {
             copy.name = property(path)
             copy.previousName = previous(formerProperty(path), copy.name)
             copy.destinationEntityName = name(relationship.destinationEntityName)
-            copy.inverseName = earlier.inverse(of: path).map(property)
+            // Only where it says so itself: from its destination the other may not be found.
+            copy.inverseName = earlier.named(by: path).map(property)
             return copy
         }
         copy.indexes = kept(entity.indexes, of: entity, property)
@@ -153,9 +154,9 @@ struct SchemaUnion {
         for index in copy.relationships.indices {
             let path = PropertyPath(entity.name, copy.relationships[index].name)
             guard copy.relationships[index].inverseName == nil,
-                let inverse = lineage.after.inverse(of: path)
+                let inverse = lineage.after.named(by: path)
             else { continue }
-            // A later side that is new leads back to one that was there.
+            // One that was there may say that a later side that is new leads back to it.
             copy.relationships[index].inverseName = inverse.name
         }
         copy.indexes = former.indexes.filter(entity.indexes.contains)
