@@ -7,12 +7,12 @@ struct StoredLoss {
     var entities: [String] = []
     /// Of which no object may have a value, by the tag of exactly its entity.
     var fields: [UInt16: [FieldLayout]] = [:]
-    /// Lists of which no link may be there.
-    var relationships: [RelationshipLayout] = []
+    /// Lists of which no link may be there, by the tags of exactly the entities that own it.
+    var links: [RelationshipLayout: Set<UInt16>] = [:]
 
     init(_ schema: Schema) { self.schema = schema }
 
-    var isEmpty: Bool { entities.isEmpty && fields.isEmpty && relationships.isEmpty }
+    var isEmpty: Bool { entities.isEmpty && fields.isEmpty && links.isEmpty }
 
     var hierarchies: Set<HierarchyID> {
         Set(fields.keys.map { schema.knownEntity(tag: $0).hierarchy })
@@ -31,20 +31,24 @@ extension LayoutPlan {
         loss.entities = removedEntities
         for path in removed {
             guard let owner = stored.entity(named: path.entityName) else { continue }
+            let relationship = owner.relationship(named: path.name)
+            // Links that an inverse keeps are not lost.
+            if let relationship, isKeptByInverse(relationship) { continue }
             if let field = owner.field(named: path.name) {
                 for tag in owner.tags { loss.fields[tag, default: []].append(field) }
+            } else if let relationship, relationship.hasEdges {
+                loss.links[relationship] = owner.tags
             }
-            guard let relationship = owner.relationship(named: path.name), relationship.hasEdges
-            else { continue }
-            // Those that an inverse keeps are not lost.
-            let inverse = relationship.inverseID.map { stored.relationship(id: $0) }
-            let isKept = inverse.map { inverse in
-                let source = stored.knownEntity(tag: inverse.sourceTag).name
-                return !removed.contains(PropertyPath(source, inverse.name))
-            }
-            if isKept != true { loss.relationships.append(relationship) }
         }
         return loss
+    }
+
+    private func isKeptByInverse(_ relationship: RelationshipLayout) -> Bool {
+        guard let inverse = relationship.inverseID.map({ stored.relationship(id: $0) }) else {
+            return false
+        }
+        let source = stored.knownEntity(tag: inverse.sourceTag).name
+        return !removed.contains(PropertyPath(source, inverse.name))
     }
 }
 
@@ -71,7 +75,9 @@ struct LossCheck {
                     "the entity \(entity.name) is gone, and \(count) objects are stored")
             }
         }
-        for relationship in loss.relationships { try checkLinks(relationship) }
+        for (relationship, tags) in loss.links.sorted(by: { $0.key.id < $1.key.id }) {
+            try checkLinks(relationship, of: tags)
+        }
         for hierarchy in loss.hierarchies {
             let cursor = reader.recordCursor(hierarchy, isScan: true)
             while try cursor.next() {
@@ -90,12 +96,21 @@ struct LossCheck {
             message + "; allow the loss of data, or name the model versions in a migration chain")
     }
 
-    private func checkLinks(_ relationship: RelationshipLayout) throws(StoreError) {
-        let cursor = Cursor(reader.view, tree: reader.trees.links(relationship))
-        _ = try cursor.seekFirst()
-        guard cursor.isValid else { return }
+    private func checkLinks(
+        _ relationship: RelationshipLayout, of tags: Set<UInt16>
+    ) throws(StoreError) {
         let source = schema.knownEntity(tag: relationship.sourceTag)
-        throw Self.refusal(
-            "\(source.name).\(relationship.name) is gone, and links of it are stored")
+        var known: ObjectNumber?
+        try reader.forEachEdge(relationship) { owner, _ throws(StoreError) in
+            guard owner != known else { return }
+            known = owner
+            let isLost = try reader.withRow(owner, in: source.hierarchy) {
+                tags.contains($0.entityTag)
+            }
+            guard isLost == false else {
+                throw Self.refusal(
+                    "\(source.name).\(relationship.name) is gone, and links of it are stored")
+            }
+        }
     }
 }

@@ -105,32 +105,45 @@ struct RewritePlan {
 
     private static func loss(_ lineage: SchemaLineage, _ stored: Schema) -> StoredLoss {
         var loss = StoredLoss(stored)
-        var used: Set<PropertyPath> = []
         for entity in stored.entities {
             guard let later = lineage.pairs.later[entity.name] else {
                 loss.entities.append(entity.name)
                 continue
             }
             let sources = sources(of: later, lineage)
-            used.formUnion(sources)
+            func isLost(_ path: PropertyPath) -> Bool {
+                !sources.contains(path) && !isKeptByInverse(path, of: later, lineage)
+            }
             let lost = entity.fields.filter { field in
                 let path =
                     lineage.before.attributePath(field.name, of: later)
                     ?? lineage.before.relationshipPath(field.name, of: later)
-                return path.map { !sources.contains($0) } ?? true
+                return path.map(isLost) ?? true
             }
             if !lost.isEmpty { loss.fields[entity.tag] = lost }
-        }
-        for relationship in stored.relationships where relationship.hasEdges {
-            let path = path(relationship, stored, lineage)
-            let inverse = relationship.inverseID.map { id in
-                self.path(stored.relationship(id: id), stored, lineage)
-            }
-            if !used.contains(path), inverse.map({ !used.contains($0) }) ?? true {
-                loss.relationships.append(relationship)
+            for relationship in entity.relationships
+            where relationship.hasEdges && isLost(path(relationship, stored, lineage)) {
+                loss.links[relationship, default: []].insert(entity.tag)
             }
         }
         return loss
+    }
+
+    /// Whether the other side of a relationship keeps the links of an entity's objects that have
+    /// them no more.
+    private static func isKeptByInverse(
+        _ path: PropertyPath, of entity: String, _ lineage: SchemaLineage
+    ) -> Bool {
+        guard let inverse = lineage.before.inverse(of: path) else { return false }
+        let owners = lineage.renamed.entities.map(\.name).filter { name in
+            lineage.isPaired(name) && lineage.before.isKind(name, of: inverse.entityName)
+        }
+        return owners.allSatisfy { name in
+            lineage.after.relationships(of: name).contains { later, relationship in
+                lineage.source(ofRelationship: later, in: name) == inverse
+                    && lineage.after.isKind(entity, of: relationship.destinationEntityName)
+            }
+        }
     }
 
     private static func path(
@@ -155,10 +168,6 @@ struct RewritePlan {
         for (path, _) in lineage.after.relationships(of: entity) {
             guard let source = lineage.source(ofRelationship: path, in: entity) else { continue }
             sources.insert(source)
-        }
-        // A side that is gone is still kept by the other.
-        for source in sources {
-            if let inverse = lineage.before.inverse(of: source) { sources.insert(inverse) }
         }
         return sources
     }
