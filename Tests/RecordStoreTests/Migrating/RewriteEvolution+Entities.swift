@@ -1,0 +1,227 @@
+import PageStore
+import TestSupport
+
+@testable import RecordStore
+
+/// Changes of entities and of their hierarchies, and the program's mappings.
+extension RewriteEvolution {
+    private static let uid = AttributeDescription(name: "uid", type: .int64)
+
+    private func isUntouched(_ entity: EntityDescription) -> Bool {
+        entity.previousName == nil && old.entityNamed(entity.name) != nil
+            && mappings?.contains { $0.source == entity.name || $0.destination == entity.name }
+                != true
+    }
+
+    /// Everywhere in the model.
+    private mutating func changeName(_ old: String, to name: String) {
+        for index in schema.entities.indices {
+            if schema.entities[index].name == old { schema.entities[index].name = name }
+            if schema.entities[index].superentityName == old {
+                schema.entities[index].superentityName = name
+            }
+            for number in schema.entities[index].relationships.indices
+            where schema.entities[index].relationships[number].destinationEntityName == old {
+                schema.entities[index].relationships[number].destinationEntityName = name
+            }
+        }
+    }
+
+    mutating func renameEntity(_ index: Int, _ random: inout SeededRandom) {
+        let entity = schema.entities[index]
+        guard isUntouched(entity) else { return }
+        schema.entities[index].previousName = entity.name
+        changeName(entity.name, to: newName(&random))
+    }
+
+    mutating func addEntity(_ random: inout SeededRandom) {
+        let name = newName(&random)
+        var entity = EntityDescription(name: name, className: name)
+        if random.below(2) == 0 {
+            entity.superentityName = schema.entities[random.below(schema.entities.count)].name
+        } else {
+            entity.attributes = [Self.uid]
+        }
+        schema.entities.append(entity)
+    }
+
+    mutating func removeEntity(_ index: Int, _ random: inout SeededRandom) {
+        let gone = schema.entities[index]
+        guard schema.entities.count > 3,
+            !schema.entities.contains(where: { $0.superentityName == gone.name })
+        else { return }
+        removeRelationships(of: gone.name)
+        schema.entities.removeAll { $0.name == gone.name }
+    }
+
+    /// Of an entity, and to it.
+    private mutating func removeRelationships(of name: String) {
+        for entity in schema.entities {
+            for relationship in entity.relationships
+            where entity.name == name || relationship.destinationEntityName == name {
+                removeRelationship(PropertyPath(entity.name, relationship.name))
+            }
+        }
+    }
+
+    // MARK: Hierarchies
+
+    mutating func mergeRoots(_ random: inout SeededRandom) {
+        let roots = schema.entities.filter { $0.superentityName == nil }.map(\.name)
+            .shuffled(using: &random)
+        let name = newName(&random)
+        var above = EntityDescription(
+            name: name, className: name, isAbstract: random.below(2) == 0)
+        above.attributes = [Self.uid]
+        for root in roots.prefix(2) {
+            guard let index = schema.indexOf(root) else { continue }
+            schema.entities[index].superentityName = name
+            schema.entities[index].attributes.removeAll { $0.name == "uid" }
+        }
+        schema.entities.append(above)
+    }
+
+    /// A root below an entity of another hierarchy.
+    mutating func putBelow(_ index: Int, _ random: inout SeededRandom) {
+        let root = schema.root(schema.entities[index].name)
+        let others = schema.entities.map(\.name).filter { schema.root($0) != root }
+        guard let other = others.randomElement(using: &random),
+            let rootIndex = schema.indexOf(root)
+        else { return }
+        schema.entities[rootIndex].superentityName = other
+        schema.entities[rootIndex].attributes.removeAll { $0.name == "uid" }
+    }
+
+    /// With what it inherited, but for something now and then.
+    mutating func makeRoot(_ index: Int, _ random: inout SeededRandom) {
+        let line = schema.line(schema.entities[index].name)
+        guard line.count > 1 else { return }
+        let inverses = InverseTable(schema)
+        schema.entities[index].superentityName = nil
+        for entity in line.dropFirst() {
+            for attribute in entity.attributes
+            where attribute.name == "uid" || random.below(4) > 0 {
+                touched.insert(attribute.name)
+                schema.entities[index].attributes.append(attribute)
+            }
+            for relationship in entity.relationships
+            where inverses.inverse(of: PropertyPath(entity.name, relationship.name)) == nil
+                && random.below(2) == 0
+            {
+                touched.insert(relationship.name)
+                schema.entities[index].relationships.append(relationship)
+            }
+        }
+    }
+
+    /// Above an entity, and below the one that was above it.
+    mutating func insertSuperentity(_ index: Int, _ random: inout SeededRandom) {
+        let name = newName(&random)
+        var between = EntityDescription(
+            name: name, className: name, superentityName: schema.entities[index].superentityName,
+            isAbstract: random.below(2) == 0)
+        if between.superentityName == nil {
+            between.attributes = [Self.uid]
+            schema.entities[index].attributes.removeAll { $0.name == "uid" }
+        }
+        schema.entities[index].superentityName = name
+        schema.entities.append(between)
+    }
+
+    /// To another entity of its hierarchy.
+    mutating func changeSuperentity(_ index: Int, _ random: inout SeededRandom) {
+        let entity = schema.entities[index]
+        guard entity.superentityName != nil else { return }
+        let others = schema.entities.map(\.name).filter { other in
+            schema.root(other) == schema.root(entity.name) && other != entity.superentityName
+                && !schema.isKind(other, of: entity.name)
+        }
+        guard let other = others.randomElement(using: &random) else { return }
+        schema.entities[index].superentityName = other
+    }
+
+    /// Those below stand below the one above, with some of its attributes.
+    mutating func removeMiddle(_ index: Int, _ random: inout SeededRandom) {
+        let gone = schema.entities[index]
+        guard gone.superentityName != nil else { return }
+        let kept = gone.attributes.filter { _ in random.below(3) > 0 }
+        touched.formUnion(gone.attributes.map(\.name))
+        removeRelationships(of: gone.name)
+        for other in schema.entities.indices
+        where schema.entities[other].superentityName == gone.name {
+            schema.entities[other].superentityName = gone.superentityName
+            schema.entities[other].attributes += kept
+        }
+        schema.entities.removeAll { $0.name == gone.name }
+    }
+
+    // MARK: Mappings
+
+    mutating func addMapping(_ random: inout SeededRandom) {
+        var said = mappings ?? []
+        let pairs = reference.later.sorted { $0.key < $1.key }.filter { before, after in
+            !said.contains { $0.source == before || $0.destination == after }
+        }
+        guard let (before, after) = pairs.randomElement(using: &random) else { return }
+        switch random.below(8) {
+        case 0: said.append(.delete(before))
+        case 1 where before == after: said.append(.insert(after))
+        case 2: guard renamed(before, after, &said, &random) else { return }
+        case 3: guard swapped(pairs, &said, &random) else { return }
+        case 4:
+            said.append(.transform(from: before, to: after, .dropsThirds))
+        case 5, 6: guard split(before, after, &said, &random) else { return }
+        default: said.append(.transform(from: before, to: after, .copy))
+        }
+        mappings = said
+    }
+
+    /// Another name that only the mapping says.
+    private mutating func renamed(
+        _ before: String, _ after: String, _ said: inout [RewriteMapping],
+        _ random: inout SeededRandom
+    ) -> Bool {
+        let name = newName(&random)
+        changeName(after, to: name)
+        if let index = schema.indexOf(name) { schema.entities[index].previousName = nil }
+        said.append(
+            random.below(2) == 0
+                ? .copy(from: before, to: name) : .transform(from: before, to: name, .copy))
+        return true
+    }
+
+    private mutating func swapped(
+        _ pairs: [(key: String, value: String)], _ said: inout [RewriteMapping],
+        _ random: inout SeededRandom
+    ) -> Bool {
+        let same = pairs.filter { $0.key == $0.value }.map(\.key).shuffled(using: &random)
+        guard same.count > 1 else { return false }
+        changeName(same[0], to: "swapped")
+        changeName(same[1], to: same[0])
+        changeName("swapped", to: same[1])
+        said += [.copy(from: same[0], to: same[1]), .copy(from: same[1], to: same[0])]
+        return true
+    }
+
+    private mutating func split(
+        _ before: String, _ after: String, _ said: inout [RewriteMapping],
+        _ random: inout SeededRandom
+    ) -> Bool {
+        let texts = old.attributes(of: before).filter { $0.type == .string }.map(\.name)
+        guard let text = texts.randomElement(using: &random),
+            let index = schema.indexOf(after)
+        else { return false }
+        let names = [newName(&random), newName(&random)]
+        for name in names {
+            touched.insert(name)
+            schema.entities[index].attributes.append(
+                AttributeDescription(
+                    name: name, type: .string, isOptional: true, defaultValue: .string("none")))
+        }
+        said.append(
+            .transform(
+                from: before, to: after,
+                .splits(text: text, first: names[0], second: names[1])))
+        return true
+    }
+}

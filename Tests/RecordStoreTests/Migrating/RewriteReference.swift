@@ -1,0 +1,294 @@
+import Foundation
+import PageStore
+
+@testable import RecordStore
+
+/// What a test's program says of an entity, as the store takes it and as dictionaries do.
+enum RewriteMapping: Equatable {
+    case delete(String)
+    case insert(String)
+    case copy(from: String, to: String)
+    case transform(from: String, to: String, RewriteTransform)
+
+    var mapping: EntityMapping {
+        switch self {
+        case .delete(let source): .delete(source)
+        case .insert(let destination): .insert(destination)
+        case .copy(let source, let destination): .copy(from: source, to: destination)
+        case .transform(let source, let destination, let transform):
+            .transform(from: source, to: destination, transform.mapper)
+        }
+    }
+
+    var source: String? {
+        switch self {
+        case .delete(let source), .copy(let source, _), .transform(let source, _, _): source
+        case .insert: nil
+        }
+    }
+
+    var destination: String? {
+        switch self {
+        case .insert(let destination), .copy(_, let destination),
+            .transform(_, let destination, _):
+            destination
+        case .delete: nil
+        }
+    }
+}
+
+/// Copies what has a place, and does one thing besides.
+enum RewriteTransform: Equatable, Sendable {
+    case copy
+    case dropsThirds
+    case splits(text: String, first: String, second: String)
+    case fails(uid: Int64)
+
+    struct Failure: Error {}
+
+    var mapper: RecordMapper {
+        { source, make in
+            guard case .int(let uid)? = try source.value("uid") else { throw Failure() }
+            if self == .fails(uid: uid) { throw Failure() }
+            if self == .dropsThirds, uid.isMultiple(of: 3) { return }
+            let made = try make()
+            for attribute in made.attributes {
+                guard let earlier = made.source(of: attribute.name),
+                    let value = try source.value(earlier.name), value != .null
+                else { continue }
+                _ = made.set(value, for: attribute.name)
+            }
+            guard case .splits(let text, let first, let second) = self,
+                case .string(let whole)? = try source.value(text)
+            else { return }
+            _ = made.set(.string(Self.half(whole, isFirst: true)), for: first)
+            _ = made.set(.string(Self.half(whole, isFirst: false)), for: second)
+        }
+    }
+
+    static func half(_ text: String, isFirst: Bool) -> String {
+        isFirst
+            ? String(text.prefix(text.count / 2)) : String(text.dropFirst(text.count / 2))
+    }
+}
+
+/// A migration as a program would write it that has all objects in dictionaries.
+struct RewriteReference {
+    let old: SchemaDescription
+    let new: SchemaDescription
+    let mappings: [RewriteMapping]?
+    /// The later name of each earlier entity that has one.
+    let later: [String: String]
+
+    init(
+        from old: SchemaDescription, to new: SchemaDescription, _ mappings: [RewriteMapping]?
+    ) {
+        (self.old, self.new, self.mappings) = (old, new, mappings)
+        var later: [String: String] = [:]
+        let said = mappings ?? []
+        for mapping in said {
+            if let source = mapping.source, let destination = mapping.destination {
+                later[source] = destination
+            }
+        }
+        let oldNames = Set(old.entities.map(\.name)).subtracting(said.compactMap(\.source))
+        let newNames = Set(new.entities.map(\.name)).subtracting(
+            said.compactMap(\.destination))
+        for entity in new.entities where newNames.contains(entity.name) {
+            if oldNames.contains(entity.name) {
+                later[entity.name] = entity.name
+            } else if let name = entity.previousName, oldNames.contains(name),
+                !newNames.contains(name)
+            {
+                later[name] = entity.name
+            }
+        }
+        self.later = later
+    }
+
+    /// Of an earlier entity.
+    func transform(of name: String) -> RewriteTransform? {
+        for case .transform(name, _, let transform) in mappings ?? [] { return transform }
+        return nil
+    }
+
+    /// The earlier property that an object of a pair of entities has a later one from.
+    private func source<Property>(
+        _ name: String, _ previousName: String?, _ former: [Property], _ all: [String],
+        _ nameOf: (Property) -> String
+    ) -> Property? {
+        if let same = former.first(where: { nameOf($0) == name }) { return same }
+        guard let previousName, !all.contains(previousName) else { return nil }
+        return former.first { nameOf($0) == previousName }
+    }
+
+    private func source(
+        ofAttribute attribute: AttributeDescription, _ before: String, _ after: String
+    ) -> AttributeDescription? {
+        source(
+            attribute.name, attribute.previousName, old.attributes(of: before),
+            new.attributes(of: after).map(\.name), \.name)
+    }
+
+    private func source(
+        ofRelationship relationship: RelationshipDescription, _ before: String, _ after: String
+    ) -> RelationshipDescription? {
+        source(
+            relationship.name, relationship.previousName, old.relationships(of: before),
+            new.relationships(of: after).map(\.name), \.name)
+    }
+
+    // MARK: Objects
+
+    /// The later objects, and the lists whose order is anything; nil where a to-one would lead to
+    /// two objects.
+    func migrated(
+        _ objects: [Int64: RewriteObject]
+    ) -> (objects: [Int64: RewriteObject], loose: [Int64: Set<String>])? {
+        var result: [Int64: RewriteObject] = [:]
+        for (uid, object) in objects {
+            guard let name = later[object.entityName],
+                let values = values(uid, object, as: name)
+            else { continue }
+            result[uid] = RewriteObject(entityName: name, values: values)
+        }
+        for (uid, object) in result {
+            guard let former = objects[uid] else { continue }
+            for relationship in new.relationships(of: object.entityName) {
+                let source = source(
+                    ofRelationship: relationship, former.entityName, object.entityName)
+                let links = source.flatMap { former.links[$0.name] } ?? []
+                let kept = links.filter { target in
+                    result[target].map {
+                        new.isKind($0.entityName, of: relationship.destinationEntityName)
+                    } ?? false
+                }
+                result[uid]?.links[relationship.name] = kept
+            }
+        }
+        let loose = addInverses(&result)
+        for (uid, object) in result {
+            for relationship in new.relationships(of: object.entityName) {
+                let links = object.links[relationship.name] ?? []
+                if relationship.kind == .toOne, links.count > 1 { return nil }
+                guard relationship.kind == .toManyUnordered else { continue }
+                result[uid]?.links[relationship.name] = links.sorted()
+            }
+        }
+        return (result, loose)
+    }
+
+    /// A link that one side has the other has too.
+    private func addInverses(_ result: inout [Int64: RewriteObject]) -> [Int64: Set<String>] {
+        var loose: [Int64: Set<String>] = [:]
+        let inverses = InverseTable(new)
+        for uid in result.keys.sorted() {
+            guard let object = result[uid] else { continue }
+            for entity in new.line(object.entityName) {
+                for relationship in entity.relationships {
+                    let path = PropertyPath(entity.name, relationship.name)
+                    guard let inverse = inverses.inverse(of: path) else { continue }
+                    for target in object.links[relationship.name] ?? []
+                    where result[target]?.links[inverse.name]?.contains(uid) == false {
+                        result[target]?.links[inverse.name]?.append(uid)
+                        loose[target, default: []].insert(inverse.name)
+                    }
+                }
+            }
+        }
+        return loose
+    }
+
+    private func values(
+        _ uid: Int64, _ object: RewriteObject, as name: String
+    ) -> [String: Value]? {
+        let transform = transform(of: object.entityName)
+        if transform == .dropsThirds, uid.isMultiple(of: 3) { return nil }
+        var values: [String: Value] = [:]
+        for attribute in new.attributes(of: name) {
+            let source = source(ofAttribute: attribute, object.entityName, name)
+            let stored = source.flatMap { object.values[$0.name] } ?? .null
+            let value =
+                source.flatMap { Self.converted(stored, from: $0.type, to: attribute.type) }
+                ?? .null
+            let staysNull = source != nil && attribute.isOptional && transform == nil
+            values[attribute.name] =
+                value == .null && !staysNull ? attribute.defaultValue : value
+        }
+        if case .splits(let text, let first, let second)? = transform,
+            case .string(let whole)? = object.values[text]
+        {
+            values[first] = .string(RewriteTransform.half(whole, isFirst: true))
+            values[second] = .string(RewriteTransform.half(whole, isFirst: false))
+        }
+        return values
+    }
+
+    /// What is inferred alone.
+    static func converted(
+        _ value: Value, from old: AttributeType, to new: AttributeType
+    ) -> Value? {
+        guard old != new, value != .null else { return value }
+        switch (value, new) {
+        case (.bool(let flag), .double): return .double(flag ? 1 : 0)
+        case (.int(let number), .double): return .double(Double(number))
+        case (.uint(let number), .double): return .double(Double(number))
+        case (.float(let number), .double): return .double(Double(number))
+        case (.bool(let flag), .float): return .float(flag ? 1 : 0)
+        case (.bool(let flag), .decimal): return .decimal(flag ? 1 : 0)
+        case (.int(let number), .decimal): return .decimal(Decimal(number))
+        case (.uint(let number), .decimal): return .decimal(Decimal(number))
+        case (.float(let number), .decimal): return .decimal(Decimal(Double(number)))
+        case (.double(let number), .decimal): return .decimal(Decimal(number))
+        case (.bool(let flag), _) where new.isSigned: return .int(flag ? 1 : 0)
+        case (.bool(let flag), _) where new.isUnsigned: return .uint(flag ? 1 : 0)
+        case (.int, _) where new.isSigned: return value
+        case (.uint, _) where new.isUnsigned: return value
+        case (.uint(let number), _) where new.isSigned: return .int(Int64(number))
+        case (.url(let text), .string): return .string(text)
+        case (.string(let text), .data): return .data(Array(text.utf8))
+        default: return nil
+        }
+    }
+
+    // MARK: What is lost
+
+    /// Whether objects, values or links are dropped.
+    func isLossy(_ objects: [Int64: RewriteObject]) -> Bool {
+        guard let (result, _) = migrated(objects) else { return true }
+        return objects.contains { uid, object in
+            guard let name = result[uid]?.entityName else { return true }
+            let names = new.attributes(of: name).compactMap {
+                source(ofAttribute: $0, object.entityName, name)?.name
+            }
+            if object.values.contains(where: { $0.value != .null && !names.contains($0.key) }) {
+                return true
+            }
+            return object.links.contains { link, targets in
+                !targets.allSatisfy { isKept(uid, object, link, $0, result, objects) }
+            }
+        }
+    }
+
+    /// Whether one side at least still has a link.
+    private func isKept(
+        _ uid: Int64, _ object: RewriteObject, _ link: String, _ target: Int64,
+        _ result: [Int64: RewriteObject], _ objects: [Int64: RewriteObject]
+    ) -> Bool {
+        func has(_ owner: Int64, _ former: String, _ name: String, _ other: Int64) -> Bool {
+            guard let object = result[owner] else { return false }
+            return new.relationships(of: object.entityName).contains { relationship in
+                source(ofRelationship: relationship, former, object.entityName)?.name == name
+                    && object.links[relationship.name]?.contains(other) == true
+            }
+        }
+        if has(uid, object.entityName, link, target) { return true }
+        let inverses = InverseTable(old)
+        guard let other = objects[target],
+            let owner = old.line(object.entityName).first(where: { entity in
+                entity.relationships.contains { $0.name == link }
+            }), let inverse = inverses.inverse(of: PropertyPath(owner.name, link))
+        else { return false }
+        return has(target, other.entityName, inverse.name, uid)
+    }
+}

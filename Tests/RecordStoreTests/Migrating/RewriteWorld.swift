@@ -1,0 +1,188 @@
+import PageStore
+import TestSupport
+import Testing
+
+@testable import RecordStore
+
+/// An object apart from its number, by which migrations do not name it: links are to the `uid` of
+/// others, which every entity's root declares.
+struct RewriteObject: Equatable {
+    var entityName: String
+    var values: [String: Value] = [:]
+    /// In the user's order where there is one, else ascending.
+    var links: [String: [Int64]] = [:]
+}
+
+/// What a store holds, by the objects' `uid`.
+struct RewriteWorld {
+    struct Place: Hashable {
+        var root: String
+        var number: UInt64
+    }
+
+    var objects: [Int64: RewriteObject] = [:]
+    private(set) var places: [Int64: Place] = [:]
+    /// The last number that is known to have been given out, by the root's name.
+    var lastNumbers: [String: UInt64] = [:]
+
+    init() {}
+
+    /// Reads all of a store, and checks it on the way.
+    init(_ database: RecordDatabase) throws {
+        let reader = try database.snapshot()
+        #expect(reader.check() == [])
+        let schema = database.schema
+        var uids: [Place: Int64] = [:]
+        var counts: [String: Int] = [:]
+        for root in schema.entities where root.superentityTag == nil {
+            let cursor = reader.recordCursor(root.hierarchy)
+            while try cursor.next() {
+                let row = try cursor.row()
+                let entity = schema.knownEntity(tag: row.entityTag)
+                var object = RewriteObject(entityName: entity.name)
+                for field in entity.fields where field.type != nil {
+                    object.values[field.name] = try reader.value(field, of: row)
+                }
+                guard case .int(let uid)? = object.values["uid"] else {
+                    Issue.record("\(entity.name) \(cursor.number.rawValue) has no uid")
+                    continue
+                }
+                let place = Place(root: root.name, number: cursor.number.rawValue)
+                #expect(objects[uid] == nil, "two objects have the uid \(uid)")
+                (objects[uid], places[uid], uids[place]) = (object, place, uid)
+                for tag in entity.ancestorTags {
+                    counts[schema.knownEntity(tag: tag).name, default: 0] += 1
+                }
+                lastNumbers[root.name] = max(lastNumbers[root.name] ?? 0, place.number)
+            }
+        }
+        for entity in schema.entities {
+            #expect(try reader.recordCount(of: entity) == counts[entity.name] ?? 0)
+        }
+        try readLinks(reader, uids)
+        try checkIndexes(reader)
+    }
+
+    private mutating func readLinks(
+        _ reader: RecordReader, _ uids: [Place: Int64]
+    ) throws {
+        let schema = reader.schema
+        for (uid, place) in places {
+            guard let name = objects[uid]?.entityName, let entity = schema.entity(named: name)
+            else { continue }
+            for relationship in entity.relationships {
+                let target = schema.knownEntity(tag: relationship.destinationTag)
+                let root = schema.knownEntity(tag: target.hierarchy.rootTag).name
+                let numbers = try reader.linkedNumbers(
+                    relationship, of: ObjectNumber(place.number))
+                let links = numbers.compactMap {
+                    uids[Place(root: root, number: $0.rawValue)]
+                }
+                #expect(links.count == numbers.count, "a link leads nowhere")
+                objects[uid]?.links[relationship.name] =
+                    relationship.kind == .toManyOrdered ? links : links.sorted()
+            }
+        }
+    }
+
+    /// A fetch by an index finds what a scan finds.
+    private func checkIndexes(_ reader: RecordReader) throws {
+        let schema = reader.schema
+        for index in schema.indexes {
+            let entity = schema.knownEntity(tag: index.entityTag)
+            let cursor = reader.recordCursor(entity.hierarchy)
+            var foundCount = 0
+            while try cursor.next() {
+                let row = try cursor.row()
+                guard entity.tags.contains(row.entityTag) else { continue }
+                var key = reader.keyEncoder(columnCount: index.columns.count)
+                try reader.append(index.columns, of: row, to: &key)
+                var isFound = false
+                try reader.forEachNumber(in: index, equalTo: key) { number in
+                    isFound = number == cursor.number
+                    return !isFound
+                }
+                #expect(isFound, "\(index.treeName) lacks object \(cursor.number.rawValue)")
+                foundCount += 1
+            }
+            var entryCount = 0
+            let entries = reader.indexCursor(index)
+            while try entries.next() { entryCount += 1 }
+            #expect(entryCount == foundCount, "\(index.treeName)")
+        }
+    }
+
+    /// What two worlds differ in, in words; nil where they are equal.
+    static func difference(
+        _ found: [Int64: RewriteObject], _ expected: [Int64: RewriteObject]
+    ) -> String? {
+        for uid in Set(found.keys).union(expected.keys).sorted() {
+            guard let object = found[uid] else { return "object \(uid) is gone" }
+            guard let other = expected[uid] else { return "object \(uid) is still there" }
+            guard object != other else { continue }
+            guard object.entityName == other.entityName else {
+                return "object \(uid) is \(object.entityName), not \(other.entityName)"
+            }
+            for name in Set(object.values.keys).union(other.values.keys).sorted()
+            where object.values[name] != other.values[name] {
+                return "\(object.entityName).\(name) of \(uid) is "
+                    + "\(brief(object.values[name])), not \(brief(other.values[name]))"
+            }
+            for name in Set(object.links.keys).union(other.links.keys).sorted()
+            where object.links[name] != other.links[name] {
+                return "\(object.entityName).\(name) of \(uid) leads to "
+                    + "\(brief(object.links[name])), not \(brief(other.links[name]))"
+            }
+        }
+        return nil
+    }
+
+    private static func brief<Element>(_ value: Element?) -> String {
+        value.map { String("\($0)".prefix(80)) } ?? "nothing"
+    }
+}
+
+/// A description by names, as a reader would look things up in it.
+extension SchemaDescription {
+    func entityNamed(_ name: String) -> EntityDescription? {
+        entities.first { $0.name == name }
+    }
+
+    func indexOf(_ name: String) -> Int? { entities.firstIndex { $0.name == name } }
+
+    /// An entity and those above it.
+    func line(_ name: String) -> [EntityDescription] {
+        var line: [EntityDescription] = []
+        var current = entityNamed(name)
+        while let entity = current, line.count <= entities.count {
+            line.append(entity)
+            current = entity.superentityName.flatMap { entityNamed($0) }
+        }
+        return line
+    }
+
+    func root(_ name: String) -> String { line(name).last?.name ?? name }
+
+    func isKind(_ name: String, of other: String) -> Bool {
+        line(name).contains { $0.name == other }
+    }
+
+    func attributes(of name: String) -> [AttributeDescription] { line(name).flatMap(\.attributes) }
+
+    func relationships(of name: String) -> [RelationshipDescription] {
+        line(name).flatMap(\.relationships)
+    }
+
+    /// The next model version is compared with this one.
+    mutating func forgetEarlierNames() {
+        for index in entities.indices {
+            entities[index].previousName = nil
+            for number in entities[index].attributes.indices {
+                entities[index].attributes[number].previousName = nil
+            }
+            for number in entities[index].relationships.indices {
+                entities[index].relationships[number].previousName = nil
+            }
+        }
+    }
+}
