@@ -1,0 +1,176 @@
+import PageStore
+import Testing
+
+@testable import RecordStore
+
+/// What random models found in migrations that write records.
+@Suite struct RewriteLossTests {
+    private static func attribute(_ name: String, _ value: Int64) -> AttributeDescription {
+        AttributeDescription(name: name, type: .int64, isOptional: true, defaultValue: .int(value))
+    }
+
+    private func open(
+        _ entities: [EntityDescription], _ files: MemoryFileSystem, allowsLoss: Bool = false
+    ) throws -> RecordDatabase {
+        let schema = SchemaDescription(modelVersion: "V", entities: entities)
+        return try RecordDatabase.open(.file("store"), schema: schema, files: files) { _ in
+            [MigrationStep(schema, allowsLoss: allowsLoss)]
+        }
+    }
+
+    /// An object of each entity, in their order; the first leads to the second.
+    private func files(_ entities: [EntityDescription]) throws -> MemoryFileSystem {
+        let files = MemoryFileSystem()
+        let database = try open(entities, files)
+        let transaction = try database.beginWrite()
+        var numbers: [(entity: EntityLayout, number: ObjectNumber)] = []
+        for description in entities where !description.isAbstract {
+            let entity = try #require(database.schema.entity(named: description.name))
+            let number = try transaction.allocateNumber(in: entity.hierarchy)
+            numbers.append((entity, number))
+        }
+        var batch = RecordBatch()
+        for (index, (entity, number)) in numbers.enumerated() {
+            let row = entity.emptyRow()
+            defer { row.deallocate() }
+            if index == 0, numbers.count > 1 {
+                for relationship in entity.relationships {
+                    if let field = relationship.field {
+                        row.setLink(numbers[1].number, at: field.byteOffset)
+                    } else {
+                        batch.setLinks(relationship, owner: number, [numbers[1].number])
+                    }
+                }
+            }
+            batch.insert(entity, number, row: row)
+        }
+        try transaction.apply(batch)
+        try transaction.commit()
+        try database.close()
+        return files
+    }
+
+    private func values(_ name: String, _ database: RecordDatabase) throws -> [Value] {
+        let reader = try database.snapshot()
+        #expect(reader.check() == [])
+        let root = try #require(database.schema.entities.first { $0.field(named: name) != nil })
+        var values: [Value] = []
+        let cursor = reader.recordCursor(root.hierarchy)
+        while try cursor.next() {
+            let row = try cursor.row()
+            let entity = database.schema.knownEntity(tag: row.entityTag)
+            let field = try #require(entity.field(named: name))
+            values.append(try reader.value(field, of: row))
+        }
+        return values
+    }
+
+    @Test func `an attribute that moves up gives objects that never had it its default`() throws {
+        let files = try files([
+            EntityDescription(
+                name: "Car", className: "Car", superentityName: "Vehicle",
+                attributes: [Self.attribute("seats", 5)]),
+            EntityDescription(name: "Bike", className: "Bike", superentityName: "Vehicle"),
+            EntityDescription(name: "Vehicle", className: "Vehicle", isAbstract: true),
+        ])
+        let database = try open(
+            [
+                EntityDescription(name: "Car", className: "Car", superentityName: "Vehicle"),
+                EntityDescription(name: "Bike", className: "Bike", superentityName: "Vehicle"),
+                EntityDescription(
+                    name: "Vehicle", className: "Vehicle", isAbstract: true,
+                    attributes: [Self.attribute("seats", 7)]),
+            ], files)
+        #expect(try values("seats", database) == [.int(5), .int(7)])
+        try database.close()
+    }
+
+    private static func owners(
+        _ kind: RelationshipDescription.Kind, isThere: Bool = true
+    ) -> [EntityDescription] {
+        [
+            EntityDescription(
+                name: "Pot", className: "Pot",
+                relationships: isThere
+                    ? [
+                        RelationshipDescription(
+                            name: "plant", destinationEntityName: "Plant", inverseName: "pots",
+                            kind: kind)
+                    ] : []),
+            EntityDescription(
+                name: "Plant", className: "Plant",
+                relationships: [
+                    RelationshipDescription(
+                        name: "pots", destinationEntityName: "Pot",
+                        inverseName: isThere ? "plant" : nil, kind: .toManyUnordered)
+                ]),
+        ]
+    }
+
+    @Test(arguments: [RelationshipDescription.Kind.toOne, .toManyUnordered, .toManyOrdered])
+    func `a side of a relationship goes, and the other one keeps the links`(
+        kind: RelationshipDescription.Kind
+    ) throws {
+        let files = try files(Self.owners(kind))
+        let database = try open(Self.owners(kind, isThere: false), files)
+        let reader = try database.snapshot()
+        #expect(reader.check() == [])
+        let plant = try #require(database.schema.entity(named: "Plant"))
+        let pots = try #require(plant.relationship(named: "pots"))
+        #expect(try reader.linkedNumbers(pots, of: ObjectNumber(1)) == [ObjectNumber(1)])
+        try database.close()
+    }
+
+    @Test func `a list that one entity of a hierarchy keeps is not lost by another unasked`()
+        throws
+    {
+        let list = RelationshipDescription(
+            name: "things", destinationEntityName: "Thing", kind: .toManyUnordered)
+        func entities(_ isMoved: Bool) -> [EntityDescription] {
+            [
+                EntityDescription(
+                    name: "Box", className: "Box", superentityName: "Base"),
+                EntityDescription(name: "Thing", className: "Thing"),
+                EntityDescription(
+                    name: "Bag", className: "Bag", superentityName: "Base",
+                    relationships: isMoved ? [list] : []),
+                EntityDescription(
+                    name: "Base", className: "Base", isAbstract: true,
+                    relationships: isMoved ? [] : [list]),
+            ]
+        }
+        let files = try files(entities(false))
+        let error = #expect(throws: StoreError.self) { try open(entities(true), files) }
+        #expect(error?.code == .schemaMismatch)
+        #expect(error?.message.contains("Base.things is gone") == true)
+        try open(entities(true), files, allowsLoss: true).close()
+    }
+
+    @Test func `an inverse below the destination of its relationship goes through a migration`()
+        throws
+    {
+        func entities(_ type: AttributeType) -> [EntityDescription] {
+            [
+                EntityDescription(
+                    name: "Owner", className: "Owner",
+                    attributes: [AttributeDescription(name: "id", type: type, isOptional: true)],
+                    relationships: [
+                        RelationshipDescription(
+                            name: "pets", destinationEntityName: "Animal", kind: .toManyUnordered)
+                    ]),
+                EntityDescription(
+                    name: "Dog", className: "Dog", superentityName: "Animal",
+                    relationships: [
+                        RelationshipDescription(
+                            name: "owner", destinationEntityName: "Owner", inverseName: "pets",
+                            kind: .toManyUnordered)
+                    ]),
+                EntityDescription(name: "Animal", className: "Animal"),
+            ]
+        }
+        let files = try files(entities(.int64))
+        let database = try open(entities(.double), files)
+        #expect(try values("id", database) == [.null])
+        try database.close()
+    }
+}
