@@ -38,6 +38,8 @@ package struct RecordBatch: ~Copyable {
 
     private(set) var changes: [Change]
     private(set) var linkChanges: [LinkChange] = []
+    /// How many targets whole lists have.
+    private var linkedCount = 0
     private let rows = ByteBuffer(capacity: 1024)
     /// Rows that lie with whoever lends them.
     private var lent: [RowView]
@@ -63,8 +65,8 @@ package struct RecordBatch: ~Copyable {
 
     package var isEmpty: Bool { changes.isEmpty && linkChanges.isEmpty }
 
-    /// What the records take that were copied into the batch.
-    var sizeInBytes: Int { rows.count }
+    /// What the records and links take that were copied into the batch.
+    var sizeInBytes: Int { rows.count + 64 * linkChanges.count + 8 * linkedCount }
 
     /// - Parameter isLent: the row stays as it is until the batch is applied, so that it need not
     ///   be copied when it is in the stored form already.
@@ -105,6 +107,7 @@ package struct RecordBatch: ~Copyable {
         _ relationship: RelationshipLayout, owner: ObjectNumber, _ targets: [ObjectNumber]
     ) {
         linkChanges.append(.set(relationship, owner, targets))
+        linkedCount += targets.count
     }
 
     package mutating func addLink(

@@ -1,9 +1,10 @@
+import TestSupport
 import Testing
 
 @testable import ObjectGraph
 
 /// Transactions whose commits one write makes durable are told to the view one after the other.
-@Suite(.timeLimit(.minutes(1))) struct CommitGroupTests {
+@Suite(.timeLimit(.minutes(hangMinutes))) struct CommitGroupTests {
     /// The view was moved to the newest commit of the group, and told of the first one's changes
     /// alone: it showed rows that nothing had announced.
     @Test func `the view sees of a group what the transactions announced`() throws {

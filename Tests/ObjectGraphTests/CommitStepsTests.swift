@@ -1,11 +1,12 @@
 import Primitives
 import RecordStore
+import TestSupport
 import Testing
 
 @testable import ObjectGraph
 
 /// What subscribers learn of commits, and in which order.
-@Suite(.timeLimit(.minutes(1))) struct CommitStepsTests {
+@Suite(.timeLimit(.minutes(hangMinutes))) struct CommitStepsTests {
     private final class Recorder: StepSubscriber {
         let needsChanges: Bool
         private let received = Mutex<[CommitStep]>([])

@@ -1,8 +1,9 @@
 import ObjectGraph
+import TestSupport
 import Testing
 
 /// A stack that reads what another one writes: as good as another process to the system.
-@Suite(.timeLimit(.minutes(1))) struct ExternalCommitTests {
+@Suite(.timeLimit(.minutes(hangMinutes))) struct ExternalCommitTests {
     private let queue = DispatchQueue(label: "view")
 
     private func stack(_ url: URL, isReadOnly: Bool = false) throws -> DataStack {

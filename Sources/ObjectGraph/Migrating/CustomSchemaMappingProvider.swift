@@ -83,7 +83,9 @@ public final class CustomSchemaMappingProvider: SchemaMappingProvider, Hashable 
             let destination = createDestination()
             destination.enumerateAttributes { attribute, sourceAttribute in
                 guard let sourceAttribute else { return }
-                destination[attribute] = source[sourceAttribute]
+                let value = source[sourceAttribute]
+                // A required attribute that had no value keeps its default.
+                if value != nil || attribute.isOptional { destination[attribute] = value }
             }
         }
 

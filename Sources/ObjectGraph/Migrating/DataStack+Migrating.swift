@@ -108,6 +108,8 @@ extension DataStack {
             ) { path.versions(from: $0) }
         } catch {
             guard error.code == .schemaMismatch else { throw CoreStoreError(error) }
+            // The error has no place for what exactly is in the way.
+            Log.message(.warning, error.description)
             throw .mappingModelNotFound(
                 localStoreURL: storage.fileURL, targetModelVersion: modelVersion)
         }

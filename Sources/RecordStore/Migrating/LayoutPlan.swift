@@ -49,7 +49,12 @@ struct LayoutPlan {
         let (edits, impossible) = (later.edits, later.impossible)
         isEmpty = edits.isEmpty
         guard impossible.isEmpty else { throw Self.mismatch(impossible) }
-        guard !isEmpty else { return }
+        guard !isEmpty else {
+            // Of another version name, and with other indexes.
+            let layout = stored.storedLayout ?? StoredLayout(declaredBy: stored)
+            schema = try Schema(wanted, layout: layout.bytes, page: PageID(0))
+            return
+        }
         renamedTrees = later.names.renamedTrees(of: stored)
         var editor = LayoutEditor(
             stored.storedLayout ?? StoredLayout(declaredBy: stored), wanted)

@@ -30,7 +30,9 @@ struct RecordRewrite {
                 batch.sizeInBytes < Self.batchSizeInBytesMax
             {
                 if try body(&batch, cursor.number, cursor.row()) { count += 1 }
-                next = ObjectNumber(cursor.number.rawValue + 1)
+                let (number, isLast) = cursor.number.rawValue.addingReportingOverflow(1)
+                guard !isLast else { throw .corrupt(nil, "a record has the largest number") }
+                next = ObjectNumber(number)
                 isValid = try cursor.next()
             }
             try transaction.apply(batch)

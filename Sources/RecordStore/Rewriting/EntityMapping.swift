@@ -39,7 +39,7 @@ struct EntityPairs {
     private(set) var mappers: [String: RecordMapper] = [:]
 
     /// What no mapping names is inferred: an entity of the same name, or of the earlier name that
-    /// the later one gives. Throws `schemaMismatch` for a mapping of what neither version has, and
+    /// the later one gives. Throws `invalidArgument` for a mapping of what a version has not, and
     /// for two of one entity.
     init(
         from stored: SchemaDescription, to wanted: SchemaDescription, _ mappings: [EntityMapping]?
@@ -70,7 +70,7 @@ struct EntityPairs {
         var known = Set(schema.entities.map(\.name))
         for name in names where known.remove(name) == nil {
             throw StoreError(
-                .schemaMismatch,
+                .invalidArgument,
                 "the mapping names “\(name)” twice, or it is no entity of the version "
                     + "“\(schema.modelVersion)”")
         }

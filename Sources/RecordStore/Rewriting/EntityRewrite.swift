@@ -28,6 +28,8 @@ struct EntityRewrite {
     /// Earlier attributes that are nil from here on.
     private var cleared: [FieldLayout] = []
     private let mapper: RecordMapper?
+    /// Whether links may be dropped.
+    private let allowsLoss: Bool
     private let sourceFields: MappedFields
     private var destinationFields: MappedFields
 
@@ -44,7 +46,7 @@ struct EntityRewrite {
     /// - Parameter name: of an entity of the file that a later one is.
     init?(
         _ name: String, _ lineage: SchemaLineage, _ both: Schema, _ numbers: NumberMaps,
-        _ initialValues: [PropertyPath: any InitialValue]
+        _ step: MigrationStep
     ) {
         guard let later = lineage.pairs.later[name],
             let source = both.entity(named: lineage.bothName(name)),
@@ -54,6 +56,7 @@ struct EntityRewrite {
         self.destination = destination
         isInPlace = source == destination
         mapper = lineage.pairs.mappers[name]
+        allowsLoss = step.allowsLoss || step.mappings != nil
         let attributes = lineage.before.attributes(of: later)
         sourceFields = MappedFields(
             name,
@@ -76,7 +79,7 @@ struct EntityRewrite {
                 Assignment(
                     field: field, attribute: attribute,
                     source: inferred.flatMap { source.field(named: lineage.bothName($0)) },
-                    initialValue: initialValues[path]))
+                    initialValue: step.initialValues[path]))
         }
         if isInPlace {
             cleared = attributes.compactMap { path, _ in
@@ -124,7 +127,15 @@ struct EntityRewrite {
                 changed.setValue(value, assignment.field)
             }
             for link in links {
-                let target = row.link(at: link.source.byteOffset).flatMap { link.targets[$0] }
+                let former = row.link(at: link.source.byteOffset)
+                let target = try former.flatMap { number throws(StoreError) in
+                    try link.targets.later(number)
+                }
+                guard former == nil || target != nil || allowsLoss else {
+                    throw LossCheck.refusal(
+                        "object \(number.rawValue) has a \(destination.name).\(link.field.name), "
+                            + "which leads to another entity now")
+                }
                 changed.setLink(target, at: link.field.byteOffset)
             }
         } catch {
@@ -140,7 +151,7 @@ struct EntityRewrite {
     ) throws(StoreError) {
         guard value == .null, !attribute.isOptional, !isInPlace || mapper != nil else { return }
         throw StoreError(
-            .schemaMismatch,
+            .invalidArgument,
             "\(destination.name).\(attribute.name) may not be nil, and object \(number.rawValue) "
                 + "has no value")
     }
@@ -151,9 +162,12 @@ struct EntityRewrite {
         let attribute = assignment.attribute
         if let source = assignment.source {
             let stored = try reader.value(source, of: row)
-            if let value = ValueConversion.value(stored, as: attribute.type), value != .null {
-                return value
+            guard let value = ValueConversion.value(stored, as: attribute.type) else {
+                throw StoreError(
+                    .invalidArgument,
+                    "\(destination.name).\(attribute.name) has no place for \(stored)")
             }
+            if value != .null { return value }
             // Nil stays nil, but where that is no value any more.
             guard !attribute.isOptional else { return .null }
         }

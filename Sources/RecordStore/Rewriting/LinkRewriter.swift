@@ -5,6 +5,8 @@ struct LinkRewriter {
     private let link: LinkRewrite
     private let transaction: RecordTransaction
     private let progress: MigrationProgressCount
+    /// The tags of entities whose objects are removed when all is written.
+    private let goingTags: Set<UInt16>
     /// Whether links may be dropped whose objects are gone.
     private let allowsLoss: Bool
 
@@ -12,8 +14,9 @@ struct LinkRewriter {
 
     init(
         _ link: LinkRewrite, _ transaction: RecordTransaction, _ progress: MigrationProgressCount,
-        allowsLoss: Bool
+        goingTags: Set<UInt16>, allowsLoss: Bool
     ) {
+        self.goingTags = goingTags
         self.link = link
         self.transaction = transaction
         self.progress = progress
@@ -39,9 +42,9 @@ struct LinkRewriter {
         let owners = schema.knownEntity(tag: link.destination.sourceTag)
         try RecordRewrite(transaction, source).visit { batch, number, row throws(StoreError) in
             try progress.count()
-            guard link.ownerTags.contains(row.entityTag), let owner = link.owners[number] else {
-                return false
-            }
+            guard link.ownerTags.contains(row.entityTag),
+                let owner = try link.owners.later(number)
+            else { return false }
             let targets = try targets(of: number)
             guard !targets.isEmpty, try isThere(owner, owners) else { return false }
             try body(&batch, owner, targets)
@@ -54,7 +57,7 @@ struct LinkRewriter {
         let kind = schema.knownEntity(tag: link.destination.destinationTag)
         var targets: [ObjectNumber] = []
         for number in try transaction.linkedNumbers(link.source, of: owner) {
-            if let target = link.targets[number], try isThere(target, kind) {
+            if let target = try link.targets.later(number), try isThere(target, kind) {
                 targets.append(target)
             } else if !allowsLoss {
                 throw LossCheck.refusal(
@@ -69,7 +72,7 @@ struct LinkRewriter {
         _ number: ObjectNumber, _ entity: EntityLayout
     ) throws(StoreError) -> Bool {
         try transaction.withRow(number, in: entity.hierarchy) {
-            entity.tags.contains($0.entityTag)
+            entity.tags.contains($0.entityTag) && !goingTags.contains($0.entityTag)
         } ?? false
     }
 
@@ -85,7 +88,7 @@ struct LinkRewriter {
         }
         guard targets.count == 1 else {
             throw StoreError(
-                .schemaMismatch,
+                .invalidArgument,
                 "\(relationship.name) leads to one object now, and object \(owner.rawValue) has "
                     + "\(targets.count)")
         }
@@ -137,7 +140,7 @@ struct LinkRewriter {
         _ second: ObjectNumber
     ) -> StoreError {
         StoreError(
-            .schemaMismatch,
+            .invalidArgument,
             "\(relationship.name) of object \(object.rawValue) would lead to two objects, "
                 + "\(first.rawValue) and \(second.rawValue)")
     }

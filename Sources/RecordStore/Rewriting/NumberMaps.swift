@@ -5,8 +5,14 @@ struct NumberMap {
     /// What is added to a number; nil where no object goes there.
     let offset: UInt64?
 
-    subscript(number: ObjectNumber) -> ObjectNumber? {
-        offset.map { ObjectNumber(number.rawValue + $0) }
+    /// Nil where the object goes nowhere; throws `corrupt` for a number that no object has.
+    func later(_ number: ObjectNumber) throws(StoreError) -> ObjectNumber? {
+        guard let offset else { return nil }
+        let (later, isTooLarge) = number.rawValue.addingReportingOverflow(offset)
+        guard !isTooLarge, later <= NumberReserve.numberMax else {
+            throw .corrupt(nil, "the number \(number.rawValue) is larger than any object's")
+        }
+        return ObjectNumber(later)
     }
 }
 

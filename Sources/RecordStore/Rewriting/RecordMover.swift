@@ -21,7 +21,7 @@ struct RecordMover {
             return try transaction.catalog.lastNumber(root.hierarchy, of: transaction.editor)
         }
         let entities = lineage.stored.entities.compactMap {
-            EntityRewrite($0.name, lineage, schema, numbers, plan.step.initialValues)
+            EntityRewrite($0.name, lineage, schema, numbers, plan.step)
         }
         let links = LinkRewrite.all(lineage, schema, numbers)
         let hierarchies = Dictionary(grouping: entities, by: \.source.hierarchy)
@@ -38,8 +38,12 @@ struct RecordMover {
                 Catalog.numberKey(root.hierarchy), last, in: transaction.editor)
         }
         let allowsLoss = plan.step.allowsLoss || plan.step.mappings != nil
+        let going = schema.entities.filter { lineage.after[$0.name] == nil }
         for link in links {
-            try LinkRewriter(link, transaction, progress, allowsLoss: allowsLoss).run()
+            try LinkRewriter(
+                link, transaction, progress, goingTags: Set(going.map(\.tag)),
+                allowsLoss: allowsLoss
+            ).run()
         }
         try clearLinks(allowsLoss: allowsLoss)
     }
@@ -83,7 +87,7 @@ struct RecordMover {
             defer { changed.deallocate() }
             if entity.isInPlace {
                 batch.update(entity.destination, number, row: changed)
-            } else if let later = maps[row.entityTag]?[number] {
+            } else if let later = try maps[row.entityTag]?.later(number) {
                 batch.insert(entity.destination, later, row: changed)
             } else {
                 throw .corrupt(nil, "object \(number.rawValue) has no number to be moved to")

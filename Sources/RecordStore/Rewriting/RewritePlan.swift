@@ -46,35 +46,53 @@ struct RewritePlan {
                 lineage.isMapped(name) || lineage.before[name]?.isAbstract == true
             }
         }
-        return lineage.impossible.filter { edit in
-            switch edit {
-            case .typeChanged(let path, let old, let new):
-                !ValueConversion.isInferred(from: old, to: new) && !isMapped(path)
-            case .codingChanged(let path, _): !isMapped(path)
-            case .inverseChanged(let path, let old, let new?):
-                // Two relationships that were none of each other's inverses.
-                isSource(path, lineage) && isSource(new, lineage)
-                    && old.map { isSame($0, new, lineage) } != true
-            default: false
+        return unpaired(lineage)
+            + lineage.impossible.filter { edit in
+                switch edit {
+                case .typeChanged(let path, let old, let new):
+                    !ValueConversion.isInferred(from: old, to: new) && !isMapped(path)
+                case .codingChanged(let path, _): !isMapped(path)
+                default: false
+                }
+            }
+    }
+
+    /// Two relationships that are inverses now and were not: links of the one are not those of the
+    /// other.
+    private static func unpaired(_ lineage: SchemaLineage) -> [SchemaEdit] {
+        var edits: [SchemaEdit] = []
+        for entity in lineage.wanted.entities {
+            for relationship in entity.relationships {
+                let path = PropertyPath(entity.name, relationship.name)
+                guard let inverse = lineage.after.inverse(of: path) else { continue }
+                let own = sources(of: path, lineage)
+                let others = sources(of: inverse, lineage)
+                guard !own.isEmpty, !others.isEmpty else { continue }
+                // What only mirrors the other side has no links to keep.
+                let isMirrored =
+                    relationship.kind == .toOne
+                    && lineage.after.relationship(inverse)?.kind == .toManyUnordered
+                let lost =
+                    isMirrored
+                    ? nil
+                    : own.first { source in
+                        lineage.before.inverse(of: source).map { !others.contains($0) } ?? true
+                    }
+                guard let lost else { continue }
+                edits.append(
+                    .inverseChanged(path, from: lineage.before.inverse(of: lost), to: inverse))
             }
         }
+        return edits
     }
 
-    private static func isSource(_ path: PropertyPath, _ lineage: SchemaLineage) -> Bool {
-        lineage.pairedKinds(of: path.entityName).contains {
-            lineage.source(ofRelationship: path, in: $0) != nil
-        }
-    }
-
-    /// Whether a later relationship takes its links from an earlier one, named as the later
-    /// version has it.
-    private static func isSame(
-        _ old: PropertyPath, _ new: PropertyPath, _ lineage: SchemaLineage
-    ) -> Bool {
-        lineage.pairedKinds(of: new.entityName).allSatisfy { name in
-            guard let source = lineage.source(ofRelationship: new, in: name) else { return true }
-            return source == old || lineage.paths[source] == old
-        }
+    private static func sources(
+        of path: PropertyPath, _ lineage: SchemaLineage
+    ) -> Set<PropertyPath> {
+        Set(
+            lineage.pairedKinds(of: path.entityName).compactMap {
+                lineage.source(ofRelationship: path, in: $0)
+            })
     }
 
     /// New attributes of entities that keep their place, of which some records get a value.

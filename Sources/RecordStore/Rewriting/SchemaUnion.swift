@@ -160,7 +160,10 @@ struct SchemaUnion {
             copy.relationships[index].inverseName = inverse.name
         }
         copy.indexes = former.indexes.filter(entity.indexes.contains)
-        copy.uniqueConstraints = former.uniqueConstraints.filter(entity.uniqueConstraints.contains)
+        // Values that the program makes may be equal: such a constraint is built and checked anew.
+        let isMapped = lineage.pairedKinds(of: entity.name).contains { lineage.isMapped($0) }
+        copy.uniqueConstraints =
+            isMapped ? [] : former.uniqueConstraints.filter(entity.uniqueConstraints.contains)
         return copy
     }
 }

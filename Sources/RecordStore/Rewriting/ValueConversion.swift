@@ -26,9 +26,16 @@ enum ValueConversion {
         case (.data, .string(let text)): .data(Array(text.utf8))
         case (.float, _): value.approximation.map { .float(Float($0)) }
         case (.double, _): value.approximation.map { .double($0) }
-        case (.decimal, _): value.approximation == nil ? nil : .decimal(value.decimal)
+        case (.decimal, _): decimal(value)
         default: wholeNumber(value, type)
         }
+    }
+
+    /// Numbers that a decimal cannot hold have no place.
+    private static func decimal(_ value: Value) -> Value? {
+        guard let number = value.approximation else { return nil }
+        let decimal = value.decimal
+        return decimal.isNaN && !number.isNaN ? nil : .decimal(decimal)
     }
 
     private static func flag(_ value: Value) -> Value? {

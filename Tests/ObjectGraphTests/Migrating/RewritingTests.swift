@@ -401,4 +401,87 @@ import Testing
         }
         rest.unsafeRemoveAllPersistentStoresAndWait()
     }
+
+    enum More {
+        final class Person: CoreStoreObject {
+            @Field.Stored("name") var name: String = ""
+            @Field.Stored("initial") var initial: String?
+        }
+    }
+
+    enum Less {
+        final class Person: CoreStoreObject {
+            @Field.Stored("name") var name: String = ""
+        }
+    }
+
+    /// The file kept the earlier version's name, and the step was foreseen as one from V1 to V1.
+    @Test func `a mapped version that only adds is the file's afterwards`() async throws {
+        defer { remove() }
+        let less = makeStack(
+            CoreStoreSchema(modelVersion: "Less", entities: [Entity<Less.Person>("Person")]))
+        try less.addStorageAndWait(LocalStore(fileURL: url))
+        try less.perform { $0.create(Into<Less.Person>()).name = "Ada" }
+        less.unsafeRemoveAllPersistentStoresAndWait()
+        let more = makeStack(
+            CoreStoreSchema(
+                modelVersion: "More",
+                entities: [Entity<More.Person>("Person", uniqueConstraints: [[\.$initial]])]))
+        let provider = CustomSchemaMappingProvider(
+            from: "Less", to: "More",
+            entityMappings: [
+                .transformEntity(
+                    sourceEntity: "Person", destinationEntity: "Person",
+                    transformer: { source, create in
+                        let person = create()
+                        person["name"] = source["name"]
+                        person["initial"] = (source["name"] as? String)?.prefix(1).description
+                    })
+            ])
+        let storage = LocalStore(fileURL: url, migrationMappingProviders: [provider])
+        #expect(
+            try more.requiredMigrationsForStorage(storage)
+                == [.heavyweight(sourceVersion: "Less", destinationVersion: "More")])
+        try await add(more, provider)
+        let initial = try queue.sync {
+            try more.fetchOne(From<More.Person>().where(\.$initial == "A"))?.name
+        }
+        #expect(initial == "Ada")
+        more.unsafeRemoveAllPersistentStoresAndWait()
+        #expect(try more.requiredMigrationsForStorage(storage) == [])
+    }
+
+    /// Objects of a constraint that was there were not compared when a mapping made their values.
+    @Test func `a mapping that makes two objects equal is refused`() async throws {
+        defer { remove() }
+        let entity = Entity<Less.Person>("Person", uniqueConstraints: [[\.$name]])
+        let less = makeStack(CoreStoreSchema(modelVersion: "Less", entities: [entity]))
+        try less.addStorageAndWait(LocalStore(fileURL: url))
+        try less.perform { transaction in
+            transaction.create(Into<Less.Person>()).name = "ada"
+            transaction.create(Into<Less.Person>()).name = "Ada"
+        }
+        less.unsafeRemoveAllPersistentStoresAndWait()
+        let more = makeStack(
+            CoreStoreSchema(
+                modelVersion: "More",
+                entities: [Entity<More.Person>("Person", uniqueConstraints: [[\.$name]])]))
+        let provider = CustomSchemaMappingProvider(
+            from: "Less", to: "More",
+            entityMappings: [
+                .transformEntity(
+                    sourceEntity: "Person", destinationEntity: "Person",
+                    transformer: { source, create in
+                        create()["name"] = (source["name"] as? String)?.lowercased()
+                    })
+            ])
+        var failure: CoreStoreError?
+        do { try await add(more, provider) } catch { failure = error as? CoreStoreError }
+        #expect(failure?.storeError?.code == .duplicateValues)
+        let again = makeStack(CoreStoreSchema(modelVersion: "Less", entities: [entity]))
+        try again.addStorageAndWait(LocalStore(fileURL: url))
+        let names = try queue.sync { try again.fetchAll(From<Less.Person>()).map(\.name) }
+        #expect(names == ["ada", "Ada"])
+        again.unsafeRemoveAllPersistentStoresAndWait()
+    }
 }

@@ -1,11 +1,12 @@
 import Dispatch
 import Primitives
+import TestSupport
 import Testing
 
 @testable import ObjectGraph
 
 /// When the view shows a commit, and what a completion sees.
-@Suite(.timeLimit(.minutes(1))) struct DeliveryTests {
+@Suite(.timeLimit(.minutes(hangMinutes))) struct DeliveryTests {
     /// What completions have seen so far.
     private final class Seen: Sendable {
         private let values = Mutex<[Int]>([])

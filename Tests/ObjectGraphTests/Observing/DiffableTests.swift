@@ -97,7 +97,7 @@ private final class Table: DiffableDataSourceTarget {
 }
 
 /// Versions of lists shown by batch updates.
-@Suite(.timeLimit(.minutes(2))) struct DiffableTests {
+@Suite(.timeLimit(.minutes(hangMinutes))) struct DiffableTests {
     private typealias Adapter = DiffableDataSource.BaseAdapter<Dog, Table>
 
     private func add(_ stack: DataStack, _ count: Int) throws {

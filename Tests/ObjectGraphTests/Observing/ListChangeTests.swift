@@ -1,10 +1,11 @@
 import Dispatch
+import TestSupport
 import Testing
 
 @testable import ObjectGraph
 
 /// The changes of a list as values: differences, stages, sequences.
-@Suite(.timeLimit(.minutes(1))) struct ListChangeTests {
+@Suite(.timeLimit(.minutes(hangMinutes))) struct ListChangeTests {
     private static func add(_ stack: DataStack, _ names: [String], age: Int) throws {
         try stack.perform(synchronous: { transaction in
             for name in names {

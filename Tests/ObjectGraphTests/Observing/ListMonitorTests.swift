@@ -1,11 +1,12 @@
 import Dispatch
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import ObjectGraph
 
 /// What monitors of lists show and tell.
-@Suite(.timeLimit(.minutes(1))) struct ListMonitorTests {
+@Suite(.timeLimit(.minutes(hangMinutes))) struct ListMonitorTests {
     /// A stack with dogs of these names and ages, and the queue of its view.
     private struct Kennel {
         let stack: DataStack

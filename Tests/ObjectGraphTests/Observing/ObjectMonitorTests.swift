@@ -1,10 +1,11 @@
 import Dispatch
+import TestSupport
 import Testing
 
 @testable import ObjectGraph
 
 /// What monitors of objects tell.
-@Suite(.timeLimit(.minutes(1))) struct ObjectMonitorTests {
+@Suite(.timeLimit(.minutes(hangMinutes))) struct ObjectMonitorTests {
     private func withDog(
         _ body: (DataStack, Dog, ObjectMonitor<Dog>, ObjectRecorder<Dog>) throws -> Void
     ) throws {

@@ -1,10 +1,11 @@
 import Foundation
 import ObjectProof
 import Proof
+import TestSupport
 import Testing
 
 /// A slice of `scripts/prove observe`.
-@Suite(.timeLimit(.minutes(5))) struct ObserveProofTests {
+@Suite(.timeLimit(.minutes(hangMinutes))) struct ObserveProofTests {
     @Test func `observed lists are what fetches give, and all that is told leads there`() {
         let environment = ProcessInfo.processInfo.environment
         let seed =

@@ -1,10 +1,11 @@
 import Dispatch
+import TestSupport
 import Testing
 
 @testable import ObjectGraph
 
 /// Observed properties, watched relations, and snapshots as sequences.
-@Suite(.timeLimit(.minutes(1))) struct PropertyTests {
+@Suite(.timeLimit(.minutes(hangMinutes))) struct PropertyTests {
     private func withDog(_ body: (DataStack, Dog) throws -> Void) throws {
         let (stack, queue) = try Zoo.stack()
         let id = try stack.perform(synchronous: { $0.create(Into<Dog>()).objectID() })

@@ -1,10 +1,11 @@
 import Dispatch
+import TestSupport
 import Testing
 
 @testable import ObjectGraph
 
 /// What publishers of lists and objects show and tell.
-@Suite(.timeLimit(.minutes(1))) struct PublisherTests {
+@Suite(.timeLimit(.minutes(hangMinutes))) struct PublisherTests {
     private func withDogs(
         _ count: Int, _ body: (DataStack, [NSManagedObjectID]) throws -> Void
     ) throws {

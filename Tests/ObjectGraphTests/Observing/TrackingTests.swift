@@ -1,12 +1,13 @@
 import Dispatch
 import Observation
 import Primitives
+import TestSupport
 import Testing
 
 @testable import ObjectGraph
 
 /// What readers of publishers are told by the system's observation.
-@Suite(.timeLimit(.minutes(1))) struct TrackingTests {
+@Suite(.timeLimit(.minutes(hangMinutes))) struct TrackingTests {
     /// Whether anything that a closure read has changed since.
     private final class Tracked: Sendable {
         private let flag = Mutex(false)

@@ -1,11 +1,12 @@
 import Dispatch
 import Foundation
+import TestSupport
 import Testing
 
 @testable import PageStore
 
 /// Commits of other processes arrive by themselves.
-@Suite(.timeLimit(.minutes(1))) struct FollowerTests {
+@Suite(.timeLimit(.minutes(hangMinutes))) struct FollowerTests {
     private typealias Shared = FollowTests.Shared
 
     @Test(arguments: [true, false])

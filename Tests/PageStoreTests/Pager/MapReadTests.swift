@@ -8,7 +8,7 @@ import struct Synchronization.Atomic
 @testable import PageStore
 
 /// What waits while a node of the page map is read.
-@Suite(.timeLimit(.minutes(1))) struct MapReadTests {
+@Suite(.timeLimit(.minutes(hangMinutes))) struct MapReadTests {
     /// Readers that had all their pages in memory waited for a read of the map by another one,
     /// which held the lock that they take.
     @Test func `readers of pages in memory do not wait for the map`() throws {

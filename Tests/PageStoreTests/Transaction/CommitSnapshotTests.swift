@@ -4,7 +4,7 @@ import Testing
 @testable import PageStore
 
 /// The snapshot of a commit shows that commit, however many others one write made durable.
-@Suite(.timeLimit(.minutes(1))) struct CommitSnapshotTests {
+@Suite(.timeLimit(.minutes(hangMinutes))) struct CommitSnapshotTests {
     private static func engine() throws -> Engine {
         var options = Engine.Options()
         options.checkpointsInBackground = false

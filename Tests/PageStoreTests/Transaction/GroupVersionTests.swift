@@ -6,7 +6,7 @@ import Testing
 @testable import PageStore
 
 /// What readers see of a commit while others are staged behind it.
-@Suite(.timeLimit(.minutes(1))) struct GroupVersionTests {
+@Suite(.timeLimit(.minutes(hangMinutes))) struct GroupVersionTests {
     /// A version that only the group on its way shows was let go when two more commits had staged.
     @Test func `a group is shown as it was written, whatever was staged meanwhile`() throws {
         let files = PausingFileSystem()

@@ -173,4 +173,52 @@ import Testing
         #expect(try values("id", database) == [.null])
         try database.close()
     }
+
+    /// All links became nil without a word.
+    @Test func `a to-one to another hierarchy is refused where it leads to objects`() throws {
+        func model(_ destination: String) -> [EntityDescription] {
+            [
+                EntityDescription(
+                    name: "Dog", className: "Dog",
+                    relationships: [
+                        RelationshipDescription(
+                            name: "owner", destinationEntityName: destination, kind: .toOne)
+                    ]),
+                EntityDescription(name: "Person", className: "Person"),
+                EntityDescription(name: "Company", className: "Company"),
+            ]
+        }
+        let files = try files(model("Person"))
+        let error = #expect(throws: StoreError.self) { try open(model("Company"), files) }
+        #expect(error?.code == .schemaMismatch)
+        #expect(error?.message.contains("Dog.owner") == true)
+        let old = try open(model("Person"), files)
+        #expect(try values("owner", old) == [.object(ObjectNumber(1))])
+        try old.close()
+        let database = try open(model("Company"), files, allowsLoss: true)
+        #expect(try values("owner", database) == [.null])
+        try database.close()
+    }
+
+    /// They became NaN.
+    @Test(arguments: [Double.infinity, -.infinity, 1e200, 1e-200])
+    func `numbers that no decimal holds end the migration`(number: Double) throws {
+        func model(_ type: AttributeType) -> [EntityDescription] {
+            [
+                EntityDescription(
+                    name: "Box", className: "Box",
+                    attributes: [
+                        AttributeDescription(
+                            name: "size", type: type, isOptional: true,
+                            defaultValue: type == .double ? .double(number) : .null)
+                    ])
+            ]
+        }
+        let files = try files(model(.double))
+        let error = #expect(throws: StoreError.self) { try open(model(.decimal), files) }
+        #expect(error?.code == .invalidArgument)
+        let old = try open(model(.double), files)
+        #expect(try values("size", old) == [.double(number)])
+        try old.close()
+    }
 }
