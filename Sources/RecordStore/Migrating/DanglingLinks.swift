@@ -9,14 +9,15 @@ extension RecordTransaction {
         guard let field = relationship.field else { return }
         let source = schema.knownEntity(tag: relationship.sourceTag)
         let destination = schema.knownEntity(tag: relationship.destinationTag)
+        let kinds = relationship.kinds(in: schema)
         try RecordRewrite(self, source.hierarchy).update {
             number, entity, row throws(StoreError) in
             guard source.tags.contains(entity.tag), let target = row.link(at: field.byteOffset)
             else { return nil }
             let isThere = try withRow(target, in: destination.hierarchy) {
-                destination.tags.contains($0.entityTag)
+                kinds.targets.contains($0.entityTag)
             }
-            guard isThere != true else { return nil }
+            guard isThere != true || !kinds.owners.contains(entity.tag) else { return nil }
             guard !refusingLoss else {
                 throw LossCheck.refusal(
                     "object \(number.rawValue) has a \(entity.name).\(relationship.name) that "
@@ -26,5 +27,21 @@ extension RecordTransaction {
             changed.setLink(nil, at: field.byteOffset)
             return changed
         }
+    }
+}
+
+extension RelationshipLayout {
+    /// The tags of objects that may have a link, and of those that one may lead to: those of the two
+    /// ends, as far as the inverse may say the same.
+    func kinds(in schema: Schema) -> (owners: Set<UInt16>, targets: Set<UInt16>) {
+        let owners = schema.knownEntity(tag: sourceTag).tags
+        let targets = schema.knownEntity(tag: destinationTag).tags
+        guard let inverse = inverseID.map({ schema.relationship(id: $0) }) else {
+            return (owners, targets)
+        }
+        return (
+            owners.intersection(schema.knownEntity(tag: inverse.destinationTag).tags),
+            targets.intersection(schema.knownEntity(tag: inverse.sourceTag).tags)
+        )
     }
 }

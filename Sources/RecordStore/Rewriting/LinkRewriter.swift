@@ -5,18 +5,20 @@ struct LinkRewriter {
     private let link: LinkRewrite
     private let transaction: RecordTransaction
     private let progress: MigrationProgressCount
-    /// The tags of entities whose objects are removed when all is written.
-    private let goingTags: Set<UInt16>
+    /// The tags of objects that may have the relationship, and of those that it may lead to.
+    private let kinds: (owners: Set<UInt16>, targets: Set<UInt16>)
     /// Whether links may be dropped whose objects are gone.
     private let allowsLoss: Bool
 
     private var schema: Schema { transaction.schema }
 
+    /// - Parameter going: the tags of entities whose objects are removed when all is written.
     init(
         _ link: LinkRewrite, _ transaction: RecordTransaction, _ progress: MigrationProgressCount,
-        goingTags: Set<UInt16>, allowsLoss: Bool
+        going: Set<UInt16>, allowsLoss: Bool
     ) {
-        self.goingTags = goingTags
+        let kinds = link.destination.kinds(in: transaction.schema)
+        self.kinds = (kinds.owners.subtracting(going), kinds.targets.subtracting(going))
         self.link = link
         self.transaction = transaction
         self.progress = progress
@@ -39,14 +41,16 @@ struct LinkRewriter {
         _ body: (inout RecordBatch, ObjectNumber, [ObjectNumber]) throws(StoreError) -> Void
     ) throws(StoreError) {
         let source = hierarchy(link.source.sourceTag)
-        let owners = schema.knownEntity(tag: link.destination.sourceTag)
+        let owners = hierarchy(link.destination.sourceTag)
         try RecordRewrite(transaction, source).visit { batch, number, row throws(StoreError) in
             try progress.count()
             guard link.ownerTags.contains(row.entityTag),
                 let owner = try link.owners.later(number)
             else { return false }
             let targets = try targets(of: number)
-            guard !targets.isEmpty, try isThere(owner, owners) else { return false }
+            guard !targets.isEmpty, try isThere(owner, in: owners, kinds.owners) else {
+                return false
+            }
             try body(&batch, owner, targets)
             return true
         }
@@ -57,7 +61,9 @@ struct LinkRewriter {
         let kind = schema.knownEntity(tag: link.destination.destinationTag)
         var targets: [ObjectNumber] = []
         for number in try transaction.linkedNumbers(link.source, of: owner) {
-            if let target = try link.targets.later(number), try isThere(target, kind) {
+            if let target = try link.targets.later(number),
+                try isThere(target, in: kind.hierarchy, kinds.targets)
+            {
                 targets.append(target)
             } else if !allowsLoss {
                 throw LossCheck.refusal(
@@ -69,11 +75,9 @@ struct LinkRewriter {
     }
 
     private func isThere(
-        _ number: ObjectNumber, _ entity: EntityLayout
+        _ number: ObjectNumber, in hierarchy: HierarchyID, _ tags: Set<UInt16>
     ) throws(StoreError) -> Bool {
-        try transaction.withRow(number, in: entity.hierarchy) {
-            entity.tags.contains($0.entityTag) && !goingTags.contains($0.entityTag)
-        } ?? false
+        try transaction.withRow(number, in: hierarchy) { tags.contains($0.entityTag) } ?? false
     }
 
     // MARK: Writing

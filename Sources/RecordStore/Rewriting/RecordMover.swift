@@ -41,7 +41,7 @@ struct RecordMover {
         let going = schema.entities.filter { lineage.after[$0.name] == nil }
         for link in links {
             try LinkRewriter(
-                link, transaction, progress, goingTags: Set(going.map(\.tag)),
+                link, transaction, progress, going: Set(going.map(\.tag)),
                 allowsLoss: allowsLoss
             ).run()
         }
@@ -110,13 +110,14 @@ struct RecordMover {
                     let relationship = schema.entity(named: entity.name)?
                         .relationship(named: description.name),
                     !isComplete || isNarrower(path)
+                        || lineage.after.inverse(of: path).map(isNarrower) == true
                 else { continue }
                 try transaction.clearDanglingLinks(relationship, refusingLoss: !allowsLoss)
             }
         }
     }
 
-    /// Whether a to-one relationship leads to fewer entities than the one that it was.
+    /// Whether a relationship leads to fewer entities than the one that it was.
     private func isNarrower(_ path: PropertyPath) -> Bool {
         guard let later = lineage.after.relationship(path)?.destinationEntityName else {
             return false
