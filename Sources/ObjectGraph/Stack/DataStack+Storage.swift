@@ -39,8 +39,8 @@ extension DataStack {
         try add(storage, nil)
     }
 
-    /// - Parameter task: the migration of an opening for which nobody waits; nil for one that may
-    ///   do what the storage's options allow.
+    /// - Parameter task: the migration of an opening in the background; nil for one that may do
+    ///   what the storage's options allow.
     func add<T: StorageInterface>(
         _ storage: T, _ task: MigrationTask?
     ) throws(CoreStoreError) -> T {

@@ -31,8 +31,8 @@ extension RecordTransaction {
 }
 
 extension RelationshipLayout {
-    /// The tags of objects that may have a link, and of those that one may lead to: those of the two
-    /// ends, as far as the inverse may say the same.
+    /// The tags of objects that may have a link, and of those that one may lead to: those of the
+    /// two ends, as far as the inverse may say the same.
     func kinds(in schema: Schema) -> (owners: Set<UInt16>, targets: Set<UInt16>) {
         let owners = schema.knownEntity(tag: sourceTag).tags
         let targets = schema.knownEntity(tag: destinationTag).tags

@@ -29,25 +29,39 @@ struct NumberMaps {
     /// The last number that a tree's hierarchy has given out, by the later name of its root.
     private(set) var lastNumbers: [String: UInt64] = [:]
 
-    /// - Parameter lastNumber: the last number of an earlier hierarchy, by the name of its root
-    ///   while both versions are there.
+    /// - Parameter both: the schema that has both versions.
+    /// - Parameter lastNumber: the last number of an earlier hierarchy.
     init(
-        _ lineage: SchemaLineage, _ lastNumber: (String) throws(StoreError) -> UInt64
+        _ lineage: SchemaLineage, _ both: Schema,
+        _ lastNumber: (HierarchyID) throws(StoreError) -> UInt64
     ) throws(StoreError) {
         self.lineage = lineage
-        for entity in lineage.renamed.entities
-        where lineage.isPaired(entity.name) && lineage.isMoved(earlier: entity.name) {
-            let before = lineage.before.root(entity.name)
-            let way = Way(before: before, after: lineage.after.root(entity.name))
-            guard offsets[way] == nil else { continue }
+        for (hierarchy, way) in Self.ways(lineage, both) {
             let offset = lastNumbers[way.after] ?? 0
-            let last = try lastNumber(lineage.bothName(renamed: before))
+            let last = try lastNumber(hierarchy)
             guard last <= NumberReserve.numberMax - offset else {
                 throw StoreError(
                     .tooLarge, "the hierarchies that become one have given out too many numbers")
             }
             offsets[way] = offset
             lastNumbers[way.after] = offset + last
+        }
+    }
+
+    /// In the order in which the file got the earlier hierarchies: that of declarations is
+    /// different from program to program.
+    private static func ways(
+        _ lineage: SchemaLineage, _ both: Schema
+    ) -> [(hierarchy: HierarchyID, way: Way)] {
+        var ways: [Way: HierarchyID] = [:]
+        for entity in lineage.renamed.entities
+        where lineage.isPaired(entity.name) && lineage.isMoved(earlier: entity.name) {
+            let before = lineage.before.root(entity.name)
+            guard let root = both.entity(named: lineage.bothName(renamed: before)) else { continue }
+            ways[Way(before: before, after: lineage.after.root(entity.name))] = root.hierarchy
+        }
+        return ways.map { ($1, $0) }.sorted { left, right in
+            (left.0.rootTag, left.1.after) < (right.0.rootTag, right.1.after)
         }
     }
 

@@ -16,9 +16,8 @@ struct RecordMover {
     }
 
     func run() throws(StoreError) {
-        let numbers = try NumberMaps(lineage) { name throws(StoreError) in
-            guard let root = schema.entity(named: name) else { return 0 }
-            return try transaction.catalog.lastNumber(root.hierarchy, of: transaction.editor)
+        let numbers = try NumberMaps(lineage, schema) { hierarchy throws(StoreError) in
+            try transaction.catalog.lastNumber(hierarchy, of: transaction.editor)
         }
         let entities = lineage.stored.entities.compactMap {
             EntityRewrite($0.name, lineage, schema, numbers, plan.step)
