@@ -203,8 +203,13 @@ struct RewriteFilling {
         _ relationship: RelationshipLayout, _ owner: Int64, _ target: Int64
     ) throws {
         let inverse = relationship.inverseID.map { schema.relationship(id: $0) }
-        // An inverse may be declared below the destination.
-        if let inverse, try !entity(of: target).isKind(of: inverse.sourceTag) { return }
+        // An inverse may be declared below the destination, or lead to fewer entities.
+        if let inverse,
+            try !entity(of: target).isKind(of: inverse.sourceTag)
+                || !entity(of: owner).isKind(of: inverse.destinationTag)
+        {
+            return
+        }
         let ownerNumber = try #require(places[owner])
         let targetNumber = try #require(places[target])
         if relationship.kind != .toOne, let inverse, inverse.kind == .toOne {

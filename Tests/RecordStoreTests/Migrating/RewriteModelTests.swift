@@ -22,7 +22,7 @@ import Testing
 
     @Test func `a file whose records follow a model has what dictionaries would have`() throws {
         var random = SeededRandom(for: "RewriteModelTests")
-        for round in FuzzRounds(40) {
+        for round in FuzzRounds(10) {
             let place = "seed \(random.seed), round \(round)"
             // Each round has a seed of its own, which is enough to have it again.
             var turn = SeededRandom(seed: random.next())

@@ -161,6 +161,7 @@ struct RewriteReference {
                 let kept = links.filter { target in
                     result[target].map {
                         new.isKind($0.entityName, of: relationship.destinationEntityName)
+                            && mayLead(object.entityName, relationship, to: $0.entityName)
                     } ?? false
                 }
                 result[uid]?.links[relationship.name] = kept
@@ -176,6 +177,22 @@ struct RewriteReference {
             }
         }
         return (result, loose)
+    }
+
+    /// Whether the inverse, if there is one, could lead back.
+    private func mayLead(
+        _ owner: String, _ relationship: RelationshipDescription, to target: String
+    ) -> Bool {
+        let declaring = new.line(owner).first { $0.relationships.contains(relationship) }
+        guard let declaring,
+            let inverse = InverseTable(new).inverse(
+                of: PropertyPath(declaring.name, relationship.name)),
+            let back = new.relationships(of: inverse.entityName).first(where: {
+                $0.name == inverse.name
+            })
+        else { return true }
+        return new.isKind(target, of: inverse.entityName)
+            && new.isKind(owner, of: back.destinationEntityName)
     }
 
     /// A link that one side has the other has too.
