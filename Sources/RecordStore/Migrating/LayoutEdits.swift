@@ -48,7 +48,7 @@ struct LayoutEdits {
     /// Whether the slot of a value means the same in a later type.
     static func isWider(_ new: AttributeType, than old: AttributeType) -> Bool {
         switch (old, new) {
-        case (.url, .string), (.string, .data): true
+        case (.url, .string), (.url, .data), (.string, .data): true
         case (.bool, _): new.isSigned || new.isUnsigned
         default:
             // A number without a sign needs a wider one to become a number with a sign.

@@ -23,7 +23,7 @@ enum ValueConversion {
         case (.bool, _): flag(value)
         case (.string, .url(let text)): .string(text)
         case (.url, .string(let text)): .url(text)
-        case (.data, .string(let text)): .data(Array(text.utf8))
+        case (.data, .string(let text)), (.data, .url(let text)): .data(Array(text.utf8))
         case (.float, _): value.approximation.map { .float(Float($0)) }
         case (.double, _): value.approximation.map { .double($0) }
         case (.decimal, _): decimal(value)

@@ -344,7 +344,7 @@ import Testing
                 switch value {
                 case .bool(let flag): type.isSigned ? .int(flag ? 1 : 0) : .uint(flag ? 1 : 0)
                 case .uint(let number): type.isSigned ? .int(Int64(number)) : value
-                case .url(let text): .string(text)
+                case .url(let text): type == .data ? .data(Array(text.utf8)) : .string(text)
                 case .string(let text): type == .data ? .data(Array(text.utf8)) : value
                 default: value
                 }

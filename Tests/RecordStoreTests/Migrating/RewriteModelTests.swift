@@ -266,6 +266,8 @@ import Testing
             schema = evolution.schema
             schema.forgetEarlierNames()
         }
+        // A file of the last version already is not taken through the one between.
+        guard SchemaDifference.needsMigration(from: store.schema, to: schema) else { return true }
         do {
             let (fused, single) = (try copy(store.files), try copy(store.files))
             try open(steps[1].schema, fused, steps).close()

@@ -255,14 +255,14 @@ struct RewriteReference {
         case (.bool(let flag), .decimal): return .decimal(flag ? 1 : 0)
         case (.int(let number), .decimal): return .decimal(Decimal(number))
         case (.uint(let number), .decimal): return .decimal(Decimal(number))
-        case (.float(let number), .decimal): return .decimal(Decimal(Double(number)))
-        case (.double(let number), .decimal): return .decimal(Decimal(number))
+        case (.float, .decimal), (.double, .decimal): return .decimal(value.decimal)
         case (.bool(let flag), _) where new.isSigned: return .int(flag ? 1 : 0)
         case (.bool(let flag), _) where new.isUnsigned: return .uint(flag ? 1 : 0)
         case (.int, _) where new.isSigned: return value
         case (.uint, _) where new.isUnsigned: return value
         case (.uint(let number), _) where new.isSigned: return .int(Int64(number))
         case (.url(let text), .string): return .string(text)
+        case (.url(let text), .data): return .data(Array(text.utf8))
         case (.string(let text), .data): return .data(Array(text.utf8))
         default: return nil
         }
