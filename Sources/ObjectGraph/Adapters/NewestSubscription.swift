@@ -5,8 +5,7 @@
 #endif
 
 #if canImport(Combine) || OpenCombine
-    /// Hands values to a subscriber as it asks for them. Of values that nobody asked for yet, the
-    /// newest is kept.
+    /// Hands values to a subscriber on demand. Of values without demand only the newest is kept.
     final class NewestSubscription<Downstream: Subscriber>: Subscription, @unchecked Sendable {
         private struct State {
             /// Nil once the subscription has ended.

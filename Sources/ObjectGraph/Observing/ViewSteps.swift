@@ -98,7 +98,7 @@ final class ViewSteps: StepSubscriber {
         observingQueue.async(execute: work)
     }
 
-    /// The turn is on the executor's queue when this returns, whoever put it there.
+    /// Schedules a turn unless one is scheduled: it is on the executor's queue when this returns.
     private func scheduleTurn() {
         isTurnScheduled.withLock { isScheduled in
             guard !isScheduled else { return }

@@ -25,7 +25,7 @@ final class WriterTurn: Sendable {
         state.withLock { $0.holder = thread }
     }
 
-    /// A place in the order, for who waits later. Whoever reserves must wait and give.
+    /// Takes a place in the order for a later wait. The caller must wait for it and give it up.
     func reserve() -> UInt64 {
         state.withLock { state in
             defer { state.nextTicket += 1 }

@@ -57,8 +57,8 @@ package final class ByteBuffer {
         let needed = count + additional
         guard needed > capacity else { return }
         let larger = max(needed, capacity * 2)
-        // Safety: the block is `malloc`'s, and nobody has its old address: a view is valid until
-        // the next append. Large blocks move by their page table, without a copy.
+        // Safety: the block is `malloc`'s, and its old address is used no more: a view is valid
+        // until the next append. Large blocks move by their page table, without a copy.
         unsafe base = Self.block(realloc(base, larger))
         capacity = larger
     }
@@ -113,7 +113,7 @@ package final class ByteBuffer {
         unsafe base.storeBytes(of: number.littleEndian, toByteOffset: byteOffset, as: Number.self)
     }
 
-    /// Lends writable room behind the end; the body returns how many bytes it used.
+    /// Lends the body writable space after the last byte; it returns how many bytes it used.
     func appendUpTo(_ byteCount: Int, _ body: (UnsafeMutableRawPointer) -> Int) {
         reserve(byteCount)
         // Safety: `reserve` made room for as many bytes as the body may store.

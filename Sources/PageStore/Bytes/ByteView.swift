@@ -3,8 +3,8 @@ import CTrellis
 /// Borrowed bytes of a page, of a record or of a key.
 ///
 /// A view does not own what it shows: it is valid until the cursor that lent it moves, or until
-/// the page, transaction or closure that it came from ends. Whoever needs the bytes longer copies
-/// them with ``array()``. Every access is checked against `count`, so that no number read from a
+/// the page, transaction or closure that it came from ends. ``array()`` copies bytes that are
+/// needed longer. Every access is checked against `count`, so that no number read from a
 /// damaged file can lead outside.
 @safe @frozen @usableFromInline
 package struct ByteView {

@@ -7,8 +7,8 @@ import Synchronization
 /// Only the write transaction that made a private copy stores into it.
 ///
 /// A copy of this value is another reference to the same image. The bytes lie in the object that
-/// counts the references, a few words behind the count: who finds a page waits for memory once
-/// and not twice.
+/// counts the references, a few words after the count, so that finding a page waits for memory
+/// once and not twice.
 @safe
 package struct PageBuffer: @unchecked Sendable {
     @usableFromInline typealias Block = ManagedBuffer<Void, UInt64>
@@ -39,7 +39,7 @@ package struct PageBuffer: @unchecked Sendable {
     /// Ends what is not plain bytes together with the image.
     private final class OwnedBlock: Block {
         deinit {
-            // Safety: `init(uninitialized:)` made both, and nobody has the image any more.
+            // Safety: `init(uninitialized:)` made both, and no reference to the image is left.
             unsafe PageBuffer.back(self).deinitialize(count: 1)
             KeyTable.end(unsafe PageBuffer.front(self).pointee.keyWord.load(ordering: .acquiring))
             unsafe PageBuffer.front(self).deinitialize(count: 1)
