@@ -106,6 +106,9 @@ let package = Package(
         .executableTarget(
             name: "Prove", dependencies: ["Proof", "ObjectProof"], path: "Tests/Prove",
             swiftSettings: testSettings),
+        .executableTarget(
+            name: "ProveEngine", dependencies: ["Proof"], path: "Tests/ProveEngine",
+            swiftSettings: testSettings),
         .testTarget(
             name: "PrimitivesTests", dependencies: ["Primitives", "TestSupport"],
             swiftSettings: testSettings),

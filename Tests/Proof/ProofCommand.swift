@@ -1,0 +1,80 @@
+import Foundation
+
+/// A program that runs one proof for as long as it is told and prints what it tried.
+package struct ProofCommand {
+    private let name: String
+    private let proofs: [(kind: String, type: any StoreProof.Type)]
+
+    private var kind = ""
+    private var minutes: Double?
+    private var seed = UInt64.random(in: 1...UInt64.max)
+
+    package init(_ name: String, _ proofs: [(kind: String, type: any StoreProof.Type)]) {
+        self.name = name
+        self.proofs = proofs
+    }
+
+    /// Ends the process: with 1 when the proof failed, with 2 when the arguments name none.
+    package mutating func main() -> Never {
+        guard parse(CommandLine.arguments) else {
+            let kinds = proofs.map(\.kind).joined(separator: "|")
+            print("usage: \(name) \(kinds) [--minutes N] [--seed S]")
+            exit(2)
+        }
+        let start = ContinuousClock.now
+        say("\(kind): seed \(seed)")
+        guard let report = run() else {
+            print("there is no proof of that name: \(kind)")
+            exit(2)
+        }
+        let seconds = (ContinuousClock.now - start) / .seconds(1)
+        print("\(kind): \(report.summary); \(Int(seconds)) s")
+        guard let failure = report.failure else {
+            print("\(kind): 0 failures")
+            exit(0)
+        }
+        print("\(kind): FAILED: \(failure)")
+        exit(1)
+    }
+
+    private mutating func parse(_ arguments: [String]) -> Bool {
+        var rest = arguments.dropFirst()
+        guard let kind = rest.popFirst() else { return false }
+        self.kind = kind
+        while let option = rest.popFirst() {
+            guard let value = rest.popFirst() else { return false }
+            switch option {
+            case "--minutes":
+                guard let number = Double(value), number > 0 else { return false }
+                minutes = number
+            case "--seed":
+                guard let number = UInt64(value) else { return false }
+                seed = number
+            default: return false
+            }
+        }
+        return true
+    }
+
+    /// At once, also into a pipe: the seed is known when the proof itself ends the process.
+    private func say(_ text: String) {
+        FileHandle.standardOutput.write(Data("\(text)\n".utf8))
+    }
+
+    private func run() -> ProofReport? {
+        guard let type = proofs.first(where: { $0.kind == kind })?.type else { return nil }
+        var proof = type.init(seed: seed, budget: ProofBudget(seconds: minutes.map { $0 * 60 }))
+        proof.run()
+        return proof.report
+    }
+}
+
+extension ProofCommand {
+    /// The proofs that need the engine alone.
+    package static var engineProofs: [(kind: String, type: any StoreProof.Type)] {
+        [
+            ("crash", CrashProof.self), ("damage", DamageProof.self), ("faults", FaultProof.self),
+            ("model", ModelProof.self), ("interleave", InterleavingProof.self),
+        ]
+    }
+}
