@@ -101,7 +101,9 @@ let package = Package(
         // The same for objects.
         .target(
             name: "ObjectProof",
-            dependencies: ["ObjectGraph", "Primitives", "Proof", "TestSupport"],
+            dependencies: [
+                "ObjectGraph", "PageStore", "Primitives", "Proof", "RecordStore", "TestSupport",
+            ],
             path: "Tests/ObjectProof", swiftSettings: testSettings),
         .executableTarget(
             name: "Prove", dependencies: ["Proof", "ObjectProof"], path: "Tests/Prove",

@@ -24,14 +24,17 @@ final class Mark: CoreStoreObject {
 }
 
 enum Kennel {
+    static var schema: CoreStoreSchema {
+        CoreStoreSchema(
+            modelVersion: "V1",
+            entities: [
+                Entity<Pet>("Pet", indexes: [[\.$rank]]), Entity<Keeper>("Keeper"),
+                Entity<Mark>("Mark"),
+            ])
+    }
+
     static func stack(_ context: ViewContext) throws -> DataStack {
-        let stack = DataStack(
-            CoreStoreSchema(
-                modelVersion: "V1",
-                entities: [
-                    Entity<Pet>("Pet", indexes: [[\.$rank]]), Entity<Keeper>("Keeper"),
-                    Entity<Mark>("Mark"),
-                ]), viewContext: context)
+        let stack = DataStack(schema, viewContext: context)
         try stack.addStorageAndWait(InMemoryStore())
         return stack
     }

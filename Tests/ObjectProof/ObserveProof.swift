@@ -6,7 +6,8 @@ import TestSupport
 
 /// Observes random lists over random transactions: after each step a list is what a fetch gives,
 /// each difference applied to the list before gives the list after, nothing is told too early, and
-/// completions see their own commits. Then threads and observers that come and go, with a watchdog.
+/// completions see their own commits. Before that what commits note and how it is joined, commits
+/// that one write makes durable, and threads and observers that come and go, with a watchdog.
 package struct ObserveProof: StoreProof {
     package private(set) var report = ProofReport()
     private let seed: UInt64
@@ -20,6 +21,10 @@ package struct ObserveProof: StoreProof {
     package mutating func run() {
         var random = SeededRandom(seed: seed)
         do {
+            let (isLong, joined) = (!budget.isEndless, JoinedChanges(seed: random.next()))
+            report.count("joined sets", try joined.run(isLong ? 200 : 10))
+            let grouped = try GroupedCommits(seed: random.next())
+            report.count("grouped steps", try grouped.run(isLong ? 300 : 20))
             let rounds = ObserveRounds(seed: random.next())
             report.count("rounds of threads", try rounds.run(budget.isEndless ? 120 : 10_000))
         } catch {
@@ -37,7 +42,9 @@ package struct ObserveProof: StoreProof {
                             + script.trace.suffix(20).joined(separator: "; ") + ": \(error)")
                 }
                 report.count("scripts")
-                report.count("steps of lists", script.stepCount)
+                report.count("random steps", 30)
+                report.count("commits", script.commitCount)
+                report.count("lists compared", script.listCount)
                 report.count("changes told", script.changeCount)
             } catch {
                 return report.fail("\(error)")
@@ -76,7 +83,8 @@ private final class ObserveScript {
     private var observed: [Observed] = []
     private var markCount = 0
     private(set) var trace: [String] = []
-    private(set) var stepCount = 0
+    private(set) var commitCount = 0
+    private(set) var listCount = 0
     private(set) var changeCount = 0
 
     init(seed: UInt64) throws {
@@ -109,10 +117,10 @@ private final class ObserveScript {
         case 16:
             trace.append("the first go")
             let count = 20 + random.below(60)
-            try stack.perform(synchronous: { try Kennel.deleteFirst($0, count) })
+            try perform { try Kennel.deleteFirst($0, count) }
         case 17:
             trace.append("many come")
-            try stack.perform(synchronous: { Kennel.addMany($0, &random, 90) })
+            try perform { Kennel.addMany($0, &random, 90) }
         case 18: try commitInCallback()
         default: try comeAndGo()
         }
@@ -121,7 +129,13 @@ private final class ObserveScript {
     }
 
     private func commit(count: Int) throws {
-        try stack.perform(synchronous: { try Kennel.act($0, &random, count: count) })
+        try perform { try Kennel.act($0, &random, count: count) }
+    }
+
+    @discardableResult
+    private func perform<T>(_ task: (SynchronousDataTransaction) throws -> T) throws -> T {
+        commitCount += 1
+        return try stack.perform(synchronous: task)
     }
 
     /// Commits that are all there before any of them is delivered.
@@ -152,6 +166,7 @@ private final class ObserveScript {
         group.wait()
         let expected = (1...count).map { Optional(markCount + $0) }
         markCount += count
+        commitCount += count
         let found = seen.withLock { $0 }
         guard found == expected else {
             throw ProofFailure("completions saw \(found) instead of \(expected)")
@@ -181,20 +196,20 @@ private final class ObserveScript {
     private func comeAndGo() throws {
         trace.append("come and go")
         try elsewhere {
-            let ids = try stack.perform(synchronous: { transaction in
+            let ids = try perform { transaction in
                 let some = try transaction.fetchOne(From<Pet>().orderBy(.ascending(\.$rank)))
                 some?.color = "gone"
                 let new = transaction.create(Into<Pet>())
                 (new.rank, new.name) = (random.below(12), "n0")
                 return [new.objectID()]
-            })
+            }
             try commit(count: 2)
-            try stack.perform(synchronous: { transaction in
+            try perform { transaction in
                 transaction.delete(objectIDs: ids)
                 for pet in try transaction.fetchAll(From<Pet>().where(\.$color == "gone")) {
                     pet.color = nil
                 }
-            })
+            }
         }
     }
 
@@ -222,7 +237,7 @@ private final class ObserveScript {
 
     private func check() throws {
         for index in observed.indices {
-            stepCount += 1
+            listCount += 1
             try check(&observed[index])
         }
     }
