@@ -70,6 +70,7 @@ struct ColumnAssignment {
             object.willWrite(UInt16(field.byteOffset))
         else { return }
         object.row.buffer.setValue(value, field)
+        object.didWrite(UInt16(field.byteOffset))
     }
 
     /// Nil when the property has the value already.

@@ -8,6 +8,8 @@ class EditingContext: ObjectContext {
     final let changes = ChangeBuffer()
     /// Leads to the transaction that the program uses.
     final var transactionLink: WeakLink<BaseDataTransaction>?
+    /// Who observes properties of the transaction's objects; nil until somebody does.
+    private(set) final var writeObservers: WriteObservers?
     /// Why the transaction cannot be committed; committing it throws this.
     private(set) final var failure: StoreError?
 
@@ -33,6 +35,20 @@ class EditingContext: ObjectContext {
             return
         }
         changes.note(object, event)
+    }
+
+    override final func tell(
+        _ moment: WriteMoment, of object: CoreStoreObject, _ name: KeyPathString
+    ) {
+        writeObservers?.tell(moment, of: object, name)
+    }
+
+    /// Has an observation told of all writes to its object from now on.
+    final func add(_ observation: CoreStoreObjectKeyValueObservation) {
+        let observers = writeObservers ?? WriteObservers()
+        observers.add(observation)
+        writeObservers = observers
+        observation.object?.isObserved = true
     }
 
     override final func noteFarAssignment(_ raw: RawObject, _ offset: UInt16) {

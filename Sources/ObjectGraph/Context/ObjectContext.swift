@@ -57,6 +57,15 @@ class ObjectContext {
         Log.assert(false, "an object was changed outside of a transaction: edit it in one first")
     }
 
+    /// Tells those who observe a property of an object that it is written.
+    func tell(_ moment: WriteMoment, of object: CoreStoreObject, _ name: KeyPathString) {}
+
+    /// The same by the offset of the property in the object's row.
+    final func tell(_ moment: WriteMoment, of object: CoreStoreObject, _ offset: UInt16) {
+        let field = object.raw?.entity.fields.first { $0.byteOffset == Int(offset) }
+        if let field { tell(moment, of: object, field.name) }
+    }
+
     /// Notes an assigned slot that has no bit of its own in the object.
     func noteFarAssignment(_ raw: RawObject, _ offset: UInt16) {}
 

@@ -83,6 +83,7 @@ struct CodedValues<V>: FieldStorage {
             } else {
                 object.row.clear(column.byteOffset)
             }
+            object.didWrite(UInt16(column.byteOffset))
         } catch {
             // The transaction must not be committed without what was assigned.
             raw.context.fail(

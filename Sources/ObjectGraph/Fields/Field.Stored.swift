@@ -41,6 +41,7 @@ extension FieldContainer {
                 if slot < 0x8000 {
                     guard object.willWrite(slot) else { return }
                     newValue.cs_store(&object.row, Int(slot))
+                    if !object.isOpen { object.didWrite(slot) }
                 } else {
                     FieldContainer.setValue(newValue, slot, of: object)
                 }

@@ -42,5 +42,6 @@ struct StoredValues<V: FieldStorableType>: FieldStorage {
         } else {
             object.row.clear(column.byteOffset)
         }
+        object.didWrite(UInt16(column.byteOffset))
     }
 }

@@ -61,8 +61,18 @@ final class ValueField<V>: FieldDeclaration, @unchecked Sendable {
             setter(object, self, value)
         } else {
             if case .virtual = kind { object.assertIsEditable() }
-            storage.store(value, self, of: object)
+            store(value, of: object)
         }
+    }
+
+    /// Columns tell of writes by themselves.
+    private func store(_ value: V?, of object: CoreStoreObject) {
+        guard object.isObserved, case .virtual = kind, let context = object.raw?.context else {
+            return storage.store(value, self, of: object)
+        }
+        context.tell(.before, of: object, keyPath)
+        storage.store(value, self, of: object)
+        context.tell(.after, of: object, keyPath)
     }
 
     func primitive(of object: CoreStoreObject) -> V? {
@@ -78,7 +88,7 @@ final class ValueField<V>: FieldDeclaration, @unchecked Sendable {
                 false, "“\(keyPath)” was assigned to an object that only answers key paths")
             return
         }
-        storage.store(value, self, of: object)
+        store(value, of: object)
     }
 
     /// Keeps what a getter computed. Where nothing may be changed, the object alone has it, until

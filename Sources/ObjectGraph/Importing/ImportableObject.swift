@@ -79,6 +79,7 @@ extension ImportableUniqueObject where Self: CoreStoreObject {
             }
             guard willWrite(UInt16(field.byteOffset)) else { return }
             store(newValue, in: field)
+            didWrite(UInt16(field.byteOffset))
         }
     }
 }

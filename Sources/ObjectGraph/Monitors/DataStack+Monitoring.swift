@@ -102,7 +102,24 @@ extension DataStack {
     /// An object that is observed: each commit that changes it is told, with the names of the
     /// properties that it changes.
     public func monitorObject<O: DynamicObject>(_ object: O) -> ObjectMonitor<O> {
-        let monitor = ObjectMonitor<O>(object.objectID(), self)
+        monitorObject(object, watching: [])
+    }
+
+    /// The same with a value of a related object:
+    /// `monitorObject(dog, watching: \.$master ~ \.$name)`. When it changes, or another one takes
+    /// its place, the object counts as updated, and the names that are told have the path:
+    /// `master.name`.
+    public func monitorObject<O: DynamicObject, V>(
+        _ object: O, watching path: Where<O>.Expression<Where<O>.SingleTarget, V>
+    ) -> ObjectMonitor<O> {
+        monitorObject(object, watching: [Watching(path)])
+    }
+
+    /// The same with values of several related objects.
+    public func monitorObject<O: DynamicObject>(
+        _ object: O, watching paths: [Watching<O>]
+    ) -> ObjectMonitor<O> {
+        let monitor = ObjectMonitor<O>(object.objectID(), paths.map(\.path), self)
         begin(monitor)
         return monitor
     }

@@ -1,12 +1,13 @@
 import RecordStore
 
-/// An object whose changes are told by property: ``DataStack/monitorObject(_:)``.
+/// An object whose changes are told by property: ``DataStack/monitorObject(_:)``, and with changes
+/// of objects that it is related to: ``DataStack/monitorObject(_:watching:)-([Watching<O>])``.
 ///
 /// It is used where the stack's view lives, and keeps neither the object nor its observers alive.
 public final class ObjectMonitor<O: DynamicObject>: Hashable {
     public typealias ObjectType = O
 
-    private let id: NSManagedObjectID
+    private let watch: ObjectWatch
     private let link: WeakLink<DataStack>
     /// Data of the program's own.
     public let userInfo = UserInfo()
@@ -19,21 +20,21 @@ public final class ObjectMonitor<O: DynamicObject>: Hashable {
     private var told: [ObjectObserverEntry<O>] = []
     private var observed: O?
 
-    init(_ id: NSManagedObjectID, _ stack: DataStack) {
-        self.id = id
+    init(_ id: NSManagedObjectID, _ paths: [[String]], _ stack: DataStack) {
+        watch = ObjectWatch(id, paths, stack)
         link = stack.link
     }
 
     deinit { link.object?.observers.remove(self) }
 
     /// The object; nil when it was deleted.
-    public var object: O? { isGone ? nil : link.object?.fetchExisting(id) }
+    public var object: O? { isGone ? nil : link.object?.fetchExisting(watch.id) }
 
     /// Whether the object was deleted, or is not there for another reason.
     public var isObjectDeleted: Bool { object == nil }
 
     /// The object's identity, also after its deletion.
-    public func objectID() -> O.ObjectID { id }
+    public func objectID() -> O.ObjectID { watch.id }
 
     /// The stack; nil when it is gone.
     public func cs_dataStack() -> DataStack? { link.object }
@@ -61,9 +62,9 @@ public final class ObjectMonitor<O: DynamicObject>: Hashable {
 
 extension ObjectMonitor: ViewParticipant {
     func prepare(_ delivery: Delivery) -> Bool {
-        guard !isGone, let store = delivery.stack.store(id.storeID) else { return false }
+        guard !isGone else { return false }
         do throws(StoreError) {
-            (fate, names) = try delivery.fate(of: id.number, id.entity, in: store)
+            (fate, names) = try watch.fate(in: delivery)
         } catch {
             Log.error(CoreStoreError(error), "an observed object could not be compared.")
             return false

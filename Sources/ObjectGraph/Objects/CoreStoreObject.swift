@@ -33,6 +33,11 @@ open class CoreStoreObject: DynamicObject, Hashable {
     private(set) final var change = ObjectChangeState.stored
     /// Whether the context retains the object in a list of changed ones.
     final var isListed = false
+    /// Whether properties are observed where they are written. Such an object is never open, so
+    /// that each write finds out.
+    final var isObserved = false {
+        didSet { isOpen = change.isOpen && !isObserved }
+    }
     /// Nil in a meta object.
     final let raw: RawObject?
     /// In `assigned`: stands for all slots after the 63rd; the context knows which they are.
@@ -99,7 +104,7 @@ open class CoreStoreObject: DynamicObject, Hashable {
             preconditionFailure("an object that is \(change) cannot \(event)")
         }
         change = next
-        isOpen = next.isOpen
+        isOpen = next.isOpen && !isObserved
     }
 
     // MARK: Access by the wrappers
@@ -120,7 +125,7 @@ open class CoreStoreObject: DynamicObject, Hashable {
     /// where nothing may be written at all, because other threads may be reading.
     @inlinable @inline(__always) @discardableResult
     final func willWrite(_ offset: UInt16) -> Bool {
-        if !isOpen && !open() { return false }
+        if !isOpen && !open(for: offset) { return false }
         let word = UInt64(offset) &>> 3 &- 2
         if word < 63 { assigned |= 1 &<< word } else { assignFar(offset) }
         return true
@@ -135,8 +140,22 @@ open class CoreStoreObject: DynamicObject, Hashable {
         raw.context.noteFarAssignment(raw, offset)
     }
 
-    /// Prepares the first write since the object was made or handed on.
-    @usableFromInline @discardableResult
+    /// Prepares the first write since the object was made or handed on, and each one of an object
+    /// that is observed.
+    @usableFromInline
+    final func open(for offset: UInt16) -> Bool {
+        guard open() else { return false }
+        if isObserved { raw?.context.tell(.before, of: self, offset) }
+        return true
+    }
+
+    /// Called after a write to an object that is not open.
+    @usableFromInline
+    final func didWrite(_ offset: UInt16) {
+        if isObserved { raw?.context.tell(.after, of: self, offset) }
+    }
+
+    @discardableResult
     final func open() -> Bool {
         guard let raw else { Log.abort("a meta object of \(Self.self) has no values") }
         loadRow()

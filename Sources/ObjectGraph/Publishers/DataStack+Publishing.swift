@@ -68,6 +68,29 @@ extension DataStack {
     }
 
     public func publishObject<O: DynamicObject>(_ objectID: O.ObjectID) -> ObjectPublisher<O> {
-        publishers.publisher(objectID) { ObjectPublisher(objectID, self) }
+        publishObject(objectID, watching: [])
+    }
+
+    /// The publisher of an object that also tells when a value of a related object changes:
+    /// `publishObject(dog, watching: \.$master ~ \.$name)`. It is another one than the publisher
+    /// that watches nothing, and the same one for each call with the same path.
+    public func publishObject<O: DynamicObject, V>(
+        _ object: O, watching path: Where<O>.Expression<Where<O>.SingleTarget, V>
+    ) -> ObjectPublisher<O> {
+        publishObject(object.objectID(), watching: [Watching(path)])
+    }
+
+    /// The same with values of several related objects.
+    public func publishObject<O: DynamicObject>(
+        _ object: O, watching paths: [Watching<O>]
+    ) -> ObjectPublisher<O> {
+        publishObject(object.objectID(), watching: paths)
+    }
+
+    private func publishObject<O: DynamicObject>(
+        _ id: NSManagedObjectID, watching paths: [Watching<O>]
+    ) -> ObjectPublisher<O> {
+        let paths = paths.map(\.path)
+        return publishers.publisher(id, paths) { ObjectPublisher(id, paths, self) }
     }
 }

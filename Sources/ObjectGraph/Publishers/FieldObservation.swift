@@ -36,10 +36,16 @@ public struct CoreStoreObjectValueDiff<Value> {
 }
 
 /// An observation of a property, for as long as it is kept.
+///
+/// Of an object of a stack's view it tells what commits change; of an object of a transaction each
+/// write, by the thread that writes.
 public final class CoreStoreObjectKeyValueObservation {
     private(set) weak var object: CoreStoreObject?
     private let id: NSManagedObjectID
-    private let link: WeakLink<DataStack>
+    /// Nil for an object of a transaction.
+    private let link: WeakLink<DataStack>?
+    /// Nil for an object of the view.
+    private weak var context: EditingContext?
     /// The property, and those that it is computed from.
     private let names: Set<KeyPathString>
     private let tellPrior: ((CoreStoreObject) -> Void)?
@@ -50,11 +56,13 @@ public final class CoreStoreObjectKeyValueObservation {
 
     fileprivate init<O: CoreStoreObject, V>(
         _ object: O, _ field: ValueField<V>, _ options: NSKeyValueObservingOptions,
-        _ stack: DataStack, _ handler: @escaping (O, CoreStoreObjectValueDiff<V>) -> Void
+        _ stack: DataStack?, _ context: EditingContext?,
+        _ handler: @escaping (O, CoreStoreObjectValueDiff<V>) -> Void
     ) {
         self.object = object
         id = object.objectID()
-        link = stack.link
+        link = stack?.link
+        self.context = context
         names = field.terms.affectedByKeyPaths().union([field.keyPath])
         let old = OldValue<V>()
         readOld = { object in
@@ -81,12 +89,28 @@ public final class CoreStoreObjectKeyValueObservation {
         if options.contains(.initial) { tell?(object) }
     }
 
-    deinit { link.object?.observers.remove(self) }
+    deinit { leave() }
+
+    private func leave() {
+        link?.object?.observers.remove(self)
+        context?.writeObservers?.remove(self)
+    }
 
     /// Ends the observation.
     public func invalidate() {
         tell = nil
-        link.object?.observers.remove(self)
+        leave()
+    }
+
+    /// Tells of a write to the property, or to one that it is computed from.
+    func tell(_ moment: WriteMoment, of name: KeyPathString) {
+        guard tell != nil, names.contains(name), let object else { return }
+        switch moment {
+        case .before:
+            readOld(object)
+            tellPrior?(object)
+        case .after: tell?(object)
+        }
     }
 }
 
@@ -124,8 +148,9 @@ extension CoreStoreObjectKeyValueObservation: ViewParticipant {
 }
 
 extension DynamicObject where Self: CoreStoreObject {
-    /// Calls back when a commit changes a stored property, for as long as the result is kept. The
-    /// object has to be one of a stack's view, and is not kept alive.
+    /// Calls back when a stored property changes, for as long as the result is kept: of an object
+    /// of a stack's view by commits, where the view lives; of one of a transaction by each write,
+    /// at once and also when the value stays the same. The object is not kept alive.
     ///
     /// - Parameter options: which values the call has, and whether there are calls at once and
     ///   before each change.
@@ -160,10 +185,19 @@ extension DynamicObject where Self: CoreStoreObject {
         _ handler: @escaping (Self, CoreStoreObjectValueDiff<V>) -> Void
     ) -> CoreStoreObjectKeyValueObservation {
         let declaration = ClassMeta.of(type(of: self)).declarations.first { $0.keyPath == name }
-        guard let raw, raw.context is StackView, let stack = raw.context.stack,
-            let field = declaration as? ValueField<V>
-        else { Log.abort("only properties of a stack's objects are observed") }
-        let made = CoreStoreObjectKeyValueObservation(self, field, options, stack, handler)
+        guard let raw, let field = declaration as? ValueField<V> else {
+            Log.abort("only properties of objects are observed")
+        }
+        if let context = raw.context as? EditingContext {
+            let made = CoreStoreObjectKeyValueObservation(
+                self, field, options, nil, context, handler)
+            context.add(made)
+            return made
+        }
+        guard raw.context is StackView, let stack = raw.context.stack else {
+            Log.abort("properties are observed of objects of a stack's view or a transaction")
+        }
+        let made = CoreStoreObjectKeyValueObservation(self, field, options, stack, nil, handler)
         stack.withView { _ in stack.observers.add(made, .property) }
         return made
     }

@@ -12,7 +12,8 @@ import RecordStore
 public final class ObjectPublisher<O: DynamicObject>: Hashable, ObjectRepresentation, Observable {
     public typealias ObjectType = O
 
-    private let id: NSManagedObjectID
+    private let watch: ObjectWatch
+    private var id: NSManagedObjectID { watch.id }
     private let link: WeakLink<DataStack>
     /// Data of the program's own.
     public let userInfo = UserInfo()
@@ -24,12 +25,12 @@ public final class ObjectPublisher<O: DynamicObject>: Hashable, ObjectRepresenta
     /// Properties that were read by themselves.
     private var readProperties: Set<KeyPathString> = []
 
-    init(_ id: NSManagedObjectID, _ stack: DataStack) {
-        self.id = id
+    init(_ id: NSManagedObjectID, _ paths: [[String]], _ stack: DataStack) {
+        watch = ObjectWatch(id, paths, stack)
         link = stack.link
     }
 
-    deinit { link.object?.publishers.remove(self, id) }
+    deinit { link.object?.publishers.remove(self, id, watch.paths) }
 
     public func objectID() -> O.ObjectID { id }
     public func cs_dataStack() -> DataStack? { link.object }
@@ -69,7 +70,7 @@ public final class ObjectPublisher<O: DynamicObject>: Hashable, ObjectRepresenta
     private func observe() {
         guard !isObserving, let stack = link.object else { return }
         isObserving = true
-        stack.publishers.observe(self, id, stack)
+        stack.publishers.observe(self, id, watch.paths, stack)
     }
 
     public static func == (left: ObjectPublisher, right: ObjectPublisher) -> Bool {
@@ -114,8 +115,7 @@ public final class ObjectPublisher<O: DynamicObject>: Hashable, ObjectRepresenta
 
 extension ObjectPublisher: PublishedObject {
     func change(in delivery: Delivery) throws(StoreError) -> PublishedChange? {
-        guard let store = delivery.stack.store(id.storeID) else { return nil }
-        let (fate, names) = try delivery.fate(of: id.number, id.entity, in: store)
+        let (fate, names) = try watch.fate(in: delivery)
         switch fate {
         case .none: return nil
         case .updated: return delivery.isRefresh ? .everything : .properties(names)

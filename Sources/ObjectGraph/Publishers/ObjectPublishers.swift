@@ -30,6 +30,8 @@ final class ObjectPublishers: ViewParticipant, @unchecked Sendable {
     private struct Key: Hashable {
         var id: NSManagedObjectID
         var type: ObjectIdentifier
+        /// What of related objects is watched.
+        var paths: [[String]]
     }
 
     private struct Entry {
@@ -48,15 +50,15 @@ final class ObjectPublishers: ViewParticipant, @unchecked Sendable {
     /// Of the delivery that is running.
     private var concerned: [(publisher: any PublishedObject, change: PublishedChange)] = []
 
-    private func key<O>(_ type: O.Type, _ id: NSManagedObjectID) -> Key {
-        Key(id: id, type: ObjectIdentifier(type))
+    private func key<O>(_ type: O.Type, _ id: NSManagedObjectID, _ paths: [[String]]) -> Key {
+        Key(id: id, type: ObjectIdentifier(type), paths: paths)
     }
 
     /// The publisher of an object, made when there is none.
-    func publisher<O>(_ id: NSManagedObjectID, _ make: () -> ObjectPublisher<O>)
-        -> ObjectPublisher<O>
-    {
-        let key = key(O.self, id)
+    func publisher<O>(
+        _ id: NSManagedObjectID, _ paths: [[String]], _ make: () -> ObjectPublisher<O>
+    ) -> ObjectPublisher<O> {
+        let key = key(O.self, id, paths)
         let known: AnyObject? = lock.withLock {
             guard let entry = entries[key] else { return nil }
             return entry.publisher
@@ -70,10 +72,11 @@ final class ObjectPublishers: ViewParticipant, @unchecked Sendable {
     }
 
     func observe<O>(
-        _ publisher: ObjectPublisher<O>, _ id: NSManagedObjectID, _ stack: DataStack
+        _ publisher: ObjectPublisher<O>, _ id: NSManagedObjectID, _ paths: [[String]],
+        _ stack: DataStack
     ) {
         let isFirst = lock.withLock {
-            entries[key(O.self, id)]?.place = nextPlace
+            entries[key(O.self, id, paths)]?.place = nextPlace
             nextPlace += 1
             observingCount += 1
             observers = stack.observers
@@ -83,8 +86,10 @@ final class ObjectPublishers: ViewParticipant, @unchecked Sendable {
     }
 
     /// Called by a publisher that goes.
-    func remove<O>(_ publisher: ObjectPublisher<O>, _ id: NSManagedObjectID) {
-        let key = key(O.self, id)
+    func remove<O>(
+        _ publisher: ObjectPublisher<O>, _ id: NSManagedObjectID, _ paths: [[String]]
+    ) {
+        let key = key(O.self, id, paths)
         let isLast = lock.withLock {
             guard let entry = entries[key], entry.address == ObjectIdentifier(publisher) else {
                 return false

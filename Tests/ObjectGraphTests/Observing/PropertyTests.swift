@@ -35,6 +35,66 @@ import Testing
         }
     }
 
+    @Test func `in a transaction each write is told at once`() throws {
+        try withDog { stack, dog in
+            try stack.perform(synchronous: { transaction in
+                var calls: [String] = []
+                func text(_ value: Int?) -> String { value.map { "\($0)" } ?? "-" }
+                let edited = try #require(transaction.edit(dog))
+                edited.age = 2
+                let all = edited.observe(\.$age, options: [.new, .old, .prior]) { dog, change in
+                    let values = "\(text(change.oldValue))>\(text(change.newValue))"
+                    calls.append((change.isPrior ? "prior " : "") + "\(values) \(dog.age)")
+                }
+                edited.age = 3
+                #expect(calls == ["prior 2>- 2", "2>3 3"])
+                // Also what stays the same, and after a fetch has taken the changes over.
+                #expect(try transaction.fetchCount(From<Dog>().where(\.$age == 3)) == 1)
+                calls = []
+                edited.age = 3
+                edited.age += 1
+                #expect(calls == ["prior 3>- 3", "3>3 3", "prior 3>- 3", "3>4 4"])
+                // No other property, and no other object.
+                calls = []
+                edited.color = "red"
+                transaction.create(Into<Dog>()).age = 9
+                #expect(calls.isEmpty)
+                all.invalidate()
+                edited.age = 5
+                edited.age = 6
+                #expect(calls.isEmpty)
+                // A new object, and no more once the token has gone.
+                let new = transaction.create(Into<Dog>())
+                var count = 0
+                do {
+                    let token = new.observe(\.$nickname) { _, _ in count += 1 }
+                    new.nickname = "a"
+                    withExtendedLifetime(token) {}
+                }
+                new.nickname = "b"
+                #expect(count == 1)
+            })
+            #expect(dog.age == 6)
+            #expect(try stack.fetchCount(From<Dog>()) == 3)
+        }
+    }
+
+    @Test func `properties with setters and coders are told of in transactions too`() throws {
+        let (stack, _) = try Zoo.stack()
+        try stack.perform(synchronous: { transaction in
+            let person = transaction.create(Into<Person>())
+            var titles: [String] = []
+            let token = person.observe(\.$title, options: [.new, .old]) { _, change in
+                titles.append("\(change.oldValue ?? "-") > \(change.newValue ?? "-")")
+            }
+            person.title = "phd"
+            #expect(titles == ["Dr. x > Dr. PHD"])
+            transaction.delete(person)
+            person.title = "gone"
+            withExtendedLifetime(token) {}
+        })
+    }
+
     @Test func `an observation ends with its token and keeps no object`() throws {
         try withDog { stack, dog in
             var count = 0
@@ -78,6 +138,77 @@ import Testing
             let paid = try change { $0?.balance = 7 }
             #expect(paid == [[], []])
             #expect(try stack.fetchCount(chain.watching(\.$master ~ \.$name)) == 2)
+        }
+    }
+
+    /// A dog of Ann's, who is one of three people.
+    private func withOwnedDog(_ body: (DataStack, Dog) throws -> Void) throws {
+        let (stack, queue) = try Zoo.stack()
+        let id = try stack.perform(synchronous: { transaction in
+            let people = ["Ann", "Bob", "Bob"].enumerated().map { index, name in
+                let person = transaction.create(Into<Person>())
+                (person.name, person.email) = (name, "\(index)")
+                return person
+            }
+            let dog = transaction.create(Into<Dog>())
+            dog.master = people[0]
+            return dog.objectID()
+        })
+        try queue.sync { try body(stack, try #require(stack.fetchExisting(id) as Dog?)) }
+    }
+
+    @Test func `watched values of related objects are changes of an observed object`() throws {
+        try withOwnedDog { stack, dog in
+            let monitors = [
+                stack.monitorObject(dog), stack.monitorObject(dog, watching: \.$master ~ \.$name),
+            ]
+            let recorders = monitors.map { monitor in
+                let recorder = ObjectRecorder<Dog> { $0.master?.name ?? "-" }
+                monitor.addObserver(recorder)
+                return recorder
+            }
+            let plain = stack.publishObject(dog)
+            let publisher = stack.publishObject(dog, watching: \.$master ~ \.$name)
+            #expect(plain !== publisher)
+            #expect(
+                publisher
+                    === stack.publishObject(dog, watching: [Watching<Dog>(\.$master ~ \.$name)]))
+            var calls: [String] = []
+            plain.addObserver(recorders[0]) { _ in calls.append("plain") }
+            publisher.addObserver(recorders[1]) { _ in calls.append("watching") }
+            func change(
+                _ change: (Dog, [Person]) -> Void
+            ) throws -> [[String]] {
+                calls = []
+                try stack.perform(synchronous: { transaction in
+                    let people = try transaction.fetchAll(
+                        From<Person>().orderBy(.ascending(\.$email)))
+                    change(try #require(transaction.edit(dog)), people)
+                })
+                return recorders.map { $0.takeEvents() } + [calls]
+            }
+            #expect(
+                try change { $1[0].name = "Eve" } == [
+                    [], ["will Ann", "did Eve master.name"], ["watching"],
+                ])
+            #expect(try change { $1[0].balance = 3 } == [[], [], []])
+            #expect(try change { $1[1].name = "Cid" } == [[], [], []])
+            #expect(
+                try change { $0.master = $1[2] } == [
+                    ["will Eve", "did Bob master"], ["will Eve", "did Bob master,master.name"],
+                    ["plain", "watching"],
+                ])
+            #expect(
+                try change { dog, _ in dog.master = nil } == [
+                    ["will Bob", "did - master"], ["will Bob", "did - master,master.name"],
+                    ["plain", "watching"],
+                ])
+            try stack.perform(synchronous: { $0.delete($0.edit(dog)) })
+            #expect(
+                recorders.map { $0.takeEvents() } == [
+                    ["will -", "deleted -"], ["will -", "deleted -"],
+                ])
+            withExtendedLifetime(monitors) {}
         }
     }
 
