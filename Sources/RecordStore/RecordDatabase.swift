@@ -203,9 +203,9 @@ package final class RecordDatabase: Sendable {
         }
     }
 
-    /// Builds the indexes that the file lacks and drops those that the schema does not have.
-    /// Throws `duplicateValues` before a byte is written when stored objects break a unique
-    /// constraint that is new.
+    /// Builds the indexes that the file lacks and drops those that the schema does not have, in one
+    /// transaction. Throws `duplicateValues` before a byte is written when stored objects break a
+    /// unique constraint that is new.
     private static func rebuild(
         _ engine: Engine, _ schema: Schema, _ catalog: Catalog, _ found: TreeTable,
         missing: [String], surplus: [String]
@@ -213,43 +213,28 @@ package final class RecordDatabase: Sendable {
         let reader = RecordReader(
             schema: schema, view: try engine.snapshot(), catalog: catalog, trees: found)
         for index in schema.indexes where index.isUnique && missing.contains(index.treeName) {
-            guard let pair = try DuplicateSearch.firstPair(index, reader) else { continue }
-            throw DuplicateSearch.failure(pair, index, schema)
+            try DuplicateSearch(index, reader).refusePairs()
         }
         let editor = try engine.beginWrite()
-        for name in surplus { try catalog.removeTree(name, in: editor) }
-        for name in missing { _ = try catalog.createTree(name, in: editor) }
-        try catalog.setSchema(schema.description, in: editor)
-        let (trees, _) = try TreeTable.open(schema, catalog, editor)
-        let numbers = NumberReserve(schema, catalog)
-        let transaction = RecordTransaction(
-            schema: schema, editor: editor, catalog: catalog, trees: trees, numbers: numbers)
-        for index in schema.indexes where missing.contains(index.treeName) {
-            try build(index, in: transaction)
+        do throws(StoreError) {
+            for name in surplus { try catalog.removeTree(name, in: editor) }
+            for name in missing { _ = try catalog.createTree(name, in: editor) }
+            try catalog.setSchema(schema.description, in: editor)
+            let (trees, _) = try TreeTable.open(schema, catalog, editor)
+            let numbers = NumberReserve(schema, catalog)
+            let transaction = RecordTransaction(
+                schema: schema, editor: editor, catalog: catalog, trees: trees, numbers: numbers)
+            for index in schema.indexes where missing.contains(index.treeName) {
+                var build = IndexBuild(index, in: transaction)
+                try build.run()
+            }
+            try editor.commit()
+            return RecordDatabase(
+                engine: engine, schema: schema, catalog: catalog, trees: trees, numbers: numbers)
+        } catch {
+            editor.rollback()
+            throw error
         }
-        _ = try editor.commit()
-        return RecordDatabase(
-            engine: engine, schema: schema, catalog: catalog, trees: trees, numbers: numbers)
-    }
-
-    static func build(
-        _ index: IndexLayout, in transaction: RecordTransaction
-    ) throws(StoreError) {
-        let entity = transaction.schema.knownEntity(tag: index.entityTag)
-        let cursor = transaction.recordCursor(entity.hierarchy)
-        let edits = TreeEdits()
-        var key = transaction.keyEncoder(columnCount: index.columns.count)
-        while try cursor.next() {
-            let row = try cursor.row()
-            guard entity.tags.contains(row.entityTag) else { continue }
-            key.removeAll()
-            try transaction.append(index.columns, of: row, to: &key)
-            key.append(cursor.number)
-            edits.insert(key.bytes)
-        }
-        var order = KeyOrder.Memory()
-        try edits.apply(
-            to: transaction.trees.indexes[index.id], of: transaction.editor, with: &order)
     }
 
     /// Opens a file with its own schema, without writing a byte: for tools and for looking ahead

@@ -1,40 +1,53 @@
 import Foundation
 import PageStore
 
-/// Looks for objects that break a unique constraint which the file has no index of yet. Reads
-/// every record of the hierarchy once; in memory are the keys of all of them.
+/// Looks for objects that break a unique constraint. Writes nothing and needs no index: it reads
+/// the records of the hierarchy, and again for every four million of them, so that memory is
+/// bounded.
 struct DuplicateSearch {
     /// Two objects with the same values.
-    struct Pair {
+    private struct Pair {
         var first: ObjectNumber
         var second: ObjectNumber
         var values: [Value]
     }
 
+    /// What is kept of an object in memory.
+    private struct Mark {
+        /// Of the constraint's columns.
+        var hash: UInt64
+        var number: ObjectNumber
+    }
+
+    private static let markCountMax = 4 << 20
+
     private let reader: RecordReader
     private let constraint: IndexLayout
     private let entity: EntityLayout
-    private let keys = ByteBuffer()
-    private var starts: [Int] = []
 
-    /// The first pair in the order of the constraint's columns, nil when there is none. A nil in
-    /// any column conflicts with nothing.
-    static func firstPair(
-        _ constraint: IndexLayout, _ reader: RecordReader
-    ) throws(StoreError) -> Pair? {
-        var search = DuplicateSearch(constraint, reader)
-        try search.collect()
-        return try search.find()
-    }
-
-    private init(_ constraint: IndexLayout, _ reader: RecordReader) {
+    init(_ constraint: IndexLayout, _ reader: RecordReader) {
         self.reader = reader
         self.constraint = constraint
         entity = reader.schema.knownEntity(tag: constraint.entityTag)
     }
 
-    private mutating func collect() throws(StoreError) {
-        let cursor = reader.recordCursor(entity.hierarchy)
+    /// Throws `duplicateValues` with the first pair: no object before its second one, in the order
+    /// of their numbers, breaks the constraint. A nil in any column conflicts with nothing.
+    func refusePairs() throws(StoreError) {
+        let count = try reader.recordCount(of: entity)
+        let passCount = UInt64(count / Self.markCountMax + 1)
+        var first: Pair?
+        for pass in 0..<passCount {
+            let marks = try marks { $0 % passCount == pass }
+            if let pair = try firstPair(marks, before: first?.second) { first = pair }
+        }
+        if let first { throw failure(first) }
+    }
+
+    /// The marks of the objects whose hashes are wanted, by hash and number.
+    private func marks(_ isWanted: (UInt64) -> Bool) throws(StoreError) -> [Mark] {
+        var marks: [Mark] = []
+        let cursor = reader.recordCursor(entity.hierarchy, isScan: true)
         var key = reader.keyEncoder(columnCount: constraint.columns.count)
         while try cursor.next() {
             let row = try cursor.row()
@@ -43,63 +56,63 @@ struct DuplicateSearch {
             else { continue }
             key.removeAll()
             try reader.append(constraint.columns, of: row, to: &key)
-            key.append(cursor.number)
-            starts.append(keys.count)
-            key.bytes.withView { keys.append($0) }
+            let hash = ContentHash.hash(key.bytes)
+            if isWanted(hash) { marks.append(Mark(hash: hash, number: cursor.number)) }
         }
+        marks.sort { ($0.hash, $0.number.rawValue) < ($1.hash, $1.number.rawValue) }
+        return marks
     }
 
-    private func find() throws(StoreError) -> Pair? {
-        var order = KeyOrder(keys.view, capacity: starts.count)
-        for (index, start) in starts.enumerated() {
-            let end = index + 1 < starts.count ? starts[index + 1] : keys.count
-            order.append(start: start, count: end - start, index: index)
-        }
-        order.sort()
-        var group: [ObjectNumber] = []
-        var groupColumns: ByteView?
-        for entry in order.entries {
-            // A key ends with the object's number.
-            let columnsSize = Int(entry.count) - 8
-            let columns = keys.view.slice(from: entry.start, count: columnsSize)
-            if groupColumns.map({ $0 == columns }) != true {
-                if let pair = try firstPair(of: group) { return pair }
-                group.removeAll(keepingCapacity: true)
-                groupColumns = columns
+    private func firstPair(
+        _ marks: [Mark], before limit: ObjectNumber?
+    ) throws(StoreError) -> Pair? {
+        var last = limit.map(\.rawValue) ?? .max
+        var first: Pair?
+        var start = 0
+        while start < marks.count {
+            var end = start + 1
+            while end < marks.count, marks[end].hash == marks[start].hash { end += 1 }
+            if end - start > 1, marks[start + 1].number.rawValue < last,
+                let pair = try firstPair(of: marks[start..<end], before: last)
+            {
+                (first, last) = (pair, pair.second.rawValue)
             }
-            group.append(
-                ObjectNumber(keys.view.bigEndianUInt64(at: entry.start + columnsSize)))
+            start = end
         }
-        return try firstPair(of: group)
+        return first
     }
 
-    /// Two of the objects whose keys are equal: of a long text only the beginning is in its key.
-    private func firstPair(of group: [ObjectNumber]) throws(StoreError) -> Pair? {
-        guard group.count > 1 else { return nil }
+    /// The first pair among objects of one hash: of a long text only the beginning is hashed.
+    private func firstPair(
+        of marks: ArraySlice<Mark>, before limit: UInt64
+    ) throws(StoreError) -> Pair? {
         var known: [[Value]: ObjectNumber] = [:]
-        for number in group {
-            let values = try reader.withRow(number, in: entity.hierarchy) {
-                row throws(StoreError) in
-                var values: [Value] = []
-                for column in constraint.columns {
-                    values.append(try reader.value(column, of: row))
-                }
-                return values
+        for mark in marks {
+            guard mark.number.rawValue < limit else { return nil }
+            let values = try values(of: mark.number)
+            if let other = known.updateValue(mark.number, forKey: values) {
+                return Pair(first: other, second: mark.number, values: values)
             }
-            guard let values else { continue }
-            if let first = known[values] {
-                return Pair(first: first, second: number, values: values)
-            }
-            known[values] = number
         }
         return nil
     }
 
+    private func values(of number: ObjectNumber) throws(StoreError) -> [Value] {
+        let values = try reader.withRow(number, in: entity.hierarchy) { row throws(StoreError) in
+            var values: [Value] = []
+            for column in constraint.columns { values.append(try reader.value(column, of: row)) }
+            return values
+        }
+        guard let values else {
+            throw .corrupt(nil, "object \(number.rawValue) was read and cannot be found")
+        }
+        return values
+    }
+
     /// Refuses to open a file whose objects break a constraint that the program has added.
-    static func failure(_ pair: Pair, _ constraint: IndexLayout, _ schema: Schema) -> StoreError {
-        let entity = schema.knownEntity(tag: constraint.entityTag)
+    private func failure(_ pair: Pair) -> StoreError {
         let columns = constraint.columns.map(\.name).joined(separator: ", ")
-        let values = pair.values.map(text).joined(separator: ", ")
+        let values = pair.values.map(Self.text).joined(separator: ", ")
         return StoreError(
             .duplicateValues,
             "the model has a new unique constraint of \(entity.name), \(columns), which stored "

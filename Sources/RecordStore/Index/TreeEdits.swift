@@ -23,6 +23,12 @@ final class TreeEdits {
 
     var isEmpty: Bool { edits.isEmpty }
 
+    /// The memory that these edits take, and the sorting of them.
+    var sizeInBytes: Int {
+        let orderSize = 2 * MemoryLayout<KeyOrder.Entry>.stride
+        return arena.count + edits.count * (MemoryLayout<Edit>.stride + orderSize)
+    }
+
     func insert(_ key: [UInt8], value: ByteView? = nil) {
         let start = arena.count
         key.withView { arena.append($0) }
@@ -147,15 +153,11 @@ final class TreeEdits {
     ) throws(StoreError) -> [ObjectNumber] {
         guard !edits.isEmpty else { return [] }
         sort(with: &order)
-        defer {
-            edits.removeAll(keepingCapacity: true)
-            lent.removeAll(keepingCapacity: true)
-            lentByteCount = 0
-            arena.removeAll()
-            (isSorted, hasKeysOnly) = (true, true)
-        }
+        defer { removeAll() }
         if arena.count + lentByteCount >= editor.bulkBytesMin, try editor.isEmpty(tree) {
-            return try build(tree, of: editor, isUnique: isUnique, order)
+            // What is not sorted as it comes is an index, into which the transaction's next batch
+            // will sort more.
+            return try build(tree, of: editor, isUnique: isUnique, isFinal: isSorted, order)
         }
         let writer = TreeWriter(editor, tree: tree, isAscending: true)
         if hasKeysOnly { return try apply(to: writer, isUnique: isUnique, order) }
@@ -170,6 +172,24 @@ final class TreeEdits {
             }
         }
         return []
+    }
+
+    private func removeAll() {
+        edits.removeAll(keepingCapacity: true)
+        lent.removeAll(keepingCapacity: true)
+        lentByteCount = 0
+        arena.removeAll()
+        (isSorted, hasKeysOnly) = (true, true)
+    }
+
+    /// Writes all edits into an empty tree that the transaction only reads from here on, and
+    /// forgets them.
+    func build(
+        _ tree: TreeID, of editor: PageEditor, with order: inout KeyOrder.Memory
+    ) throws(StoreError) {
+        sort(with: &order)
+        defer { removeAll() }
+        _ = try build(tree, of: editor, isUnique: false, isFinal: true, order)
     }
 
     /// How many keys a writer is given at once: a few leaves' edits.
@@ -196,12 +216,11 @@ final class TreeEdits {
 
     /// The same for an empty tree: each page is filled and written once.
     private func build(
-        _ tree: TreeID, of editor: PageEditor, isUnique: Bool, _ order: borrowing KeyOrder.Memory
+        _ tree: TreeID, of editor: PageEditor, isUnique: Bool, isFinal: Bool,
+        _ order: borrowing KeyOrder.Memory
     ) throws(StoreError) -> [ObjectNumber] {
         var sharers: [ObjectNumber] = []
-        // What is not sorted as it comes is an index, into which the transaction's next batch
-        // will sort more.
-        let builder = try TreeBuilder(editor, tree: tree, isFinal: isSorted)
+        let builder = try TreeBuilder(editor, tree: tree, isFinal: isFinal)
         var last: ByteView?
         for position in edits.indices {
             prefetch(position + Self.prefetchDistance, order)

@@ -124,12 +124,13 @@ extension RecordDatabase {
         for index in schema.indexes {
             let isMissing = missing.contains(index.treeName)
             // Defaults in the place of nil may be equal.
-            if index.isUnique, isMissing || !step.fills.isEmpty,
-                let pair = try DuplicateSearch.firstPair(index, transaction)
-            {
-                throw DuplicateSearch.failure(pair, index, schema)
+            if index.isUnique, isMissing || !step.fills.isEmpty {
+                try DuplicateSearch(index, transaction).refusePairs()
             }
-            if isMissing { try build(index, in: transaction) }
+            if isMissing {
+                var build = IndexBuild(index, in: transaction)
+                try build.run()
+            }
         }
     }
 
@@ -149,7 +150,8 @@ extension RecordDatabase {
             schema: schema, editor: editor, catalog: catalog, trees: trees,
             numbers: NumberReserve(schema, catalog))
         for index in schema.indexes where missing.contains(index.treeName) {
-            try build(index, in: transaction)
+            var build = IndexBuild(index, in: transaction)
+            try build.run()
         }
         return transaction
     }

@@ -4,6 +4,9 @@ import PageStore
 /// many there are.
 struct RecordRewrite {
     private static let batchCount = 512
+    /// A deletion keeps a number and its entries of indexes. Each batch of them reads all links of
+    /// relationships without inverses that lead to the hierarchy.
+    private static let deletionCount = 32_768
     /// Of the records that wait in a batch: some may have large values.
     private static let batchSizeInBytesMax = 8 << 20
 
@@ -18,6 +21,7 @@ struct RecordRewrite {
     /// Calls back with every record in the order of their numbers, to add its changes to a batch;
     /// true when it has some. Records change between two batches alone.
     func visit(
+        batchCount: Int = Self.batchCount,
         _ body: (inout RecordBatch, ObjectNumber, RowView) throws(StoreError) -> Bool
     ) throws(StoreError) {
         var next = ObjectNumber(0)
@@ -26,7 +30,7 @@ struct RecordRewrite {
             var count = 0
             let cursor = transaction.recordCursor(hierarchy)
             var isValid = try cursor.seek(next)
-            while isValid, count < Self.batchCount,
+            while isValid, count < batchCount,
                 batch.sizeInBytes < Self.batchSizeInBytesMax
             {
                 if try body(&batch, cursor.number, cursor.row()) { count += 1 }
@@ -55,7 +59,7 @@ struct RecordRewrite {
 
     /// Deletes all records of some entities, with their links.
     func delete(_ tags: Set<UInt16>) throws(StoreError) {
-        try visit { batch, number, row in
+        try visit(batchCount: Self.deletionCount) { batch, number, row in
             guard tags.contains(row.entityTag) else { return false }
             batch.delete(number, in: hierarchy)
             return true

@@ -1,0 +1,143 @@
+import Foundation
+import PageStore
+import TestSupport
+import Testing
+
+@testable import RecordStore
+
+/// Indexes that are added to objects which are stored, with more entries than one run holds.
+@Suite struct IndexBuildTests {
+    private static func schema(
+        indexes: [[String]] = [], uniqueConstraints: [[String]] = []
+    ) -> SchemaDescription {
+        SchemaDescription(
+            modelVersion: "V",
+            entities: [
+                EntityDescription(
+                    name: "Item", className: "Item",
+                    attributes: [
+                        AttributeDescription(name: "id", type: .int64),
+                        AttributeDescription(name: "title", type: .string, isOptional: true),
+                        AttributeDescription(name: "weight", type: .double, isOptional: true),
+                    ], indexes: indexes, uniqueConstraints: uniqueConstraints),
+                EntityDescription(
+                    name: "Box", className: "Box", superentityName: "Item",
+                    attributes: [
+                        AttributeDescription(name: "side", type: .int32, isOptional: true)
+                    ], indexes: indexes.isEmpty ? [] : [["side", "title"]]),
+            ])
+    }
+
+    /// Runs of 32 KiB.
+    private static var options: Engine.Options {
+        var options = Engine.Options()
+        options.pageSizeInBytes = 1024
+        options.bulkBytesMin = 512
+        return options
+    }
+
+    private func open(
+        _ schema: SchemaDescription, _ files: MemoryFileSystem
+    ) throws -> RecordDatabase {
+        try RecordDatabase.open(
+            .file("store"), schema: schema, options: Self.options, files: files)
+    }
+
+    /// A file of objects with random values, and with one value each of those that are given.
+    private func files(
+        _ count: Int, _ random: inout SeededRandom, titles: [Int: String] = [:]
+    ) throws -> MemoryFileSystem {
+        let files = MemoryFileSystem()
+        let database = try open(Self.schema(), files)
+        let transaction = try database.beginWrite()
+        var batch = RecordBatch()
+        for id in 0..<count {
+            let name = random.below(3) == 0 ? "Box" : "Item"
+            let entity = try #require(database.schema.entity(named: name))
+            var row = entity.emptyRow()
+            defer { row.deallocate() }
+            for field in entity.fields {
+                let value: Value =
+                    switch field.name {
+                    case "id": .int(Int64(id))
+                    case "title": titles[id].map { .string($0) } ?? title(&random)
+                    case "weight":
+                        random.below(4) == 0 ? .null : .double(Double(random.below(1000)) / 8 - 60)
+                    default: .int(Int64(random.below(100)))
+                    }
+                row.setValue(value, field)
+            }
+            batch.insert(entity, try transaction.allocateNumber(in: entity.hierarchy), row: row)
+        }
+        try transaction.apply(batch)
+        try transaction.commit()
+        try database.close()
+        return files
+    }
+
+    private func bytes(_ files: MemoryFileSystem) throws -> [UInt8] {
+        let file = try files.open("store", .readOnly)
+        defer { file.close() }
+        let buffer = ReadBuffer(count: Int(try file.size()))
+        _ = try file.read(into: buffer, at: 0)
+        return buffer.view.array()
+    }
+
+    /// Some begin alike for longer than a key, some are stored beside their record.
+    private func title(_ random: inout SeededRandom) -> Value {
+        guard random.below(6) > 0 else { return .null }
+        let count = random.below(20) == 0 ? 200 : random.below(4)
+        return .string(String(repeating: "a\0", count: count) + "\(random.next())")
+    }
+
+    @Test(arguments: [0, 1, 300, 5000])
+    func `an index of many runs has every object, in order`(count: Int) throws {
+        var random = SeededRandom(for: "IndexBuildTests")
+        let seed = random.seed
+        let files = try files(count, &random)
+        let database = try open(
+            Self.schema(
+                indexes: [["title"], ["weight", "title"]], uniqueConstraints: [["id"]]), files)
+        let reader = try database.snapshot()
+        #expect(reader.check() == [], "seed \(seed)")
+        for index in reader.schema.indexes {
+            let cursor = Cursor(reader.view, tree: reader.trees.indexes[index.id])
+            var last: [UInt8] = []
+            var isAtEntry = try cursor.seekFirst()
+            while isAtEntry {
+                let key = cursor.key.array()
+                #expect(last.lexicographicallyPrecedes(key), "seed \(seed)")
+                last = key
+                isAtEntry = try cursor.next()
+            }
+        }
+        // Of the runs no page is left.
+        let snapshot = try #require(reader.view as? Snapshot)
+        let known = try #require(CatalogView(snapshot)).trees().map(\.tree)
+        #expect(StoreCheck.run(snapshot, knownTrees: known) == [], "seed \(seed)")
+        try database.close()
+    }
+
+    @Test func `a pair far apart breaks a new unique constraint, and the first is named`() throws {
+        var random = SeededRandom(for: "IndexBuildTests")
+        let files = try files(
+            4000, &random, titles: [3: "other", 17: "same", 3000: "same", 3999: "other"])
+        let before = try bytes(files)
+        let error = #expect(throws: StoreError.self) {
+            try open(Self.schema(uniqueConstraints: [["title"]]), files)
+        }
+        #expect(error?.code == .duplicateValues)
+        #expect(error?.message.contains("object 18 and object 3001") == true)
+        #expect(try bytes(files) == before)
+    }
+
+    @Test func `long texts that begin alike are no pair`() throws {
+        var random = SeededRandom(for: "IndexBuildTests")
+        let long = String(repeating: "b", count: 2000)
+        let files = try files(
+            100, &random, titles: [3: long + "1", 50: long + "2", 70: long + "3"])
+        let database = try open(Self.schema(uniqueConstraints: [["title"]]), files)
+        #expect(try database.snapshot().check() == [])
+        try database.close()
+    }
+}
