@@ -22,15 +22,13 @@ package struct PageBuffer: @unchecked Sendable {
         @usableFromInline let id: PageID
         @usableFromInline let count: Int
         let proof = Atomic<UInt64>(0)
-        /// What ``KeyTable`` says of it.
-        let keyWord = Atomic<UInt>(0)
 
         init(id: PageID, count: Int) {
             self.id = id
             self.count = count
         }
 
-        @inlinable static var wordCount: Int { 4 }
+        @inlinable static var wordCount: Int { 3 }
     }
 
     /// What only scans ask.
@@ -41,7 +39,6 @@ package struct PageBuffer: @unchecked Sendable {
         deinit {
             // Safety: `init(uninitialized:)` made both, and no reference to the image is left.
             unsafe PageBuffer.back(self).deinitialize(count: 1)
-            KeyTable.end(unsafe PageBuffer.front(self).pointee.keyWord.load(ordering: .acquiring))
             unsafe PageBuffer.front(self).deinitialize(count: 1)
         }
     }
@@ -144,22 +141,6 @@ package struct PageBuffer: @unchecked Sendable {
 
     /// Whether somebody else has the image too. Waits for memory, where the count is.
     mutating func isShared() -> Bool { !isKnownUniquelyReferenced(&block) }
-
-    /// How often keys were sought in this image, or where its ``KeyTable`` is. Only of images that
-    /// are published.
-    @inline(__always)
-    var keyWord: UInt {
-        // Safety: as for `proof`.
-        unsafe PageBuffer.front(block).pointee.keyWord.load(ordering: .acquiring)
-    }
-
-    /// False when it is another by now.
-    func setKeyWord(_ word: UInt, from old: UInt) -> Bool {
-        // Safety: as for `proof`.
-        unsafe PageBuffer.front(block).pointee.keyWord.compareExchange(
-            expected: old, desired: word, ordering: .acquiringAndReleasing
-        ).exchanged
-    }
 
     /// Lends what scans have read of this image. Only of images that are published.
     func withColumns<Result>(

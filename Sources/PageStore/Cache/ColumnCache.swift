@@ -6,8 +6,7 @@ import Synchronization
 /// are read together, the room above says (``ColumnPair``).
 ///
 /// Only of published images, because those do not change; gone with the image. They take no more
-/// than an eighth of what the page does, and the cache gives way to them, as to the image's
-/// ``KeyTable``, which this counts too.
+/// than an eighth of what the page does, and the cache gives way to them.
 struct ColumnCache: ~Copyable {
     private static let columnCountMax = 6
 
@@ -21,12 +20,9 @@ struct ColumnCache: ~Copyable {
     private var columnCount = 0
     /// What counts them, once there are any.
     private var counter: ColumnCacheBudget?
-    /// Bytes of the image's ``KeyTable``.
-    private var tableSize = 0
 
     deinit {
         guard let counter else { return }
-        counter.add(-tableSize)
         for index in 0..<columnCount { counter.add(-columns[index].vector.words.capacity * 8) }
     }
 
@@ -50,13 +46,6 @@ struct ColumnCache: ~Copyable {
             dense: dense ?? add(ColumnVector(words: read(pair.dense)), pair.dense, false, kept),
             sparse: sparse
                 ?? add(ColumnVector(sparse: read(pair.sparse)), pair.sparse, true, kept))
-    }
-
-    /// Counts the image's ``KeyTable``, which goes with the image as well.
-    mutating func countTable(_ bytes: Int, by kept: ColumnCacheBudget) {
-        tableSize = bytes
-        counter = kept
-        kept.add(bytes)
     }
 
     private mutating func add(

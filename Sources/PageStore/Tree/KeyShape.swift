@@ -38,12 +38,12 @@ package struct SuffixRun {
 
 extension NodeView {
     /// The suffixes of the keys that begin so, in the leaf that covers the beginning; nil when the
-    /// next leaf may have more of them. It may be known which slot has the first.
+    /// next leaf may have more of them.
     func suffixes(
-        after beginning: ByteView, _ shape: KeyShape, from known: Int? = nil
+        after beginning: ByteView, _ shape: KeyShape
     ) throws(StoreError) -> SuffixRun? {
         let rest = beginning.dropFirst(prefixSize)
-        let first = known ?? search(beginning).index
+        let first = search(beginning).index
         var end = first
         while end < slotCount {
             guard isSuffix(end, behind: rest) else { break }

@@ -51,18 +51,7 @@ extension PageView {
         after beginning: Span<UInt8>, _ shape: KeyShape, in tree: TreeID
     ) throws(StoreError) -> SuffixRun? {
         try beginning.withView { beginning throws(StoreError) in
-            let leaf = try leaf(for: beginning, in: tree)
-            let rest = beginning.dropFirst(leaf.prefixSize)
-            if let found = KeyTable(of: leaf)?.slot(of: rest, shape, in: leaf) {
-                guard found.isSingle else {
-                    return try leaf.suffixes(after: beginning, shape, from: found.index)
-                }
-                return SuffixRun(leaf, first: found.index, restSize: rest.count, shape, count: 1)
-            }
-            if KeyTable.countsSearches(in: leaf), let keptBytes {
-                KeyTable.noteSearch(in: leaf, shape, countedBy: keptBytes)
-            }
-            return try leaf.suffixes(after: beginning, shape)
+            try leaf(for: beginning, in: tree).suffixes(after: beginning, shape)
         }
     }
 
