@@ -218,4 +218,33 @@ import Testing
         #expect(people.map(\.name) == ["John", "Bob", "Joe"])
         #expect(try dataStack.fetchCount(From<Sailor>()) == 5)
     }
+
+    @Test func `an awaited import took no source of an actor`() async throws {
+        let dataStack = try Harbour.dataStack()
+        // Sources that belong to the actor are passed on, and used again.
+        let source: [String: Any] = ["id": 1, "name": "John"]
+
+        let john = try await dataStack.async.importUniqueObject(Into<Sailor>(), source: source)
+        let line = try await dataStack.async.importObject(
+            Into<LogLine>(), source: ["text": source["name"] as Any])
+        let several = try await dataStack.async.importUniqueObjects(
+            Into<Sailor>(), sourceArray: [source], preProcess: { $0 })
+
+        #expect(john?.name == "John")
+        #expect(line?.text == "John")
+        #expect(several.first === john)
+    }
+
+    @Test func `an awaited import throws what the class threw`() async throws {
+        let dataStack = try Harbour.dataStack()
+        do throws(CoreStoreError) {
+            try await dataStack.async.importUniqueObject(Into<Sailor>(), source: ["id": 1])
+            Issue.record("a sailor without a name was taken")
+        } catch {
+            guard case .userError(Sailor.Errors.missingName) = error else {
+                Issue.record("\(error)")
+                return
+            }
+        }
+    }
 }

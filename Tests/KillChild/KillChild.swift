@@ -10,8 +10,9 @@ import ObjectGraph
 /// `follow` read beside it. `fork` uses the store on both sides of a fork. `busy` runs
 /// transactions on the main thread beside others. `denied` opens stores in a folder that it has no
 /// rights in. `load` makes objects in one transaction: how many, and with how many MiB of cache,
-/// say two more arguments. `fill` makes so many objects of an earlier model, `migrate` brings them
-/// to a later one, and `tell` says which of the two is there.
+/// say two more arguments. `intake` imports a file of so many MiB likewise. `fill` makes so many
+/// objects of an earlier model, `migrate` brings them to a later one, and `tell` says which of the
+/// two is there.
 @main
 struct KillChild {
     final class Entry: CoreStoreObject {
@@ -49,6 +50,13 @@ struct KillChild {
         {
             let cacheSize = mebibytes << 20
             return try LoadUse(path: arguments[2], count: count, cacheSizeInBytes: cacheSize).run()
+        }
+        if arguments.count == 5, arguments[1] == "intake", let size = Int(arguments[3]),
+            let mebibytes = Int(arguments[4])
+        {
+            return try IntakeUse(
+                path: arguments[2], mebibytes: size, cacheSizeInBytes: mebibytes << 20
+            ).run()
         }
         if arguments.count == 4, arguments[1] == "fill", let count = Int(arguments[3]) {
             return try MigrateUse(path: arguments[2]).fill(count)

@@ -229,13 +229,13 @@ import Testing
                     found == Array(all.prefix(request.limit ?? .max)),
                     "seed \(seed): \(condition)")
                 let index = try #require(entity.index(on: field.name))
+                let values = [value, .string("none"), value].filter {
+                    $0 == value || field.type == .string
+                }
                 let matches = try #require(
-                    try snapshot.matches(
-                        in: index,
-                        equalTo: [value, .string("none")].filter {
-                            $0 == value || field.type == .string
-                        }))
-                let matched = try matches.filter { match in
+                    try snapshot.matches(in: index, equalTo: values))
+                #expect(matches.repeats.contains { $0 == (values.count - 1, 0) })
+                let matched = try matches.found.filter { match in
                     #expect(match.position == 0)
                     return try snapshot.withRow(match.number, in: entity.hierarchy) {
                         entity.tags.contains($0.entityTag)

@@ -122,11 +122,11 @@ struct FetchRunner {
         }
     }
 
-    /// The objects whose property has one of these values, each with its value's place in the
-    /// list. Nil unless an index of one store finds them all.
+    /// The objects whose property has one of these values. Nil unless an index of one store finds
+    /// them all.
     func objects<O: CoreStoreObject>(
         _ type: O.Type, where name: KeyPathString, isOneOf values: [Value]
-    ) throws(CoreStoreError) -> [(position: Int, object: O)]? {
+    ) throws(CoreStoreError) -> KnownObjects<O>? {
         try run {
             guard let (store, entity) = stack.soleStore(for: type, in: nil),
                 let index = entity.index(on: name)
@@ -137,13 +137,16 @@ struct FetchRunner {
                 return nil
             }
             let rows = access.reader.rowLookup(entity.hierarchy)
-            return try matches.compactMap { match in
+            var known = KnownObjects<O>(count: values.count)
+            known.repeats = matches.repeats
+            for match in matches.found {
                 let object = try rows.withRow(match.number) { row throws(StoreError) in
                     try context.object(match.number, row: row, access)
                 }
-                guard let object = object as? O, object.change != .deleted else { return nil }
-                return (match.position, object)
+                guard let object = object as? O, object.change != .deleted else { continue }
+                known.objects[match.position] = object
             }
+            return known
         }
     }
 

@@ -64,7 +64,7 @@ extension DataStack {
         do {
             return try task(view)
         } catch {
-            throw Self.userError(error)
+            throw CoreStoreError(thrown: error)
         }
     }
 
@@ -78,12 +78,8 @@ extension DataStack {
         do {
             return try await task(view)
         } catch {
-            throw Self.userError(error)
+            throw CoreStoreError(thrown: error)
         }
-    }
-
-    private static func userError(_ error: any Error) -> CoreStoreError {
-        (error as? CoreStoreError) ?? .userError(error: error)
     }
 
     // MARK: Objects by their IDs

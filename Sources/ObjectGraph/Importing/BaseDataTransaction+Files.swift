@@ -8,14 +8,15 @@ extension BaseDataTransaction {
     ///
     /// Reads the file in parts, in its order, and stops at the first error: one of the file, of the
     /// class, or `userCancelled` when the progress was cancelled. A byte that belongs to no source
-    /// of the format is an error.
+    /// of the format is an error. The file is one pass: a source may name an object that a later
+    /// one makes, and such links wait in memory for its end.
     ///
     /// - Parameter progress: counts the bytes of the file.
     @discardableResult
     public func importObjects<O: CoreStoreObject & ImportableObject>(
         _ into: Into<O>, file: URL, format: SourceFormat, progress: Progress? = nil
-    ) throws -> Int where O.ImportSource == [String: Any] {
-        try forEachPart(of: file, format, progress) { sources in
+    ) throws(CoreStoreError) -> Int where O.ImportSource == [String: Any] {
+        try forEachPart(of: file, format, progress) { sources throws(CoreStoreError) in
             try importObjects(into, sourceArray: sources).count
         }
     }
@@ -25,16 +26,16 @@ extension BaseDataTransaction {
     @discardableResult
     public func importUniqueObjects<O: CoreStoreObject & ImportableUniqueObject>(
         _ into: Into<O>, file: URL, format: SourceFormat, progress: Progress? = nil
-    ) throws -> Int where O.ImportSource == [String: Any] {
-        try forEachPart(of: file, format, progress) { sources in
+    ) throws(CoreStoreError) -> Int where O.ImportSource == [String: Any] {
+        try forEachPart(of: file, format, progress) { sources throws(CoreStoreError) in
             try importUniqueObjects(into, sourceArray: sources).count
         }
     }
 
     private func forEachPart(
         of url: URL, _ format: SourceFormat, _ progress: Progress?,
-        _ body: ([[String: Any]]) throws -> Int
-    ) throws -> Int {
+        _ body: ([[String: Any]]) throws(CoreStoreError) -> Int
+    ) throws(CoreStoreError) -> Int {
         checkOpen()
         let handle: FileHandle
         do {
@@ -45,6 +46,13 @@ extension BaseDataTransaction {
         defer { try? handle.close() }
         let size = try? url.resourceValues(forKeys: [.fileSizeKey]).fileSize
         progress?.totalUnitCount = Int64(size ?? 0)
+        return try importRelatedObjects { try importParts(of: handle, format, progress, body) }
+    }
+
+    private func importParts(
+        of handle: FileHandle, _ format: SourceFormat, _ progress: Progress?,
+        _ body: ([[String: Any]]) throws(CoreStoreError) -> Int
+    ) throws(CoreStoreError) -> Int {
         var splitter: any SourceSplitter =
             switch format {
             case .json: JSONArraySplitter()
@@ -52,7 +60,7 @@ extension BaseDataTransaction {
             case .csv: CSVSplitter()
             }
         var (sources, count): ([[String: Any]], Int) = ([], 0)
-        while let bytes = try handle.read(upToCount: Self.readSize), !bytes.isEmpty {
+        while let bytes = try Self.nextBytes(of: handle) {
             if progress?.isCancelled == true { throw CoreStoreError.userCancelled }
             for byte in bytes {
                 guard let source = try splitter.take(byte) else { continue }
@@ -66,6 +74,15 @@ extension BaseDataTransaction {
         if let source = try splitter.end() { sources.append(source) }
         if !sources.isEmpty { count += try body(sources) }
         return count
+    }
+
+    private static func nextBytes(of handle: FileHandle) throws(CoreStoreError) -> Data? {
+        do {
+            let bytes = try handle.read(upToCount: readSize)
+            return bytes?.isEmpty == false ? bytes : nil
+        } catch {
+            throw CoreStoreError(error)
+        }
     }
 
     private static var readSize: Int { 1 << 18 }

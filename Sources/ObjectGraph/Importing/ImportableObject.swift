@@ -8,6 +8,10 @@ public protocol ImportableObject: DynamicObject {
 
     /// Fills a new object. An error ends the import and, thrown on, the transaction.
     func didInsert(from source: ImportSource, in transaction: BaseDataTransaction) throws
+
+    /// The relationships that an import fills, with the objects that a source names or contains:
+    /// none where a class does not say. They are set after the objects were filled.
+    static var importableRelationships: [ImportableRelationship<ImportSource>] { get }
 }
 
 extension ImportableObject {
@@ -16,6 +20,8 @@ extension ImportableObject {
     ) -> Bool {
         true
     }
+
+    public static var importableRelationships: [ImportableRelationship<ImportSource>] { [] }
 }
 
 /// A class whose objects have an identity of their own: an import changes the object of that

@@ -8,6 +8,10 @@ public class BaseDataTransaction {
     private let link = WeakLink<BaseDataTransaction>()
     private var lastKind: ObjectKind?
     let context: EditingContext
+    /// The imports that run, when they belong together.
+    var importPass: ImportPass?
+    /// How many sources of an import are looked up together.
+    package var importBatchCount = 10_000
     /// What the program gave to tell where the changes came from.
     public let sourceIdentifier: Any?
     /// Data of the program's own.
@@ -220,7 +224,7 @@ public class BaseDataTransaction {
 /// The transaction of ``DataStack/perform(synchronous:waitForAllObservers:sourceIdentifier:)``.
 public final class SynchronousDataTransaction: BaseDataTransaction {
     /// Gives the transaction up: call it with `try`, and nothing of it remains.
-    public func cancel() throws -> Never { throw CoreStoreError.userCancelled }
+    public func cancel() throws(CoreStoreError) -> Never { throw CoreStoreError.userCancelled }
 }
 
 /// The transaction of ``DataStack/perform(asynchronous:sourceIdentifier:completion:)``.
@@ -229,5 +233,5 @@ public final class AsynchronousDataTransaction: BaseDataTransaction {
     public typealias Result<T> = Swift.Result<T, CoreStoreError>
 
     /// Gives the transaction up: call it with `try`, and nothing of it remains.
-    public func cancel() throws -> Never { throw CoreStoreError.userCancelled }
+    public func cancel() throws(CoreStoreError) -> Never { throw CoreStoreError.userCancelled }
 }

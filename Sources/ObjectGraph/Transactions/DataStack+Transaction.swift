@@ -103,7 +103,7 @@ extension DataStack {
             if let completion, !isAttached { viewSteps.call(completion) }
             return result
         } catch let error as CoreStoreError {
-            if error != .userCancelled { Log.error(error, "a transaction failed.") }
+            if !error.isOfProgram { Log.error(error, "a transaction failed.") }
             throw error
         } catch let error as StoreError {
             let failure = CoreStoreError(error)

@@ -26,12 +26,20 @@ extension RecordReader {
         package var number: ObjectNumber
     }
 
-    /// The objects whose column, the only one of an index, equals one of these values, in the
-    /// order of their numbers. The values are sought in the order of the index, so that neighbours
-    /// share their descents. Nil when a key does not say all of a value.
+    /// What was found by several values.
+    package struct Matches {
+        /// In the order of the numbers, each under the first of the values that are equal.
+        package fileprivate(set) var found: [Match] = []
+        /// Values that are equal to one before them.
+        package fileprivate(set) var repeats: [(position: Int, first: Int)] = []
+    }
+
+    /// The objects whose column, the only one of an index, equals one of these values. The values
+    /// are sought in the order of the index, so that neighbours share their descents. Nil when a
+    /// key does not say all of a value.
     package final func matches(
         in index: IndexLayout, equalTo values: [Value]
-    ) throws(StoreError) -> [Match]? {
+    ) throws(StoreError) -> Matches? {
         let keys = ByteBuffer(capacity: values.count * 32)
         var starts: [Int] = []
         starts.reserveCapacity(values.count + 1)
@@ -49,24 +57,44 @@ extension RecordReader {
             order.append(start: start, count: starts[position + 1] - start, index: position)
         }
         order.sort()
-        var found: [Match] = []
+        return try matches(in: index, keys, order.entries)
+    }
+
+    private func matches(
+        in index: IndexLayout, _ keys: ByteBuffer, _ entries: [KeyOrder.Entry]
+    ) throws(StoreError) -> Matches {
+        var matches = Matches()
         var lookup = NearLookup(view, tree: trees.indexes[index.id])
-        for entry in order.entries {
-            let key = keys.view.slice(from: entry.start, count: Int(entry.count))
-            let position = Int(entry.index)
+        var place = 0
+        while place < entries.count {
+            let key = keys.view.slice(from: entries[place].start, count: Int(entries[place].count))
+            let start = place
+            place += 1
+            while place < entries.count, entries[place].count == entries[start].count,
+                keys.view.slice(from: entries[place].start, count: Int(entries[place].count))
+                    .compare(key) == 0
+            { place += 1 }
+            var position = Int(entries[start].index)
+            if place > start + 1 {
+                let equal = entries[start..<place].map { Int($0.index) }
+                position = equal.min() ?? position
+                for other in equal where other != position {
+                    matches.repeats.append((other, position))
+                }
+            }
             if let run = try lookup.suffixes(after: key, .numbered) {
                 for index in 0..<run.count {
-                    found.append(Match(position: position, number: run.number(index)))
+                    matches.found.append(Match(position: position, number: run.number(index)))
                 }
                 continue
             }
             let cursor = indexCursor(index, KeyRange(prefix: key.array()))
             while try cursor.next() {
-                found.append(Match(position: position, number: cursor.number))
+                matches.found.append(Match(position: position, number: cursor.number))
             }
         }
-        found.sort { $0.number < $1.number }
-        return found
+        matches.found.sort { $0.number < $1.number }
+        return matches
     }
 }
 

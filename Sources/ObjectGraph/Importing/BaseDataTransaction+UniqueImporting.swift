@@ -1,0 +1,228 @@
+import RecordStore
+
+extension BaseDataTransaction {
+    /// Changes the object that a source names, or makes it; nil when the source is left out.
+    @discardableResult
+    public func importUniqueObject<O: CoreStoreObject & ImportableUniqueObject>(
+        _ into: Into<O>, source: O.ImportSource
+    ) throws(CoreStoreError) -> O? {
+        checkOpen()
+        return try CoreStoreError.typing {
+            guard O.importableRelationships.isEmpty else {
+                return try importRelated(CollectionOfOne(source), into) { source, batch in
+                    try batch.addUnique(source, into)
+                }.first
+            }
+            guard let id = try O.uniqueID(from: source, in: self) else { return nil }
+            let existing = try existingObject(id, O.self)
+            return try importSource(source, id: id, into: into, existing: existing)
+        }
+    }
+
+    /// Changes the objects that sources name, and makes those that there are not.
+    ///
+    /// Of several sources with one identity the last is used, at the place of the first; a class
+    /// with ``ImportableObject/importableRelationships`` imports them one after the other. Texts
+    /// are one identity when their UTF-8 bytes are equal. All identities are looked up in one pass.
+    ///
+    /// - Throws: what the class throws, as ``CoreStoreError/userError(error:)``. What was imported
+    ///   before stays, and so does the object that was being filled.
+    @discardableResult
+    public func importUniqueObjects<O: CoreStoreObject & ImportableUniqueObject, S: Sequence>(
+        _ into: Into<O>, sourceArray: S
+    ) throws(CoreStoreError) -> [O] where S.Element == O.ImportSource {
+        checkOpen()
+        return try CoreStoreError.typing {
+            guard O.importableRelationships.isEmpty else {
+                return try importRelated(sourceArray, into) { try $1.addUnique($0, into) }
+            }
+            let (ids, sources) = try named(sourceArray, O.self)
+            return try importSources(sources, ids, into)
+        }
+    }
+
+    /// The same with sources that the program may change.
+    ///
+    /// - Parameter preProcess: may change the sources by their identities; those that it leaves
+    ///   out are not imported. Its dictionary has one source of texts that Swift takes for equal.
+    @discardableResult
+    public func importUniqueObjects<O: CoreStoreObject & ImportableUniqueObject, S: Sequence>(
+        _ into: Into<O>, sourceArray: S,
+        preProcess: (_ mapping: [O.UniqueIDType: O.ImportSource]) throws -> [O.UniqueIDType: O
+            .ImportSource]
+    ) throws(CoreStoreError) -> [O] where S.Element == O.ImportSource {
+        checkOpen()
+        return try CoreStoreError.typing {
+            let (ids, sources) = try mapped(try named(sourceArray, O.self), preProcess)
+            guard O.importableRelationships.isEmpty else {
+                return try importRelated(zip(ids, sources), into) { named, batch in
+                    try batch.addUnique(named.1, id: named.0, into)
+                }
+            }
+            return try importSources(sources, ids, into)
+        }
+    }
+
+    // MARK: Sources
+
+    /// The sources that have identities, with these.
+    private func named<O: CoreStoreObject & ImportableUniqueObject, S: Sequence>(
+        _ sourceArray: S, _ type: O.Type
+    ) throws -> (ids: [O.UniqueIDType], sources: [O.ImportSource])
+    where S.Element == O.ImportSource {
+        var (ids, sources): ([O.UniqueIDType], [O.ImportSource]) = ([], [])
+        ids.reserveCapacity(sourceArray.underestimatedCount)
+        sources.reserveCapacity(sourceArray.underestimatedCount)
+        for source in sourceArray {
+            guard let id = try O.uniqueID(from: source, in: self) else { continue }
+            ids.append(id)
+            sources.append(source)
+        }
+        return (ids, sources)
+    }
+
+    /// The identities in the order in which they first occur, each with the source that it has
+    /// after the program's changes.
+    private func mapped<ID: Hashable, Source>(
+        _ named: (ids: [ID], sources: [Source]),
+        _ preProcess: (_ mapping: [ID: Source]) throws -> [ID: Source]
+    ) throws -> (ids: [ID], sources: [Source]) {
+        // A dictionary that grows hashes its keys again each time.
+        var mapping: [ID: Source] = Dictionary(minimumCapacity: named.ids.count)
+        var order: [ID] = []
+        order.reserveCapacity(named.ids.count)
+        for (id, source) in zip(named.ids, named.sources)
+        where mapping.updateValue(source, forKey: id) == nil {
+            order.append(id)
+        }
+        mapping = try preProcess(mapping)
+        var (ids, sources): ([ID], [Source]) = ([], [])
+        ids.reserveCapacity(order.count)
+        sources.reserveCapacity(order.count)
+        for id in order {
+            guard let source = mapping[id] else { continue }
+            ids.append(id)
+            sources.append(source)
+        }
+        return (ids, sources)
+    }
+
+    // MARK: Importing
+
+    /// Imports sources by their identities; of those with one identity the last, at the place of
+    /// the first.
+    private func importSources<O: CoreStoreObject & ImportableUniqueObject>(
+        _ sources: [O.ImportSource], _ ids: [O.UniqueIDType], _ into: Into<O>
+    ) throws -> [O] {
+        let known = try existingObjects(ids, O.self)
+        let last = known.lastPositions
+        // What the class does with a source may make, or delete, the object of a later one.
+        // Counting all is cheaper than counting those of the class.
+        var (createdCount, ownCount) = (context.changes.createdCount, context.createdCount(O.self))
+        var objects: [O] = []
+        objects.reserveCapacity(ids.count)
+        for (position, id) in ids.enumerated() {
+            var place = position
+            if !last.isEmpty {
+                guard let latest = last[position] else { continue }
+                place = latest
+            }
+            var existing = known.objects[position]
+            if existing?.change == .deleted { existing = nil }
+            if existing == nil, context.changes.createdCount != createdCount {
+                if context.createdCount(O.self) == ownCount {
+                    createdCount = context.changes.createdCount
+                } else {
+                    existing = try existingObject(id, O.self)
+                }
+            }
+            let isNew = existing == nil
+            let object = try importSource(sources[place], id: id, into: into, existing: existing)
+            guard let object else { continue }
+            objects.append(object)
+            if isNew {
+                createdCount += 1
+                ownCount += 1
+            }
+        }
+        return objects
+    }
+
+    /// Changes an object, or makes one; nil when the class does not want that.
+    func importSource<O: CoreStoreObject & ImportableUniqueObject>(
+        _ source: O.ImportSource, id: O.UniqueIDType, into: Into<O>, existing: O?
+    ) throws -> O? {
+        if let existing {
+            guard O.shouldUpdate(from: source, in: self) else { return nil }
+            try existing.update(from: source, in: self)
+            return existing
+        }
+        guard O.shouldInsert(from: source, in: self) else { return nil }
+        let object = create(into)
+        object.uniqueIDValue = id
+        try object.didInsert(from: source, in: self)
+        return object
+    }
+
+    // MARK: Looking up
+
+    func existingObject<O: CoreStoreObject & ImportableUniqueObject>(
+        _ id: O.UniqueIDType, _ type: O.Type
+    ) throws(CoreStoreError) -> O? {
+        try fetchOne(From<O>(), Where<O>(O.uniqueIDKeyPath, isEqualTo: id))
+    }
+
+    /// The objects of identities, looked up together.
+    func existingObjects<O: CoreStoreObject & ImportableUniqueObject>(
+        _ ids: [O.UniqueIDType], _ type: O.Type
+    ) throws(CoreStoreError) -> KnownObjects<O> {
+        // By the values of the store: texts that Swift takes for equal may be two of its keys.
+        let values = ids.map { ValueBridge.value($0) }
+        let runner = FetchRunner(stack: stack, context: context)
+        if let known = try runner.objects(type, where: O.uniqueIDKeyPath, isOneOf: values) {
+            return known
+        }
+        // No index finds the identities.
+        var known = KnownObjects<O>(count: ids.count)
+        var positions: [Value: Int] = Dictionary(minimumCapacity: values.count)
+        for (position, value) in values.enumerated() {
+            if let first = positions[value] {
+                known.repeats.append((position, first))
+            } else {
+                positions[value] = position
+            }
+        }
+        // A part at a time: a condition takes so many values.
+        for start in stride(from: 0, to: ids.count, by: 10_000) {
+            let part = Array(ids[start..<min(start + 10_000, ids.count)])
+            let condition = Where<O>(O.uniqueIDKeyPath, isMemberOf: part)
+            for object in try fetchAll(From<O>(), condition) {
+                guard let position = positions[ValueBridge.value(object.uniqueIDValue)] else {
+                    continue
+                }
+                known.objects[position] = object
+            }
+        }
+        return known
+    }
+}
+
+/// What a store has of the objects that values name.
+struct KnownObjects<O: CoreStoreObject> {
+    /// For each value its object, at the first of those that are equal; nil where there is none.
+    var objects: [O?]
+    /// Values that are equal to one before them.
+    var repeats: [(position: Int, first: Int)] = []
+
+    init(count: Int) { objects = [O?](repeating: nil, count: count) }
+
+    /// For each value that is the first of its kind, the last one that equals it; nil for others.
+    /// Empty when all differ.
+    var lastPositions: [Int?] {
+        guard !repeats.isEmpty else { return [] }
+        var last: [Int?] = Array(objects.indices)
+        for (position, _) in repeats { last[position] = nil }
+        for (position, first) in repeats { last[first] = max(last[first] ?? first, position) }
+        return last
+    }
+}

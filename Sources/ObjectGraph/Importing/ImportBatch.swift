@@ -1,0 +1,128 @@
+import RecordStore
+
+/// Some sources of a pass with all that is nested in them, in the order in which they are imported:
+/// each source, then those in it.
+///
+/// Sources are added first, so that the objects of all unique IDs are looked up together; then
+/// ``run()`` does what importing one source after the other would do.
+final class ImportBatch {
+    /// What a link leads to.
+    enum Target {
+        /// The object of an entry of the same batch.
+        case nested(Int)
+        case reference(PassObjects, Value)
+    }
+
+    /// A source nested deeper than this is taken for one that contains itself.
+    static let depthMax = 256
+
+    let objects: PassTable
+    private let pass: ImportPass
+    private let configuration: ModelConfiguration
+    private let infersStore: Bool
+    private var entries: [ImportEntry] = []
+    /// The entries around the one that is being added.
+    private var owners: [Int] = []
+
+    /// - Parameter into: where new objects go, nested ones too.
+    init<O: DynamicObject>(_ pass: ImportPass, _ into: Into<O>) {
+        self.pass = pass
+        objects = PassTable(pass.transaction)
+        configuration = into.configuration
+        infersStore = into.infersStore
+    }
+
+    var count: Int { entries.count }
+
+    /// What became of an entry; nil for one that its class left out.
+    func imported(_ entry: Int) -> CoreStoreObject? {
+        entries[entry].isImported ? entries[entry].object : nil
+    }
+
+    func into<O: DynamicObject>(_ type: O.Type) -> Into<O> {
+        infersStore ? Into<O>() : Into<O>(configuration)
+    }
+
+    // MARK: Adding
+
+    /// Adds the source of a new object, or of one that is there; returns the number of its entry.
+    func add<O: CoreStoreObject & ImportableObject>(
+        _ source: O.ImportSource, _ into: Into<O>, object: O? = nil
+    ) throws -> Int {
+        try append(
+            PlainEntry(owners.last, source, into, object), source, pass.relationships(of: O.self))
+    }
+
+    /// Adds the source of an object with a unique ID; nil when the source names none.
+    func addUnique<O: CoreStoreObject & ImportableUniqueObject>(
+        _ source: O.ImportSource, _ into: Into<O>
+    ) throws -> Int? {
+        guard let id = try O.uniqueID(from: source, in: pass.transaction) else { return nil }
+        return try addUnique(source, id: id, into)
+    }
+
+    func addUnique<O: CoreStoreObject & ImportableUniqueObject>(
+        _ source: O.ImportSource, id: O.UniqueIDType, _ into: Into<O>
+    ) throws -> Int {
+        let objects = objects.objects(of: O.self)
+        let entry = UniqueEntry(owners.last, source, id, objects.ask(for: id), into, objects)
+        return try append(entry, source, pass.relationships(of: O.self))
+    }
+
+    private func append<Source>(
+        _ entry: ImportEntry, _ source: Source, _ relationships: [ImportableRelationship<Source>]
+    ) throws -> Int {
+        let number = entries.count
+        entries.append(entry)
+        guard !relationships.isEmpty else { return number }
+        guard owners.count < Self.depthMax else {
+            throw CoreStoreError.failure(
+                .coding, "sources are nested deeper than \(Self.depthMax) levels")
+        }
+        owners.append(number)
+        defer { owners.removeLast() }
+        for relationship in relationships {
+            guard let targets = try relationship.targets(source, self) else { continue }
+            entry.links.append(
+                ImportEntry.Links(
+                    slot: relationship.slot, isToOne: relationship.isToOne, targets: targets))
+        }
+        return number
+    }
+
+    // MARK: Importing
+
+    /// Imports what was added, and sets the links whose targets are known.
+    func run() throws {
+        try objects.lookUp()
+        for entry in entries {
+            // What is in a source that is left out is left out too.
+            if let owner = entry.owner, !entries[owner].isImported { continue }
+            try entry.run(in: pass.transaction)
+        }
+        for entry in entries where entry.isImported {
+            guard let owner = entry.object, owner.change != .deleted else { continue }
+            for links in entry.links { try set(links, of: owner) }
+        }
+    }
+
+    private func set(_ links: ImportEntry.Links, of owner: CoreStoreObject) throws {
+        guard let slot = links.slot(owner) else { return }
+        var targets: [PassLink.Target] = []
+        targets.reserveCapacity(links.targets.count)
+        for target in links.targets {
+            switch target {
+            case .nested(let entry):
+                guard let object = entries[entry].object, object.change != .deleted else {
+                    continue
+                }
+                targets.append(.object(object))
+            case .reference(let objects, let value):
+                let object = objects.known(value)
+                targets.append(object.map { .object($0) } ?? .reference(objects, value))
+            }
+        }
+        try pass.set(
+            PassLink(owner: owner, slot: slot, isToOne: links.isToOne, targets: targets))
+    }
+}

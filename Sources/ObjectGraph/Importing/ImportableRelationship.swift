@@ -1,0 +1,125 @@
+import RecordStore
+
+/// A relationship that an import fills from a source: a class lists those of its own in
+/// ``ImportableObject/importableRelationships``.
+///
+/// Links are set when the objects of all sources are there, so that a source may name one that
+/// comes later; see ``BaseDataTransaction/importRelatedObjects(_:)``.
+public struct ImportableRelationship<ImportSource> {
+    /// The slot of the relationship in an owner; nil for an object of another class.
+    let slot: (CoreStoreObject) -> UInt16?
+    /// Adds the targets that a source names to a batch; nil leaves the relationship as it is.
+    let targets: (ImportSource, ImportBatch) throws -> [ImportBatch.Target]?
+    let isToOne: Bool
+
+    /// A relationship whose targets a closure finds in the source.
+    ///
+    /// - Parameters:
+    ///   - keyPath: the relationship with its class, such as `\Person.$pets`.
+    ///   - targets: what the relationship is to lead to, in this order; nil leaves it as it is. An
+    ///     error ends the import.
+    public init<O: CoreStoreObject, B: CoreStoreObject, V: FieldRelationshipType>(
+        _ keyPath: KeyPath<O, FieldContainer<B>.Relationship<V>>,
+        targets: @escaping (ImportSource) throws -> [ImportTarget<V.DestinationObjectType>]?
+    ) where V.DestinationObjectType: ImportableObject {
+        slot = { owner in (owner as? O)?[keyPath: keyPath].slot }
+        self.targets = { source, batch in try targets(source)?.compactMap { try $0.add(batch) } }
+        isToOne = V.self is any FieldRelationshipToOneType.Type
+    }
+
+    /// A relationship whose targets a source has under a key: nested sources or unique IDs, one or
+    /// an array of them. Without the key the relationship stays as it is; null clears it. A value
+    /// that is none of these ends the import with an error.
+    public init<O: CoreStoreObject, B: CoreStoreObject, V: FieldRelationshipType>(
+        _ keyPath: KeyPath<O, FieldContainer<B>.Relationship<V>>, key: String
+    )
+    where
+        V.DestinationObjectType: ImportableUniqueObject,
+        V.DestinationObjectType.ImportSource == [String: Any], ImportSource == [String: Any]
+    {
+        self.init(keyPath) { source in
+            try Self.values(source, key)?.map { value -> ImportTarget<V.DestinationObjectType> in
+                if let nested = value as? [String: Any] { return .source(nested) }
+                if let id: V.DestinationObjectType.UniqueIDType = Self.id(value) {
+                    return .uniqueID(id)
+                }
+                throw CoreStoreError.malformedTarget(value, key)
+            }
+        }
+    }
+
+    /// The same where the related objects have no unique IDs: nested sources, which make new
+    /// objects with each import.
+    public init<O: CoreStoreObject, B: CoreStoreObject, V: FieldRelationshipType>(
+        _ keyPath: KeyPath<O, FieldContainer<B>.Relationship<V>>, key: String
+    )
+    where
+        V.DestinationObjectType: ImportableObject,
+        V.DestinationObjectType.ImportSource == [String: Any], ImportSource == [String: Any]
+    {
+        self.init(keyPath) { source in
+            try Self.values(source, key)?.map { value -> ImportTarget<V.DestinationObjectType> in
+                if let nested = value as? [String: Any] { return .source(nested) }
+                throw CoreStoreError.malformedTarget(value, key)
+            }
+        }
+    }
+
+    /// Integers are one ID whatever their types are.
+    private static func id<ID: ImportableAttributeType>(_ value: Any) -> ID? {
+        if let id = value as? ID { return id }
+        guard let number = value as? any BinaryInteger, let native = Int64(exactly: number),
+            let id = ID.cs_fromQueryableNativeType(native),
+            ValueBridge.value(queryable: id) == .int(native)
+        else { return nil }
+        return id
+    }
+
+    private static func values(_ source: [String: Any], _ key: String) -> [Any]? {
+        switch source[key] {
+        case nil: nil
+        case is NSNull: []
+        case let list as [Any]: list
+        case let value?: [value]
+        }
+    }
+}
+
+/// What a source says that a relationship leads to: the source of an object, or its unique ID.
+public struct ImportTarget<O: CoreStoreObject & ImportableObject> {
+    /// Nil for a source that the class leaves out.
+    let add: (ImportBatch) throws -> ImportBatch.Target?
+
+    /// A new object, made from a source of its own.
+    public static func source(_ source: O.ImportSource) -> Self {
+        Self { batch in .nested(try batch.add(source, batch.into(O.self))) }
+    }
+}
+
+extension ImportTarget where O: ImportableUniqueObject {
+    /// The object that a source names: it is changed, or made, as if the source were imported after
+    /// the one around it.
+    public static func source(_ source: O.ImportSource) -> Self {
+        Self { batch in
+            try batch.addUnique(source, batch.into(O.self)).map { .nested($0) }
+        }
+    }
+
+    /// The object of an ID. It is there already, or a source of the same pass makes it; the pass
+    /// ends with an error otherwise, whose ``CoreStoreError/storeError`` is `notFound`.
+    public static func uniqueID(_ id: O.UniqueIDType) -> Self {
+        Self { batch in
+            let objects = batch.objects.objects(of: O.self)
+            return .reference(objects, objects.ask(for: id))
+        }
+    }
+}
+
+extension CoreStoreError {
+    static func malformedTarget(_ value: Any, _ key: String) -> CoreStoreError {
+        .failure(
+            .coding,
+            "“\(key)” of a source is neither a source nor a unique ID: it is of the type "
+                + "\(type(of: value))")
+    }
+}

@@ -1,0 +1,124 @@
+import RecordStore
+
+/// The objects of one class that sources name, by the values of their unique IDs.
+class PassObjects {
+    /// The live object of a value that was looked up, or made since.
+    func known(_ value: Value) -> CoreStoreObject? { nil }
+    /// Has another table ask for what this one was asked for; returns the objects there.
+    func ask(for value: Value, in table: PassTable) -> PassObjects { self }
+    /// Asks again for what was asked for before ``forget()``.
+    func askAgain(for value: Value) {}
+    func lookUp() throws(CoreStoreError) {}
+    func forget() {}
+    /// What to tell of an ID that no object has.
+    func absence(of value: Value) -> String { "" }
+}
+
+/// The same of all classes.
+final class PassTable {
+    private unowned let transaction: BaseDataTransaction
+    private var classes: [ObjectIdentifier: PassObjects] = [:]
+
+    init(_ transaction: BaseDataTransaction) { self.transaction = transaction }
+
+    func objects<O: CoreStoreObject & ImportableUniqueObject>(
+        of type: O.Type
+    ) -> UniqueObjects<O> {
+        if let known = classes[ObjectIdentifier(type)] as? UniqueObjects<O> { return known }
+        let new = UniqueObjects<O>(transaction)
+        classes[ObjectIdentifier(type)] = new
+        return new
+    }
+
+    /// Looks up all that was asked for.
+    func lookUp() throws(CoreStoreError) {
+        for objects in classes.values { try objects.lookUp() }
+    }
+
+    /// Releases the objects; what was asked for may be asked for again.
+    func forget() {
+        for objects in classes.values { objects.forget() }
+    }
+}
+
+final class UniqueObjects<O: CoreStoreObject & ImportableUniqueObject>: PassObjects {
+    private unowned let transaction: BaseDataTransaction
+    private var ids: [O.UniqueIDType] = []
+    /// Of each ID; nil where there is none, and from `lookedUpCount` on.
+    private var objects: [O?] = []
+    private var lookedUpCount = 0
+    private var places: [Value: Int] = [:]
+    /// The IDs that other tables asked for.
+    private var kept: [Value: O.UniqueIDType] = [:]
+    /// How many objects of the class were created when the IDs were looked up, and for them since.
+    private var createdCount = 0
+
+    init(_ transaction: BaseDataTransaction) { self.transaction = transaction }
+
+    func ask(for id: O.UniqueIDType) -> Value {
+        // By the values of the store: texts that Swift takes for equal may be two of its keys.
+        let value = ValueBridge.value(id)
+        ask(for: id, value)
+        return value
+    }
+
+    private func ask(for id: O.UniqueIDType, _ value: Value) {
+        guard places[value] == nil else { return }
+        places[value] = ids.count
+        ids.append(id)
+        objects.append(nil)
+    }
+
+    override func ask(for value: Value, in table: PassTable) -> PassObjects {
+        let others = table.objects(of: O.self)
+        if let place = places[value] { others.kept[value] = ids[place] }
+        return others
+    }
+
+    override func askAgain(for value: Value) {
+        if let id = kept[value] { ask(for: id, value) }
+    }
+
+    override func lookUp() throws(CoreStoreError) {
+        guard lookedUpCount < ids.count else { return }
+        let found = try transaction.existingObjects(Array(ids[lookedUpCount...]), O.self)
+        objects.replaceSubrange(lookedUpCount..., with: found.objects)
+        lookedUpCount = ids.count
+        createdCount = transaction.context.createdCount(O.self)
+    }
+
+    override func known(_ value: Value) -> CoreStoreObject? { live(value) }
+
+    private func live(_ value: Value) -> O? {
+        guard let place = places[value], let object = objects[place], object.change != .deleted
+        else { return nil }
+        return object
+    }
+
+    /// The object of an ID that was looked up. What a class does with a source may have made it
+    /// since, or deleted it.
+    func object(_ id: O.UniqueIDType, _ value: Value) throws(CoreStoreError) -> O? {
+        if let object = live(value) { return object }
+        guard transaction.context.createdCount(O.self) != createdCount else { return nil }
+        let object = try transaction.existingObject(id, O.self)
+        if let object, let place = places[value] { objects[place] = object }
+        return object
+    }
+
+    func didCreate(_ object: O, _ value: Value) {
+        createdCount += 1
+        if let place = places[value] { objects[place] = object }
+    }
+
+    override func forget() {
+        ids.removeAll(keepingCapacity: true)
+        objects.removeAll(keepingCapacity: true)
+        places.removeAll(keepingCapacity: true)
+        lookedUpCount = 0
+    }
+
+    override func absence(of value: Value) -> String {
+        let id = kept[value].map { "\($0)" } ?? ""
+        return "no \(O.self) has the \(O.uniqueIDKeyPath) “\(id)”"
+    }
+}
