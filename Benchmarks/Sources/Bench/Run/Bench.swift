@@ -29,6 +29,12 @@ struct Bench {
             let thresholds = Thresholds(file: file, directory: options.directory)
             return try options.updatesCounts ? thresholds.update() : thresholds.check()
         }
+        if let rounds = options.migrations {
+            return try MigrationBench(
+                persons: options.stages.first?.persons ?? 100_000, rounds: rounds,
+                directory: options.directory
+            ).run()
+        }
         guard let name = options.child else { return try Tournament(options: options).run() }
         guard let entry = Entry.known.first(where: { $0.name == name }) else {
             throw Options.Failure(message: "no contender is named \(name)")

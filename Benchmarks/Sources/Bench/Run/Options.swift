@@ -25,6 +25,8 @@ struct Options {
     var updatesCounts = false
     /// For how many seconds each contender commits, instead of the workloads.
     var sustained: Int?
+    /// How often each migration is measured, instead of the workloads.
+    var migrations: Int?
     /// The contender whose part of a round this process is.
     var child: String?
 
@@ -53,6 +55,7 @@ struct Options {
             case "--counts": counts = value
             case "--update-counts": (counts, updatesCounts) = (value, true)
             case "--sustained": sustained = try Self.number(value, flag)
+            case "--migrations": migrations = try Self.number(value, flag)
             case "--child": child = value
             default: throw Failure(message: "unknown option \(flag)")
             }
