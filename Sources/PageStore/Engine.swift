@@ -19,6 +19,7 @@ package final class Engine: Sendable {
 
     package var path: String { parts.context.path }
     package var options: Options { parts.context.options }
+    package var fileIdentity: FileIdentity { parts.context.file.identity }
     package var uuid: StoreUUID { parts.context.uuid }
     /// The superblock that the store was opened with, or that the last checkpoint wrote.
     package var superblock: Superblock { parts.pager.superblock }
@@ -48,6 +49,26 @@ package final class Engine: Sendable {
     /// A store that lives as long as this object.
     package static func inMemory(options: Options = Options()) throws(StoreError) -> Engine {
         try open(path: "memory", options: options, files: MemoryFileSystem())
+    }
+
+    /// Removes a store's file, whatever is in it. Nothing is done where there is none.
+    ///
+    /// Throws `alreadyOpen` and `lockedByOther` while this process or another one may write it.
+    package static func erase(path: String, files: any FileSystem) throws(StoreError) {
+        do throws(StoreError) {
+            guard try files.identity(path) != nil else { return }
+            let opened = try OpenFile(path, .readWrite, in: files)
+            defer { opened.close() }
+            guard try opened.file.lockWriter() else {
+                throw StoreError(.lockedByOther, "another process has the store open for writing")
+            }
+            try PathIdentity.check(opened.file, at: path, in: files)
+            let target = try files.target(of: path)
+            try files.unlink(target)
+            try files.syncDirectory(of: target)
+        } catch {
+            throw error.at(path: path)
+        }
     }
 
     /// Stores what the log holds and closes the file. Snapshots that are still held must not be

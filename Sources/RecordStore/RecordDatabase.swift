@@ -268,6 +268,13 @@ package final class RecordDatabase: Sendable {
         return RecordDatabase(engine: engine, schema: schema, catalog: catalog, trees: trees)
     }
 
+    /// Removes a store's file for ever: see ``Engine/erase(path:files:)``.
+    package static func erase(
+        _ path: String, files: any FileSystem = DiskFileSystem.shared
+    ) throws(StoreError) {
+        try Engine.erase(path: path, files: files)
+    }
+
     // MARK: Use
 
     /// What names the store for life, wherever its file is.
@@ -282,6 +289,17 @@ package final class RecordDatabase: Sendable {
     }
 
     package var path: String { engine.path }
+    /// What names the open file for the system.
+    package var fileIdentity: FileIdentity { engine.fileIdentity }
+
+    /// What tells a program's model from the one that the store is open with, defaults and indexes
+    /// included; nil where they are the same, in whatever order they are declared.
+    ///
+    /// - Throws: `invalidModel` for a model that contradicts itself.
+    package func difference(to description: SchemaDescription) throws(StoreError) -> String? {
+        schema.description.difference(to: try Schema(description).description)
+    }
+
     package var statistics: StoreStatistics { engine.statistics }
 
     package func snapshot() throws(StoreError) -> RecordSnapshot {

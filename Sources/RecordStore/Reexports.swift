@@ -7,4 +7,5 @@ public typealias Durability = PageStore.Durability
 package typealias EngineOptions = PageStore.Engine.Options
 // The seam that tests replace, up to the top.
 package typealias FileSystem = PageStore.FileSystem
+package typealias FileIdentity = PageStore.FileIdentity
 package typealias DiskFileSystem = PageStore.DiskFileSystem

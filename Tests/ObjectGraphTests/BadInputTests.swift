@@ -136,10 +136,12 @@ import Testing
         #expect(failures > 0)
     }
 
-    @Test func `a second opening says who has the store`() throws {
+    @Test func `a second opening for another model says who has the store`() throws {
         let url = Zoo.temporaryURL()
         defer { try? FileManager.default.removeItem(at: url) }
-        let stack = DataStack(Zoo.schema(), viewContext: .queue(DispatchQueue(label: "view")))
+        let stack = DataStack(
+            CoreStoreSchema(modelVersion: "V1", entities: [Entity<Toy2>("Plaything")]),
+            viewContext: .queue(DispatchQueue(label: "view")))
         try stack.addStorageAndWait(LocalStore(fileURL: url))
         let error = openingError(url)
         #expect(error?.code == .alreadyOpen)

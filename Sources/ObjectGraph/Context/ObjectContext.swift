@@ -145,6 +145,12 @@ class ObjectContext {
         accesses = accesses + [access]
     }
 
+    /// Ends one access. Objects keep the values that they have.
+    final func remove(_ access: StoreAccess) {
+        access.forgetObjects()
+        accesses = accesses.filter { $0 !== access }
+    }
+
     /// The access to a store that the context has read before.
     final func openedAccess(to store: AttachedStore) -> StoreAccess? {
         accesses.first { $0.store === store }

@@ -23,6 +23,9 @@ final class StackView: ObjectContext {
     init(of stack: DataStack) { super.init(of: stack, allowsChanges: false) }
 
     override func openAccess(to store: AttachedStore) throws(StoreError) -> StoreAccess {
+        guard !store.isDetached else {
+            throw StoreError(.closed, "the storage of this object was removed from its stack")
+        }
         let start = starts.withLock { starts in
             starts.updateValue(nil, forKey: ObjectIdentifier(store)) ?? nil
         }
@@ -55,6 +58,15 @@ final class StackView: ObjectContext {
         snapshots.first { $0.store === store }?.reader as? RecordSnapshot
     }
 
+    /// Ends the reading of a store. Its objects keep their values.
+    func forget(_ store: AttachedStore) {
+        starts.withLock { $0[ObjectIdentifier(store)] = nil }
+        guard let access = snapshots.first(where: { $0.store === store }) else { return }
+        for object in access.liveObjects { object.loadRow() }
+        snapshots.removeAll { $0 === access }
+        remove(access)
+    }
+
     // MARK: Moving
 
     /// Takes over a step: live objects read their new values at the next access, and those that
@@ -64,6 +76,8 @@ final class StackView: ObjectContext {
     }
 
     private func take(_ part: CommitStep.Part) {
+        // Dropped steps were the last but for those that were on their way.
+        guard !part.store.isDetached else { return }
         guard let access = snapshots.first(where: { $0.store === part.store }) else {
             // Nothing of the store was read yet; the first use begins here.
             let key = ObjectIdentifier(part.store)

@@ -20,7 +20,11 @@ final class TransactionContext: RecordingContext {
 
     override func openAccess(to store: AttachedStore) throws(StoreError) -> StoreAccess {
         // A subscriber that comes later receives an unknown change.
-        let isRecorded = stack?.steps.areChangesNeeded ?? false
+        var isRecorded = false
+        if let steps = stack?.steps {
+            isRecorded =
+                steps.areChangesNeeded || store.shared?.areChangesNeeded(besides: steps) == true
+        }
         let transaction = try store.database.beginWrite(notesChanges: isRecorded)
         let access = Access(store, transaction, changes.open(store))
         // Assigned and not changed in its place, as `accesses` is.

@@ -65,6 +65,15 @@ final class StepQueue: StepSubscriber {
         }
     }
 
+    /// Takes out what the steps say of a store.
+    func drop(_ store: AttachedStore) {
+        state.withLock { state in
+            for index in state.steps.indices {
+                state.steps[index].parts.removeAll { $0.store === store }
+            }
+        }
+    }
+
     /// The oldest step.
     func takeFirst() -> CommitStep? {
         state.withLock { state in

@@ -61,6 +61,14 @@ final class ViewSteps: StepSubscriber {
         deliverSoon()
     }
 
+    /// Drops what is known of a store that has gone.
+    func drop(_ store: AttachedStore) {
+        lists.compute {
+            incoming.drop(store)
+            computed.drop(store)
+        }
+    }
+
     // MARK: Computing
 
     /// Has the steps delivered by a turn of the executor.

@@ -1,4 +1,5 @@
 import RecordStore
+import struct Synchronization.Atomic
 
 /// A storage that a stack has open.
 final class AttachedStore: @unchecked Sendable {
@@ -28,6 +29,9 @@ final class AttachedStore: @unchecked Sendable {
 
     let storage: any StorageInterface
     let database: RecordDatabase
+    /// What the stacks of this process share; nil for a store in memory, and for one that is open
+    /// for reading.
+    let shared: SharedStore?
     let id: UUID
     /// By the tag of the entity.
     let classes: [UInt16: ClassModel]
@@ -39,6 +43,10 @@ final class AttachedStore: @unchecked Sendable {
     private let conflictPolicies: [Int: UniqueConflictPolicy]
     /// Whether any class has a rule of whole objects.
     let hasObjectRules: Bool
+    private let detached = Atomic<Bool>(false)
+
+    /// Set when the stack has removed the storage: nothing of it is read or told any more.
+    var isDetached: Bool { detached.load(ordering: .acquiring) }
 
     var configuration: ModelConfiguration { storage.configuration }
     /// What a transaction waits for unless its call says otherwise.
@@ -50,9 +58,13 @@ final class AttachedStore: @unchecked Sendable {
         return options.changedBytesMax
     }
 
-    init(storage: any StorageInterface, database: RecordDatabase, model: SchemaModel) {
+    init(
+        storage: any StorageInterface, database: RecordDatabase, shared: SharedStore?,
+        model: SchemaModel
+    ) {
         self.storage = storage
         self.database = database
+        self.shared = shared
         id = database.storeID
         var classes: [UInt16: ClassModel] = [:]
         var entities: [ObjectIdentifier: EntityLayout] = [:]
@@ -71,6 +83,14 @@ final class AttachedStore: @unchecked Sendable {
                 StoreEntity(storeID: database.storeID, entity: $0)
             }
         }
+    }
+
+    func noteDetached() { detached.store(true, ordering: .releasing) }
+
+    /// Ends the stack's use of the store, and closes it where no other stack has it.
+    func close() throws(StoreError) {
+        noteDetached()
+        if let shared { try shared.leave(self) } else { try database.close() }
     }
 
     /// Whether an entity's class is one or below it.

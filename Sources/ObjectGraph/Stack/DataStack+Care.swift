@@ -74,8 +74,15 @@ extension DataStack {
     /// The view shows what it showed, from where a checkpoint has put it: what only it still needed
     /// of the generation before can be used again.
     private func moveViewToNewestGeneration() {
-        publishNewest(.relocation)
-        viewSteps.deliverSoon()
+        var stacks = [self]
+        for user in stores.flatMap({ $0.shared?.others(than: steps) ?? [] }) {
+            guard let stack = user.link.object, !stacks.contains(stack) else { continue }
+            stacks.append(stack)
+        }
+        for stack in stacks {
+            stack.publishNewest(.relocation)
+            stack.viewSteps.deliverSoon()
+        }
     }
 
     /// They would wait for the caller's own transaction.

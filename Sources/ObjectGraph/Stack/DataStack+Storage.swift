@@ -96,37 +96,6 @@ extension DataStack {
         return progress(of: steps)
     }
 
-    /// Closes all storages. Objects that were fetched keep their last values; nothing new can be
-    /// fetched.
-    public func unsafeRemoveAllPersistentStoresAndWait() {
-        guard !writerTurn.isHeldByCaller else {
-            Log.assert(false, "a transaction cannot close the storages that it changes")
-            return
-        }
-        writerTurn.take()
-        defer { writerTurn.give() }
-        let detached = detachAll()
-        forgetView()
-        for store in detached {
-            do throws(StoreError) {
-                try store.database.close()
-            } catch {
-                Log.error(CoreStoreError(error), "a storage could not be closed.")
-            }
-        }
-    }
-
-    /// Closes all storages in the background.
-    @preconcurrency
-    public func unsafeRemoveAllPersistentStores(
-        completion: @escaping @Sendable () -> Void = {}
-    ) {
-        transactionQueue.async { [self] in
-            unsafeRemoveAllPersistentStoresAndWait()
-            viewExecutor.run(completion)
-        }
-    }
-
     // MARK: Opening
 
     private func open<T: StorageInterface>(
@@ -145,18 +114,53 @@ extension DataStack {
         }
         if let local = storage as? any LocalStorage {
             if let known = try attached(at: local, as: T.self) { return known }
-            let isReadOnly = (local as? LocalStore)?.engineOptions.engine.mode.isReadOnly ?? false
-            if !isReadOnly { try makeFolder(of: local.fileURL) }
+            if !isReadOnly(storage) { try makeFolder(of: local.fileURL) }
             location = .file(local.fileURL.path)
         } else {
             location = .memory
         }
         let model = model(for: storage.configuration)
-        let database = try openDatabase(location, model, storage, task)
-        let store = AttachedStore(storage: storage, database: database, model: model)
+        let store: AttachedStore
+        if case .file(let path) = location, !isReadOnly(storage) {
+            store = try shared(path, model, storage, task)
+        } else {
+            let database = try openDatabase(location, model, storage, task)
+            store = AttachedStore(
+                storage: storage, database: database, shared: nil, model: model)
+        }
         attach(store)
         follow(store)
         return storage
+    }
+
+    /// Opens a file that will be written, or shares it with the stack that has it open.
+    private func shared(
+        _ path: String, _ model: SchemaModel, _ storage: any StorageInterface,
+        _ task: MigrationTask?
+    ) throws(CoreStoreError) -> AttachedStore {
+        let files = (storage as? LocalStore)?.files ?? DiskFileSystem.shared
+        let shared = try SharedStores.open(path, in: files, model.description, writerTurn) {
+            () throws(CoreStoreError) in
+            try openDatabase(.file(path), model, storage, task)
+        }
+        let store = AttachedStore(
+            storage: storage, database: shared.database, shared: shared, model: model)
+        if shared.turn !== writerTurn {
+            guard !writerTurn.isHeldByCaller else {
+                try? store.close()
+                throw .failure(
+                    .misuse,
+                    "a transaction cannot add a store that another stack has open: add it before")
+            }
+            writerTurn.join(shared.turn)
+        }
+        shared.enter(
+            SharedStore.User(store: store, link: link, steps: steps, viewSteps: viewSteps))
+        return store
+    }
+
+    private func isReadOnly(_ storage: any StorageInterface) -> Bool {
+        (storage as? LocalStore)?.engineOptions.engine.mode.isReadOnly ?? false
     }
 
     private func attached<T: StorageInterface>(

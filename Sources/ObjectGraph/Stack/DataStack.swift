@@ -71,7 +71,7 @@ public final class DataStack: Equatable, @unchecked Sendable {
         link.end()
         steps.end()
         view?.end()
-        for store in attached.withLock({ $0 }) { try? store.database.close() }
+        for store in attached.withLock({ $0 }) { try? store.close() }
     }
 
     public static func == (left: DataStack, right: DataStack) -> Bool { left === right }
@@ -181,6 +181,13 @@ public final class DataStack: Equatable, @unchecked Sendable {
         }
     }
 
+    /// Takes one storage out; nil when the stack has not added it.
+    func detach(_ storage: any StorageInterface) -> AttachedStore? {
+        attached.withLock { stores in
+            stores.firstIndex { $0.storage === storage }.map { stores.remove(at: $0) }
+        }
+    }
+
     /// The object ID that a URI names; nil unless its store is attached.
     public func objectID(forURIRepresentation url: URL) -> NSManagedObjectID? {
         let parts = url.path.split(separator: "/")
@@ -249,6 +256,14 @@ public final class DataStack: Equatable, @unchecked Sendable {
         view = nil
         viewLock.unlock()
         viewSteps.dropParts()
+        storesChanged()
+    }
+
+    /// Has the view forget a storage that was detached. Objects of others stay what they are.
+    func forgetInView(_ store: AttachedStore) {
+        withViewIfMade { $0.forget(store) }
+        store.noteDetached()
+        viewSteps.drop(store)
         storesChanged()
     }
 

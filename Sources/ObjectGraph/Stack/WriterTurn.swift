@@ -2,27 +2,62 @@ import Foundation
 import Primitives
 
 /// Lets one transaction run at a time, in the order in which they came, and knows which thread
-/// runs it.
+/// runs it. Turns may be joined: they are one from then on.
 final class WriterTurn: Sendable {
     private struct State {
         var nextTicket: UInt64 = 0
         var served: UInt64 = 0
         var holder: ObjectIdentifier?
+        /// The turn that this one has joined: who comes to this one goes on there.
+        var successor: WriterTurn?
     }
 
     private let condition = NSCondition()
     private let state = Mutex(State())
+    /// One at a time, so that successors make no circle.
+    private static let joining = Mutex(())
 
     /// Whether the calling thread runs a transaction.
     var isHeldByCaller: Bool {
         let thread = ObjectIdentifier(Thread.current)
-        return state.withLock { $0.holder == thread }
+        let (isHeld, successor) = state.withLock { ($0.holder == thread, $0.successor) }
+        return successor?.isHeldByCaller ?? isHeld
     }
 
     func take() {
         wait(for: reserve())
         let thread = ObjectIdentifier(Thread.current)
-        state.withLock { $0.holder = thread }
+        let successor = state.withLock { state in
+            if state.successor == nil { state.holder = thread }
+            return state.successor
+        }
+        guard let successor else { return }
+        pass()
+        successor.take()
+    }
+
+    /// Makes this turn and another one: who has taken either keeps the other out. Waits for the
+    /// transaction that has this one, and must not be called by it.
+    func join(_ other: WriterTurn) {
+        take()
+        let own = last
+        let hasJoined = Self.joining.withLock { _ in
+            let target = other.last
+            guard target !== own else { return false }
+            own.state.withLock { state in
+                state.holder = nil
+                state.successor = target
+            }
+            return true
+        }
+        if hasJoined { own.pass() } else { own.give() }
+    }
+
+    /// The turn that those which have joined have become.
+    private var last: WriterTurn {
+        var turn = self
+        while let next = turn.state.withLock({ $0.successor }) { turn = next }
+        return turn
     }
 
     /// Takes a place in the order for a later wait. The caller must wait for it and give it up.
@@ -40,11 +75,15 @@ final class WriterTurn: Sendable {
     }
 
     func give() {
+        // Only its holder joins a turn to another, so that it is still the one that was taken.
+        if let successor = state.withLock({ $0.successor }) { return successor.give() }
+        state.withLock { $0.holder = nil }
+        pass()
+    }
+
+    private func pass() {
         condition.lock()
-        state.withLock { state in
-            state.holder = nil
-            state.served += 1
-        }
+        state.withLock { $0.served += 1 }
         condition.broadcast()
         condition.unlock()
     }

@@ -10,6 +10,7 @@ final class StagedTransaction {
 
     private let steps: CommitSteps
     private let position: UInt64
+    private let others: StepsOfOthers
     private let sourceIdentifier: SourceIdentifier?
     private var parts: [Part] = []
     private var isFinished = false
@@ -18,6 +19,7 @@ final class StagedTransaction {
     init(steps: CommitSteps, sourceIdentifier: SourceIdentifier?) {
         self.steps = steps
         self.sourceIdentifier = sourceIdentifier
+        others = StepsOfOthers(besides: steps)
         position = steps.reserve()
     }
 
@@ -28,6 +30,7 @@ final class StagedTransaction {
 
     func add(_ store: AttachedStore, _ commit: StagedRecordCommit) {
         parts.append(Part(store: store, commit: commit))
+        others.add(store)
     }
 
     /// Waits until every store has the transaction, and publishes its step. Each store commits for
@@ -43,15 +46,17 @@ final class StagedTransaction {
         }
         let hasFailed = outcomes.contains { if case .failure = $0 { true } else { false } }
         // A subscriber that comes now finds the commits in its first snapshot.
-        let step = steps.hasSubscribers ? step(outcomes, hasFailed ? nil : completion) : nil
+        let isFollowed = steps.hasSubscribers
+        let hasOtherReaders = others.hasReaders(of: parts.map(\.store))
+        let delivered = isFollowed || hasOtherReaders ? delivered(outcomes) : []
+        let step = isFollowed ? step(delivered, hasFailed ? nil : completion) : nil
         steps.publish(step, at: position)
+        others.publish(delivered, sourceIdentifier)
         for outcome in outcomes { try outcome.get() }
         return step?.completions.isEmpty == false
     }
 
-    private func step(
-        _ outcomes: [Result<Void, StoreError>], _ completion: (@Sendable () -> Void)?
-    ) -> CommitStep? {
+    private func delivered(_ outcomes: [Result<Void, StoreError>]) -> [CommitStep.Part] {
         var delivered: [CommitStep.Part] = []
         for (part, outcome) in zip(parts, outcomes) {
             // A storage that was removed meanwhile has no snapshots any more.
@@ -63,6 +68,12 @@ final class StagedTransaction {
                     store: part.store, snapshot: snapshot,
                     content: CommitStep.Content(part.commit.changes)))
         }
+        return delivered
+    }
+
+    private func step(
+        _ delivered: [CommitStep.Part], _ completion: (@Sendable () -> Void)?
+    ) -> CommitStep? {
         guard !delivered.isEmpty else { return nil }
         return CommitStep(
             delivered, origin: .transaction, sourceIdentifier: sourceIdentifier,

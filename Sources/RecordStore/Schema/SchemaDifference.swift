@@ -254,3 +254,30 @@ package struct SchemaDifference {
         return column
     }
 }
+
+extension SchemaDescription {
+    /// The first thing in which a program's model is another one, for people: by names, with
+    /// defaults, indexes and computed properties, in no order, and whatever the classes and the
+    /// version are called. Nil for the same model.
+    func difference(to other: SchemaDescription) -> String? {
+        let edits = SchemaDifference.edits(from: self, to: other).lazy.filter { edit in
+            if case .classChanged = edit { false } else { true }
+        }
+        if let edit = edits.first { return edit.description }
+        let entities = Dictionary(entities.map { ($0.name, $0) }) { first, _ in first }
+        for entity in other.entities {
+            guard let own = entities[entity.name] else { continue }
+            if Set(own.virtualNames) != Set(entity.virtualNames) {
+                return "\(entity.name) has other computed properties"
+            }
+            let defaults = Dictionary(own.attributes.map { ($0.name, $0.defaultValue) }) {
+                first, _ in first
+            }
+            for attribute in entity.attributes
+            where defaults[attribute.name] != attribute.defaultValue {
+                return "\(entity.name).\(attribute.name) has another default"
+            }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,153 @@
+import Primitives
+import RecordStore
+
+/// A file that this process has open for writing, for all stacks that added it: they share its
+/// engine, the order of their transactions, and what each of them commits.
+///
+/// The first stack opens the file and the last one to leave closes it. A stack is entered before
+/// it reads for the first time, so that it misses no commit.
+final class SharedStore: Sendable {
+    /// A stack that has the store.
+    struct User: Sendable {
+        let store: AttachedStore
+        let link: WeakLink<DataStack>
+        let steps: CommitSteps
+        let viewSteps: ViewSteps
+    }
+
+    private struct State {
+        /// Openings that have not entered their stack yet, and stacks.
+        var useCount = 1
+        var users: [User] = []
+    }
+
+    let database: RecordDatabase
+    /// The turn that the stacks' own have joined.
+    let turn: WriterTurn
+    /// What names the file while stacks open or close it.
+    fileprivate let key: String
+    private let state = Mutex(State())
+
+    fileprivate init(_ database: RecordDatabase, _ turn: WriterTurn, _ key: String) {
+        self.database = database
+        self.turn = turn
+        self.key = key
+    }
+
+    /// The other stacks that have the store.
+    func others(than stack: CommitSteps) -> [User] {
+        state.withLock { state in
+            state.users.count < 2 ? [] : state.users.filter { $0.steps !== stack }
+        }
+    }
+
+    /// The stack that has these steps.
+    func user(of stack: CommitSteps) -> User? {
+        state.withLock { state in state.users.first { $0.steps === stack } }
+    }
+
+    /// Whether another stack uses what transactions record of their changes.
+    func areChangesNeeded(besides stack: CommitSteps) -> Bool {
+        others(than: stack).contains { $0.steps.areChangesNeeded }
+    }
+
+    func enter(_ user: User) { state.withLock { $0.users.append(user) } }
+
+    /// Ends the use of one stack; the last one closes the file.
+    func leave(_ store: AttachedStore) throws(StoreError) {
+        // False where the last reference to a stack goes while the same thread opens the path.
+        let isFirst = SharedStores.begin(key)
+        defer { if isFirst { SharedStores.end(key) } }
+        let isLast = state.withLock { state in
+            state.users.removeAll { $0.store === store }
+            state.useCount -= 1
+            return state.useCount == 0
+        }
+        guard isLast else { return }
+        defer { SharedStores.forget(self) }
+        try database.close()
+    }
+
+    /// False when the last stack has left.
+    fileprivate func use() -> Bool {
+        state.withLock { state in
+            guard state.useCount > 0 else { return false }
+            state.useCount += 1
+            return true
+        }
+    }
+}
+
+/// The files that this process has open for writing, by what names them for the system.
+enum SharedStores {
+    private static let stores = Mutex<[FileIdentity: SharedStore]>([:])
+    /// The paths that are being opened or closed, each with its thread.
+    private static let busy = Mutex<[String: ObjectIdentifier]>([:])
+    private static let condition = NSCondition()
+
+    /// The store at a path: the one that another stack has open, if it has it open for the same
+    /// model, else the one that the closure opens.
+    ///
+    /// Throws `alreadyOpen` when it is open for another model. The caller enters its stack, or
+    /// leaves.
+    static func open(
+        _ path: String, in files: any FileSystem, _ model: SchemaDescription, _ turn: WriterTurn,
+        _ body: () throws(CoreStoreError) -> RecordDatabase
+    ) throws(CoreStoreError) -> SharedStore {
+        let key = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
+        guard begin(key) else {
+            throw .failure(.misuse, "a store was opened while the same thread opens it: \(path)")
+        }
+        defer { end(key) }
+        let identity = (try? files.identity(path)) ?? nil
+        if let identity, let known = stores.withLock({ $0[identity] }) {
+            try check(known, model, path)
+            if known.use() { return known }
+        }
+        let database = try body()
+        let store = SharedStore(database, turn, key)
+        stores.withLock { $0[database.fileIdentity] = store }
+        return store
+    }
+
+    private static func check(
+        _ store: SharedStore, _ model: SchemaDescription, _ path: String
+    ) throws(CoreStoreError) {
+        do throws(StoreError) {
+            guard let difference = try store.database.difference(to: model) else { return }
+            throw StoreError(
+                .alreadyOpen,
+                "another stack has the store open as \(store.database.path), with another model: "
+                    + difference, path: path)
+        } catch {
+            throw CoreStoreError(error)
+        }
+    }
+
+    fileprivate static func forget(_ store: SharedStore) {
+        let identity = store.database.fileIdentity
+        stores.withLock { stores in
+            if stores[identity] === store { stores[identity] = nil }
+        }
+    }
+
+    /// Waits until no other thread opens or closes a path. False when the caller's own does.
+    fileprivate static func begin(_ key: String) -> Bool {
+        let thread = ObjectIdentifier(Thread.current)
+        condition.lock()
+        defer { condition.unlock() }
+        while let holder = busy.withLock({ $0[key] }) {
+            if holder == thread { return false }
+            condition.wait()
+        }
+        busy.withLock { $0[key] = thread }
+        return true
+    }
+
+    fileprivate static func end(_ key: String) {
+        condition.lock()
+        busy.withLock { $0[key] = nil }
+        condition.broadcast()
+        condition.unlock()
+    }
+}

@@ -1,0 +1,117 @@
+import Dispatch
+import TestSupport
+import Testing
+
+@testable import ObjectGraph
+
+/// One storage of several that is taken out of a stack.
+@Suite(.timeLimit(.minutes(hangMinutes))) struct RemovedStorageTests {
+    final class Note: CoreStoreObject {
+        @Field.Stored("text") var text: String = ""
+        @Field.Relationship("next") var next: Note?
+    }
+
+    private let queue = DispatchQueue(label: "view")
+
+    private func stack() throws -> (DataStack, InMemoryStore, InMemoryStore) {
+        let stack = DataStack(
+            CoreStoreSchema(
+                modelVersion: "V1",
+                entityConfigurations: [Entity<Note>("Note"): Set(["One", "Two"])]),
+            viewContext: .queue(queue))
+        let one = try stack.addStorageAndWait(InMemoryStore(configuration: "One"))
+        let two = try stack.addStorageAndWait(InMemoryStore(configuration: "Two"))
+        try stack.perform(synchronous: { transaction in
+            for name in ["One", "Two"] {
+                let note = transaction.create(Into<Note>(name))
+                note.text = name
+                note.next = note
+            }
+        })
+        return (stack, one, two)
+    }
+
+    @Test func `objects of the others stay what they are`() throws {
+        let (stack, one, _) = try stack()
+        try queue.sync { () throws in
+            let notes = try stack.fetchAll(From<Note>().orderBy(.ascending(\.$text)))
+            stack.unsafeRemovePersistentStoreAndWait(one)
+            #expect(notes.map(\.text) == ["One", "Two"])
+            #expect(notes[0].next == nil)
+            #expect(notes[1].next === notes[1])
+            #expect(try stack.fetchAll(From<Note>()).map(\.text) == ["Two"])
+            #expect(try stack.fetchOne(From<Note>()) === notes[1])
+            let gone: Note? = stack.fetchExisting(notes[0].objectID())
+            #expect(gone == nil)
+            try stack.perform(synchronous: { try $0.fetchOne(From<Note>())?.text = "Later" })
+            #expect(notes.map(\.text) == ["One", "Later"])
+            #expect(throws: CoreStoreError.self) { try stack.fetchAll(From<Note>("One")) }
+        }
+    }
+
+    @Test func `values of an object that was only linked to are kept`() throws {
+        let (stack, one, _) = try stack()
+        queue.sync {
+            // Nothing of the view was read before a transaction moved it.
+            let notes = try? stack.fetchAll(From<Note>("One"))
+            stack.refreshAndMergeAllObjects()
+            stack.unsafeRemovePersistentStoreAndWait(one)
+            #expect(notes?.first?.text == "One")
+        }
+    }
+
+    @Test func `an observed list goes on without it`() throws {
+        let (stack, _, two) = try stack()
+        let done = DispatchSemaphore(value: 0)
+        let monitor = queue.sync {
+            let monitor = stack.monitorList(From<Note>().orderBy(.ascending(\.$text)))
+            #expect(monitor.objectsInAllSections().map(\.text) == ["One", "Two"])
+            return monitor
+        }
+        stack.unsafeRemovePersistentStore(two) { done.signal() }
+        done.wait()
+        for _ in 0..<2000 where queue.sync(execute: { monitor.numberOfObjects() }) != 1 {
+            Thread.sleep(forTimeInterval: 0.005)
+        }
+        queue.sync { #expect(monitor.objectsInAllSections().map(\.text) == ["One"]) }
+        try stack.perform(synchronous: { $0.create(Into<Note>("One")).text = "More" })
+        queue.sync {
+            stack.deliver()
+            #expect(monitor.objectsInAllSections().map(\.text) == ["More", "One"])
+        }
+    }
+
+    @Test func `the storage can be added again`() throws {
+        let url = Zoo.temporaryURL()
+        defer { try? FileManager.default.removeItem(at: url) }
+        let stack = DataStack(Zoo.schema(), viewContext: .queue(queue))
+        let storage = try stack.addStorageAndWait(LocalStore(fileURL: url))
+        try stack.perform(synchronous: { $0.create(Into<Toy>()).label = "a" })
+        try queue.sync { () throws in #expect(try stack.fetchCount(From<Toy>()) == 1) }
+        stack.unsafeRemovePersistentStoreAndWait(storage)
+        try stack.addStorageAndWait(storage)
+        try queue.sync { () throws in
+            #expect(try stack.fetchAll(From<Toy>()).map(\.label) == ["a"])
+        }
+    }
+
+    @Test func `limits and orders count over all stores`() throws {
+        let (stack, _, _) = try stack()
+        try stack.perform(synchronous: { transaction in
+            for number in 0..<10 {
+                transaction.create(Into<Note>(number % 2 == 0 ? "One" : "Two")).text = "\(number)"
+            }
+        })
+        try queue.sync { () throws in
+            let texts = try stack.fetchAll(
+                From<Note>().orderBy(.descending(\.$text)).tweak {
+                    ($0.fetchLimit, $0.fetchOffset) = (4, 1)
+                }
+            ).map(\.text)
+            #expect(texts == ["One", "9", "8", "7"])
+            let last = try stack.queryValue(
+                From<Note>().select(String.self, .maximum(\.$text)))
+            #expect(last == "Two")
+        }
+    }
+}
