@@ -15,5 +15,7 @@ public typealias ModelVersion = String
 public typealias ModelConfiguration = String?
 /// The name of an entity.
 public typealias EntityName = String
+/// The name of a class.
+public typealias ClassName = String
 /// The name of a property, or several joined by dots.
 public typealias KeyPathString = String

@@ -10,6 +10,20 @@ public protocol QueryClause: FetchClause {}
 /// A part of a deletion by fetching.
 public protocol DeleteClause: FetchClause {}
 
+/// An order of a class.
+public protocol OrderByClause: QueryClause, DeleteClause {
+    associatedtype ObjectType: DynamicObject
+    /// The order as Foundation's type.
+    var sortDescriptors: [NSSortDescriptor] { get }
+}
+
+/// The groups of a query.
+public protocol GroupByClause: QueryClause {
+    associatedtype ObjectType: DynamicObject
+    /// The properties of which each set of values is a group.
+    var keyPaths: [KeyPathString] { get }
+}
+
 /// A condition of any class.
 public protocol AnyWhereClause: QueryClause, DeleteClause {
     /// The condition as a predicate.

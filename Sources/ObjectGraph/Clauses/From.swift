@@ -71,3 +71,11 @@ public struct Into<O: DynamicObject>: Hashable, Sendable {
         hasher.combine(infersStore)
     }
 }
+
+extension Into {
+    /// Whether two name the same class and configuration.
+    public static func == <D: DynamicObject>(left: Into, right: Into<D>) -> Bool {
+        ObjectIdentifier(left.entityClass) == ObjectIdentifier(right.entityClass)
+            && left.configuration == right.configuration && left.infersStore == right.infersStore
+    }
+}

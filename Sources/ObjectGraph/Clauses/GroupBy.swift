@@ -1,5 +1,7 @@
 /// What a query's rows are made of: one for each set of values of these properties.
-public struct GroupBy<O: DynamicObject>: QueryClause, Hashable, Sendable {
+public struct GroupBy<O: DynamicObject>: GroupByClause, Hashable, Sendable {
+    public typealias ObjectType = O
+
     /// The properties.
     public let keyPaths: [KeyPathString]
 

@@ -166,3 +166,24 @@ public func ~= <O: CoreStoreObject, B: CoreStoreObject, D: CoreStoreObject, S: S
 ) -> Where<O> where S.Element == D {
     Where(keyPath, isMemberOf: sequence)
 }
+
+/// The relationship leads to the object that a publisher, a snapshot or a monitor stands for; to
+/// none when that is nil.
+public func == <
+    O: CoreStoreObject, B: CoreStoreObject, D: CoreStoreObject, R: ObjectRepresentation
+>(
+    left: KeyPath<O, FieldContainer<B>.Relationship<D?>>, right: R?
+) -> Where<O> where R.ObjectType == D {
+    guard let right else { return Where.equality(Where.name(left), .null) }
+    return Where(Where.name(left), isEqualTo: right.objectID())
+}
+
+/// The relationship does not lead to the object that a publisher, a snapshot or a monitor stands
+/// for; to any when that is nil.
+public func != <
+    O: CoreStoreObject, B: CoreStoreObject, D: CoreStoreObject, R: ObjectRepresentation
+>(
+    left: KeyPath<O, FieldContainer<B>.Relationship<D?>>, right: R?
+) -> Where<O> where R.ObjectType == D {
+    !(left == right)
+}

@@ -4,7 +4,9 @@ import Query
 ///
 /// Nil comes first in ascending order; texts are ordered by their UTF-8 bytes; objects that are
 /// equal in all keys come in the order of their creation.
-public struct OrderBy<O: DynamicObject>: QueryClause, DeleteClause, Hashable, Sendable {
+public struct OrderBy<O: DynamicObject>: OrderByClause, Hashable, Sendable {
+    public typealias ObjectType = O
+
     /// A property to sort by.
     public struct SortKey: Hashable, Sendable {
         let key: Query.SortKey

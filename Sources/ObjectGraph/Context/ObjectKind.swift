@@ -54,6 +54,8 @@ final class ObjectKind {
     func newObject(_ number: ObjectNumber) -> CoreStoreObject {
         let saved = FieldPlan.replace(with: model.plan)
         defer { FieldPlan.restore(saved) }
-        return model.type.init(rawObject: RawObject(kind: self, number: number))
+        let object = model.type.init(rawObject: RawObject(kind: self, number: number))
+        if model.hasLegacyProperties { LegacyProperty.adopt(object) }
+        return object
     }
 }

@@ -170,7 +170,7 @@ struct FetchRunner {
                 from, Array(select.columns.prefix(1)), clauses, ValueBridge.native
             ).rows
             guard let native = rows.first?.first ?? nil else { return nil }
-            return U.cs_fromQueryableNativeType(native)
+            return U.cs_value(of: native)
         }
     }
 

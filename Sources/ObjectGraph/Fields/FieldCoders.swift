@@ -62,7 +62,13 @@ extension FieldCoders.NSCoding: ThrowingFieldCoder {
     }
 
     static func decode(_ data: Data) throws -> V {
-        try KeyedArchive.object(data, of: isSecure ? [V.self] : nil)
+        try KeyedArchive.object(data, of: isSecure ? classes : nil)
+    }
+
+    /// Foundation's collections hold values of their own kin.
+    private static var classes: [AnyClass] {
+        V.self is any DefaultNSSecureCodable.Type
+            ? [V.self] + KeyedArchive.defaultClasses : [V.self]
     }
 
     private static var isSecure: Bool {

@@ -61,8 +61,11 @@ final class ClassMeta: @unchecked Sendable {
     let object: CoreStoreObject
     /// In the order in which the wrappers of an object are initialised.
     let declarations: [FieldDeclaration]
+    /// Whether the class has properties that are objects of their own.
+    let hasLegacyProperties: Bool
 
     private init(object: CoreStoreObject, declarations: [FieldDeclaration]) {
+        hasLegacyProperties = LegacyProperty.adopt(object)
         self.object = object
         self.declarations = declarations
     }

@@ -30,6 +30,11 @@ public struct MigrationChain: ExpressibleByNilLiteral, ExpressibleByStringLitera
     /// Source and destination versions.
     public init(_ pairs: [(ModelVersion, ModelVersion)]) { self.init(pairs: pairs, lone: nil) }
 
+    /// Source and destination versions.
+    public init(_ pairs: [ModelVersion: ModelVersion]) {
+        self.init(pairs: pairs.map { ($0.key, $0.value) }, lone: nil)
+    }
+
     private init(pairs: [(ModelVersion, ModelVersion)], lone: ModelVersion?) {
         var next: [ModelVersion: ModelVersion] = [:]
         var isValid = true

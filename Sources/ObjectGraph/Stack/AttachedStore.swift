@@ -12,6 +12,8 @@ final class AttachedStore: @unchecked Sendable {
         let initialValues: [InitialValue]
         /// Whether objects may keep values that are in no record.
         let hasTransients: Bool
+        /// Whether objects of the class have properties that must be told whose they are.
+        let hasLegacyProperties: Bool
         /// What commits check.
         let rules: EntityRules
 
@@ -23,6 +25,7 @@ final class AttachedStore: @unchecked Sendable {
             self.plan = plan
             self.initialValues = initialValues
             self.hasTransients = hasTransients
+            hasLegacyProperties = ClassMeta.of(type).hasLegacyProperties
             self.rules = rules
         }
     }

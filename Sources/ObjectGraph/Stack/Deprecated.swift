@@ -2,3 +2,26 @@
 /// is cleaned up afterwards. It goes with version 2.
 @available(*, deprecated, renamed: "LocalStore")
 public typealias SQLiteStore = LocalStore
+
+extension LocalStore {
+    /// A store right in the folder of all programs' data, as it was named before version 2 of
+    /// CoreStore.
+    @available(*, deprecated, message: "name a file with init(fileName:) or init(fileURL:)")
+    public static func legacy(
+        fileName: String, configuration: ModelConfiguration = nil,
+        migrationMappingProviders: [any SchemaMappingProvider] = [],
+        localStorageOptions: LocalStorageOptions = nil
+    ) -> LocalStore {
+        LocalStore(
+            fileURL: defaultFolder.deletingLastPathComponent()
+                .appendingPathComponent(fileName, isDirectory: false),
+            configuration: configuration, migrationMappingProviders: migrationMappingProviders,
+            localStorageOptions: localStorageOptions)
+    }
+
+    /// The same with the name of the program's own store.
+    @available(*, deprecated, message: "name a file with init(fileName:) or init(fileURL:)")
+    public static func legacy() -> LocalStore {
+        legacy(fileName: "\(DataStack.applicationName).trellis")
+    }
+}

@@ -127,7 +127,7 @@ public final class LocalStore: LocalStorage {
         return (values?[.size] as? NSNumber)?.uint64Value
     }
 
-    private static var defaultFolder: URL {
+    static var defaultFolder: URL {
         let name = DataStack.applicationName
         if let path = ProcessInfo.processInfo.environment["XDG_DATA_HOME"], path.hasPrefix("/") {
             return URL(fileURLWithPath: path).appendingPathComponent(name, isDirectory: true)

@@ -39,7 +39,7 @@ public class BaseDataTransaction {
     /// Creates an object with its defaults, in the one store that has its entity or in that of
     /// `into`'s configuration. That there is none, or several, is a mistake of the program and
     /// ends it.
-    public func create<O: CoreStoreObject>(_ into: Into<O>) -> O {
+    public func create<O: DynamicObject>(_ into: Into<O>) -> O {
         checkOpen()
         let kind = kind(of: into)
         do throws(StoreError) {
@@ -55,12 +55,18 @@ public class BaseDataTransaction {
     }
 
     /// What is created into, looked up once for many objects of one class.
-    private func kind<O: CoreStoreObject>(of into: Into<O>) -> ObjectKind {
-        if into.infersStore, let last = lastKind, last.model.type == O.self { return last }
+    private func kind<O: DynamicObject>(of into: Into<O>) -> ObjectKind {
+        let name = ObjectIdentifier(O.self)
+        if into.infersStore, let last = lastKind, ObjectIdentifier(last.model.type) == name {
+            return last
+        }
+        guard let type = O.self as? CoreStoreObject.Type else {
+            Log.abort("\(O.self) is no class of stored objects")
+        }
         let configurations: [ModelConfiguration]? =
             into.infersStore ? nil : [into.configuration]
-        let stores = stack.stores(for: O.self, in: configurations)
-        guard let store = stores.first, let entity = store.entities[ObjectIdentifier(O.self)]
+        let stores = stack.stores(for: type, in: configurations)
+        guard let store = stores.first, let entity = store.entities[name]
         else { Log.abort("no attached store takes objects of \(O.self)") }
         guard stores.count == 1 else {
             Log.abort("several stores take objects of \(O.self): name a configuration in Into")
@@ -80,7 +86,7 @@ public class BaseDataTransaction {
 
     /// An object that no store will ever see, so that a closure can run to its end and meet the
     /// error where it commits.
-    private func detachedObject<O: CoreStoreObject>(
+    private func detachedObject<O: DynamicObject>(
         _ entity: EntityLayout, _ store: AttachedStore
     ) -> O {
         guard let object = context.detached(entity, in: store) as? O else {
@@ -92,13 +98,13 @@ public class BaseDataTransaction {
     // MARK: Editing
 
     /// This transaction's instance of an object; nil for nil, and when it is gone.
-    public func edit<O: CoreStoreObject>(_ object: O?) -> O? {
+    public func edit<O: DynamicObject>(_ object: O?) -> O? {
         guard let object else { return nil }
         return edit(object.objectID())
     }
 
     /// This transaction's instance of an object by its ID.
-    public func edit<O: CoreStoreObject>(
+    public func edit<O: DynamicObject>(
         _ into: Into<O>, _ objectID: NSManagedObjectID
     ) -> O? {
         if !into.infersStore, let store = stack.store(objectID.storeID) {
@@ -109,7 +115,7 @@ public class BaseDataTransaction {
         return edit(objectID)
     }
 
-    private func edit<O: CoreStoreObject>(_ id: NSManagedObjectID) -> O? {
+    private func edit<O: DynamicObject>(_ id: NSManagedObjectID) -> O? {
         checkOpen()
         return fetchExisting(id)
     }
@@ -152,72 +158,15 @@ public class BaseDataTransaction {
 
     /// Deletes objects by the delete rules of their relationships; nil and what is gone are
     /// passed over.
-    public func delete<O: CoreStoreObject>(_ object: O?, _ objects: O?...) {
+    public func delete<O: DynamicObject>(_ object: O?, _ objects: O?...) {
         delete(([object] + objects).compactMap { $0 })
     }
 
     /// Deletes objects by the delete rules of their relationships. Returns how many were there to
     /// delete.
     @discardableResult
-    public func delete<S: Sequence>(_ objects: S) -> Int where S.Element: CoreStoreObject {
+    public func delete<S: Sequence>(_ objects: S) -> Int where S.Element: DynamicObject {
         deleteExisting(objects.map { $0.objectID() })
-    }
-
-    // MARK: Inspecting
-
-    /// Whether an object has values or links that differ from the stored ones.
-    public func objectHasPersistentChangedValues<O: CoreStoreObject>(_ object: O) -> Bool {
-        checkOpen()
-        do throws(StoreError) {
-            return try context.hasChangedValues(object)
-        } catch {
-            context.fail(error, "the stored values of an object could not be read.")
-            return false
-        }
-    }
-
-    private func checked<Result>(_ result: () -> Result) -> Result {
-        checkOpen()
-        return result()
-    }
-
-    /// Objects of a class, subclasses included, that were created.
-    public func insertedObjects<O: CoreStoreObject>(_ entity: O.Type) -> Set<O> {
-        checked { context.changedObjects(.inserted, entity) }
-    }
-    public func insertedObjectIDs() -> Set<NSManagedObjectID> {
-        checked { context.changes.changedIDs(.inserted, CoreStoreObject.self) }
-    }
-    public func insertedObjectIDs<O: CoreStoreObject>(
-        _ entity: O.Type
-    ) -> Set<NSManagedObjectID> {
-        checked { context.changes.changedIDs(.inserted, entity) }
-    }
-
-    /// Objects of a class, subclasses included, that were changed.
-    public func updatedObjects<O: CoreStoreObject>(_ entity: O.Type) -> Set<O> {
-        checked { context.changedObjects(.updated, entity) }
-    }
-    public func updatedObjectIDs() -> Set<NSManagedObjectID> {
-        checked { context.changes.changedIDs(.updated, CoreStoreObject.self) }
-    }
-    public func updatedObjectIDs<O: CoreStoreObject>(
-        _ entity: O.Type
-    ) -> Set<NSManagedObjectID> {
-        checked { context.changes.changedIDs(.updated, entity) }
-    }
-
-    /// Objects of a class, subclasses included, that were deleted.
-    public func deletedObjects<O: CoreStoreObject>(_ entity: O.Type) -> Set<O> {
-        checked { context.deletedObjects(entity) }
-    }
-    public func deletedObjectIDs() -> Set<NSManagedObjectID> {
-        deletedObjectIDs(CoreStoreObject.self)
-    }
-    public func deletedObjectIDs<O: CoreStoreObject>(
-        _ entity: O.Type
-    ) -> Set<NSManagedObjectID> {
-        checked { context.changes.deletedIDs(entity) }
     }
 }
 

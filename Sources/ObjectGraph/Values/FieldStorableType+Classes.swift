@@ -4,7 +4,8 @@ import RecordStore
 // type that it stands for.
 
 /// A Foundation class that stands for a value type.
-public protocol ValueClass: NSObject, ImportableAttributeType, FieldStorableType {
+public protocol ValueClass: NSObject, ImportableAttributeType, FieldStorableType
+where FieldStoredNativeType == ValueType, QueryableNativeType == Any {
     associatedtype ValueType: ImportableAttributeType & FieldStorableType
     /// The object for a value.
     static func cs_object(_ value: ValueType) -> NSObject
@@ -22,26 +23,46 @@ extension ValueClass {
         return object
     }
 
+    /// The object for a value, as the class that asks.
+    static func object(of value: ValueType) -> Self {
+        guard let object = cs_object(value) as? Self else {
+            Log.abort("a property cannot be a \(Self.self): declare it as \(ValueType.self)")
+        }
+        return object
+    }
+
+    static func object(ofNative value: Any) -> Self? {
+        ValueType.cs_value(of: value).flatMap { cs_object($0) as? Self }
+    }
+
     public func cs_store(_ row: inout FieldRow, _ offset: Int) { cs_value.cs_store(&row, offset) }
     public func cs_toFieldStoredNativeType() -> Any? { cs_value.cs_toFieldStoredNativeType() }
-    public func cs_toQueryableNativeType() -> Any { cs_value.cs_toQueryableNativeType() }
-
-    public static func cs_fromQueryableNativeType(_ value: Any) -> Self? {
-        ValueType.cs_fromQueryableNativeType(value).flatMap { cs_object($0) as? Self }
-    }
+    public func cs_toQueryableNativeType() -> Any { cs_value.cs_toQueryableNativeType() as Any }
 }
 
 extension NSString: ValueClass {
+    public static func cs_fromFieldStoredNativeType(_ value: String) -> Self { object(of: value) }
+    public static func cs_fromQueryableNativeType(_ value: Any) -> Self? {
+        object(ofNative: value)
+    }
     public static func cs_object(_ value: String) -> NSObject { NSString(string: value) }
     public var cs_value: String { substring(from: 0) }
 }
 
 extension NSData: ValueClass {
+    public static func cs_fromFieldStoredNativeType(_ value: Data) -> Self { object(of: value) }
+    public static func cs_fromQueryableNativeType(_ value: Any) -> Self? {
+        object(ofNative: value)
+    }
     public static func cs_object(_ value: Data) -> NSObject { NSData(data: value) }
     public var cs_value: Data { Data(referencing: self) }
 }
 
 extension NSDate: ValueClass {
+    public static func cs_fromFieldStoredNativeType(_ value: Date) -> Self { object(of: value) }
+    public static func cs_fromQueryableNativeType(_ value: Any) -> Self? {
+        object(ofNative: value)
+    }
     public static func cs_object(_ value: Date) -> NSObject {
         NSDate(timeIntervalSinceReferenceDate: value.timeIntervalSinceReferenceDate)
     }
@@ -51,6 +72,10 @@ extension NSDate: ValueClass {
 }
 
 extension NSUUID: ValueClass {
+    public static func cs_fromFieldStoredNativeType(_ value: UUID) -> Self { object(of: value) }
+    public static func cs_fromQueryableNativeType(_ value: Any) -> Self? {
+        object(ofNative: value)
+    }
     public static func cs_object(_ value: UUID) -> NSObject {
         NSUUID(uuidString: value.uuidString) ?? NSUUID()
     }
@@ -58,6 +83,10 @@ extension NSUUID: ValueClass {
 }
 
 extension NSURL: ValueClass {
+    public static func cs_fromFieldStoredNativeType(_ value: URL) -> Self { object(of: value) }
+    public static func cs_fromQueryableNativeType(_ value: Any) -> Self? {
+        object(ofNative: value)
+    }
     public static func cs_object(_ value: URL) -> NSObject {
         NSURL(string: value.absoluteString) ?? NSURL(fileURLWithPath: "/")
     }
@@ -69,6 +98,15 @@ extension NSURL: ValueClass {
 /// A number is kept as an Int64, so that a fraction is cut off: declare a Double for one, or an
 /// `NSDecimalNumber`, which is kept as the decimal that it is.
 extension NSNumber: ImportableAttributeType, FieldStorableType {
+    public typealias FieldStoredNativeType = NSNumber
+
+    public static func cs_fromFieldStoredNativeType(_ value: NSNumber) -> Self {
+        guard let number = value as? Self else {
+            Log.abort("a property cannot be a \(Self.self): declare it as Decimal")
+        }
+        return number
+    }
+
     /// What a class below cannot say for itself: its property would be one of an extension.
     private static var isDecimal: Bool { self is NSDecimalNumber.Type }
 

@@ -56,6 +56,7 @@ enum NumberBridge {
 }
 
 extension Bool: ImportableAttributeType, FieldStorableType {
+    public typealias FieldStoredNativeType = Bool
     public static var cs_rawAttributeType: NSAttributeType { .booleanAttributeType }
 
     @inlinable @inline(__always)
@@ -74,6 +75,7 @@ extension Bool: ImportableAttributeType, FieldStorableType {
 }
 
 extension Int: ImportableAttributeType, FieldStorableType {
+    public typealias FieldStoredNativeType = Int
     public static var cs_rawAttributeType: NSAttributeType { .integer64AttributeType }
 
     @inlinable @inline(__always)
@@ -93,6 +95,7 @@ extension Int: ImportableAttributeType, FieldStorableType {
 }
 
 extension Int8: ImportableAttributeType, FieldStorableType {
+    public typealias FieldStoredNativeType = Int8
     public static var cs_rawAttributeType: NSAttributeType { .integer8AttributeType }
 
     @inlinable @inline(__always)
@@ -112,6 +115,7 @@ extension Int8: ImportableAttributeType, FieldStorableType {
 }
 
 extension Int16: ImportableAttributeType, FieldStorableType {
+    public typealias FieldStoredNativeType = Int16
     public static var cs_rawAttributeType: NSAttributeType { .integer16AttributeType }
 
     @inlinable @inline(__always)
@@ -131,6 +135,7 @@ extension Int16: ImportableAttributeType, FieldStorableType {
 }
 
 extension Int32: ImportableAttributeType, FieldStorableType {
+    public typealias FieldStoredNativeType = Int32
     public static var cs_rawAttributeType: NSAttributeType { .integer32AttributeType }
 
     @inlinable @inline(__always)
@@ -150,6 +155,7 @@ extension Int32: ImportableAttributeType, FieldStorableType {
 }
 
 extension Int64: ImportableAttributeType, FieldStorableType {
+    public typealias FieldStoredNativeType = Int64
     public static var cs_rawAttributeType: NSAttributeType { .integer64AttributeType }
 
     @inlinable @inline(__always)
@@ -169,6 +175,7 @@ extension Int64: ImportableAttributeType, FieldStorableType {
 }
 
 extension UInt: ImportableAttributeType, FieldStorableType {
+    public typealias FieldStoredNativeType = UInt
     public static var cs_rawAttributeType: NSAttributeType { .unsigned64AttributeType }
 
     @inlinable @inline(__always)
@@ -188,6 +195,7 @@ extension UInt: ImportableAttributeType, FieldStorableType {
 }
 
 extension UInt8: ImportableAttributeType, FieldStorableType {
+    public typealias FieldStoredNativeType = UInt8
     public static var cs_rawAttributeType: NSAttributeType { .unsigned8AttributeType }
 
     @inlinable @inline(__always)
@@ -207,6 +215,7 @@ extension UInt8: ImportableAttributeType, FieldStorableType {
 }
 
 extension UInt16: ImportableAttributeType, FieldStorableType {
+    public typealias FieldStoredNativeType = UInt16
     public static var cs_rawAttributeType: NSAttributeType { .unsigned16AttributeType }
 
     @inlinable @inline(__always)
@@ -226,6 +235,7 @@ extension UInt16: ImportableAttributeType, FieldStorableType {
 }
 
 extension UInt32: ImportableAttributeType, FieldStorableType {
+    public typealias FieldStoredNativeType = UInt32
     public static var cs_rawAttributeType: NSAttributeType { .unsigned32AttributeType }
 
     @inlinable @inline(__always)
@@ -245,6 +255,7 @@ extension UInt32: ImportableAttributeType, FieldStorableType {
 }
 
 extension UInt64: ImportableAttributeType, FieldStorableType {
+    public typealias FieldStoredNativeType = UInt64
     public static var cs_rawAttributeType: NSAttributeType { .unsigned64AttributeType }
 
     @inlinable @inline(__always)
@@ -264,6 +275,7 @@ extension UInt64: ImportableAttributeType, FieldStorableType {
 }
 
 extension Double: ImportableAttributeType, FieldStorableType {
+    public typealias FieldStoredNativeType = Double
     public static var cs_rawAttributeType: NSAttributeType { .doubleAttributeType }
 
     @inlinable @inline(__always)
@@ -281,6 +293,7 @@ extension Double: ImportableAttributeType, FieldStorableType {
 }
 
 extension Float: ImportableAttributeType, FieldStorableType {
+    public typealias FieldStoredNativeType = Float
     public static var cs_rawAttributeType: NSAttributeType { .floatAttributeType }
 
     @inlinable @inline(__always)
@@ -298,6 +311,7 @@ extension Float: ImportableAttributeType, FieldStorableType {
 }
 
 extension CGFloat: ImportableAttributeType, FieldStorableType {
+    public typealias FieldStoredNativeType = CGFloat
     public static var cs_rawAttributeType: NSAttributeType { .doubleAttributeType }
 
     @inlinable @inline(__always)
@@ -317,6 +331,7 @@ extension CGFloat: ImportableAttributeType, FieldStorableType {
 }
 
 extension Decimal: ImportableAttributeType, FieldStorableType {
+    public typealias FieldStoredNativeType = Decimal
     public static var cs_rawAttributeType: NSAttributeType { .decimalAttributeType }
 
     public static func cs_load(_ row: FieldRow, _ offset: Int) -> Decimal {

@@ -5,6 +5,15 @@ import RecordStore
 // declaration needs no more than the names of the protocols.
 
 extension RawRepresentable where RawValue: FieldStorableType, Self: FieldStorableType {
+    public typealias FieldStoredNativeType = RawValue.FieldStoredNativeType
+
+    public static func cs_fromFieldStoredNativeType(
+        _ value: RawValue.FieldStoredNativeType
+    ) -> Self {
+        let raw = RawValue.cs_fromFieldStoredNativeType(value)
+        return Self(rawValue: raw) ?? cs_first(raw)
+    }
+
     public static var cs_rawAttributeType: NSAttributeType { RawValue.cs_rawAttributeType }
 
     public static func cs_load(_ row: FieldRow, _ offset: Int) -> Self {
@@ -37,10 +46,12 @@ extension RawRepresentable where RawValue: FieldStorableType, Self: FieldStorabl
 extension RawRepresentable where RawValue: QueryableAttributeType, Self: QueryableAttributeType {
     public static var cs_rawAttributeType: NSAttributeType { RawValue.cs_rawAttributeType }
 
+    public typealias QueryableNativeType = Any
+
     public func cs_toQueryableNativeType() -> Any { rawValue.cs_toQueryableNativeType() }
 
     public static func cs_fromQueryableNativeType(_ value: Any) -> Self? {
-        RawValue.cs_fromQueryableNativeType(value).flatMap { Self(rawValue: $0) }
+        RawValue.cs_value(of: value).flatMap { Self(rawValue: $0) }
     }
 }
 

@@ -1,6 +1,7 @@
 import RecordStore
 
 extension String: ImportableAttributeType, FieldStorableType {
+    public typealias FieldStoredNativeType = String
     public static var cs_rawAttributeType: NSAttributeType { .stringAttributeType }
 
     @inlinable @inline(__always)
@@ -23,6 +24,7 @@ extension String: ImportableAttributeType, FieldStorableType {
 }
 
 extension Data: ImportableAttributeType, FieldStorableType {
+    public typealias FieldStoredNativeType = Data
     public static var cs_rawAttributeType: NSAttributeType { .binaryDataAttributeType }
 
     public static func cs_load(_ row: FieldRow, _ offset: Int) -> Data { Data(row.bytes(offset)) }
@@ -33,6 +35,7 @@ extension Data: ImportableAttributeType, FieldStorableType {
 }
 
 extension Date: ImportableAttributeType, FieldStorableType {
+    public typealias FieldStoredNativeType = Date
     public static var cs_rawAttributeType: NSAttributeType { .dateAttributeType }
 
     @inlinable @inline(__always)
@@ -51,6 +54,7 @@ extension Date: ImportableAttributeType, FieldStorableType {
 }
 
 extension UUID: ImportableAttributeType, FieldStorableType {
+    public typealias FieldStoredNativeType = UUID
     public static var cs_rawAttributeType: NSAttributeType { .UUIDAttributeType }
 
     public static func cs_load(_ row: FieldRow, _ offset: Int) -> UUID {
@@ -68,6 +72,7 @@ extension UUID: ImportableAttributeType, FieldStorableType {
 }
 
 extension URL: ImportableAttributeType, FieldStorableType {
+    public typealias FieldStoredNativeType = URL
     public static var cs_rawAttributeType: NSAttributeType { .URIAttributeType }
 
     public static func cs_load(_ row: FieldRow, _ offset: Int) -> URL {

@@ -1,7 +1,26 @@
 import RecordStore
 
 /// A value that `@Field.Stored` may hold.
+///
+/// An enumeration of numbers or texts needs the name of the protocol alone. Any other type of the
+/// program's own says what it is kept as:
+///
+/// ```swift
+/// struct Money: FieldStorableType {
+///     var cents: Int64
+///
+///     static var cs_rawAttributeType: NSAttributeType { .integer64AttributeType }
+///     static func cs_fromFieldStoredNativeType(_ value: NSNumber) -> Money {
+///         Money(cents: value.int64Value)
+///     }
+///     func cs_toFieldStoredNativeType() -> Any? { NSNumber(value: cents) }
+/// }
+/// ```
+///
+/// Conditions and orders go by the stored form.
 public protocol FieldStorableType {
+    /// What the value is made from: see ``CoreDataNativeType``.
+    associatedtype FieldStoredNativeType
     /// How the value is kept.
     static var cs_rawAttributeType: NSAttributeType { get }
     /// Whether nil may be stored.
@@ -12,8 +31,14 @@ public protocol FieldStorableType {
     static func cs_known(_ row: FieldRow, _ offset: Int) -> Self?
     /// Writes the value at an offset of an object's stored values.
     func cs_store(_ row: inout FieldRow, _ offset: Int)
+    /// The value that a stored form stands for.
+    static func cs_fromFieldStoredNativeType(_ value: FieldStoredNativeType) -> Self
     /// The stored form, nil for nil.
     func cs_toFieldStoredNativeType() -> Any?
+}
+
+extension FieldStorableType where FieldStoredNativeType == Self {
+    public static func cs_fromFieldStoredNativeType(_ value: Self) -> Self { value }
 }
 
 extension FieldStorableType {
@@ -37,6 +62,14 @@ extension Optional: FieldOptionalType {
 }
 
 extension Optional: FieldStorableType where Wrapped: FieldStorableType {
+    public typealias FieldStoredNativeType = Wrapped.FieldStoredNativeType
+
+    public static func cs_fromFieldStoredNativeType(
+        _ value: Wrapped.FieldStoredNativeType
+    ) -> Wrapped? {
+        .some(Wrapped.cs_fromFieldStoredNativeType(value))
+    }
+
     public static var cs_rawAttributeType: NSAttributeType { Wrapped.cs_rawAttributeType }
     @inlinable public static var cs_isOptional: Bool { true }
 

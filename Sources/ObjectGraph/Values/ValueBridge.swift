@@ -23,7 +23,7 @@ enum ValueBridge {
         case let number as any BinaryInteger:
             Int64(exactly: number).map { .int($0) } ?? UInt64(exactly: number).map { .uint($0) }
         case let number as CGFloat: .double(Double(number))
-        case let other as any QueryableAttributeType: value(other.cs_toQueryableNativeType())
+        case let other as any QueryableAttributeType: value(queryable: other)
         default: nil
         }
     }
@@ -38,11 +38,11 @@ enum ValueBridge {
     }
 
     private static func other<V: FieldStorableType>(_ value: V) -> Value {
-        self.value(value.cs_toFieldStoredNativeType()) ?? .null
+        NativeForm.value(value.cs_toFieldStoredNativeType(), V.cs_rawAttributeType) ?? .null
     }
 
     static func value<V: QueryableAttributeType>(queryable value: V) -> Value {
-        self.value(value.cs_toQueryableNativeType()) ?? .null
+        NativeForm.value(value.cs_toQueryableNativeType(), V.cs_rawAttributeType) ?? .null
     }
 
     /// The native form of a value; an object needs its store to become an ID.

@@ -105,7 +105,12 @@ extension RowBuffer {
         [UInt8](repeating: 0, count: 24).withView { RowBuffer(copying: $0, spare: 32) }
     }
 
-    package static let scratchField = FieldLayout(
-        name: "", slot: 0, byteOffset: RowLayout.byteOffset(slot: 0),
-        content: .attribute(.int64), isOptional: true, defaultValue: .null, isCoded: false)
+    package static let scratchField = field(.int64, at: RowLayout.byteOffset(slot: 0))
+
+    /// A property that only an offset and a type are known of.
+    package static func field(_ type: AttributeType, at byteOffset: Int) -> FieldLayout {
+        FieldLayout(
+            name: "", slot: 0, byteOffset: byteOffset, content: .attribute(type),
+            isOptional: true, defaultValue: .null, isCoded: false)
+    }
 }

@@ -1,0 +1,110 @@
+import RecordStore
+
+// CoreStore's classes for properties, as they were before property wrappers: each is a thin form
+// over the field of the same kind, and they may stand beside `@Field`s in a class.
+//
+// A wrapper learns its slot while its object is made. These are objects of their own, and learn
+// whose they are when it is made.
+
+/// What the classes for properties share.
+public class LegacyProperty {
+    let slot: UInt16
+    /// The object whose property this is; nil until it is made, and when it is gone.
+    private weak var owner: CoreStoreObject?
+    /// What finds the object again: `a.b.value` may release `a` when it has `b`.
+    private var raw: RawObject?
+
+    init(slot: UInt16) { self.slot = slot }
+
+    deinit { raw?.kind.shared?.endUse() }
+
+    /// The object whose property this is.
+    func ownObject<O: CoreStoreObject>(_ type: O.Type) -> O {
+        let object =
+            owner
+            ?? raw.flatMap { raw in
+                do throws(StoreError) {
+                    return try raw.context.existing(raw.id)
+                } catch {
+                    raw.context.fail(error, "the object of a property could not be read.")
+                    return nil
+                }
+            }
+        guard let object = object as? O else {
+            Log.abort("a property of \(type) is used, and its object is gone")
+        }
+        return object
+    }
+
+    /// The name of the property.
+    public var keyPath: KeyPathString {
+        if slot & FieldRegistry.declarationBit != 0 {
+            return FieldRegistry.declaration(slot).keyPath
+        }
+        // A relationship's slot is its number, and the object's entity knows its name.
+        let relationships = raw?.entity.relationships ?? []
+        return relationships.first { $0.id == Int(slot) }?.name ?? ""
+    }
+
+    /// Tells the properties of an object whose they are; returns whether it has any.
+    @discardableResult
+    static func adopt(_ object: CoreStoreObject) -> Bool {
+        var hasProperties = false
+        var mirror: Mirror? = Mirror(reflecting: object)
+        while let level = mirror, level.subjectType != CoreStoreObject.self {
+            for case let property as LegacyProperty in level.children.map(\.value) {
+                property.owner = object
+                property.raw = object.raw
+                object.raw?.kind.shared?.beginUse()
+                hasProperties = true
+            }
+            mirror = level.superclassMirror
+        }
+        return hasProperties
+    }
+
+    /// The declaration of a property that has a value.
+    func field<V>(_ type: V.Type) -> ValueField<V> { FieldRegistry.field(slot, of: type) }
+}
+
+/// Stored values that are found by the declaration, which the property of every object names.
+struct DeclaredValues<V: FieldStorableType>: FieldStorage {
+    private let values: StoredValues<V>
+
+    init(initial: V) { values = StoredValues(initial: initial) }
+
+    var isPlain: Bool { false }
+
+    func primitive(_ field: FieldDeclaration, of object: CoreStoreObject) -> V? {
+        values.primitive(field, of: object)
+    }
+
+    func load(_ field: FieldDeclaration, of object: CoreStoreObject) -> V {
+        values.load(field, of: object)
+    }
+
+    func store(_ value: V?, _ field: FieldDeclaration, of object: CoreStoreObject) {
+        values.store(value, field, of: object)
+    }
+}
+
+/// A property with a value, as conditions and orders name it.
+public protocol LegacyAttribute: AttributeKeyPathStringConvertible
+where ReturnValueType: FieldStorableType {}
+
+/// The containers that hold the classes for properties: a class says `Value.Required<String>`.
+public enum ValueContainer<O: CoreStoreObject> {}
+public enum TransformableContainer<O: CoreStoreObject> {}
+public enum RelationshipContainer<O: CoreStoreObject> {
+    /// What happens to the objects that a deleted object leads to.
+    public typealias DeleteRule = ObjectGraph.DeleteRule
+}
+
+extension DynamicObject where Self: CoreStoreObject {
+    @available(*, deprecated, message: "declare the property with @Field.Stored")
+    public typealias Value = ValueContainer<Self>
+    @available(*, deprecated, message: "declare the property with @Field.Coded")
+    public typealias Transformable = TransformableContainer<Self>
+    @available(*, deprecated, message: "declare the property with @Field.Relationship")
+    public typealias Relationship = RelationshipContainer<Self>
+}

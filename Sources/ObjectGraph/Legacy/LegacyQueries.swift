@@ -1,0 +1,216 @@
+import Query
+import RecordStore
+
+// Conditions, orders and groups by the classes for properties: `\.age > 3`, `.ascending(\.age)`.
+
+public func == <O: CoreStoreObject, A: LegacyAttribute>(
+    left: KeyPath<O, A>, right: A.ReturnValueType
+) -> Where<O> {
+    Where.compare(left, .equal, right)
+}
+
+public func != <O: CoreStoreObject, A: LegacyAttribute>(
+    left: KeyPath<O, A>, right: A.ReturnValueType
+) -> Where<O> {
+    !Where.compare(left, .equal, right)
+}
+
+public func < <O: CoreStoreObject, A: LegacyAttribute>(
+    left: KeyPath<O, A>, right: A.ReturnValueType
+) -> Where<O> {
+    Where.compare(left, .less, right)
+}
+
+public func <= <O: CoreStoreObject, A: LegacyAttribute>(
+    left: KeyPath<O, A>, right: A.ReturnValueType
+) -> Where<O> {
+    Where.compare(left, .lessOrEqual, right)
+}
+
+public func > <O: CoreStoreObject, A: LegacyAttribute>(
+    left: KeyPath<O, A>, right: A.ReturnValueType
+) -> Where<O> {
+    Where.compare(left, .greater, right)
+}
+
+public func >= <O: CoreStoreObject, A: LegacyAttribute>(
+    left: KeyPath<O, A>, right: A.ReturnValueType
+) -> Where<O> {
+    Where.compare(left, .greaterOrEqual, right)
+}
+
+/// The property has one of these values.
+public func ~= <O: CoreStoreObject, A: LegacyAttribute, S: Sequence>(
+    sequence: S, keyPath: KeyPath<O, A>
+) -> Where<O> where S.Element == A.ReturnValueType {
+    Where(keyPath, isMemberOf: sequence)
+}
+
+/// The relationship leads to this object; to none when it is nil.
+public func == <O: CoreStoreObject, B: CoreStoreObject, D: CoreStoreObject>(
+    left: KeyPath<O, RelationshipContainer<B>.ToOne<D>>, right: D?
+) -> Where<O> {
+    Where.compare(left, object: right)
+}
+
+/// The relationship does not lead to this object; to any when it is nil.
+public func != <O: CoreStoreObject, B: CoreStoreObject, D: CoreStoreObject>(
+    left: KeyPath<O, RelationshipContainer<B>.ToOne<D>>, right: D?
+) -> Where<O> {
+    !Where.compare(left, object: right)
+}
+
+/// The relationship leads to one of these objects.
+public func ~= <O: CoreStoreObject, B: CoreStoreObject, D: CoreStoreObject, S: Sequence>(
+    sequence: S, keyPath: KeyPath<O, RelationshipContainer<B>.ToOne<D>>
+) -> Where<O> where S.Element == D {
+    Where(Where<O>.name(keyPath), isMemberOf: sequence)
+}
+
+extension Where where O: CoreStoreObject {
+    /// The property has a value.
+    public init<A: LegacyAttribute>(
+        _ keyPath: KeyPath<O, A>, isEqualTo value: A.ReturnValueType
+    ) {
+        self = Self.compare(keyPath, .equal, value)
+    }
+
+    /// The property has one of these values.
+    public init<A: LegacyAttribute, S: Sequence>(
+        _ keyPath: KeyPath<O, A>, isMemberOf list: S
+    ) where S.Element == A.ReturnValueType {
+        self.init(Self.name(keyPath), isMemberOf: list)
+    }
+
+    /// The relationship leads to this object; to none when it is nil.
+    public init<B: CoreStoreObject, D: CoreStoreObject>(
+        _ keyPath: KeyPath<O, RelationshipContainer<B>.ToOne<D>>, isEqualTo object: D?
+    ) {
+        self = Self.compare(keyPath, object: object)
+    }
+}
+
+// The same in closures: `Where<Dog> { $0.age > 3 }`.
+extension LegacyAttribute {
+    private func compare<Result: DynamicObject>(
+        _ operation: Comparison.Operation, _ value: ReturnValueType
+    ) -> Where<Result> {
+        Where(
+            condition: Where<Result>.comparison(
+                cs_keyPathString, operation, .constant(ValueBridge.value(value))))
+    }
+
+    public static func == <Result: CoreStoreObject>(
+        property: Self, value: ReturnValueType
+    ) -> Where<Result> {
+        property.compare(.equal, value)
+    }
+
+    public static func != <Result: CoreStoreObject>(
+        property: Self, value: ReturnValueType
+    ) -> Where<Result> {
+        let equal: Where<Result> = property.compare(.equal, value)
+        return !equal
+    }
+
+    public static func < <Result: CoreStoreObject>(
+        property: Self, value: ReturnValueType
+    ) -> Where<Result> {
+        property.compare(.less, value)
+    }
+
+    public static func <= <Result: CoreStoreObject>(
+        property: Self, value: ReturnValueType
+    ) -> Where<Result> {
+        property.compare(.lessOrEqual, value)
+    }
+
+    public static func > <Result: CoreStoreObject>(
+        property: Self, value: ReturnValueType
+    ) -> Where<Result> {
+        property.compare(.greater, value)
+    }
+
+    public static func >= <Result: CoreStoreObject>(
+        property: Self, value: ReturnValueType
+    ) -> Where<Result> {
+        property.compare(.greaterOrEqual, value)
+    }
+}
+
+extension OrderBy.SortKey where O: CoreStoreObject {
+    public static func ascending<A: LegacyAttribute>(_ keyPath: KeyPath<O, A>) -> OrderBy.SortKey {
+        OrderBy.SortKey(Where<O>.name(keyPath), isAscending: true)
+    }
+
+    public static func descending<A: LegacyAttribute>(
+        _ keyPath: KeyPath<O, A>
+    ) -> OrderBy.SortKey {
+        OrderBy.SortKey(Where<O>.name(keyPath), isAscending: false)
+    }
+}
+
+extension GroupBy where O: CoreStoreObject {
+    public init<A: LegacyAttribute>(_ keyPath: KeyPath<O, A>) {
+        self.init(Where<O>.name(keyPath))
+    }
+}
+
+extension SelectClause {
+    /// One attribute.
+    public init<O: CoreStoreObject, A: LegacyAttribute, T: QueryableAttributeType>(
+        _ keyPath: KeyPath<O, A>
+    ) where Parameters == (O, T) {
+        self.init([SelectTerm<O>.attribute(keyPath)])
+    }
+}
+
+extension PartialObject {
+    /// A required property, custom getter included.
+    public func value<B: CoreStoreObject, V>(for property: (O) -> ValueContainer<B>.Required<V>)
+        -> V
+    {
+        legacy(property, V.self) { $0.value(of: $1) }
+    }
+
+    /// A property that may be nil, custom getter included.
+    public func value<B: CoreStoreObject, V>(for property: (O) -> ValueContainer<B>.Optional<V>)
+        -> V?
+    {
+        legacy(property, V?.self) { $0.value(of: $1) }
+    }
+
+    /// A required property without its custom getter.
+    public func primitiveValue<B: CoreStoreObject, V>(
+        for property: (O) -> ValueContainer<B>.Required<V>
+    ) -> V? {
+        legacy(property, V.self) { $0.primitive(of: $1) }
+    }
+
+    /// A property that may be nil, without its custom getter.
+    public func primitiveValue<B: CoreStoreObject, V>(
+        for property: (O) -> ValueContainer<B>.Optional<V>
+    ) -> V? {
+        legacy(property, V?.self) { $0.primitive(of: $1) } ?? nil
+    }
+
+    /// Sets a required property without its custom setter.
+    public func setPrimitiveValue<B: CoreStoreObject, V>(
+        _ value: V, for property: (O) -> ValueContainer<B>.Required<V>
+    ) {
+        legacy(property, V.self) { $0.setPrimitive(value, of: $1) }
+    }
+
+    /// Sets a property that may be nil, without its custom setter.
+    public func setPrimitiveValue<B: CoreStoreObject, V>(
+        _ value: V?, for property: (O) -> ValueContainer<B>.Optional<V>
+    ) {
+        legacy(property, V?.self) { $0.setPrimitive(.some(value), of: $1) }
+    }
+
+    private func legacy<P: LegacyProperty, V, Result>(
+        _ property: (O) -> P, _ type: V.Type, _ body: (ValueField<V>, O) -> Result
+    ) -> Result {
+        body(property(ClassMeta.object(O.self)).field(type), completeObject())
+    }
+}

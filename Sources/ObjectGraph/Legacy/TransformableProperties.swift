@@ -1,0 +1,102 @@
+import RecordStore
+
+extension TransformableContainer {
+    /// A required object that archives itself.
+    public final class Required<V: NSObject & NSCoding & NSCopying>: LegacyProperty,
+        AttributeKeyPathStringConvertible
+    {
+        public typealias ObjectType = O
+        public typealias DestinationValueType = V
+        public typealias ReturnValueType = V
+
+        /// See ``ValueContainer/Required``.
+        ///
+        /// - Parameter allowsExternalBinaryDataStorage: accepted for its name; large values have
+        ///   pages of their own in any case.
+        public init(
+            _ keyPath: @autoclosure () -> KeyPathString,
+            initial: @autoclosure () -> V,
+            allowsExternalBinaryDataStorage: @autoclosure () -> Bool = false,
+            versionHashModifier: @autoclosure () -> String? = nil,
+            renamingIdentifier: @autoclosure () -> String? = nil,
+            customGetter: ((_ partialObject: PartialObject<O>) -> V)? = nil,
+            customSetter: ((_ partialObject: PartialObject<O>, _ newValue: V) -> Void)? = nil,
+            affectedByKeyPaths: @autoclosure @escaping () -> Set<KeyPathString> = []
+        ) {
+            super.init(
+                slot: FieldPlan.next()
+                    ?? TransformableContainer.declare(
+                        FieldTerms(
+                            O.self, keyPath(), versionHashModifier(), renamingIdentifier(),
+                            affectedByKeyPaths),
+                        FieldCoding(FieldCoders.NSCoding<V>.self), initial: initial(),
+                        isOptional: false, customGetter, customSetter))
+        }
+
+        /// The object. One that is changed in place is stored when it is assigned again.
+        public var value: ReturnValueType {
+            get {
+                field(V.self).value(of: ownObject(O.self))
+            }
+            set {
+                field(V.self).setValue(newValue, of: ownObject(O.self))
+            }
+        }
+
+        public var cs_keyPathString: String { keyPath }
+    }
+
+    /// An object that archives itself, or nil.
+    public final class Optional<V: NSObject & NSCoding & NSCopying>: LegacyProperty,
+        AttributeKeyPathStringConvertible
+    {
+        public typealias ObjectType = O
+        public typealias DestinationValueType = V
+        public typealias ReturnValueType = V?
+
+        /// See ``Required``.
+        public init(
+            _ keyPath: @autoclosure () -> KeyPathString,
+            initial: @autoclosure () -> V? = nil,
+            allowsExternalBinaryDataStorage: @autoclosure () -> Bool = false,
+            versionHashModifier: @autoclosure () -> String? = nil,
+            renamingIdentifier: @autoclosure () -> String? = nil,
+            customGetter: ((_ partialObject: PartialObject<O>) -> V?)? = nil,
+            customSetter: ((_ partialObject: PartialObject<O>, _ newValue: V?) -> Void)? = nil,
+            affectedByKeyPaths: @autoclosure @escaping () -> Set<KeyPathString> = []
+        ) {
+            super.init(
+                slot: FieldPlan.next()
+                    ?? TransformableContainer.declare(
+                        FieldTerms(
+                            O.self, keyPath(), versionHashModifier(), renamingIdentifier(),
+                            affectedByKeyPaths),
+                        FieldCoding<V?>(optional: FieldCoders.NSCoding<V>.self),
+                        initial: initial(), isOptional: true, customGetter, customSetter))
+        }
+
+        /// The object. One that is changed in place is stored when it is assigned again.
+        public var value: ReturnValueType {
+            get {
+                field(V?.self).value(of: ownObject(O.self))
+            }
+            set {
+                field(V?.self).setValue(newValue, of: ownObject(O.self))
+            }
+        }
+
+        public var cs_keyPathString: String { keyPath }
+    }
+
+    static func declare<V>(
+        _ terms: FieldTerms, _ coding: FieldCoding<V>, initial: V, isOptional: Bool,
+        _ getter: ((PartialObject<O>) -> V)?, _ setter: ((PartialObject<O>, V) -> Void)?
+    ) -> UInt16 {
+        let values = CodedValues(coding: coding, initial: initial, fallback: { initial })
+        let attribute = AttributeDeclaration(
+            type: .binaryDataAttributeType, isOptional: isOptional,
+            defaultValue: { values.defaultValue(terms) }, initialValue: nil)
+        return FieldContainer<O>.register(
+            terms, .coded(attribute), values, partial: getter, setter)
+    }
+}

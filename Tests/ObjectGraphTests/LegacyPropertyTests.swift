@@ -1,0 +1,154 @@
+import Dispatch
+import Testing
+
+@testable import ObjectGraph
+
+/// The classes for properties that were there before property wrappers. The containers stand here
+/// by their own names: those that programs use say that they are deprecated.
+@Suite struct LegacyPropertyTests {
+    class Being: CoreStoreObject {
+        let species = ValueContainer<Being>.Required<String>("species", initial: "Swift")
+        let color = ValueContainer<Being>.Optional<String>("color")
+        let master = RelationshipContainer<Being>.ToOne<Keeper>("master")
+    }
+
+    class Hound: Being {
+        let age = ValueContainer<Hound>.Required<Int>("age", initial: 1)
+        @Field.Stored("nickname") var nickname: String?
+        let label = ValueContainer<Hound>.Required<String>(
+            "label", initial: "", isTransient: true,
+            customGetter: { partial in
+                "\(partial.value(for: { $0.species })) of \(partial.value(for: { $0.age }))"
+            })
+        let title = ValueContainer<Hound>.Optional<String>(
+            "title", customSetter: Hound.setTitle)
+
+        private static func setTitle(_ partial: PartialObject<Hound>, _ value: String?) {
+            partial.setPrimitiveValue(value?.uppercased(), for: { $0.title })
+        }
+    }
+
+    class Keeper: CoreStoreObject {
+        let name = ValueContainer<Keeper>.Required<String>("name", initial: "")
+        let pets = RelationshipContainer<Keeper>.ToManyUnordered<Being>(
+            "pets", inverse: { $0.master })
+        let walks = RelationshipContainer<Keeper>.ToManyOrdered<Walk>(
+            "walks", inverse: { $0.keeper }, deleteRule: .cascade)
+        let picture = TransformableContainer<Keeper>.Optional<NSArray>("picture")
+        let note = TransformableContainer<Keeper>.Required<NSString>("note", initial: "none")
+    }
+
+    class Walk: CoreStoreObject {
+        let keeper = RelationshipContainer<Walk>.ToOne<Keeper>("keeper")
+    }
+
+    private let queue = DispatchQueue(label: "view")
+
+    private func stack() throws -> DataStack {
+        let stack = DataStack(
+            CoreStoreSchema(
+                modelVersion: "V1",
+                entities: [
+                    Entity<Being>("Being", isAbstract: true),
+                    Entity<Hound>("Hound", indexes: [[\.age]]), Entity<Keeper>("Keeper"),
+                    Entity<Walk>("Walk"),
+                ]), viewContext: .queue(queue))
+        try stack.addStorageAndWait(InMemoryStore())
+        try stack.perform(synchronous: { transaction in
+            let keeper = transaction.create(Into<Keeper>())
+            keeper.name .= "Ada"
+            for age in [3, 9, 5] {
+                let hound = transaction.create(Into<Hound>())
+                #expect(hound.age.value == 1)
+                #expect(hound.species .== "Swift")
+                hound.age .= age
+                if age > 4 { hound.master .= keeper }
+                hound.color .= age == 9 ? "red" : nil
+                hound.nickname = "n\(age)"
+                hound.title .= "sir"
+            }
+            keeper.walks .= (0..<3).map { _ in transaction.create(Into<Walk>()) }
+            keeper.picture.value = ["a", 1]
+        })
+        return stack
+    }
+
+    @Test func `values and links are read and written as they were`() throws {
+        let stack = try stack()
+        try queue.sync { () throws in
+            let keeper = try #require(try stack.fetchOne(From<Keeper>()))
+            #expect(keeper.name .== "Ada")
+            #expect(keeper.pets.count == 2)
+            #expect(Set(keeper.pets.compactMap { ($0 as? Hound)?.age.value }) == [5, 9])
+            #expect(keeper.pets.allSatisfy { $0.master .== keeper })
+            #expect(keeper.walks.count == 3)
+            #expect(keeper.walks[1].keeper.value === keeper)
+            #expect(keeper.picture.value == ["a", 1])
+            #expect(keeper.note .== "none")
+            let hound = try #require(try stack.fetchOne(From<Hound>().where(\.age == 9)))
+            #expect(hound.color .== "red")
+            #expect(hound.nickname == "n9")
+            #expect(hound.label.value == "Swift of 9")
+            #expect(hound.title.value == "SIR")
+        }
+    }
+
+    @Test func `conditions, orders and columns name them`() throws {
+        let stack = try stack()
+        try queue.sync { () throws in
+            let old = try stack.fetchAll(
+                From<Hound>().where(\.age > 3).orderBy(.descending(\.age)))
+            #expect(old.map(\.age.value) == [9, 5])
+            #expect(try stack.fetchCount(From<Hound>().where([3, 5] ~= \.age)) == 2)
+            #expect(try stack.fetchCount(From<Hound>().where { $0.age <= 5 }) == 2)
+            #expect(try stack.fetchCount(From<Being>().where(\.color == nil)) == 2)
+            #expect(try stack.fetchCount(From<Being>().where(\.color != nil)) == 1)
+            let keeper = try stack.fetchOne(From<Keeper>())
+            #expect(try stack.fetchCount(From<Being>().where(\.master == keeper)) == 2)
+            #expect(try stack.fetchCount(From<Being>().where(\.master == nil)) == 1)
+            #expect(String(keyPath: \Hound.age) == "age")
+            #expect(try stack.queryValue(From<Hound>(), Select<Hound, Int>(.maximum(\.age))) == 9)
+            #expect(try stack.queryValue(From<Hound>(), Select<Hound, Int>(.sum(\.age))) == 17)
+        }
+    }
+
+    @Test func `a deletion follows their rules`() throws {
+        let stack = try stack()
+        try stack.perform(synchronous: { transaction in
+            transaction.delete(try transaction.fetchOne(From<Keeper>()))
+        })
+        try queue.sync { () throws in
+            #expect(try stack.fetchCount(From<Walk>()) == 0)
+            #expect(try stack.fetchCount(From<Being>().where(\.master == nil)) == 3)
+        }
+    }
+
+    @Test func `a model of them is the same as one of fields`() throws {
+        let old = CoreStoreSchema(
+            modelVersion: "V1",
+            entities: [Entity<Walk>("Walk"), Entity<Keeper>("Keeper"), Entity<Being>("Being")])
+        #expect(old.printCoreStoreSchema().contains("@Field.Stored(\"species\")"))
+        #expect(old.printCoreStoreSchema().contains("var walks: [Walk]"))
+    }
+
+    @available(*, deprecated)
+    class Note: CoreStoreObject {
+        let text = Value.Required<String>("text", initial: "a")
+        let other = Relationship.ToOne<Note>("other")
+        let data = Transformable.Optional<NSString>("data")
+    }
+
+    @available(*, deprecated)
+    @Test func `programs name them by the class`() throws {
+        let stack = DataStack(
+            CoreStoreSchema(modelVersion: "V1", entities: [Entity<Note>("Note")]),
+            viewContext: .queue(queue))
+        try stack.addStorageAndWait(InMemoryStore())
+        try stack.perform(synchronous: { transaction in
+            let note = transaction.create(Into<Note>())
+            #expect(note.text .== "a")
+            note.other .= note
+            #expect(note.other.value === note)
+        })
+    }
+}
