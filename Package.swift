@@ -25,6 +25,8 @@ let package = Package(
         .library(name: "Trellis", targets: ["ObjectGraph"]),
         // The only product that links FoundationXML.
         .library(name: "XcodeModels", targets: ["XcodeModels"]),
+        // The only product that builds swift-log.
+        .library(name: "TrellisLogging", targets: ["TrellisLogging"]),
         .executable(name: "trellis", targets: ["trellis"]),
     ],
     traits: [
@@ -37,6 +39,8 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-system", from: "1.8.0"),
         // Only the command-line tool uses it; a program that links the library never builds it.
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
+        // Only the product TrellisLogging uses it.
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
         // Built for a program that asks for the trait alone.
         .package(url: "https://github.com/OpenCombine/OpenCombine", from: "0.14.0"),
     ],
@@ -78,6 +82,11 @@ let package = Package(
         // Beside the rooms: Xcode's model files as versions of a model.
         .target(
             name: "XcodeModels", dependencies: ["ObjectGraph", "RecordStore"],
+            swiftSettings: roomSettings),
+        // Beside the rooms: the library's messages in swift-log.
+        .target(
+            name: "TrellisLogging",
+            dependencies: ["ObjectGraph", .product(name: "Logging", package: "swift-log")],
             swiftSettings: roomSettings),
         .executableTarget(
             name: "trellis",
@@ -138,6 +147,12 @@ let package = Package(
             name: "XcodeModelsTests",
             dependencies: ["XcodeModels", "ObjectGraph", "RecordStore", "TestSupport"],
             resources: [.copy("Models")], swiftSettings: testSettings),
+        .testTarget(
+            name: "TrellisLoggingTests",
+            dependencies: [
+                "TrellisLogging", "ObjectGraph", "Primitives",
+                .product(name: "Logging", package: "swift-log"),
+            ], swiftSettings: testSettings),
         // A process that tests kill.
         .executableTarget(
             name: "KillChild", dependencies: ["ObjectGraph", "PageStore"], path: "Tests/KillChild",

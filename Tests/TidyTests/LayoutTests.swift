@@ -8,7 +8,7 @@ import Testing
     @Test func `the sources are where this test was built`() {
         let rooms = [
             "Primitives", "PageStore", "RecordStore", "Query", "ObjectGraph", "XcodeModels",
-            "trellis",
+            "TrellisLogging", "trellis",
         ]
         for room in rooms {
             #expect(SourceFile.rooms.contains { $0.room == room }, "no source of \(room)")
@@ -171,6 +171,7 @@ import Testing
             "OpenCombine",
         ]),
         "XcodeModels": language.union(["ObjectGraph", "RecordStore", "FoundationXML"]),
+        "TrellisLogging": ["ObjectGraph", "Logging"],
         "trellis": language.union(["PageStore", "RecordStore", "Query", "ArgumentParser"]),
     ]
 
