@@ -1,6 +1,6 @@
 import ObjectGraph
 
-/// Imports the ISO files of a folder: each file in one transaction.
+/// Imports the ISO files of a folder, all of them in one pass.
 struct AtlasImport {
     struct Failure: Error, CustomStringConvertible {
         var description: String
@@ -12,11 +12,20 @@ struct AtlasImport {
     let progress: (String) -> Void
 
     func run() throws {
-        try importFile("iso_3166-1.json", key: "3166-1", Country.self)
-        try importSubdivisions()
-        try importFile("iso_639-3.json", key: "639-3", Language.self)
-        try importFile("iso_4217.json", key: "4217", Currency.self)
-        try importFile("iso_15924.json", key: "15924", Script.self)
+        let clock = ContinuousClock()
+        let duration = try clock.measure {
+            try stack.perform(synchronous: { transaction in
+                // Subdivisions name countries, and parents that may come after them.
+                try transaction.importRelatedObjects {
+                    try importFile("iso_3166-1.json", "3166-1", Country.self, transaction)
+                    try importFile("iso_3166-2.json", "3166-2", Subdivision.self, transaction)
+                    try importFile("iso_639-3.json", "639-3", Language.self, transaction)
+                    try importFile("iso_4217.json", "4217", Currency.self, transaction)
+                    try importFile("iso_15924.json", "15924", Script.self, transaction)
+                }
+            })
+        }
+        print("all in one transaction: \(Self.seconds(duration)) s")
     }
 
     private func sources(_ file: String, key: String) throws -> [Source] {
@@ -32,76 +41,33 @@ struct AtlasImport {
     }
 
     private func importFile<O: CoreStoreObject & ImportableUniqueObject>(
-        _ file: String, key: String, _ type: O.Type
+        _ file: String, _ key: String, _ type: O.Type, _ transaction: BaseDataTransaction
     ) throws where O.ImportSource == Source {
         let sources = try sources(file, key: key)
-        try report(file, sources.count) {
-            try stack.perform(synchronous: { transaction in
-                for start in stride(from: 0, to: sources.count, by: 1000) {
-                    try transaction.importUniqueObjects(
-                        Into<O>(), sourceArray: sources[start..<min(start + 1000, sources.count)])
-                    progress("\(file): \(min(start + 1000, sources.count)) of \(sources.count)")
-                }
-                return transaction.insertedObjectIDs().count
-            })
+        let clock = ContinuousClock()
+        let duration = try clock.measure {
+            for start in stride(from: 0, to: sources.count, by: 1000) {
+                try transaction.importUniqueObjects(
+                    Into<O>(), sourceArray: sources[start..<min(start + 1000, sources.count)])
+                progress("\(file): \(min(start + 1000, sources.count)) of \(sources.count)")
+            }
         }
-    }
-
-    /// Countries and parents are linked when all subdivisions are there, because a parent's code
-    /// may come after its child's.
-    private func importSubdivisions() throws {
-        let file = "iso_3166-2.json"
-        let sources = try sources(file, key: "3166-2")
-        try report(file, sources.count) {
-            try stack.perform(synchronous: { transaction in
-                let subdivisions = try transaction.importUniqueObjects(
-                    Into<Subdivision>(), sourceArray: sources)
-                progress("\(file): \(subdivisions.count) of \(sources.count), linking")
-                let countries = try transaction.fetchAll(From<Country>())
-                let countryByCode = Dictionary(
-                    uniqueKeysWithValues: countries.map { ($0.alpha2, $0) })
-                let byCode = Dictionary(
-                    uniqueKeysWithValues: subdivisions.map { ($0.code, $0) })
-                for source in sources {
-                    guard let code = source["code"], let subdivision = byCode[code] else {
-                        continue
-                    }
-                    guard let country = countryByCode[Self.countryCode(of: code)] else {
-                        throw Failure(description: "\(code) belongs to no country")
-                    }
-                    subdivision.country = country
-                    if let parent = try Self.parent(of: source, in: byCode) {
-                        subdivision.parent = parent
-                    }
-                }
-                return transaction.insertedObjectIDs(Subdivision.self).count
-            })
-        }
+        let inserted = transaction.insertedObjectIDs(type).count
+        progress("")
+        print(
+            "\(file): \(sources.count) records, \(inserted) new, "
+                + "\(sources.count - inserted) updated, \(Self.seconds(duration)) s")
     }
 
     static func countryCode(of code: String) -> String { String(code.prefix { $0 != "-" }) }
 
-    /// The parent that a subdivision names, with or without the country's prefix.
-    static func parent<O>(of source: Source, in byCode: [String: O]) throws -> O? {
-        guard let code = source["code"], let parentCode = source["parent"] else { return nil }
-        guard let parent = byCode[parentCode] ?? byCode["\(countryCode(of: code))-\(parentCode)"]
-        else {
-            throw Failure(description: "\(code) names the parent \(parentCode)")
-        }
-        return parent
+    /// The code of the parent that a subdivision names, with or without the country's prefix.
+    static func parentCode(of source: Source) -> String? {
+        guard let code = source["code"], let parent = source["parent"] else { return nil }
+        return parent.contains("-") ? parent : "\(countryCode(of: code))-\(parent)"
     }
 
-    private func report(_ file: String, _ count: Int, _ body: () throws -> Int) throws {
-        let clock = ContinuousClock()
-        var inserted = 0
-        let duration = try clock.measure { inserted = try body() }
-        let seconds =
-            Double(duration.components.seconds)
-            + Double(duration.components.attoseconds) / 1e18
-        let rate = Int(Double(count) / max(seconds, 1e-9))
-        progress("")
-        print(
-            "\(file): \(count) records, \(inserted) new, \(count - inserted) updated, "
-                + String(format: "%.3f s, ", seconds) + "\(rate) records/s")
+    private static func seconds(_ duration: Duration) -> String {
+        String(format: "%.3f", duration / .seconds(1))
     }
 }

@@ -82,7 +82,12 @@ struct FirstVersionFile {
         let byCode = Dictionary(
             uniqueKeysWithValues: written.map { ($0.subdivision.code, $0.subdivision) })
         for (source, subdivision) in written {
-            subdivision.parent = try AtlasImport.parent(of: source, in: byCode)
+            guard let code = AtlasImport.parentCode(of: source) else { continue }
+            guard let parent = byCode[code] else {
+                throw AtlasImport.Failure(
+                    description: "\(subdivision.code) names the parent \(code)")
+            }
+            subdivision.parent = parent
         }
     }
 

@@ -46,6 +46,17 @@ final class Subdivision: CoreStoreObject, ImportableUniqueObject {
     typealias ImportSource = Source
     typealias UniqueIDType = String
 
+    static var importableRelationships: [ImportableRelationship<Source>] {
+        [
+            ImportableRelationship(\Subdivision.$country) { source in
+                source["code"].map { [.uniqueID(AtlasImport.countryCode(of: $0))] }
+            },
+            ImportableRelationship(\Subdivision.$parent) { source in
+                AtlasImport.parentCode(of: source).map { [.uniqueID($0)] } ?? []
+            },
+        ]
+    }
+
     static func uniqueID(
         from source: Source, in transaction: BaseDataTransaction
     ) throws -> String? {
