@@ -30,7 +30,7 @@ extension ChangeBuffer {
     }
 
     /// The IDs of the objects of a class that were created, or updated.
-    func changedIDs<O: CoreStoreObject>(
+    func changedIDs<O: DynamicObject>(
         _ kind: ObjectChangeState.Kind, _ type: O.Type
     ) -> Set<NSManagedObjectID> {
         var ids: Set<NSManagedObjectID> = []
@@ -43,7 +43,7 @@ extension ChangeBuffer {
     }
 
     /// The names of what statements deleted by its records.
-    func deletedRecords<O: CoreStoreObject>(_ type: O.Type) -> [ChangedName] {
+    func deletedRecords<O: DynamicObject>(_ type: O.Type) -> [ChangedName] {
         var names: [ChangedName] = []
         for table in evicted {
             for changes in table.all {
@@ -57,7 +57,7 @@ extension ChangeBuffer {
     }
 
     /// The IDs of the objects of a class that were deleted.
-    func deletedIDs<O: CoreStoreObject>(_ type: O.Type) -> Set<NSManagedObjectID> {
+    func deletedIDs<O: DynamicObject>(_ type: O.Type) -> Set<NSManagedObjectID> {
         var ids = Set(removed.compactMap { ($0 as? O)?.objectID() })
         for name in deletedRecords(type) {
             let entity = name.store.database.schema.knownEntity(tag: name.tag)

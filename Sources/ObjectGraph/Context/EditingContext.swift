@@ -112,7 +112,7 @@ class EditingContext: ObjectContext {
     }
 
     /// The objects of a class that were created, or updated.
-    final func changedObjects<O: CoreStoreObject>(
+    final func changedObjects<O: DynamicObject & Hashable>(
         _ kind: ObjectChangeState.Kind, _ type: O.Type
     ) -> Set<O> {
         var objects: Set<O> = []
@@ -130,7 +130,7 @@ class EditingContext: ObjectContext {
     }
 
     /// The objects of a class that were deleted, made now where a statement deleted their records.
-    final func deletedObjects<O: CoreStoreObject>(_ type: O.Type) -> Set<O> {
+    final func deletedObjects<O: DynamicObject & Hashable>(_ type: O.Type) -> Set<O> {
         for name in changes.deletedRecords(type) {
             guard let access = openedAccess(to: name.store) else { continue }
             let kind = access.kind(name.tag, in: self)

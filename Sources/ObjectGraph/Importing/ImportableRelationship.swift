@@ -69,7 +69,7 @@ public struct ImportableRelationship<ImportSource> {
     private static func id<ID: ImportableAttributeType>(_ value: Any) -> ID? {
         if let id = value as? ID { return id }
         guard let number = value as? any BinaryInteger, let native = Int64(exactly: number),
-            let id = ID.cs_fromQueryableNativeType(native),
+            let id = ID.cs_value(of: native),
             ValueBridge.value(queryable: id) == .int(native)
         else { return nil }
         return id

@@ -97,7 +97,7 @@ final class AttachedStore: @unchecked Sendable {
     }
 
     /// Whether an entity's class is one or below it.
-    func isObject<O: CoreStoreObject>(of tag: UInt16, a type: O.Type) -> Bool {
+    func isObject<O: DynamicObject>(of tag: UInt16, a type: O.Type) -> Bool {
         classes[tag]?.type is O.Type
     }
 

@@ -56,31 +56,19 @@ extension BaseDataTransaction {
 
     // MARK: By classes
 
-    // A generic program knows its class by a protocol alone; every class is one of these.
-
     private func objects<O: DynamicObject & Hashable>(
         _ kind: ObjectChangeState.Kind, _ entity: O.Type
     ) -> Set<O> {
-        func found<C: CoreStoreObject>(_ type: C.Type) -> Set<O> {
-            let objects =
-                kind == .deleted
-                ? context.deletedObjects(type) : context.changedObjects(kind, type)
-            return objects as? Set<O> ?? Set(objects.compactMap { $0 as? O })
-        }
         checkOpen()
-        guard let type = entity as? CoreStoreObject.Type else { return [] }
-        return found(type)
+        return kind == .deleted
+            ? context.deletedObjects(entity) : context.changedObjects(kind, entity)
     }
 
     private func ids<O: DynamicObject>(
         _ kind: ObjectChangeState.Kind, _ entity: O.Type
     ) -> Set<NSManagedObjectID> {
-        func found<C: CoreStoreObject>(_ type: C.Type) -> Set<NSManagedObjectID> {
-            kind == .deleted
-                ? context.changes.deletedIDs(type) : context.changes.changedIDs(kind, type)
-        }
         checkOpen()
-        guard let type = entity as? CoreStoreObject.Type else { return [] }
-        return found(type)
+        return kind == .deleted
+            ? context.changes.deletedIDs(entity) : context.changes.changedIDs(kind, entity)
     }
 }
