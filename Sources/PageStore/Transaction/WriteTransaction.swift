@@ -17,7 +17,8 @@ package final class WriteTransaction: PageEditor {
     private var bases = IntegerMap<PageBuffer>()
     /// How the log will hold private copies that are not being changed.
     private var drafts = DeltaDrafts()
-    /// The private copies in the order in which they were made.
+    /// The private copies in the order in which they were made. A page that was freed and made
+    /// again is in it twice.
     private var order: [PageID] = []
     /// Pages that were written already: chunks, and copies that memory had no room for.
     private var written: [PageID: ExtentAddress] = [:]
@@ -169,8 +170,9 @@ package final class WriteTransaction: PageEditor {
         forgetBases()
         var rest: [PageID] = []
         var images: [PageBuffer] = []
+        var known: Set<PageID> = []
         for id in order {
-            guard let page = dirty[id] else { continue }
+            guard let page = dirty[id], known.insert(id).inserted else { continue }
             // Branches are few, and every descent needs them.
             if images.count < dirty.count / 2, page[0] != PageKind.treeBranch.rawValue {
                 images.append(page)
