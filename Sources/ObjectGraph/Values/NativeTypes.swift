@@ -16,8 +16,37 @@ enum NativeForm {
     /// is kept as, so that the column's type does. Nil for what the column has no form for.
     static func value(_ native: Any?, _ type: NSAttributeType) -> Value? {
         guard let native, Swift.type(of: native) is NSNumber.Type, let number = native as? NSNumber
-        else { return ValueBridge.value(native) }
+        else {
+            return ValueBridge.value(native).flatMap { isKept($0, as: type) ? $0 : nil }
+        }
+        return value(number, type)
+    }
+
+    /// Whether a column of a type has a form for a value.
+    private static func isKept(_ value: Value, as type: NSAttributeType) -> Bool {
+        switch (value, type) {
+        case (.string, .stringAttributeType), (.string, .URIAttributeType),
+            (.url, .URIAttributeType), (.url, .stringAttributeType),
+            (.data, .binaryDataAttributeType), (.uuid, .UUIDAttributeType),
+            (.date, .dateAttributeType), (.object, _), (.null, _):
+            true
+        case (.string, _), (.url, _), (.data, _), (.uuid, _), (.date, _): false
+        default: isNumber(type)
+        }
+    }
+
+    private static func isNumber(_ type: NSAttributeType) -> Bool {
         switch type {
+        case .stringAttributeType, .URIAttributeType, .binaryDataAttributeType,
+            .UUIDAttributeType:
+            false
+        default: true
+        }
+    }
+
+    private static func value(_ number: NSNumber, _ type: NSAttributeType) -> Value? {
+        switch type {
+        case _ where !isNumber(type): return nil
         case .booleanAttributeType: return .bool(number.boolValue)
         case .doubleAttributeType: return .double(number.doubleValue)
         case .floatAttributeType: return .float(number.floatValue)
@@ -66,7 +95,8 @@ extension FieldStorableType where FieldStoredNativeType: CoreDataNativeType {
     /// Reads the native form and makes the value of it.
     public static func cs_load(_ row: FieldRow, _ offset: Int) -> Self {
         guard let type = cs_rawAttributeType.attributeType,
-            let native = ValueBridge.native(NativeForm.value(row, offset, type)),
+            let native = ValueBridge.native(NativeForm.value(row, offset, type))
+                ?? (type == .url ? URL(string: "about:blank") : nil),
             let form = NativeForm.native(native, as: FieldStoredNativeType.self)
         else {
             Log.abort(

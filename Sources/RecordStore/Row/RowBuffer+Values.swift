@@ -43,6 +43,7 @@ extension RowBuffer {
     /// are, and becomes nil when it cannot be.
     package mutating func setValue(_ value: Value, _ field: FieldLayout) {
         let offset = field.byteOffset
+        guard isKept(value, as: field.type) else { return clear(at: offset) }
         switch value {
         case .null: clear(at: offset)
         case .object(let number): setLink(number, at: offset)
@@ -51,6 +52,18 @@ extension RowBuffer {
         case .string(let text), .url(let text): set(text, at: offset)
         case .data(let bytes): set(bytes, at: offset)
         case .uuid(let uuid): set(UUIDBytes.array(uuid), at: offset)
+        }
+    }
+
+    /// Whether a property has a form for a value. The slot of one that is kept behind the slots has
+    /// a place in the record, which must not be taken for a value, nor a value for a place.
+    private func isKept(_ value: Value, as type: AttributeType?) -> Bool {
+        let isVariable = type?.isVariable ?? false
+        return switch value {
+        case .null: true
+        case .string, .url, .data, .uuid: isVariable
+        case .date, .object: !isVariable
+        case .bool, .int, .uint, .float, .double, .decimal: !isVariable || type == .decimal
         }
     }
 

@@ -1,3 +1,4 @@
+import Foundation
 import PageStore
 import RecordStore
 import Testing
@@ -31,6 +32,29 @@ import Testing
     init() throws {
         database = try RecordDatabase.open(.memory, schema: Self.schema)
         thing = try #require(database.schema.entity(named: "Thing"))
+    }
+
+    @Test func `a value of another kind becomes nil and harms no other`() throws {
+        let values: [(String, Value)] = [
+            ("flag", .string("text")), ("flag", .data([1, 2, 3])), ("flag", .uuid(UUID())),
+            ("text", .int(.max)), ("text", .double(1.5)), ("text", .date(1e9)),
+            ("name", .int(1 << 40)), ("price", .date(2)), ("other", .string("text")),
+        ]
+        for (name, value) in values {
+            var row = thing.emptyRow()
+            defer { row.deallocate() }
+            for field in thing.fields where field.name == "text" {
+                row.setValue(.string("before"), field)
+            }
+            for field in thing.fields where field.name == "flag" {
+                row.setValue(.int(Int64(UInt32.max)), field)
+            }
+            let field = try #require(thing.field(named: name))
+            row.setValue(value, field)
+            #expect(row.view.value(field) == .null, "\(name): \(value)")
+            let text = try #require(thing.field(named: "text"))
+            if name != "text" { #expect(row.view.value(text) == .string("before")) }
+        }
     }
 
     private func offset(_ name: String) throws -> Int {
