@@ -19,6 +19,9 @@ final class TransactionContext: RecordingContext {
     override var editedAccesses: [EditedAccess] { writes }
 
     override func openAccess(to store: AttachedStore) throws(StoreError) -> StoreAccess {
+        guard !store.isDetached else {
+            throw StoreError(.closed, "the storage of this object was removed from its stack")
+        }
         // A subscriber that comes later receives an unknown change.
         var isRecorded = false
         if let steps = stack?.steps {

@@ -6,31 +6,49 @@ extension DataStack {
     /// last values, and lists that are observed are fetched again without it. A file that another
     /// stack of the program has added stays open there.
     ///
-    /// Waits for the transaction that runs. A storage that the stack has not added, and a call
-    /// inside a transaction, fail an assertion.
+    /// Waits for the transaction that runs. Nothing may use objects of the view on another thread
+    /// meanwhile; ``unsafeRemovePersistentStore(_:completion:)`` sees to that. A storage that the
+    /// stack has not added, and a call inside a transaction, fail an assertion.
     public func unsafeRemovePersistentStoreAndWait(_ storage: any StorageInterface) {
         guard !writerTurn.isHeldByCaller else {
             Log.assert(false, "a transaction cannot close the storages that it changes")
             return
         }
+        guard let store = detachInTurn(storage) else { return }
+        forgetInView(store)
+        close(store)
+        storesChanged()
+    }
+
+    /// Nil when the stack has not added the storage. No transaction runs while it goes, and none
+    /// that comes later has it.
+    private func detachInTurn(_ storage: any StorageInterface) -> AttachedStore? {
         writerTurn.take()
         defer { writerTurn.give() }
         guard let store = detach(storage) else {
             Log.assert(false, "a storage was removed from a stack that has not added it")
-            return
+            return nil
         }
-        forgetInView(store)
-        close(store)
+        store.noteDetached()
+        return store
     }
 
-    /// Closes one storage in the background; the completion is called where the view lives.
+    /// Closes one storage in the background. The view lets go of it where it lives, and the
+    /// completion is called there.
     @preconcurrency
     public func unsafeRemovePersistentStore(
         _ storage: any StorageInterface, completion: @escaping @Sendable () -> Void = {}
     ) {
         transactionQueue.async { [self] in
-            unsafeRemovePersistentStoreAndWait(storage)
-            viewExecutor.run(completion)
+            guard let store = detachInTurn(storage) else { return viewExecutor.run(completion) }
+            viewExecutor.run { [self] in
+                forgetInView(store)
+                storesChanged()
+                transactionQueue.async { [self] in
+                    close(store)
+                    viewExecutor.run(completion)
+                }
+            }
         }
     }
 
@@ -42,10 +60,13 @@ extension DataStack {
             return
         }
         writerTurn.take()
-        defer { writerTurn.give() }
         let detached = detachAll()
+        for store in detached { store.noteDetached() }
         forgetView()
         for store in detached { close(store) }
+        writerTurn.give()
+        // Observers may begin transactions.
+        storesChanged()
     }
 
     /// Closes all storages in the background.

@@ -44,7 +44,15 @@ extension DataStack {
     func add<T: StorageInterface>(
         _ storage: T, _ task: MigrationTask?
     ) throws(CoreStoreError) -> T {
-        storageLock.lock()
+        // Who adds a shared file holds the lock and waits for the turn.
+        if writerTurn.isHeldByCaller {
+            guard storageLock.try() else {
+                throw .failure(
+                    .misuse, "a transaction adds a storage while another thread adds one")
+            }
+        } else {
+            storageLock.lock()
+        }
         defer { storageLock.unlock() }
         do throws(CoreStoreError) {
             return try open(storage, task)
@@ -145,6 +153,13 @@ extension DataStack {
         }
         let store = AttachedStore(
             storage: storage, database: shared.database, shared: shared, model: model)
+        // By another path, through a link.
+        if stores.contains(where: { $0.database === shared.database }),
+            let local = storage as? any LocalStorage
+        {
+            try? store.close()
+            throw .differentStorageExistsAtURL(existingPersistentStoreURL: local.fileURL)
+        }
         if shared.turn !== writerTurn {
             guard !writerTurn.isHeldByCaller else {
                 try? store.close()

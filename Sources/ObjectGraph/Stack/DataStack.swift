@@ -256,15 +256,12 @@ public final class DataStack: Equatable, @unchecked Sendable {
         view = nil
         viewLock.unlock()
         viewSteps.dropParts()
-        storesChanged()
     }
 
     /// Has the view forget a storage that was detached. Objects of others stay what they are.
     func forgetInView(_ store: AttachedStore) {
         withViewIfMade { $0.forget(store) }
-        store.noteDetached()
         viewSteps.drop(store)
-        storesChanged()
     }
 
     /// Runs a closure with the view. Misuse from elsewhere is reported, and does not tear.

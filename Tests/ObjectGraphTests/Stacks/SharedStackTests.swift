@@ -203,6 +203,63 @@ import Testing
         }
     }
 
+    @Test func `a link to a file that the stack has is refused`() throws {
+        try withFile { url in
+            let one = try stack(url)
+            let link = Zoo.temporaryURL()
+            defer { try? FileManager.default.removeItem(at: link) }
+            try FileManager.default.createSymbolicLink(at: link, withDestinationURL: url)
+            let error = #expect(throws: CoreStoreError.self) {
+                try one.addStorageAndWait(LocalStore(fileURL: link))
+            }
+            guard case .differentStorageExistsAtURL? = error else {
+                Issue.record("\(String(describing: error))")
+                return
+            }
+            try add("a", to: one)
+            #expect(try names(one) == ["a"])
+            // The refused opening left nothing behind: the file is closed with the stack.
+            one.unsafeRemoveAllPersistentStoresAndWait()
+            try LocalStore(fileURL: url).eraseStorageAndWait()
+        }
+    }
+
+    @Test func `changes of a storage that was removed meanwhile are not committed in silence`()
+        throws
+    {
+        try withFile { url in
+            let one = try stack(url)
+            let two = DataStack(Zoo.schema(), viewContext: .queue(queue))
+            let storage = LocalStore(fileURL: url)
+            try two.addStorageAndWait(storage)
+            let transaction = two.beginUnsafe()
+            transaction.create(Into<Dog>()).nickname = "lost"
+            queue.sync { two.unsafeRemovePersistentStoreAndWait(storage) }
+            let error = #expect(throws: CoreStoreError.self) { try transaction.commitAndWait() }
+            #expect(error?.storeError?.code == .closed)
+            #expect(try names(one) == [])
+        }
+    }
+
+    @Test func `a storage that is removed in the background leaves its objects their values`()
+        throws
+    {
+        try withFile { url in
+            let one = try stack(url)
+            let two = DataStack(Zoo.schema(), viewContext: .queue(queue))
+            let storage = LocalStore(fileURL: url)
+            try two.addStorageAndWait(storage)
+            try add("a", to: one)
+            let dog = try #require(try queue.sync { try two.fetchOne(From<Dog>()) })
+            let done = DispatchSemaphore(value: 0)
+            two.unsafeRemovePersistentStore(storage) { done.signal() }
+            done.wait()
+            #expect(queue.sync { dog.nickname } == "a")
+            try add("b", to: one)
+            #expect(try names(one) == ["a", "b"])
+        }
+    }
+
     @Test func `a checkpoint of one stack moves the view of another`() throws {
         try withFile { url in
             let (one, two) = (try stack(url), try stack(url))
