@@ -155,7 +155,7 @@ struct FetchRunner {
             try context.makeRoom()
             return try context.existing(id)
         } catch {
-            Log.error(CoreStoreError(error), "an object could not be fetched.")
+            context.fail(error, "an object could not be fetched.")
             return nil
         }
     }

@@ -65,14 +65,27 @@ public struct ImportableRelationship<ImportSource> {
         }
     }
 
-    /// Integers are one ID whatever their types are.
+    /// Integers are one ID whatever their types are, and a type of the program's own is made from
+    /// the text or the integer that it is kept as.
     private static func id<ID: ImportableAttributeType>(_ value: Any) -> ID? {
         if let id = value as? ID { return id }
-        guard let number = value as? any BinaryInteger, let native = Int64(exactly: number),
-            let id = ID.cs_value(of: native),
-            ValueBridge.value(queryable: id) == .int(native)
+        let stored: Value
+        if let text = value as? String {
+            stored = .string(text)
+        } else if let number = integer(value) {
+            stored = .int(number)
+        } else {
+            return nil
+        }
+        guard let id = ID.cs_value(of: ValueBridge.native(stored) ?? value),
+            ValueBridge.value(queryable: id) == stored
         else { return nil }
         return id
+    }
+
+    private static func integer(_ value: Any) -> Int64? {
+        if let number = value as? any BinaryInteger { return Int64(exactly: number) }
+        return value as? Int64
     }
 
     private static func values(_ source: [String: Any], _ key: String) -> [Any]? {
