@@ -121,40 +121,6 @@ private final class City: CoreStoreObject, ImportableUniqueObject {
         }
     }
 
-    /// The objects of the whole file would take several times as much.
-    @Test func `an import of a long file takes little memory`() throws {
-        let isLong = ProcessInfo.processInfo.environment["TRELLIS_LONG"] != nil
-        let (mebibytes, limit) = isLong ? (100, 128 << 10) : (16, 72 << 10)
-        let folder = FileManager.default.temporaryDirectory
-            .appendingPathComponent("intake-\(UUID().uuidString)", isDirectory: true)
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
-        let process = Process()
-        let output = Pipe()
-        process.executableURL = URL(fileURLWithPath: CommandLine.arguments[0])
-            .resolvingSymlinksInPath().deletingLastPathComponent()
-            .appendingPathComponent("KillChild")
-        process.arguments = [
-            "intake", folder.appendingPathComponent("intake.trellis").path, "\(mebibytes)", "8",
-        ]
-        process.standardOutput = output
-        try process.run()
-        let said = output.fileHandleForReading.readDataToEndOfFile()
-        process.waitUntilExit()
-        var figures: [String: Int] = [:]
-        for line in String(decoding: said, as: UTF8.self).split(separator: "\n") {
-            let parts = line.split(separator: " ")
-            if parts.count == 2 { figures[String(parts[0])] = Int(parts[1]) }
-        }
-        let count = figures["written"] ?? 0
-        #expect(count > 0 && figures["imported"] == count && figures["stored"] == count)
-        #expect(figures["linked"] == count - 1, "\(figures)")
-        let size = figures["size"] ?? 0
-        #expect(size >= mebibytes << 20 && figures["completed"] == size, "\(figures)")
-        let most = figures["most"] ?? .max
-        #expect(most > 0 && most < limit, "KiB at most: \(figures)")
-    }
-
     @Test func `a source of a file names one of a later part`() throws {
         let guild = try Guild()
         let lines = (0..<2_500).map { number in

@@ -58,36 +58,4 @@ import Testing
         let difference = try script.difference()
         Issue.record("seed \(random.seed): \(script) \(difference ?? "")")
     }
-
-    @Test func `a large transaction takes little memory`() throws {
-        let isLong = ProcessInfo.processInfo.environment["TRELLIS_LONG"] != nil
-        let (count, cache, limit) =
-            isLong ? (1_000_000, 64, 256 << 10) : (40_000, 8, 64 << 10)
-        let folder = FileManager.default.temporaryDirectory
-            .appendingPathComponent("large-\(UUID().uuidString)", isDirectory: true)
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
-        let process = Process()
-        let output = Pipe()
-        process.executableURL = URL(fileURLWithPath: CommandLine.arguments[0])
-            .resolvingSymlinksInPath().deletingLastPathComponent()
-            .appendingPathComponent("KillChild")
-        process.arguments = [
-            "load", folder.appendingPathComponent("large.trellis").path, "\(count)", "\(cache)",
-        ]
-        process.standardOutput = output
-        try process.run()
-        let said = output.fileHandleForReading.readDataToEndOfFile()
-        process.waitUntilExit()
-        var figures: [String: Int] = [:]
-        for line in String(decoding: said, as: UTF8.self).split(separator: "\n") {
-            let parts = line.split(separator: " ")
-            if parts.count == 2 { figures[String(parts[0])] = Int(parts[1]) }
-        }
-        #expect(figures["count"] == count && figures["found"] == count / 2, "\(figures)")
-        let (before, idle) = (figures["before"] ?? 0, figures["idle"] ?? .max)
-        #expect(idle < before + (cache + 16) << 10, "KiB when idle: \(figures)")
-        let most = figures["most"] ?? .max
-        #expect(most > 0 && most < limit, "KiB at most: \(figures)")
-    }
 }
