@@ -8,7 +8,7 @@ class EditingContext: ObjectContext {
     final let changes = ChangeBuffer()
     /// Leads to the transaction that the program uses.
     final var transactionLink: WeakLink<BaseDataTransaction>?
-    /// Who observes properties of the transaction's objects; nil until somebody does.
+    /// The observers of properties of the transaction's objects; nil while there are none.
     private(set) final var writeObservers: WriteObservers?
     /// Why the transaction cannot be committed; committing it throws this.
     private(set) final var failure: StoreError?

@@ -25,7 +25,7 @@ final class WriteObservers: @unchecked Sendable {
         lock.withLock { entries.removeAll { $0.name == name } }
     }
 
-    /// An object that nobody observes any more is written without looking here again.
+    /// An object that has no observer any more is written without looking here again.
     func tell(_ moment: WriteMoment, of object: CoreStoreObject, _ name: KeyPathString) {
         let own = lock.withLock { entries }.compactMap(\.observation).filter {
             $0.object === object

@@ -57,7 +57,7 @@ package struct PageBuffer: @unchecked Sendable {
             minimumCapacity: Front.wordCount + PageBuffer.wordCount(count) + backWordCount
         ) { _ in () }
         // Safety: the block has room for the front, the bytes and the back, one behind the other,
-        // each from a whole word on, and nobody else has it yet.
+        // each from a whole word on, and has no other reference yet.
         unsafe PageBuffer.front(block).initialize(to: Front(id: id, count: count))
         unsafe PageBuffer.back(block).initialize(to: Back(ColumnCache()))
     }
@@ -101,14 +101,14 @@ package struct PageBuffer: @unchecked Sendable {
     }
 
     private static func back(_ block: Block) -> UnsafeMutablePointer<Back> {
-        // Safety: the count never changes, and the words behind the bytes are used as a `Back`
+        // Safety: the count never changes, and the words after the bytes are used as a `Back`
         // alone.
         let place = unsafe Front.wordCount + wordCount(front(block).pointee.count)
         return unsafe UnsafeMutableRawPointer(words(block) + place)
             .assumingMemoryBound(to: Back.self)
     }
 
-    /// Where the page's bytes are, as long as somebody has the image.
+    /// Where the page's bytes are, as long as the image is retained.
     @inlinable @inline(__always)
     var base: UnsafeMutableRawPointer {
         // Safety: `init(uninitialized:)` made room for the front and for `count` bytes behind it.
@@ -139,7 +139,7 @@ package struct PageBuffer: @unchecked Sendable {
         }
     }
 
-    /// Whether somebody else has the image too. Waits for memory, where the count is.
+    /// Whether the image has another reference. Reads the count of references from memory.
     mutating func isShared() -> Bool { !isKnownUniquelyReferenced(&block) }
 
     /// Lends what scans have read of this image. Only of images that are published.

@@ -12,7 +12,7 @@ struct ImageAddress {
     /// What a scan reads of a page's ``ColumnCache``.
     private static let columnsLineCount = 4
     /// The count of references lies within so many bytes before the page's.
-    private static let countOffset = -48
+    private static let countOffset = -40
 
     private let bytes: UInt
 

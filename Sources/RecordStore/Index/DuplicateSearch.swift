@@ -34,14 +34,24 @@ struct DuplicateSearch {
     /// Throws `duplicateValues` with the first pair: no object before its second one, in the order
     /// of their numbers, breaks the constraint. A nil in any column conflicts with nothing.
     func refusePairs() throws(StoreError) {
-        let count = try reader.recordCount(of: entity)
-        let passCount = UInt64(count / Self.markCountMax + 1)
+        let passCount = UInt64(try recordCount() / Self.markCountMax + 1)
         var first: Pair?
         for pass in 0..<passCount {
             let marks = try marks { $0 % passCount == pass }
             if let pair = try firstPair(marks, before: first?.second) { first = pair }
         }
         if let first { throw failure(first) }
+    }
+
+    /// Of the hierarchy. The catalog's counter is not trusted where it says that one pass is too
+    /// few.
+    private func recordCount() throws(StoreError) -> Int {
+        let counted = try reader.recordCount(of: entity)
+        guard counted >= Self.markCountMax else { return counted }
+        let cursor = reader.recordCursor(entity.hierarchy, isScan: true)
+        var count = 0
+        while try cursor.next() { count += 1 }
+        return count
     }
 
     /// The marks of the objects whose hashes are wanted, by hash and number.

@@ -243,7 +243,7 @@ final class TreeEdits {
 
     // MARK: Entries of indexes
 
-    /// The object's number, behind the columns.
+    /// The object's number, which follows the columns.
     private static let numberSize = KeyShape.numbered.suffixSizeInBytes
 
     private static func columns(_ key: ByteView) -> ByteView {
