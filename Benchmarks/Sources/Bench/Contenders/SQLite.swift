@@ -232,7 +232,7 @@ class SQLiteContender {
         sqlite3_column_text(statement, column).map { String(cString: $0) } ?? ""
     }
 
-    private func bind(_ statement: OpaquePointer, _ column: Int32, _ text: String) {
+    func bind(_ statement: OpaquePointer, _ column: Int32, _ text: String) {
         // SQLITE_TRANSIENT: SQLite copies the text before the call returns.
         let transient = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
         var text = text
@@ -244,7 +244,7 @@ class SQLiteContender {
         }
     }
 
-    private func rows(_ statement: OpaquePointer, _ body: (OpaquePointer) -> Void) throws {
+    func rows(_ statement: OpaquePointer, _ body: (OpaquePointer) -> Void) throws {
         defer { sqlite3_reset(statement) }
         while true {
             let code = sqlite3_step(statement)
@@ -253,18 +253,18 @@ class SQLiteContender {
         }
     }
 
-    private func run(_ statement: OpaquePointer) throws {
+    func run(_ statement: OpaquePointer) throws {
         try check(sqlite3_step(statement))
         sqlite3_reset(statement)
     }
 
-    private func transaction(_ body: () throws -> Void) throws {
+    func transaction(_ body: () throws -> Void) throws {
         try run(prepare("BEGIN"))
         try body()
         try run(prepare("COMMIT"))
     }
 
-    private func prepare(_ text: String) throws -> OpaquePointer {
+    func prepare(_ text: String) throws -> OpaquePointer {
         if let statement = statements[text] { return statement }
         var statement: OpaquePointer?
         try check(sqlite3_prepare_v2(database, text, -1, &statement, nil))
@@ -273,7 +273,7 @@ class SQLiteContender {
         return statement
     }
 
-    private func execute(_ text: String) throws {
+    func execute(_ text: String) throws {
         try check(sqlite3_exec(database, text, nil, nil, nil))
     }
 

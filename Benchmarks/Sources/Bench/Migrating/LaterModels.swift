@@ -90,10 +90,10 @@ struct LaterModel {
     /// Dogs of several owners.
     static var shared: LaterModel {
         LaterModel([
-            Entity<Shared.Person>(
-                "Person", indexes: [[\Shared.Person.$name], [\Shared.Person.$age]],
-                uniqueConstraints: [[\Shared.Person.$email]]),
-            Entity<Shared.Dog>("Dog"),
+            Entity<SharedDogs.Person>(
+                "Person", indexes: [[\SharedDogs.Person.$name], [\SharedDogs.Person.$age]],
+                uniqueConstraints: [[\SharedDogs.Person.$email]]),
+            Entity<SharedDogs.Dog>("Dog"),
         ])
     }
 }
@@ -174,7 +174,7 @@ enum Raised {
     }
 }
 
-enum Shared {
+enum SharedDogs {
     final class Person: CoreStoreObject {
         @Field.Stored("name") var name: String = ""
         @Field.Stored("email") var email: String = ""

@@ -97,17 +97,39 @@ struct Thresholds {
     }
 
     private func run(_ folder: String) throws -> [Measurement] {
-        try copyProgram(to: folder)
         let workloads = Workload.allCases.filter { $0 != .readBesideWriter }.map(\.rawValue)
+        let output = try callgrind(
+            folder, [],
+            [
+                "--child", "trellis", "--persons", "\(Self.persons)", "--directory", directory,
+                "--workloads", workloads.joined(separator: ","),
+            ])
+        return try JSONDecoder().decode([Measurement].self, from: output)
+    }
+
+    /// What the main thread of a run of this program does in each of its counted parts.
+    func instructions(ofMainThread arguments: [String], count: Int) throws -> [UInt64] {
+        let folder = directory + "/callgrind"
+        try? FileManager.default.removeItem(atPath: folder)
+        try FileManager.default.createDirectory(
+            atPath: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        _ = try callgrind(folder, ["--separate-threads=yes"], arguments)
+        return try (1...count).map { try instructions(folder + "/out.\($0)-01") }
+    }
+
+    private func callgrind(
+        _ folder: String, _ options: [String], _ arguments: [String]
+    ) throws -> Data {
+        try copyProgram(to: folder)
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/valgrind")
-        process.arguments = [
-            "--quiet", "--tool=callgrind", "--callgrind-out-file=\(folder)/out",
-            "--zero-before=bench_workload_begins", "--dump-before=bench_workload_ends",
-            "--toggle-collect=bench_uncounted", "--collect-atstart=yes", folder + "/Bench",
-            "--child", "trellis", "--persons", "\(Self.persons)", "--directory", directory,
-            "--workloads", workloads.joined(separator: ","),
-        ]
+        process.arguments =
+            [
+                "--quiet", "--tool=callgrind", "--callgrind-out-file=\(folder)/out",
+                "--zero-before=bench_workload_begins", "--dump-before=bench_workload_ends",
+                "--toggle-collect=bench_uncounted", "--collect-atstart=yes",
+            ] + options + [folder + "/Bench"] + arguments
         // Dictionaries are walked in the same order each time.
         process.environment = ProcessInfo.processInfo.environment.merging(
             ["SWIFT_DETERMINISTIC_HASHING": "1"]) { _, new in new }
@@ -119,7 +141,7 @@ struct Thresholds {
         guard process.terminationStatus == 0 else {
             throw Options.Failure(message: "valgrind ended with \(process.terminationStatus)")
         }
-        return try JSONDecoder().decode([Measurement].self, from: output)
+        return output
     }
 
     private func instructions(_ path: String) throws -> UInt64 {

@@ -35,6 +35,9 @@ struct Bench {
                 directory: options.directory
             ).run()
         }
+        if let persons = options.observing {
+            return try ObservingRun(options: options, persons: persons).run()
+        }
         guard let name = options.child else { return try Tournament(options: options).run() }
         guard let entry = Entry.known.first(where: { $0.name == name }) else {
             throw Options.Failure(message: "no contender is named \(name)")

@@ -27,6 +27,8 @@ struct Options {
     var sustained: Int?
     /// How often each migration is measured, instead of the workloads.
     var migrations: Int?
+    /// With how many persons lists are observed, instead of the workloads.
+    var observing: Int?
     /// The contender whose part of a round this process is.
     var child: String?
 
@@ -56,6 +58,7 @@ struct Options {
             case "--update-counts": (counts, updatesCounts) = (value, true)
             case "--sustained": sustained = try Self.number(value, flag)
             case "--migrations": migrations = try Self.number(value, flag)
+            case "--observing": observing = try Self.number(value, flag)
             case "--child": child = value
             default: throw Failure(message: "unknown option \(flag)")
             }
