@@ -324,7 +324,7 @@ import Testing
 
     private func lock(_ text: String) -> [EntityName: [UInt64]] {
         var hashes: [EntityName: [UInt64]] = [:]
-        for match in text.matches(of: /"(\w+)": \[(0x.*)\]/) {
+        for match in text.matches(of: #/"(\w+)": \[(0x.*)\]/#) {
             hashes[String(match.1)] = match.2.split(separator: ", ").compactMap {
                 UInt64($0.dropFirst(2), radix: 16)
             }
