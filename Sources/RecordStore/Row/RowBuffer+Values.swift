@@ -55,8 +55,8 @@ extension RowBuffer {
         }
     }
 
-    /// Whether a property has a form for a value. The slot of one that is kept behind the slots has
-    /// a place in the record, which must not be taken for a value, nor a value for a place.
+    /// Whether a property has a form for a value. The slot of a variable one holds an offset, which
+    /// must not be taken for a value, nor a value for an offset.
     private func isKept(_ value: Value, as type: AttributeType?) -> Bool {
         let isVariable = type?.isVariable ?? false
         return switch value {
