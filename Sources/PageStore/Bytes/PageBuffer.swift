@@ -56,7 +56,7 @@ package struct PageBuffer: @unchecked Sendable {
         block = OwnedBlock.create(
             minimumCapacity: Front.wordCount + PageBuffer.wordCount(count) + backWordCount
         ) { _ in () }
-        // Safety: the block has room for the front, the bytes and the back, one behind the other,
+        // Safety: the block has room for the front, the bytes and the back, in this order,
         // each from a whole word on, and has no other reference yet.
         unsafe PageBuffer.front(block).initialize(to: Front(id: id, count: count))
         unsafe PageBuffer.back(block).initialize(to: Back(ColumnCache()))

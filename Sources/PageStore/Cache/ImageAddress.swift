@@ -1,6 +1,6 @@
 import CTrellis
 
-/// Where an image lies in memory, to ask for its lines before somebody needs them. It keeps nothing
+/// Where an image lies in memory, to prefetch its lines. It keeps nothing
 /// alive and counts no reference, which would wait for the very line that is asked for: once the
 /// image is gone, the lines of something else are asked for, and nothing is read.
 ///
