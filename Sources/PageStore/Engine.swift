@@ -138,8 +138,9 @@ package final class Engine: Sendable {
     /// Writes the newest commit into a new file, as a store of its own with the same identity.
     /// Transactions go on meanwhile; the copy is of the moment when it began.
     ///
-    /// Throws `invalidArgument` when there is a file at the path already. The path names a file
-    /// only when the copy is whole and durable.
+    /// Throws `invalidArgument` when there is a file at the path already, `alreadyOpen` or
+    /// `lockedByOther` while another copy goes there. The path names a file only when the copy is
+    /// whole and durable.
     package func copy(to path: String, files: (any FileSystem)? = nil) throws(StoreError) {
         try StoreCopy(of: parts, files ?? parts.context.files).write(to: path)
     }
@@ -148,8 +149,9 @@ package final class Engine: Sendable {
     /// the pages that changed since. Returns how many. Transactions go on meanwhile.
     ///
     /// Whatever happens on the way, the copy shows the commit that it showed or the new one. Throws
-    /// `notFound` without a copy, and `invalidArgument` for a file that is none of this store, that
-    /// has been changed, or that knows later commits: then only a new copy helps.
+    /// `notFound` without a copy, `invalidArgument` for a file that is none of this store or that
+    /// has been changed, and `historyDiffers` for one that shows commits which this store has not,
+    /// or cannot tell: then only a new copy helps.
     @discardableResult
     package func updateCopy(
         at path: String, files: (any FileSystem)? = nil

@@ -52,16 +52,26 @@ struct StoreContext: Sendable {
         }
     }
 
+    /// A number past the format's limit would make a file that nothing can open.
+    func numbersUsedUp() -> StoreError {
+        StoreError(
+            .tooLarge, "the store's numbers are used up: copy its objects to a new store",
+            path: path)
+    }
+
     // MARK: Writes that poison
 
     /// Runs a write whose failure leaves the file's content unknown: the store is poisoned then,
-    /// and also fails when an earlier write of another thread did.
+    /// and also fails when an earlier write of another thread did. The error is never `diskFull`,
+    /// after which a store is usable.
     func poisoning(_ write: () throws(StoreError) -> Void) throws(StoreError) {
         do throws(StoreError) {
             try write()
         } catch {
-            health.poison(error)
-            throw error
+            var failure = error
+            if error.code == .diskFull { failure.code = .io }
+            health.poison(failure)
+            throw failure
         }
         try health.check(path)
     }

@@ -52,6 +52,13 @@ final class StoreParts: Sendable {
         return left
     }
 
+    /// The commits from here on are those of this opening of the file, for the superblock that is
+    /// written next.
+    func beginSession(_ turn: borrowing WriterState) {
+        let salt = turn.segment.salt
+        pager.withPublished { $0.superblock.history.begin(after: $0.commitNumber, salt: salt) }
+    }
+
     /// Makes the newest state of every page part of the map and the log short. Waits for a
     /// checkpoint that runs already, then runs another, beside which transactions go on.
     ///

@@ -90,7 +90,7 @@ import Testing
         try create(3, in: stack)
         files.fault = .init(calls: [.durableWrite, .sync], code: .io, goesOn: true)
         let error = #expect(throws: CoreStoreError.self) { try create(1, in: stack) }
-        #expect(error?.storeError?.code == .io)
+        #expect(error?.storeError?.code == .commitUncertain)
         files.fault = nil
         let next = #expect(throws: CoreStoreError.self) { try create(1, in: stack) }
         #expect(next?.storeError?.code == .poisoned)

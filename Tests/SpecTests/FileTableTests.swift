@@ -46,8 +46,18 @@ import Testing
                 "headNumber": Layout.headNumber, "headSalt": Layout.headSalt,
                 "requiredLength": Layout.requiredLength, "lineage": Layout.lineage,
                 "originLineage": Layout.originLineage, "originCommit": Layout.originCommit,
+                "originMark": Layout.originMark, "sessionCount": Layout.sessionCount,
+                "sessions": Layout.sessions,
                 "hash": Layout.hash,
             ])
+    }
+
+    @Test func `sessions are as the table says`() throws {
+        typealias Layout = SuperblockLayout
+        try compare(
+            "01-file.md", "session",
+            ["sessionBase": Layout.sessionBase, "sessionMark": Layout.sessionMark])
+        #expect(Layout.sessions + Limits.sessionCountMax * Layout.sessionSize == 4064)
     }
 
     @Test func `extents and the allocation state are as the tables say`() throws {

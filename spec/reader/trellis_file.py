@@ -61,6 +61,10 @@ class Superblock:
         self.map_root, self.allocation = raw[104:120], raw[120:136]
         self.head = unpack("QQQQQ", raw, 136)
         self.required = unpack("Q", raw, 176)[0]
+        sessions = unpack("I", raw, 216)[0]
+        need(sessions <= 240, "more sessions than a superblock has room for")
+        bases = [unpack("Q", raw, 224 + 16 * i)[0] for i in range(sessions)]
+        need(bases == sorted(bases) and max(bases, default=0) <= self.commit, "sessions in no order")
         for size, low, high in ((self.page_size, 512, 65536), (self.unit_size, 64, 4096)):
             need(low <= size <= high and size & (size - 1) == 0, "a size out of range")
         need(self.unit_size <= 4 * self.page_size, "units larger than four pages")

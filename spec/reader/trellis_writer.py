@@ -210,6 +210,9 @@ class File:
                             words["catalog"])
         head += words["map"] + words["allocation"]
         head += struct.pack("<QQQQQQ", *words["head"], words["required"])
+        # Lineages, the origin of a copy, and a history of one session before all commits (1.4).
+        mark = hashed(struct.pack("<QQQQ", 0, 0, *words["head"][3:])) or 1
+        head += struct.pack("<QQQQIIQQ", 0, 0, 0, 0, 1, 0, 0, mark)
         head = head.ljust(4088, b"\0")
         start = (generation & 1) * BLOCK
         self.data[start:start + BLOCK] = head + struct.pack("<Q", hashed(head))

@@ -23,8 +23,11 @@ extension DataStack {
     /// An incremental backup brings a file up to date that an earlier backup of this storage made,
     /// and writes only what has changed since; without such a file it makes one. Whatever happens
     /// on the way, the file holds the state that it held or the new one. A file that is no backup
-    /// of this storage, that a program has changed, or that was made of another copy of it is
-    /// refused.
+    /// of this storage, or that a program has changed, is refused with `invalidArgument`; one whose
+    /// commits the storage does not have, because a crash took them or its file was put back from
+    /// an earlier one, with `historyDiffers`, and so is one older than the last 240 openings for
+    /// writing. Only a new backup helps then. What is copied is made durable first. While another
+    /// backup goes to the same file, this one throws `alreadyOpen` or `lockedByOther`.
     ///
     /// - Parameters:
     ///   - storage: the storage to copy; nil for the only one.

@@ -16,7 +16,8 @@ public struct StoreError: Error, Hashable, Sendable {
         case corrupt
         /// The system failed to read, write or synchronise.
         case io
-        /// There is no room for the transaction; the store stays usable.
+        /// There is no room for the transaction, of which nothing was written; the store stays
+        /// usable.
         case diskFull
         /// The system denies access to the file or its folder.
         case permissionDenied
@@ -52,6 +53,11 @@ public struct StoreError: Error, Hashable, Sendable {
         /// The program's model has a unique constraint that the file has not, and stored objects
         /// break it.
         case duplicateValues
+        /// The write or the synchronisation of a commit failed, so that the file may have it or
+        /// not. The store must be opened anew; what it shows then is what the file has.
+        case commitUncertain
+        /// A copy shows commits that are not in the history of the store.
+        case historyDiffers
     }
 
     /// The kind of failure.

@@ -10,8 +10,8 @@ struct CopyUpdate {
         guard try files.identity(path) != nil else {
             throw StoreError(.notFound, "there is no copy to bring up to date", path: path)
         }
+        let snapshot = try origin.durableSnapshot()
         let superblock = origin.pager.superblock
-        let snapshot = try origin.snapshot()
         let copy = try Engine.open(
             path: path, options: origin.context.copyOptions, files: files)
         let count: Int
@@ -32,19 +32,35 @@ struct CopyUpdate {
         of copy: StoreParts, _ superblock: Superblock, _ commit: UInt64
     ) throws(StoreError) {
         let (own, shown) = copy.pager.withPublished { ($0.superblock, $0.commitNumber) }
-        let reason: String? =
-            if copy.context.uuid != origin.context.uuid {
-                "the file is a copy of another store"
-            } else if own.originLineage == 0 || own.originLineage != superblock.lineage {
+        let mark = superblock.history.mark(of: shown)
+        let (code, reason): (StoreError.Code, String)
+        if copy.context.uuid != origin.context.uuid {
+            (code, reason) = (.invalidArgument, "the file is a copy of another store")
+        } else if own.originLineage == 0 || own.originLineage != superblock.lineage {
+            (code, reason) = (
+                .historyDiffers,
                 "the copy was not made of this file, whose history may be another one"
-            } else if shown != own.originCommit {
-                "the copy has been changed since it was made"
-            } else if shown > commit {
-                "the copy is newer than the store"
-            } else {
-                nil
-            }
-        if let reason { throw StoreError(.invalidArgument, "\(reason); make a new one") }
+            )
+        } else if shown != own.originCommit {
+            (code, reason) = (.invalidArgument, "the copy has been changed since it was made")
+        } else if shown > commit {
+            (code, reason) = (.historyDiffers, "the copy is newer than the store")
+        } else if shown > 0, mark == nil || own.originMark == 0 {
+            (code, reason) = (
+                .historyDiffers,
+                "the store has been opened for writing too often since the copy was made to know "
+                    + "whether it holds the copy's commits"
+            )
+        } else if shown > 0, mark != own.originMark {
+            (code, reason) = (
+                .historyDiffers,
+                "the copy holds commits that the store has lost: a crash took them, or its file "
+                    + "was put back from an earlier one"
+            )
+        } else {
+            return
+        }
+        throw StoreError(code, "\(reason); make a new one")
     }
 
     /// Makes the pages of a snapshot of the origin the copy's own.

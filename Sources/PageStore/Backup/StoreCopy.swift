@@ -15,40 +15,61 @@ struct StoreCopy {
     /// Throws `invalidArgument` when there is a file at the path already. The path names a file
     /// only when the copy is whole and durable.
     func write(to path: String) throws(StoreError) {
-        let snapshot = try origin.snapshot()
-        guard try files.identity(path) == nil else {
-            throw StoreError(
-                .invalidArgument, "there is a file of that name already", path: path)
-        }
+        let snapshot = try origin.durableSnapshot()
+        guard try files.identity(path) == nil else { throw Self.existing(path) }
         let unfinished = path + ".part"
-        if try files.identity(unfinished) != nil { try files.unlink(unfinished) }
+        let opened = try claim(unfinished)
         do throws(StoreError) {
-            try write(snapshot, to: unfinished)
+            let copy = try write(snapshot, to: unfinished, opened)
+            // Its lock is held until it has its name: no other backup takes it for an unfinished
+            // one.
             try files.rename(unfinished, to: path)
             try files.syncDirectory(of: path)
+            try copy.close()
         } catch {
             try? files.unlink(unfinished)
+            opened.close()
             throw error.at(path: path)
         }
     }
 
-    private func write(_ snapshot: Snapshot, to path: String) throws(StoreError) {
+    private static func existing(_ path: String) -> StoreError {
+        StoreError(.invalidArgument, "there is a file of that name already", path: path)
+    }
+
+    /// An empty file for a copy, which no other backup writes: a new one, or one that a backup left
+    /// when its process ended.
+    private func claim(_ path: String) throws(StoreError) -> OpenFile {
         let opened = try OpenFile(path, .create, in: files)
-        let parts: StoreParts
         do throws(StoreError) {
-            parts = try Creation.create(
-                path: path, options: origin.context.copyOptions, files: files, opened,
-                uuid: origin.context.uuid)
+            guard try opened.file.lockWriter() else {
+                throw StoreError(.lockedByOther, "another process makes a backup there")
+            }
+            // It was another one's until that had its name.
+            guard try files.identity(path) == opened.file.identity else {
+                throw StoreError(.lockedByOther, "another backup there has just ended")
+            }
+            try opened.file.truncate(to: 0)
+            return opened
         } catch {
             opened.close()
-            throw error
+            throw error.at(path: path)
         }
+    }
+
+    /// Writes a whole and durable copy, and leaves it open.
+    private func write(
+        _ snapshot: Snapshot, to path: String, _ opened: OpenFile
+    ) throws(StoreError) -> Engine {
+        let parts = try Creation.create(
+            path: path, options: origin.context.copyOptions, files: files, opened,
+            uuid: origin.context.uuid)
         let copy = Engine(parts, Following(parts))
         let originSuperblock = origin.pager.superblock
         try parts.turn.withState { turn throws(StoreError) in
             try fill(parts, &turn, from: snapshot, of: originSuperblock)
         }
-        try copy.close()
+        return copy
     }
 
     /// Takes all pages of a snapshot over under their ids. The store is new, and this thread's.
@@ -81,10 +102,25 @@ extension PublishedState {
     mutating func note(origin: Superblock, _ commit: UInt64) {
         superblock.originLineage = origin.lineage
         superblock.originCommit = commit
+        superblock.originMark = origin.history.mark(of: commit) ?? 0
     }
 }
 
 extension StoreParts {
+    /// The newest commit, made durable: what a copy shows must not be taken from the store by a
+    /// crash.
+    func durableSnapshot() throws(StoreError) -> Snapshot {
+        let snapshot = try snapshot()
+        if context.options.mode.isReadOnly {
+            // What another process wrote without waiting is the system's, and any descriptor of
+            // the file makes it durable.
+            try context.file.sync()
+        } else {
+            try log.write(upTo: snapshot.commitNumber, isDurable: true)
+        }
+        return snapshot
+    }
+
     /// Writes pages of another store's snapshot to extents of this one.
     func writePages(
         _ ids: [PageID], of snapshot: Snapshot

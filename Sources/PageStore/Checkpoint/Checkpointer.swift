@@ -49,6 +49,9 @@ final class Checkpointer: Sendable {
     /// Step 1, between two transactions. Nil when one runs already.
     func begin(_ turn: inout WriterState) throws(StoreError) -> CheckpointPlan? {
         guard !state.withLock({ $0.isRunning }) else { return nil }
+        guard pager.generationNumber + 8 <= Limits.numberMax else {
+            throw context.numbersUsedUp()
+        }
         try log.rotate(to: log.allocateSegment(holding: 0), &turn)
         return plan(pager.generationNumber + 1, turn)
     }

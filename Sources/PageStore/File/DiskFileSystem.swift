@@ -202,13 +202,17 @@ final class DiskFile: StoreFile, @unchecked Sendable {
         _ bytes: ByteView, at byteOffset: UInt64, through descriptor: FileDescriptor
     ) throws(StoreError) {
         try systemCall("write", path: path, byteOffset: byteOffset) {
-            var written = 0
+            var (written, emptyCount) = (0, 0)
             while written < bytes.count {
                 // Safety: the view shows as many bytes as it says, from `written` on one or more.
-                written += try unsafe descriptor.write(
+                let count = try unsafe descriptor.write(
                     toAbsoluteOffset: Int64(byteOffset) + Int64(written),
                     UnsafeRawBufferPointer(
                         start: bytes.base + written, count: bytes.count - written))
+                written += count
+                // A device that takes nothing again and again would be tried for ever.
+                emptyCount = count == 0 ? emptyCount + 1 : 0
+                if emptyCount == 8 { throw Errno.ioError }
             }
         }
     }

@@ -16,6 +16,8 @@ package enum Limits {
     package static let pageCountMax: UInt64 = 1 << 48
     /// Generations, commits and segments are counted up to this.
     package static let numberMax: UInt64 = 1 << 60
+    /// Sessions of writers that a superblock has room for.
+    package static let sessionCountMax = 240
     package static let blockSizeInBytes = 4096
     package static let sectorSizeInBytes = 512
 

@@ -24,8 +24,16 @@ package enum SuperblockLayout {
     package static let lineage = 184
     package static let originLineage = 192
     package static let originCommit = 200
+    package static let originMark = 208
+    package static let sessionCount = 216
+    package static let sessions = 224
     package static let hash = 4088
     package static let size = 4096
+
+    /// A session of the history.
+    package static let sessionBase = 0
+    package static let sessionMark = 8
+    package static let sessionSize = 16
 
     /// "Trellis" and a line feed, which a transfer as text would change.
     package static let magicValue: UInt64 = 0x0A73_696C_6C65_7254
@@ -85,6 +93,9 @@ package struct Superblock: Hashable, Sendable {
     package var originLineage: UInt64 = 0
     /// Of a copy: the commit of that store that it shows.
     package var originCommit: UInt64 = 0
+    /// Of a copy: the mark of the session in which that commit was made; zero when not known.
+    package var originMark: UInt64 = 0
+    package var history = History()
 
     /// The catalog's root, nil in a store that has none.
     var root: PageID? { catalogRoot == 0 ? nil : PageID(catalogRoot) }
@@ -120,6 +131,8 @@ package struct Superblock: Hashable, Sendable {
         page.setUInt64(lineage, at: Layout.lineage)
         page.setUInt64(originLineage, at: Layout.originLineage)
         page.setUInt64(originCommit, at: Layout.originCommit)
+        page.setUInt64(originMark, at: Layout.originMark)
+        history.store(in: page)
         let covered = page.view.slice(from: 0, count: Layout.hash)
         page.setUInt64(Checksum.hash(covered, seed: 0), at: Layout.hash)
         let buffer = ByteBuffer(capacity: Layout.size)
@@ -170,7 +183,9 @@ package struct Superblock: Hashable, Sendable {
             featuresReadOnly: bytes.uint64(at: Layout.featuresReadOnly),
             lineage: bytes.uint64(at: Layout.lineage),
             originLineage: bytes.uint64(at: Layout.originLineage),
-            originCommit: bytes.uint64(at: Layout.originCommit))
+            originCommit: bytes.uint64(at: Layout.originCommit),
+            originMark: bytes.uint64(at: Layout.originMark),
+            history: try History(bytes, start: start))
         try superblock.checkRanges(slot: slot)
         return superblock
     }

@@ -27,6 +27,8 @@ extension LogWriter {
     }
 
     private func segment(_ size: UInt64) throws(StoreError) -> LogSegment {
+        let number = (segments.last?.number ?? 0) + 1
+        guard number <= Limits.numberMax else { throw context.numbersUsedUp() }
         let geometry = context.geometry
         let alignment = max(1, Limits.blockSizeInBytes / geometry.unitSizeInBytes)
         let unitCount = geometry.unitCount(holding: Int(size))
@@ -41,7 +43,7 @@ extension LogWriter {
         }
         return LogSegment(
             byteOffset: geometry.byteOffset(ofUnit: unit), sizeInBytes: size,
-            number: (segments.last?.number ?? 0) + 1,
+            number: number,
             salt: StoreUUID(low: context.files.random(), high: context.files.random()),
             born: newestGeneration)
     }

@@ -21,6 +21,7 @@ enum Creation {
         parts.log.restore([])
         try parts.turn.withState { turn throws(StoreError) in
             parts.log.start(try parts.log.allocateSegment(holding: 0), &turn)
+            parts.beginSession(turn)
             try parts.checkpointer.run(parts.checkpointer.plan(1, turn))
             try parts.checkpointer.writeMirrorSuperblock()
             try context.sync()

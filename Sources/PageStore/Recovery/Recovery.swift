@@ -17,6 +17,8 @@ struct Recovery {
                 .readOnly, "the file uses features that this program can only read",
                 path: context.path)
         }
+        // Of generations that recovery writes, and of those that a checkpoint does.
+        guard winner.generation + 16 <= Limits.numberMax else { throw context.numbersUsedUp() }
         // Its creator may have died before it made the file's name durable.
         if winner.generation <= 2 { try syncFolder() }
         try settleSuperblock(winner, &turn)
@@ -26,13 +28,15 @@ struct Recovery {
             let lineage = context.files.random()
             parts.pager.withPublished { $0.superblock.lineage = lineage }
         }
-        let segments = parts.log.segments
+        let (segments, history) = (parts.log.segments, parts.pager.superblock.history)
         parts.log.start(try parts.log.allocateSegment(holding: 0), &turn)
+        parts.beginSession(turn)
         do throws(StoreError) {
             let number = parts.pager.superblock.generation + 3
             try parts.checkpointer.run(parts.checkpointer.plan(number, turn))
         } catch {
             parts.log.restore(segments)
+            parts.pager.withPublished { $0.superblock.history = history }
             throw error
         }
         try parts.checkpointer.writeMirrorSuperblock()

@@ -22,6 +22,7 @@ struct Commit {
         try context.health.check(context.path)
         try context.checkPathIdentity()
         let number = turn.stagedCommit + 1
+        guard number <= Limits.numberMax else { throw context.numbersUsedUp() }
         var content = change
         var output = ExtentWriter(context, parts.space, isRecent: true)
         let frames: ByteBuffer
@@ -50,6 +51,9 @@ struct Commit {
     }
 
     /// Waits until a staged commit is as safe as it should be, and visible.
+    ///
+    /// Throws `commitUncertain`: the write of the log that holds the commit failed, here or on
+    /// another thread, so that only the next opening knows whether the file has it.
     func finish(_ number: UInt64, _ durability: Durability) throws(StoreError) {
         do throws(StoreError) {
             // 8. The group is written, by this thread or by another one, and published.
@@ -63,7 +67,11 @@ struct Commit {
                 parts.log.syncSoon()
             }
         } catch {
-            throw error.at(path: context.path)
+            var failure = error.at(path: context.path)
+            failure.code = .commitUncertain
+            failure.message =
+                "whether the file has the commit is known when it is opened anew: \(error.message)"
+            throw failure
         }
         // 9. A checkpoint, when one is due. Where another transaction has the turn, its own commit
         // will look.

@@ -131,7 +131,14 @@ final class NumberReserve: Sendable {
 
     /// Waits until a reservation is durable.
     private func settle(_ staged: StagedCommit) throws(StoreError) {
-        try staged.finish()
+        do throws(StoreError) {
+            try staged.finish()
+        } catch {
+            // It is no commit of the program whose outcome is not known.
+            var failure = error
+            if error.code == .commitUncertain { failure.code = .io }
+            throw failure
+        }
         state.withLock { state in
             if state.staged?.number == staged.number { state.staged = nil }
         }

@@ -140,13 +140,14 @@ import Testing
         let restored = try open("first", files)
         var history = first
         for _ in 0..<3 { try change(restored, &history, &random) }
-        let refusals: [(Engine, String, String)] = [
-            (engine, "changed", "has been changed"), (engine, "stranger", "another store"),
-            (restored, "newer", "was not made of this file"),
+        let refusals: [(Engine, String, StoreError.Code, String)] = [
+            (engine, "changed", .invalidArgument, "has been changed"),
+            (engine, "stranger", .invalidArgument, "another store"),
+            (restored, "newer", .historyDiffers, "was not made of this file"),
         ]
-        for (engine, path, message) in refusals {
+        for (engine, path, code, message) in refusals {
             let error = #expect(throws: StoreError.self) { try engine.updateCopy(at: path) }
-            #expect(error?.code == .invalidArgument)
+            #expect(error?.code == code)
             #expect(error?.message.contains(message) == true, "\(String(describing: error))")
         }
         #expect(try copied(files, "newer") == model)

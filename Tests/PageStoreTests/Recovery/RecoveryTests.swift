@@ -185,7 +185,7 @@ import Testing
         _ = try transaction.allocatePage(.overflow)
         files.fault = .init(calls: [.durableWrite])
         let error = #expect(throws: StoreError.self) { try transaction.commit() }
-        #expect(error?.code == .io)
+        #expect(error?.code == .commitUncertain)
         files.fault = nil
         let next = #expect(throws: StoreError.self) { try engine.beginWrite() }
         #expect(next?.code == .poisoned)

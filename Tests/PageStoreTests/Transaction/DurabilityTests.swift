@@ -149,7 +149,7 @@ import Testing
         files.fault = FaultyFileSystem.Fault(calls: [.durableWrite])
         for commit in staged {
             let error = #expect(throws: StoreError.self) { try commit.finish() }
-            #expect([.io, .poisoned].contains(error?.code))
+            #expect(error?.code == .commitUncertain)
         }
         #expect(try engine.snapshot().commitNumber == 1)
         #expect(throws: StoreError.self) { try engine.beginWrite() }

@@ -1,0 +1,274 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import PageStore
+
+/// Whether a copy and a store share the commits up to the copy's: files that were put back from
+/// earlier ones give the same numbers to other commits.
+@Suite struct HistoryTests {
+    private static var options: Engine.Options {
+        var options = Engine.Options()
+        options.pageSizeInBytes = 1024
+        options.unitSizeInBytes = 64
+        options.logSegmentSizeInBytes = 16_384
+        options.checkpointsInBackground = false
+        return options
+    }
+
+    private func open(_ files: any FileSystem, _ path: String = "store") throws -> Engine {
+        try Engine.open(path: path, options: Self.options, files: files)
+    }
+
+    /// Sets the value of a random key, so that two commits of the same number differ.
+    private func change(
+        _ engine: Engine, _ random: inout SeededRandom, _ durability: Durability = .durable
+    ) throws {
+        let transaction = try engine.beginWrite()
+        let tree: TreeID
+        if let root = transaction.catalogRoot {
+            tree = TreeID(root: root)
+        } else {
+            tree = try transaction.createTree()
+            transaction.catalogRoot = tree.root
+        }
+        try transaction.insert(
+            [UInt8(random.below(100))].span, random.bytes(100).span, into: tree)
+        _ = try transaction.commit(durability)
+    }
+
+    private func content(_ engine: Engine) throws -> [[UInt8]: [UInt8]] {
+        let snapshot = try engine.snapshot()
+        var found: [[UInt8]: [UInt8]] = [:]
+        guard let root = snapshot.catalogRoot else { return found }
+        let cursor = Cursor(snapshot, tree: TreeID(root: root))
+        var isMore = try cursor.seekFirst()
+        while isMore {
+            found[cursor.key.array()] = try cursor.value().array()
+            isMore = try cursor.next()
+        }
+        return found
+    }
+
+    private func content(_ files: any FileSystem, _ path: String) throws -> [[UInt8]: [UInt8]] {
+        var options = Self.options
+        options.mode = .reading
+        let reader = try Engine.open(path: path, options: options, files: files)
+        defer { try? reader.close() }
+        return try content(reader)
+    }
+
+    private func bytes(_ files: any FileSystem, _ path: String) throws -> [UInt8] {
+        let file = try files.open(path, .readOnly)
+        let buffer = ReadBuffer(count: Int(try file.size()))
+        _ = try file.read(into: buffer, at: 0)
+        return buffer.view.array()
+    }
+
+    @Test func `a power cut takes nothing from the store that a backup holds`() throws {
+        var random = SeededRandom(for: "HistoryTests power cut")
+        let files = FaultyFileSystem()
+        let copies = MemoryFileSystem()
+        let engine = try open(files)
+        try change(engine, &random)
+        for _ in 0..<4 { try change(engine, &random, .relaxed) }
+        try engine.copy(to: "copy", files: copies)
+        let copied = try content(copies, "copy")
+        let survivor = try open(files.powerCut())
+        #expect(try content(survivor) == copied)
+        for _ in 0..<4 { try change(survivor, &random, .relaxed) }
+        try survivor.updateCopy(at: "copy", files: copies)
+        #expect(try content(copies, "copy") == content(survivor))
+        // The same of a backup that is brought up to date.
+        try change(survivor, &random, .relaxed)
+        try survivor.updateCopy(at: "copy", files: copies)
+        #expect(try content(copies, "copy") == content(survivor))
+    }
+
+    @Test func `a copy with commits that the store lost is refused and stays what it is`() throws {
+        var random = SeededRandom(for: "HistoryTests lost")
+        let files = FaultyFileSystem()
+        let copies = MemoryFileSystem()
+        let engine = try open(files)
+        for _ in 0..<5 { try change(engine, &random) }
+        let earlier = files.bytes
+        for _ in 0..<2 { try change(engine, &random) }
+        try engine.copy(to: "copy", files: copies)
+        let before = try bytes(copies, "copy")
+        let restored = try open(FaultyFileSystem(bytes: earlier))
+        for _ in 0..<4 { try change(restored, &random) }
+        let error = #expect(throws: StoreError.self) {
+            try restored.updateCopy(at: "copy", files: copies)
+        }
+        #expect(error?.code == .historyDiffers)
+        #expect(error?.message.contains("that the store has lost") == true)
+        #expect(try bytes(copies, "copy") == before)
+    }
+
+    /// Nil where the copy is brought up to date.
+    private func refusal(
+        of engine: Engine, _ path: String, _ copies: any FileSystem
+    ) -> StoreError.Code? {
+        do throws(StoreError) {
+            try engine.updateCopy(at: path, files: copies)
+            return nil
+        } catch {
+            return error.code
+        }
+    }
+
+    /// Files are saved and put back at random. A copy may be brought up to date exactly where the
+    /// store's past holds the copy's commit.
+    @Test(arguments: 0..<6)
+    func `a copy is brought up to date where the store holds its commit`(_ part: Int) throws {
+        var random = SeededRandom(for: "HistoryTests random \(part)")
+        let copies = MemoryFileSystem()
+        var files = FaultyFileSystem()
+        var engine = try open(files)
+        // What each commit of the store is, by an identity of its own.
+        var past: [Int] = []
+        var nextIdentity = 0
+        var saved: [(bytes: [UInt8], past: [Int])] = []
+        var pastOfCopy: [String: [Int]] = [:]
+        var (updateCount, refusalCount) = (0, 0)
+        for round in 0..<150 {
+            switch random.below(12) {
+            case 0:
+                saved.append((files.bytes, past))
+            case 1 where !saved.isEmpty:
+                let back = saved[random.below(saved.count)]
+                files = FaultyFileSystem(bytes: back.bytes)
+                engine = try open(files)
+                past = back.past
+            case 2:
+                try engine.close()
+                engine = try open(files)
+            case 3:
+                try engine.checkpointNow()
+            case 4 where pastOfCopy.count < 8:
+                let name = "copy \(round)"
+                try engine.copy(to: name, files: copies)
+                pastOfCopy[name] = past
+            case 5, 6:
+                guard let name = pastOfCopy.keys.sorted().randomElement(using: &random),
+                    let known = pastOfCopy[name]
+                else { continue }
+                let code = refusal(of: engine, name, copies)
+                #expect(
+                    code == (past.starts(with: known) ? nil : .historyDiffers),
+                    "round \(round), seed \(random.seed)")
+                if code == nil {
+                    #expect(try content(copies, name) == content(engine), "round \(round)")
+                    pastOfCopy[name] = past
+                    updateCount += 1
+                } else {
+                    refusalCount += 1
+                }
+            default:
+                try change(engine, &random)
+                past.append(nextIdentity)
+                nextIdentity += 1
+            }
+        }
+        #expect(updateCount + refusalCount > 0, "seed \(random.seed)")
+    }
+
+    @Test func `a copy older than the sessions that a superblock lists is refused`() throws {
+        var random = SeededRandom(for: "HistoryTests sessions")
+        let files = MemoryFileSystem()
+        var engine = try open(files)
+        try change(engine, &random)
+        try engine.copy(to: "old")
+        for session in 0..<Limits.sessionCountMax + 5 {
+            try engine.close()
+            engine = try open(files)
+            try change(engine, &random)
+            if session == 10 { try engine.copy(to: "newer") }
+        }
+        #expect(engine.superblock.history.sessions.count == Limits.sessionCountMax)
+        let error = #expect(throws: StoreError.self) { try engine.updateCopy(at: "old") }
+        #expect(error?.code == .historyDiffers)
+        #expect(error?.message.contains("too often") == true)
+        try engine.updateCopy(at: "newer")
+        #expect(try content(files, "newer") == content(engine))
+    }
+
+    @Test func `two backups to one path end as one file or with a reason`() async throws {
+        let folder = URL.temporaryDirectory.appending(path: "trellis-\(UUID())").path
+        try FileManager.default.createDirectory(
+            atPath: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        var random = SeededRandom(for: "HistoryTests beside")
+        let engine = try open(DiskFileSystem.shared, folder + "/store")
+        for _ in 0..<30 { try change(engine, &random) }
+        let expected = try content(engine)
+        for round in 0..<20 {
+            let path = folder + "/copy \(round)"
+            let outcomes = await withTaskGroup(of: StoreError.Code?.self) { group in
+                for _ in 0..<4 {
+                    group.addTask {
+                        do throws(StoreError) {
+                            try engine.copy(to: path)
+                            return nil
+                        } catch {
+                            return error.code
+                        }
+                    }
+                }
+                return await group.reduce(into: []) { $0.append($1) }
+            }
+            #expect(outcomes.count { $0 == nil } == 1, "\(outcomes)")
+            for code in outcomes.compactMap(\.self) {
+                #expect([.alreadyOpen, .lockedByOther, .invalidArgument].contains(code))
+            }
+            #expect(try content(DiskFileSystem.shared, path) == expected)
+            #expect(!FileManager.default.fileExists(atPath: path + ".part"))
+        }
+    }
+
+    @Test func `a backup takes the place of one whose process ended`() throws {
+        let files = MemoryFileSystem()
+        var random = SeededRandom(for: "HistoryTests unfinished")
+        let engine = try open(files)
+        for _ in 0..<5 { try change(engine, &random) }
+        let left = try files.open("copy.part", .create)
+        try random.bytes(50_000).withView { bytes throws(StoreError) in
+            try left.write(bytes, at: 0)
+        }
+        left.close()
+        try engine.copy(to: "copy")
+        #expect(try content(files, "copy") == content(engine))
+        #expect(try files.identity("copy.part") == nil)
+    }
+
+    @Test func `generations that are used up refuse writing and leave a file that opens`() throws {
+        var random = SeededRandom(for: "HistoryTests numbers")
+        let files = FaultyFileSystem()
+        let engine = try open(files)
+        for _ in 0..<3 { try change(engine, &random) }
+        let expected = try content(engine)
+        try engine.close()
+        var bytes = files.bytes
+        let size = SuperblockLayout.size
+        for slot in 0..<2 {
+            let range = slot * size..<(slot + 1) * size
+            var superblock = try Array(bytes[range]).withView { view throws(StoreError) in
+                try Superblock.decode(view, slot: slot)
+            }
+            let isNewest = superblock.generation == engine.superblock.generation
+            // An even number less a slot's parity, and two less in the other slot.
+            superblock.generation = Limits.numberMax - (isNewest ? 4 : 6) + UInt64(slot)
+            let encoded = superblock.encoded()
+            bytes.replaceSubrange(range, with: encoded.view.array())
+            withExtendedLifetime(encoded) {}
+        }
+        files.bytes = bytes
+        let reopened = try open(files)
+        let error = #expect(throws: StoreError.self) { try change(reopened, &random) }
+        #expect(error?.code == .tooLarge)
+        #expect(throws: StoreError.self) { try reopened.vacuum(byteBudget: 1 << 20) }
+        try? reopened.close()
+        #expect(files.bytes == bytes)
+        #expect(try content(files, "store") == expected)
+    }
+}
