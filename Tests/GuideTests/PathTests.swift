@@ -40,6 +40,19 @@ import Testing
                 From<Ferry>().where((\.$captain ~ \.$name) == "Jane Smith" && \.$age == 3)) == 1)
     }
 
+    @Test func `an order follows a path`() throws {
+        let ascending = From<Ferry>().orderBy(.ascending(\.$captain ~ \.$name))
+        #expect(try dataStack.fetchAll(ascending).map(\.registry) == ["LK-1", "LK-2"])
+        let descending = OrderBy<Ferry>(
+            .descending(\.$captain ~ \.$age), .ascending(\.$registry))
+        #expect(
+            try dataStack.fetchAll(From<Ferry>(), descending).map(\.registry) == ["LK-2", "LK-1"])
+        let byText = OrderBy<Ferry>(.ascending("captain.name"))
+        #expect(OrderBy<Ferry>(.ascending(\.$captain ~ \.$name)) == byText)
+        let list = dataStack.publishList(ascending)
+        #expect(list.snapshot.map(\.$registry) == ["LK-1", "LK-2"])
+    }
+
     @Test func `a path crosses a to-many relationship through a quantifier`() throws {
         #expect(try sailors((\.$friends ~ \.$age).any() > 50) == ["Jane Smith"])
         #expect(try sailors((\.$friends ~ \.$age).all() > 50) == ["John Smith", "Ole"])

@@ -75,6 +75,20 @@ extension OrderBy.SortKey where O: CoreStoreObject {
         OrderBy.SortKey(Where<O>.name(keyPath), isAscending: false)
     }
 
+    /// A property of a related object: `.ascending(\.$master ~ \.$name)`. The path crosses to-one
+    /// relationships only.
+    public static func ascending<V>(
+        _ path: Where<O>.Expression<Where<O>.SingleTarget, V>
+    ) -> OrderBy.SortKey {
+        OrderBy.SortKey(Query.SortKey(path: path.path, isAscending: true))
+    }
+
+    public static func descending<V>(
+        _ path: Where<O>.Expression<Where<O>.SingleTarget, V>
+    ) -> OrderBy.SortKey {
+        OrderBy.SortKey(Query.SortKey(path: path.path, isAscending: false))
+    }
+
     /// A property given by a closure: `.ascending { $0.$species }`.
     public static func ascending<K: AnyKeyPathStringConvertible>(
         _ attribute: (O) -> K

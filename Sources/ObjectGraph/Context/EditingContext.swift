@@ -43,12 +43,12 @@ class EditingContext: ObjectContext {
         writeObservers?.tell(moment, of: object, name)
     }
 
-    /// Has an observation told of all writes to its object from now on.
-    final func add(_ observation: CoreStoreObjectKeyValueObservation) {
+    /// Has an observer told of all writes to its object from now on.
+    final func add(_ observer: any WriteObserver) {
         let observers = writeObservers ?? WriteObservers()
-        observers.add(observation)
+        observers.add(observer)
         writeObservers = observers
-        observation.object?.isObserved = true
+        observer.object?.isObserved = true
     }
 
     override final func noteFarAssignment(_ raw: RawObject, _ offset: UInt16) {

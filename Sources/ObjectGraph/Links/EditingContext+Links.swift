@@ -20,6 +20,7 @@ extension EditingContext {
         var seen: Set<ObjectIdentifier> = []
         let targets = objects.filter { seen.insert(ObjectIdentifier($0)).inserted }
         for target in targets where !accepts(target, object, raw, relationship) { return }
+        let told = tellBeforeLinking(targets, object, raw, relationship)
         willChange(object, .changeLinks)
         guard !hasEnded else { return }
         do throws(StoreError) {
@@ -31,6 +32,7 @@ extension EditingContext {
         } catch {
             fail(error, "links could not be changed.")
         }
+        for end in told { tell(.after, of: end.object, end.name) }
     }
 
     /// Makes a to-one relationship lead to an object, or to none.
@@ -41,6 +43,7 @@ extension EditingContext {
         guard let relationship = relationship(relationshipID, raw), relationship.kind == .toOne
         else { return }
         if let target, !accepts(target, object, raw, relationship) { return }
+        let told = tellBeforeLinking(target.map { [$0] } ?? [], object, raw, relationship)
         willChange(object, .changeLinks)
         guard !hasEnded else { return }
         do throws(StoreError) {
@@ -48,6 +51,7 @@ extension EditingContext {
         } catch {
             fail(error, "a link could not be changed.")
         }
+        for end in told { tell(.after, of: end.object, end.name) }
     }
 
     /// Whether an object may be a target: it is of this context and store, and lives.
@@ -106,8 +110,9 @@ extension EditingContext {
         try addLink(inverse, from: target, to: object)
     }
 
+    /// Tells no observer: those of both ends are told when all links of a change are made.
     private func store(_ number: ObjectNumber?, at offset: Int, of object: CoreStoreObject) {
-        object.willWrite(UInt16(offset))
+        object.willWriteLink(UInt16(offset))
         object.row.buffer.setLink(number, at: offset)
     }
 

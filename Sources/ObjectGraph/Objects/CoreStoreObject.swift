@@ -126,9 +126,19 @@ open class CoreStoreObject: DynamicObject, Hashable {
     @inlinable @inline(__always) @discardableResult
     final func willWrite(_ offset: UInt16) -> Bool {
         if !isOpen && !open(for: offset) { return false }
+        noteAssignment(offset)
+        return true
+    }
+
+    /// Prepares the write of a link, of which observers are told by other calls.
+    final func willWriteLink(_ offset: UInt16) {
+        if isOpen || open() { noteAssignment(offset) }
+    }
+
+    @inlinable @inline(__always)
+    final func noteAssignment(_ offset: UInt16) {
         let word = UInt64(offset) &>> 3 &- 2
         if word < 63 { assigned |= 1 &<< word } else { assignFar(offset) }
-        return true
     }
 
     /// Notes an assigned slot that has no bit of its own.

@@ -3,34 +3,41 @@ enum WriteMoment {
     case before, after
 }
 
-/// The observations of properties of one transaction's objects, which are told of each write by the
-/// thread that writes. It keeps none of them alive.
+/// What is told of writes to one object of a transaction, by the thread that writes.
+protocol WriteObserver: AnyObject {
+    /// Nil when it is gone.
+    var object: CoreStoreObject? { get }
+    func tell(_ moment: WriteMoment, of name: KeyPathString)
+}
+
+/// The observers of one transaction's objects, which are told of each write by the thread that
+/// writes. It keeps none of them alive.
 final class WriteObservers: @unchecked Sendable {
     private struct Entry {
-        weak var observation: CoreStoreObjectKeyValueObservation?
+        weak var observer: (any WriteObserver)?
         let name: ObjectIdentifier
     }
 
-    /// Any thread may drop the last reference to an observation.
+    /// Any thread may drop the last reference to an observer.
     private let lock = NSLock()
     private var entries: [Entry] = []
 
-    func add(_ observation: CoreStoreObjectKeyValueObservation) {
-        let entry = Entry(observation: observation, name: ObjectIdentifier(observation))
+    func add(_ observer: any WriteObserver) {
+        let entry = Entry(observer: observer, name: ObjectIdentifier(observer))
         lock.withLock { entries.append(entry) }
     }
 
-    func remove(_ observation: CoreStoreObjectKeyValueObservation) {
-        let name = ObjectIdentifier(observation)
+    func remove(_ observer: any WriteObserver) {
+        let name = ObjectIdentifier(observer)
         lock.withLock { entries.removeAll { $0.name == name } }
     }
 
     /// An object that has no observer any more is written without looking here again.
     func tell(_ moment: WriteMoment, of object: CoreStoreObject, _ name: KeyPathString) {
-        let own = lock.withLock { entries }.compactMap(\.observation).filter {
+        let own = lock.withLock { entries }.compactMap(\.observer).filter {
             $0.object === object
         }
         if own.isEmpty { object.isObserved = false }
-        for observation in own { observation.tell(moment, of: name) }
+        for observer in own { observer.tell(moment, of: name) }
     }
 }

@@ -35,6 +35,13 @@ public struct CoreStoreObjectValueDiff<Value> {
     public let isPrior: Bool
 }
 
+/// What is observed of an object.
+private struct ObservedProperty<V> {
+    /// Those whose changes count: the property, and those that it is computed from.
+    let names: Set<KeyPathString>
+    let read: (CoreStoreObject) -> V
+}
+
 /// An observation of a property, for as long as it is kept.
 ///
 /// Of an object of a stack's view it tells what commits change; of an object of a transaction each
@@ -46,7 +53,6 @@ public final class CoreStoreObjectKeyValueObservation {
     private let link: WeakLink<DataStack>?
     /// Nil for an object of the view.
     private weak var context: EditingContext?
-    /// The property, and those that it is computed from.
     private let names: Set<KeyPathString>
     private let tellPrior: ((CoreStoreObject) -> Void)?
     private let readOld: (CoreStoreObject) -> Void
@@ -55,7 +61,7 @@ public final class CoreStoreObjectKeyValueObservation {
     private var observed: CoreStoreObject?
 
     fileprivate init<O: CoreStoreObject, V>(
-        _ object: O, _ field: ValueField<V>, _ options: NSKeyValueObservingOptions,
+        _ object: O, _ property: ObservedProperty<V>, _ options: NSKeyValueObservingOptions,
         _ stack: DataStack?, _ context: EditingContext?,
         _ handler: @escaping (O, CoreStoreObjectValueDiff<V>) -> Void
     ) {
@@ -63,10 +69,10 @@ public final class CoreStoreObjectKeyValueObservation {
         id = object.objectID()
         link = stack?.link
         self.context = context
-        names = field.terms.affectedByKeyPaths().union([field.keyPath])
+        names = property.names
         let old = OldValue<V>()
         readOld = { object in
-            if options.contains(.old) { old.value = field.value(of: object) }
+            if options.contains(.old) { old.value = property.read(object) }
         }
         tellPrior =
             options.contains(.prior)
@@ -79,7 +85,7 @@ public final class CoreStoreObjectKeyValueObservation {
             } : nil
         tell = { object in
             guard let object = object as? O else { return }
-            let new = options.contains(.new) ? field.value(of: object) : nil
+            let new = options.contains(.new) ? property.read(object) : nil
             handler(
                 object,
                 CoreStoreObjectValueDiff(
@@ -102,6 +108,9 @@ public final class CoreStoreObjectKeyValueObservation {
         leave()
     }
 
+}
+
+extension CoreStoreObjectKeyValueObservation: WriteObserver {
     /// Tells of a write to the property, or to one that it is computed from.
     func tell(_ moment: WriteMoment, of name: KeyPathString) {
         guard tell != nil, names.contains(name), let object else { return }
@@ -180,24 +189,53 @@ extension DynamicObject where Self: CoreStoreObject {
         observation(Where<Self>.name(property), options, changeHandler)
     }
 
+    /// The same of a relationship: it changes when it leads to other objects, or to the same ones
+    /// in another order, whichever end was assigned. The values of the objects that it leads to do
+    /// not count.
+    public func observe<B: CoreStoreObject, V: FieldRelationshipType>(
+        _ property: KeyPath<Self, FieldContainer<B>.Relationship<V>>,
+        options: NSKeyValueObservingOptions = [],
+        changeHandler: @escaping (Self, CoreStoreObjectValueDiff<V>) -> Void
+    ) -> CoreStoreObjectKeyValueObservation {
+        let name = Where<Self>.name(property)
+        guard let relationship = raw?.entity.relationship(named: name),
+            let slot = UInt16(exactly: relationship.id)
+        else {
+            Log.abort("only relationships that the object's store has are observed")
+        }
+        return observation(
+            ObservedProperty(names: [name]) { V.cs_load($0, slot) }, options, changeHandler)
+    }
+
     private func observation<V>(
         _ name: KeyPathString, _ options: NSKeyValueObservingOptions,
         _ handler: @escaping (Self, CoreStoreObjectValueDiff<V>) -> Void
     ) -> CoreStoreObjectKeyValueObservation {
         let declaration = ClassMeta.of(type(of: self)).declarations.first { $0.keyPath == name }
-        guard let raw, let field = declaration as? ValueField<V> else {
+        guard let field = declaration as? ValueField<V> else {
             Log.abort("only properties of objects are observed")
         }
+        let names = field.terms.affectedByKeyPaths().union([name])
+        return observation(
+            ObservedProperty(names: names) { field.value(of: $0) }, options, handler)
+    }
+
+    private func observation<V>(
+        _ property: ObservedProperty<V>, _ options: NSKeyValueObservingOptions,
+        _ handler: @escaping (Self, CoreStoreObjectValueDiff<V>) -> Void
+    ) -> CoreStoreObjectKeyValueObservation {
+        guard let raw else { Log.abort("only properties of objects are observed") }
         if let context = raw.context as? EditingContext {
             let made = CoreStoreObjectKeyValueObservation(
-                self, field, options, nil, context, handler)
+                self, property, options, nil, context, handler)
             context.add(made)
             return made
         }
         guard raw.context is StackView, let stack = raw.context.stack else {
             Log.abort("properties are observed of objects of a stack's view or a transaction")
         }
-        let made = CoreStoreObjectKeyValueObservation(self, field, options, stack, nil, handler)
+        let made = CoreStoreObjectKeyValueObservation(
+            self, property, options, stack, nil, handler)
         stack.withView { _ in stack.observers.add(made, .property) }
         return made
     }
