@@ -168,7 +168,7 @@ import Testing
         "Query": language.union(["RecordStore", "Primitives"]),
         "ObjectGraph": language.union([
             "Query", "RecordStore", "Primitives", "CTrellis", "Observation", "Combine",
-            "OpenCombine",
+            "OpenCombine", "SwiftUI", "UIKit", "AppKit",
         ]),
         "XcodeModels": language.union(["ObjectGraph", "RecordStore", "FoundationXML"]),
         "TrellisLogging": ["ObjectGraph", "Logging"],

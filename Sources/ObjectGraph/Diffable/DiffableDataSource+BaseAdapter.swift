@@ -2,8 +2,9 @@ extension DiffableDataSource {
     /// Has a view show the versions of a list, one after the other.
     ///
     /// It is used where the stack's view lives. What it answers is what the view shows: during a
-    /// change, the list of the stage that is being shown.
-    open class BaseAdapter<O: DynamicObject, T: Target> {
+    /// change, the list of the stage that is being shown. The data sources of Apple's views inherit
+    /// from it, hence from `NSObject`.
+    open class BaseAdapter<O: DynamicObject, T: Target>: NSObject {
         public typealias ObjectType = O
 
         /// The view; nil when a view that is an object is gone.
@@ -31,6 +32,7 @@ extension DiffableDataSource {
             } else {
                 source = { target }
             }
+            super.init()
         }
 
         // MARK: Showing
@@ -103,7 +105,7 @@ extension DiffableDataSource {
                 return finish()
             }
             target.perform(stage, animated: request.animated) {
-                shown = stage.snapshot
+                self.shown = stage.snapshot
             } completion: { [self] in
                 show(stages.dropFirst(), request, on: target, finish)
             }

@@ -23,11 +23,12 @@ public protocol DiffableDataSourceTarget {
     func reloadItems(at indexPaths: [IndexPath], animated: Bool)
     func moveItem(at indexPath: IndexPath, to newIndexPath: IndexPath, animated: Bool)
 
-    /// Runs a closure that calls the functions above, and shows what they tell as one change.
+    /// Runs a closure that calls the functions above, before it returns, and shows what they tell
+    /// as one change.
     ///
     /// - Parameter completion: to be called when the change is shown.
     func performBatchUpdates(
-        updates: () -> Void, animated: Bool, completion: @escaping () -> Void)
+        updates: @escaping () -> Void, animated: Bool, completion: @escaping () -> Void)
 
     /// Shows everything anew.
     func reloadData()
@@ -36,7 +37,7 @@ public protocol DiffableDataSourceTarget {
 extension DiffableDataSourceTarget {
     /// Shows a stage of changes as one batch update.
     func perform<O: DynamicObject>(
-        _ stage: StagedChanges<O>.Stage, animated: Bool, _ show: () -> Void,
+        _ stage: StagedChanges<O>.Stage, animated: Bool, _ show: @escaping () -> Void,
         completion: @escaping () -> Void
     ) {
         performBatchUpdates(

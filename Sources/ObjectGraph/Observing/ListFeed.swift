@@ -24,6 +24,12 @@ struct ListTerms {
         Log.assert(
             !fetch.sortKeys.isEmpty, "a list of \(type) that is observed needs an OrderBy clause")
     }
+
+    /// Whether both ask for the same list in the same sections. Titles of sections may differ.
+    func asksTheSame(_ other: ListTerms) -> Bool {
+        type == other.type && configurations == other.configurations && fetch == other.fetch
+            && section.name == other.section.name && watchedPaths == other.watchedPaths
+    }
 }
 
 /// The list that a monitor or a publisher has. Used where the view lives.

@@ -54,7 +54,7 @@ extension DataStack {
         publishList(clauseChain)
     }
 
-    private func publish<O>(_ terms: ListTerms) -> ListPublisher<O> {
+    func publish<O>(_ terms: ListTerms) -> ListPublisher<O> {
         let publisher = ListPublisher<O>(ListFeed(self, terms))
         withView { _ in observers.add(publisher, .publisher) }
         // What went wrong is logged; the list is empty until a refetch.

@@ -231,4 +231,31 @@ import Testing
         try add(dataStack, "f")
         #expect(slow.counts == [3, 4, 5])
     }
+
+    @Test func `an object tells before it changes, in the view and in a transaction`() throws {
+        let dataStack = try People.stack()
+        try add(dataStack, "Ada")
+        let person = try #require(try dataStack.fetchOne(From<Person>()))
+        var seen: [Int] = []
+        let subscription = person.objectWillChange.sink { seen.append(person.age) }
+        try dataStack.perform(synchronous: { $0.edit(person)?.age = 30 })
+        #expect(seen == [0] && person.age == 30)
+        try add(dataStack, "Bob")
+        #expect(seen == [0])
+
+        let transaction = dataStack.beginUnsafe()
+        let edited = try #require(transaction.edit(person))
+        var edits: [Int] = []
+        let other = edited.objectWillChange.sink { edits.append(edited.age) }
+        edited.age = 31
+        edited.age = 32
+        #expect(edits == [30, 31] && seen == [0])
+        other.cancel()
+        edited.age = 33
+        #expect(edits == [30, 31])
+
+        try dataStack.perform(synchronous: { $0.delete(person) })
+        #expect(seen == [0, 30])
+        subscription.cancel()
+    }
 }

@@ -1,0 +1,74 @@
+#if canImport(Combine)
+    import Combine
+#elseif OpenCombine
+    import OpenCombine
+#endif
+
+#if canImport(Combine) || OpenCombine
+    extension CoreStoreObject: ObservableObject {
+        /// Sends before the object changes, or is deleted: an object of a stack's view before each
+        /// such commit is shown, one of a transaction before each write. The object is not kept
+        /// alive by those who subscribe, and they subscribe where it is used.
+        public var objectWillChange: WillChangePublisher { WillChangePublisher(object: self) }
+
+        /// Sends before an object changes: ``objectWillChange``.
+        public struct WillChangePublisher: Publisher {
+            public typealias Output = Void
+            public typealias Failure = Never
+
+            let object: CoreStoreObject
+
+            public func receive<S: Subscriber>(subscriber: S)
+            where S.Input == Output, S.Failure == Failure {
+                let watch = WillChangeWatch(object)
+                let subscription = NewestSubscription(subscriber, keeping: watch)
+                watch.send = { [weak subscription] in subscription?.offer(()) }
+                watch.begin()
+                subscription.start()
+            }
+        }
+    }
+
+    /// Watches an object for one subscriber.
+    private final class WillChangeWatch: ViewParticipant, WriteObserver {
+        private(set) weak var object: CoreStoreObject?
+        private let id: NSManagedObjectID
+        private weak var stack: DataStack?
+        private weak var context: EditingContext?
+        var send: (() -> Void)?
+
+        init(_ object: CoreStoreObject) {
+            self.object = object
+            id = object.objectID()
+            context = object.raw?.context as? EditingContext
+            stack = object.raw?.context is StackView ? object.raw?.context.stack : nil
+        }
+
+        deinit {
+            stack?.observers.remove(self)
+            context?.writeObservers?.remove(self)
+        }
+
+        func begin() {
+            context?.add(self)
+            stack?.withView { _ in stack?.observers.add(self, .property) }
+        }
+
+        func tell(_ moment: WriteMoment, of name: KeyPathString) {
+            if moment == .before { send?() }
+        }
+
+        func prepare(_ delivery: Delivery) -> Bool {
+            guard object != nil, let store = delivery.stack.store(id.storeID) else { return false }
+            do throws(StoreError) {
+                return try delivery.fate(of: id.number, id.entity, in: store).fate != .none
+            } catch {
+                Log.error(CoreStoreError(error), "an observed object could not be compared.")
+                return false
+            }
+        }
+
+        func tellBefore(_ delivery: Delivery) { send?() }
+        func tellChanges(_ delivery: Delivery) {}
+    }
+#endif

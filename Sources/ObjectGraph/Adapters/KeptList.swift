@@ -1,0 +1,30 @@
+/// What a view shows a list of.
+enum ListSource<O: DynamicObject> {
+    case publisher(ListPublisher<O>)
+    case terms(ListTerms, DataStack)
+}
+
+/// The list of a view that is made anew again and again, with equal clauses or with others. Used
+/// where the stack's view lives.
+final class KeptList<O: DynamicObject> {
+    private var made: (terms: ListTerms, publisher: ListPublisher<O>)?
+
+    init() {}
+
+    /// The same publisher for each call with equal clauses. The one before is let go after the new
+    /// one is there, so that what both lists share is not fetched twice.
+    func publisher(of source: ListSource<O>) -> ListPublisher<O> {
+        switch source {
+        case .publisher(let publisher):
+            made = nil
+            return publisher
+        case .terms(let terms, let stack):
+            if let made, made.publisher.cs_dataStack() === stack, made.terms.asksTheSame(terms) {
+                return made.publisher
+            }
+            let publisher = stack.publish(terms) as ListPublisher<O>
+            made = (terms, publisher)
+            return publisher
+        }
+    }
+}

@@ -1,0 +1,57 @@
+import TestSupport
+import Testing
+
+@testable import ObjectGraph
+
+/// The list of a view that is made anew with clauses.
+@Suite(.timeLimit(.minutes(hangMinutes))) struct KeptListTests {
+    private func source(_ stack: DataStack, age: Int) -> ListSource<Dog> {
+        let chain = From<Dog>().where(\.$age > age).orderBy(.ascending(\.$age))
+        return .terms(ListTerms(chain.from, .none, chain.fetchClauses), stack)
+    }
+
+    @Test func `equal clauses keep their list, and others fetch theirs`() throws {
+        let (stack, queue) = try Zoo.stack()
+        try stack.perform(synchronous: { transaction in
+            for age in 1...4 { transaction.create(Into<Dog>()).age = age }
+        })
+        try queue.sync {
+            let kept = KeptList<Dog>()
+            let first = kept.publisher(of: source(stack, age: 2))
+            #expect(kept.publisher(of: source(stack, age: 2)) === first)
+            #expect(first.snapshot.count == 2)
+
+            let second = kept.publisher(of: source(stack, age: 1))
+            #expect(second !== first)
+            #expect(second.snapshot.count == 3)
+            try stack.perform(synchronous: { $0.create(Into<Dog>()).age = 9 })
+            #expect(kept.publisher(of: source(stack, age: 1)).snapshot.count == 4)
+        }
+    }
+
+    @Test func `a publisher is shown as it is, and a list of another stack is another`() throws {
+        let (stack, queue) = try Zoo.stack()
+        try queue.sync {
+            let kept = KeptList<Dog>()
+            let own = stack.publishList(From<Dog>().orderBy(.ascending(\.$age)))
+            let made = kept.publisher(of: source(stack, age: 1))
+            #expect(kept.publisher(of: .publisher(own)) === own)
+            #expect(kept.publisher(of: source(stack, age: 1)) !== made)
+        }
+    }
+
+    @Test func `sections and watched paths tell lists apart, titles of sections do not`() {
+        let order = OrderBy<Dog>(.ascending(\.$age))
+        let bySection = SectionBy<Dog>(\.$age)
+        let titled = SectionBy<Dog>(\.$age) { $0 }
+        let plain = ListTerms(From<Dog>(), .none, [order])
+        let sectioned = ListTerms(From<Dog>(), bySection.rule, [order])
+        #expect(plain.asksTheSame(ListTerms(From<Dog>(), .none, [order])))
+        #expect(!plain.asksTheSame(sectioned))
+        #expect(sectioned.asksTheSame(ListTerms(From<Dog>(), titled.rule, [order])))
+        let watching = ListTerms(
+            From<Dog>(), .none, [order, Watching<Dog>(\.$master ~ \.$name)])
+        #expect(!plain.asksTheSame(watching))
+        #expect(!plain.asksTheSame(ListTerms(From<Animal>(), .none, [order])))
+    }
+}
