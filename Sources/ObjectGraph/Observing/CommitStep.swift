@@ -1,3 +1,4 @@
+import Primitives
 import RecordStore
 
 /// What one commit, or several joined ones, did to the stores of a stack: everything that a
@@ -10,6 +11,21 @@ struct CommitStep: Sendable {
         /// subscriber has shows what changed.
         var snapshot: RecordSnapshot
         var content: Content
+        /// What was found out where the content does not say it.
+        private var found = FoundChanges()
+
+        init(store: AttachedStore, snapshot: RecordSnapshot, content: Content) {
+            self.store = store
+            self.snapshot = snapshot
+            self.content = content
+        }
+
+        /// What changed since a commit that a subscriber has; compared by the leaves that were
+        /// written where nobody noted it.
+        func changes(since before: RecordSnapshot) -> ChangeSet {
+            if case .changes(let changes) = content { return changes }
+            return found.changes(from: before, to: snapshot)
+        }
     }
 
     enum Content: Sendable {
@@ -17,7 +33,8 @@ struct CommitStep: Sendable {
         /// says no more than that; subscribers compare.
         case changes(ChangeSet)
         /// Any object may have changed: the commit was made elsewhere, or nothing recorded its
-        /// changes. Subscribers read everything again.
+        /// changes. Subscribers compare with the commit that they have:
+        /// ``Part/changes(since:)``.
         case unknown
         /// Nothing changed. The same commit is stored elsewhere in the file, and a reader that
         /// moves there frees the space of the former pages.
@@ -104,6 +121,23 @@ extension CommitStep.Part {
         if number > laterNumber { part.snapshot = snapshot }
         if number == laterNumber, case .relocation = content { part.snapshot = snapshot }
         return part
+    }
+}
+
+/// The last comparison of two commits: several lists of a stack ask for the same one.
+private final class FoundChanges: Sendable {
+    private let last = Mutex<(before: UInt64, after: UInt64, changes: ChangeSet)?>(nil)
+
+    func changes(from before: RecordSnapshot, to after: RecordSnapshot) -> ChangeSet {
+        last.withLock { last in
+            if let last, last.before == before.commitNumber, last.after == after.commitNumber {
+                return last.changes
+            }
+            // What cannot be read is reported by who fetches everything again.
+            let changes = (try? ChangeSet.between(before, after)) ?? .unknown
+            last = (before.commitNumber, after.commitNumber, changes)
+            return changes
+        }
     }
 }
 

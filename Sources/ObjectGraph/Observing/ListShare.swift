@@ -97,7 +97,7 @@ final class ListShare: @unchecked Sendable {
             let isSame = part.snapshot.commitNumber == before.commitNumber
             return StoreStep(
                 before: before, after: part.snapshot,
-                changes: isSame ? ChangeSet() : part.content.changes)
+                changes: isSame ? ChangeSet() : part.changes(since: before))
         }
         guard isMoved else { return }
         do {
@@ -196,11 +196,4 @@ struct ListChangeSet: Sendable {
     var before: ListContent
     var after: ListContent
     var difference: ListDifference
-}
-
-extension CommitStep.Content {
-    /// What a list has to look at when the step leads to another commit.
-    fileprivate var changes: ChangeSet {
-        if case .changes(let changes) = self { changes } else { .unknown }
-    }
 }

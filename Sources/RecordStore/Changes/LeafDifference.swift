@@ -1,0 +1,146 @@
+import PageStore
+
+extension ChangeSet {
+    /// What differs between two commits of a store, found by comparing the leaves that were written
+    /// in between: for commits of which nobody noted what they change, as those of other processes.
+    /// Unknown when the two do not have one schema.
+    ///
+    /// Exact for records. Of links it has the owners whose links differ, and may have such that got
+    /// theirs back by several commits. Costs a look at the number of each leaf of the records and
+    /// links, and reading those that were written.
+    package static func between(
+        _ before: RecordSnapshot, _ after: RecordSnapshot
+    ) throws(StoreError) -> ChangeSet {
+        guard before.commitNumber < after.commitNumber else {
+            return before.commitNumber == after.commitNumber ? ChangeSet() : .unknown
+        }
+        guard before.schema === after.schema, let old = before.view as? Snapshot,
+            let new = after.view as? Snapshot
+        else { return .unknown }
+        let comparison = LeafDifference(
+            before: before, after: after, old: old, new: new,
+            written: try new.changedPages(since: old))
+        var set = ChangeSet()
+        for root in after.schema.entities where root.superentityTag == nil {
+            set.set(try comparison.records(in: root.hierarchy), in: root.hierarchy)
+        }
+        for relationship in after.schema.relationships where !relationship.mirrorsToOne {
+            guard before.trees.links(relationship) == after.trees.links(relationship) else {
+                return .unknown
+            }
+            try comparison.addOwners(of: relationship, to: &set)
+        }
+        return set
+    }
+}
+
+/// Two commits of a store, and the pages that were written in between.
+private struct LeafDifference {
+    let before: RecordSnapshot
+    let after: RecordSnapshot
+    let old: Snapshot
+    let new: Snapshot
+    let written: ChangedPages
+
+    // MARK: Records
+
+    /// Nil when they are too many, or not to be had.
+    func records(in hierarchy: HierarchyID) throws(StoreError) -> ChangeSet.Records? {
+        let tree = after.trees.records(hierarchy)
+        guard tree == before.trees.records(hierarchy) else { return nil }
+        var (came, changed, went) = (NumberSet(), NumberSet(), NumberSet())
+        var isSmall = true
+        try new.forEachEntry(written: written, in: tree, since: old) {
+            key, earlier, later throws(StoreError) in
+            guard isSmall else { return }
+            guard key.count == 8 else { throw .corrupt(nil, "a record's key is not a number") }
+            let number = key.bigEndianUInt64(at: 0)
+            guard number <= NumberSet.numberMax else {
+                isSmall = false
+                return
+            }
+            switch (earlier, later) {
+            case (nil, _): came.append(number)
+            case (_, nil): went.append(number)
+            case (let earlier?, let later?):
+                let isSame = try isSame(earlier, later, ObjectNumber(number), hierarchy)
+                if !isSame { changed.append(number) }
+            }
+            let size = came.sizeInBytes + changed.sizeInBytes + went.sizeInBytes
+            isSmall = size <= ChangeSet.sizeInBytesMax
+        }
+        return isSmall ? ChangeSet.Records(inserted: came, updated: changed, deleted: went) : nil
+    }
+
+    /// Whether two records of a number have equal values. The bytes of properties that left their
+    /// record may have changed under a name that was free again.
+    private func isSame(
+        _ earlier: ByteView, _ later: ByteView, _ number: ObjectNumber, _ hierarchy: HierarchyID
+    ) throws(StoreError) -> Bool {
+        guard earlier == later else { return false }
+        return try after.withCheckedRow(later, number, hierarchy) { row throws(StoreError) in
+            let entity = after.schema.knownEntity(tag: row.entityTag)
+            guard entity.hasBlob(row) else { return true }
+            for offset in entity.variableOffsets
+            where row.isBlob(at: offset) && !row.isNull(at: offset) {
+                let blob = try BlobName.read(row.heapBytes(at: offset))
+                guard written.contains(blob.page) else { continue }
+                if try old.readBlob(blob) != new.readBlob(blob) { return false }
+            }
+            return true
+        }
+    }
+
+    // MARK: Links
+
+    func addOwners(
+        of relationship: RelationshipLayout, to set: inout ChangeSet
+    ) throws(StoreError) {
+        let schema = after.schema
+        var (firsts, seconds): ([UInt64], [UInt64]) = ([], [])
+        try new.forEachEntry(
+            written: written, in: after.trees.links(relationship), since: old
+        ) { key, earlier, later throws(StoreError) in
+            guard key.count == 16 else {
+                throw .corrupt(nil, "a link of \(relationship.name) is not two numbers")
+            }
+            if let earlier, let later, earlier == later { return }
+            firsts.append(key.bigEndianUInt64(at: 0))
+            seconds.append(key.bigEndianUInt64(at: 8))
+        }
+        guard !firsts.isEmpty else { return }
+        let source = schema.knownEntity(tag: relationship.sourceTag).hierarchy
+        guard relationship.kind == .toOne else {
+            // The first number is the owner's, the other one the target's or the place.
+            return set.add(
+                try others(numbers(firsts), relationship), of: relationship.id, in: source)
+        }
+        // The first number is the target's, the other one the owner's.
+        set.add(numbers(seconds), of: relationship.id, in: source)
+        guard let inverse = relationship.inverseID, schema.relationship(id: inverse).mirrorsToOne
+        else { return }
+        let destination = schema.knownEntity(tag: relationship.destinationTag).hierarchy
+        set.add(numbers(firsts), of: inverse, in: destination)
+    }
+
+    private func numbers(_ numbers: [UInt64]) -> NumberSet? {
+        guard numbers.allSatisfy({ $0 <= NumberSet.numberMax }) else { return nil }
+        return NumberSet(numbers)
+    }
+
+    /// The owners that have other links, or the same ones in another order. Links may have got
+    /// other places and lead where they did.
+    private func others(
+        _ owners: NumberSet?, _ relationship: RelationshipLayout
+    ) throws(StoreError) -> NumberSet? {
+        guard let owners, relationship.kind == .toManyOrdered else { return owners }
+        var others = NumberSet()
+        for owner in owners {
+            let links = try before.linkedNumbers(relationship, of: owner)
+            if links != (try after.linkedNumbers(relationship, of: owner)) {
+                others.append(owner.rawValue)
+            }
+        }
+        return others
+    }
+}
