@@ -110,6 +110,11 @@ struct KennelRequest {
         return stack.monitorSectionedList(chain.from, section, chain.fetchClauses)
     }
 
+    func monitor(_ transaction: UnsafeDataTransaction) -> ListMonitor<Pet> {
+        guard let section else { return transaction.monitorList(chain) }
+        return transaction.monitorSectionedList(chain.from, section, chain.fetchClauses)
+    }
+
     func publisher(_ stack: DataStack) -> ListPublisher<Pet> {
         guard let section else { return stack.publishList(chain) }
         return stack.publishList(chain.from, section, chain.fetchClauses)

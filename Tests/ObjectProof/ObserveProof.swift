@@ -7,7 +7,8 @@ import TestSupport
 /// Observes random lists over random transactions: after each step a list is what a fetch gives,
 /// each difference applied to the list before gives the list after, nothing is told too early, and
 /// completions see their own commits. Before that what commits note and how it is joined, commits
-/// that one write makes durable, and threads and observers that come and go, with a watchdog.
+/// that one write makes durable, lists of unsafe transactions, and threads and observers that come
+/// and go, with a watchdog.
 package struct ObserveProof: StoreProof {
     package private(set) var report = ProofReport()
     private let seed: UInt64
@@ -25,6 +26,8 @@ package struct ObserveProof: StoreProof {
             report.count("joined sets", try joined.run(isLong ? 200 : 10))
             let grouped = try GroupedCommits(seed: random.next())
             report.count("grouped steps", try grouped.run(isLong ? 300 : 20))
+            var edited = EditedLists(seed: random.next())
+            report.count("steps of transactions", try edited.run(isLong ? 3000 : 150))
             let rounds = ObserveRounds(seed: random.next())
             report.count("rounds of threads", try rounds.run(budget.isEndless ? 120 : 10_000))
         } catch {

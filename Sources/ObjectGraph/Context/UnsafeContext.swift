@@ -43,6 +43,10 @@ final class UnsafeContext: RecordingContext {
     private let pinID: UInt64?
     /// Nil without support for undoing.
     private(set) var history: UndoHistory?
+    /// The monitors of the transaction; nil while there are none.
+    private(set) var observers: TransactionObservers?
+    /// Grows when the transaction begins to show something else.
+    private(set) var changeCount = 0
     /// What the last freeze made, by store.
     private var lastFrozen: [ObjectIdentifier: FrozenRecords] = [:]
     /// Whether anything was handed to a scratch since then.
@@ -114,6 +118,31 @@ final class UnsafeContext: RecordingContext {
         noteTouched()
         history?.isChanged = true
         isChangedSinceFreeze = true
+        changeCount += 1
+    }
+
+    /// What tells the transaction's monitors.
+    func observed() -> TransactionObservers {
+        if let observers { return observers }
+        let made = TransactionObservers(self)
+        observers = made
+        return made
+    }
+
+    /// An object that the context no longer has, with the values of an earlier state; nil when that
+    /// had none either.
+    func goneObject(
+        _ number: ObjectNumber, in hierarchy: HierarchyID, of store: AttachedStore,
+        as reader: RecordReader
+    ) throws(StoreError) -> CoreStoreObject? {
+        let access = try changedAccess(to: store)
+        return try reader.withRow(number, in: hierarchy) { row throws(StoreError) in
+            let kind = access.kind(row.entityTag, in: self)
+            let object = make(number, kind)
+            object.row = FieldRow(try reader.ownedCopy(of: row, kind.entity))
+            object.apply(.delete)
+            return object
+        }
     }
 
     private func noteTouched() {
@@ -171,6 +200,7 @@ final class UnsafeContext: RecordingContext {
         }
         changes.replaceDenials(state.denials)
         isChangedSinceFreeze = true
+        changeCount += 1
         withExtendedLifetime(held) {}
     }
 
@@ -287,6 +317,7 @@ final class UnsafeContext: RecordingContext {
         let isLast = committed.allSatisfy { lastFrozen[$0.key] === $0.value }
         if isChangedSinceFreeze || !isLast { rest = try freeze().since(committed) }
         let denials = changes.denials
+        changeCount += 1
         try reset(to: bases)
         if let rest {
             var merge = ChangeMerge(rest, into: self, over: bases)

@@ -127,10 +127,11 @@ extension DataStack {
     // MARK: Making
 
     private func monitor<O>(_ terms: ListTerms) -> ListMonitor<O> {
-        let monitor = ListMonitor<O>(ListFeed(self, terms))
+        let feed = ListFeed(self, terms)
+        let monitor = ListMonitor<O>(feed)
         begin(monitor)
         // What went wrong is logged; the list is empty until a refetch.
-        try? monitor.feed.fetch()
+        try? feed.fetch()
         return monitor
     }
 

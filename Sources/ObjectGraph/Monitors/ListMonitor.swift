@@ -1,14 +1,15 @@
 import Query
 
 /// A list of objects that follows every commit, and tells its observers what changed:
-/// ``DataStack/monitorList(_:_:)-(From<O>,[any FetchClause])``.
+/// ``DataStack/monitorList(_:_:)-(From<O>,[any FetchClause])``. Or one of an unsafe transaction,
+/// which tells what the transaction changed.
 ///
-/// It is used where the stack's view lives. What a commit changes in the list costs time, not what
-/// the list holds; objects are made when they are asked for.
+/// It is used where the stack's view lives, or where the transaction is. What a commit changes in
+/// the list costs time, not what the list holds; objects are made when they are asked for.
 public final class ListMonitor<O: DynamicObject>: Hashable {
     public typealias ObjectType = O
 
-    let feed: ListFeed
+    let feed: any MonitoredList
     /// Data of the program's own.
     public let userInfo = UserInfo()
     var observers: [ListObserverEntry<O>] = []
@@ -19,17 +20,19 @@ public final class ListMonitor<O: DynamicObject>: Hashable {
     /// Whether a refetch is under way, and with which identifier it ends.
     private var refetching: (sourceIdentifier: Any?, Void)?
 
-    init(_ feed: ListFeed) { self.feed = feed }
+    init(_ feed: any MonitoredList) { self.feed = feed }
 
-    deinit { feed.link.object?.observers.remove(self) }
+    deinit {
+        feed.link.object?.observers.remove(self)
+        (feed as? TransactionList)?.observers?.remove(self)
+    }
 
     /// The list as the view shows it.
     var content: ListContent { feed.content }
 
     func checkExecutor() {
         Log.assert(
-            feed.link.object?.viewExecutor.isCurrent ?? true,
-            "a monitor is used from where the stack's view lives")
+            feed.isUsedByCaller, "a monitor is used from where the stack's view lives")
     }
 
     public static func == (left: ListMonitor, right: ListMonitor) -> Bool { left === right }
@@ -55,10 +58,9 @@ public final class ListMonitor<O: DynamicObject>: Hashable {
     }
 
     private func refetch(_ terms: ListTerms, _ sourceIdentifier: Any?) {
-        guard let stack = feed.link.object else { return }
         let isFirst = refetching == nil
         refetching = (sourceIdentifier, ())
-        stack.whenIdle { [weak self] in
+        feed.whenIdle { [weak self] in
             guard let self else { return }
             if isFirst { for observer in observers { observer.tell(self, .willRefetch, nil) } }
             feed.fetchLater(terms) { [weak self] in self?.endRefetch() }
@@ -76,25 +78,56 @@ public final class ListMonitor<O: DynamicObject>: Hashable {
 
 extension ListMonitor: ViewParticipant {
     func prepare(_ delivery: Delivery) -> Bool {
-        change = feed.change(in: delivery)
+        change = (feed as? ListFeed)?.change(in: delivery)
         return change != nil
     }
 
-    func tellBefore(_ delivery: Delivery) {
-        told = observers
-        for observer in told { observer.tell(self, .willChange, delivery.sourceIdentifier) }
+    func tellBefore(_ delivery: Delivery) { tellBefore(delivery.sourceIdentifier) }
+
+    func keepOld(_ delivery: Delivery) { keepDeleted() }
+
+    func tellChanges(_ delivery: Delivery) { tellChanges(delivery.sourceIdentifier) }
+
+    func tellAfter(_ delivery: Delivery) { tellAfter(delivery.sourceIdentifier) }
+
+    func storesChanged() {
+        if (feed as? ListFeed)?.hasOtherStores == true { refetch(feed.terms, nil) }
+    }
+}
+
+extension ListMonitor: TransactionParticipant {
+    func prepare(_ delivery: TransactionDelivery) -> Bool {
+        change = (feed as? TransactionList)?.change(in: delivery)
+        return change != nil
     }
 
-    func keepOld(_ delivery: Delivery) {
+    func tellBefore(_ delivery: TransactionDelivery) { tellBefore(delivery.sourceIdentifier) }
+
+    func show(_ delivery: TransactionDelivery) {
+        keepDeleted()
+        if let change { (feed as? TransactionList)?.show(change) }
+    }
+
+    func tellChanges(_ delivery: TransactionDelivery) { tellChanges(delivery.sourceIdentifier) }
+
+    func tellAfter(_ delivery: TransactionDelivery) { tellAfter(delivery.sourceIdentifier) }
+}
+
+extension ListMonitor {
+    private func tellBefore(_ identifier: Any?) {
+        told = observers
+        for observer in told { observer.tell(self, .willChange, identifier) }
+    }
+
+    private func keepDeleted() {
         guard let change, told.contains(where: { $0.object != nil }) else { return }
         deleted = change.difference.deletions.map { object(at: $0, in: change.before) }
         // They keep their last values once the view has moved.
         for case let object as CoreStoreObject in deleted { object.loadRow() }
     }
 
-    func tellChanges(_ delivery: Delivery) {
+    private func tellChanges(_ identifier: Any?) {
         guard let change else { return }
-        let identifier = delivery.sourceIdentifier
         let difference = change.difference
         tellSections(difference.insertedSections, change.after) { observer, info, index in
             observer.section?(self, .inserted(info, index), identifier)
@@ -105,14 +138,10 @@ extension ListMonitor: ViewParticipant {
         }
     }
 
-    func tellAfter(_ delivery: Delivery) {
+    private func tellAfter(_ identifier: Any?) {
         let observers = told
         (told, deleted, change) = ([], [], nil)
-        for observer in observers { observer.tell(self, .didChange, delivery.sourceIdentifier) }
-    }
-
-    func storesChanged() {
-        if feed.hasOtherStores { refetch(feed.terms, nil) }
+        for observer in observers { observer.tell(self, .didChange, identifier) }
     }
 
     private func tellSections(

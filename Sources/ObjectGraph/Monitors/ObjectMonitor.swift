@@ -3,12 +3,15 @@ import RecordStore
 /// An object whose changes are told by property: ``DataStack/monitorObject(_:)``, and with changes
 /// of objects that it is related to: ``DataStack/monitorObject(_:watching:)-([Watching<O>])``.
 ///
-/// It is used where the stack's view lives, and keeps neither the object nor its observers alive.
+/// Or one of an unsafe transaction. It is used where the stack's view lives, or where the
+/// transaction is, and keeps neither the object nor its observers alive.
 public final class ObjectMonitor<O: DynamicObject>: Hashable {
     public typealias ObjectType = O
 
     private let watch: ObjectWatch
     private let link: WeakLink<DataStack>
+    /// Nil for an object of the view.
+    private let edited: EditedWatch?
     /// Data of the program's own.
     public let userInfo = UserInfo()
     private var observers: [ObjectObserverEntry<O>] = []
@@ -20,15 +23,26 @@ public final class ObjectMonitor<O: DynamicObject>: Hashable {
     private var told: [ObjectObserverEntry<O>] = []
     private var observed: O?
 
-    init(_ id: NSManagedObjectID, _ paths: [[String]], _ stack: DataStack) {
+    /// - Parameter context: of the transaction that has the object; nil for one of the view.
+    init(
+        _ id: NSManagedObjectID, _ paths: [[String]], _ stack: DataStack,
+        in context: UnsafeContext? = nil
+    ) {
         watch = ObjectWatch(id, paths, stack)
         link = stack.link
+        edited = context.map { EditedWatch(id, stack, $0) }
     }
 
-    deinit { link.object?.observers.remove(self) }
+    deinit {
+        link.object?.observers.remove(self)
+        edited?.context?.observers?.remove(self)
+    }
 
     /// The object; nil when it was deleted.
-    public var object: O? { isGone ? nil : link.object?.fetchExisting(watch.id) }
+    public var object: O? {
+        if let edited { return edited.context?.source?.fetchExisting(watch.id) }
+        return isGone ? nil : link.object?.fetchExisting(watch.id)
+    }
 
     /// Whether the object was deleted, or is not there for another reason.
     public var isObjectDeleted: Bool { object == nil }
@@ -53,7 +67,7 @@ public final class ObjectMonitor<O: DynamicObject>: Hashable {
     /// Removes an observer. It is told nothing more.
     public func removeObserver<U: ObjectObserver>(_ observer: U) where U.ObjectEntityType == O {
         Log.assert(
-            link.object?.viewExecutor.isCurrent ?? true,
+            edited != nil || link.object?.viewExecutor.isCurrent ?? true,
             "a monitor is used from where the stack's view lives")
         for entry in observers where entry.observer === observer { entry.end() }
         observers.removeAll { $0.observer == nil }
@@ -72,12 +86,7 @@ extension ObjectMonitor: ViewParticipant {
         return fate != .none
     }
 
-    func tellBefore(_ delivery: Delivery) {
-        told = observers
-        guard !told.isEmpty, let object else { return }
-        observed = object
-        for observer in told { observer.tell(self, .willUpdate(object), delivery.sourceIdentifier) }
-    }
+    func tellBefore(_ delivery: Delivery) { tellBefore(object, delivery.sourceIdentifier) }
 
     func keepOld(_ delivery: Delivery) {
         if fate == .deleted {
@@ -86,12 +95,93 @@ extension ObjectMonitor: ViewParticipant {
         }
     }
 
-    func tellChanges(_ delivery: Delivery) {
+    func tellChanges(_ delivery: Delivery) { tellChanges(delivery.sourceIdentifier) }
+
+    private func tellBefore(_ object: O?, _ identifier: Any?) {
+        told = observers
+        guard !told.isEmpty, let object else { return }
+        observed = object
+        for observer in told { observer.tell(self, .willUpdate(object), identifier) }
+    }
+
+    private func tellChanges(_ identifier: Any?) {
         let (observers, object) = (told, observed)
         (told, observed) = ([], nil)
         guard let object else { return }
         let event: ObjectEvent<O> =
             fate == .deleted ? .didDelete(object) : .didUpdate(object, names)
-        for observer in observers { observer.tell(self, event, delivery.sourceIdentifier) }
+        for observer in observers { observer.tell(self, event, identifier) }
+    }
+}
+
+extension ObjectMonitor: TransactionParticipant {
+    func prepare(_ delivery: TransactionDelivery) -> Bool {
+        (fate, names) = edited?.fate(in: delivery) ?? (.none, [])
+        return fate != .none
+    }
+
+    func tellBefore(_ delivery: TransactionDelivery) {
+        // One that was deleted is no longer found.
+        tellBefore(edited?.liveObject as? O, delivery.sourceIdentifier)
+    }
+
+    func show(_ delivery: TransactionDelivery) {}
+
+    func tellChanges(_ delivery: TransactionDelivery) { tellChanges(delivery.sourceIdentifier) }
+
+    func tellAfter(_ delivery: TransactionDelivery) {}
+}
+
+/// An object of an unsafe transaction that is observed.
+private final class EditedWatch {
+    private let id: NSManagedObjectID
+    private let store: AttachedStore?
+    private(set) weak var context: UnsafeContext?
+    /// What was told last.
+    private var before: RecordReader?
+
+    init(_ id: NSManagedObjectID, _ stack: DataStack, _ context: UnsafeContext) {
+        self.id = id
+        self.context = context
+        store = stack.store(id.storeID)
+        do throws(StoreError) {
+            if let store { before = try context.frozen(store) }
+        } catch {
+            context.fail(error, "an object to be observed could not be read.")
+        }
+    }
+
+    /// The object, also after its deletion; nil when it is not there and nobody has it.
+    var liveObject: CoreStoreObject? {
+        guard let store, let context else { return nil }
+        if let known = context.registered(id.number, in: id.entity.hierarchy, of: store) {
+            return known
+        }
+        return try? context.object(id.number, in: id.entity.hierarchy, of: store)
+    }
+
+    /// What differs since the last call.
+    func fate(
+        in delivery: TransactionDelivery
+    ) -> (fate: Delivery.Fate, names: Set<KeyPathString>) {
+        guard let store, let before else { return (.none, []) }
+        do throws(StoreError) {
+            let after = try delivery.reader(of: store)
+            self.before = after
+            let wasThere = try before.contains(id.number, in: id.entity.hierarchy)
+            switch (wasThere, try after.contains(id.number, in: id.entity.hierarchy)) {
+            case (false, false): return (.none, [])
+            case (true, false): return (.deleted, [])
+            case (false, true):
+                let relationships = id.entity.relationships.map(\.name)
+                return (.updated, Set(id.entity.fields.map(\.name) + relationships))
+            case (true, true):
+                let names = try RecordDifference(id.entity, before, after).names(of: id.number)
+                return (names.isEmpty ? .none : .updated, names)
+            }
+        } catch {
+            Log.error(CoreStoreError(error), "an observed object could not be compared.")
+            return (.none, [])
+        }
     }
 }

@@ -32,8 +32,28 @@ struct ListTerms {
     }
 }
 
+/// The list that a monitor has, of a stack's view or of a transaction.
+protocol MonitoredList: AnyObject {
+    var link: WeakLink<DataStack> { get }
+    var terms: ListTerms { get }
+    var content: ListContent { get }
+    /// What the IDs of each store's objects share.
+    var homes: [StoreEntity] { get }
+    /// Whether the caller is where the list is used, as far as that is known.
+    var isUsedByCaller: Bool { get }
+
+    func object(_ item: ListItem) -> CoreStoreObject
+    /// The index of an object; nil when it is not in the list.
+    func index(of id: NSManagedObjectID) -> Int?
+    /// Calls back when no change is being told.
+    func whenIdle(_ work: @escaping () -> Void)
+    /// Fetches other terms, and calls back when the list shows them; of several calls that are
+    /// under way the last one does.
+    func fetchLater(_ terms: ListTerms, _ done: @escaping () -> Void)
+}
+
 /// The list that a monitor or a publisher has. Used where the view lives.
-final class ListFeed {
+final class ListFeed: MonitoredList {
     let link: WeakLink<DataStack>
     private(set) var terms: ListTerms
     /// Nil when no attached store has the entity, or when the list could not be fetched.
@@ -48,10 +68,14 @@ final class ListFeed {
     /// The list as the view shows it.
     var content: ListContent { share?.shown ?? Self.empty(terms.section) }
 
-    private static func empty(_ section: SectionRule) -> ListContent {
+    static func empty(_ section: SectionRule) -> ListContent {
         ListContent(
             tree: CountedTree(), names: section.hasSections ? SectionNames() : nil, lineage: 0)
     }
+
+    var isUsedByCaller: Bool { link.object?.viewExecutor.isCurrent ?? true }
+
+    func whenIdle(_ work: @escaping () -> Void) { link.object?.whenIdle(work) }
 
     func change(in delivery: Delivery) -> ListChangeSet? {
         share?.change(in: delivery)
@@ -68,8 +92,7 @@ final class ListFeed {
         self.terms = terms
     }
 
-    /// Fetches in the background, and shows the new list when that is done. Of several calls that
-    /// are under way the last counts.
+    /// Fetches in the background.
     func fetchLater(_ terms: ListTerms, _ done: @escaping () -> Void) {
         guard let stack = link.object else { return }
         pending += 1
@@ -126,10 +149,8 @@ final class ListFeed {
         return entity
     }
 
-    /// What the IDs of each store's objects share.
     var homes: [StoreEntity] { (share?.stores ?? []).map { $0.home(of: entity($0)) } }
 
-    /// The index of an object; nil when it is not in the list.
     func index(of id: NSManagedObjectID) -> Int? {
         guard let share, let stack = link.object,
             let store = share.stores.firstIndex(where: { $0.id == id.storeID }),

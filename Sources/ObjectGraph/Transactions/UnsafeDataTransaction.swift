@@ -12,7 +12,7 @@ import RecordStore
 /// Use a transaction and its objects on one thread at a time: seeing to that is the program's part,
 /// hence the name.
 public final class UnsafeDataTransaction: BaseDataTransaction, @unchecked Sendable {
-    private let changing: UnsafeContext
+    let changing: UnsafeContext
     private let line = CommitLine()
     /// The transaction around this one.
     private var parent: UnsafeDataTransaction?
@@ -63,6 +63,9 @@ public final class UnsafeDataTransaction: BaseDataTransaction, @unchecked Sendab
             changing.fail(error, message)
         }
     }
+
+    /// Tells the transaction's monitors what changed.
+    private func tellObservers() { changing.observers?.tell(sourceIdentifier) }
 
     // MARK: Committing
 
@@ -117,6 +120,7 @@ public final class UnsafeDataTransaction: BaseDataTransaction, @unchecked Sendab
         }
         try outcome.get()
         takeOver()
+        tellObservers()
         if stack.viewExecutor.isCurrent { stack.deliver() } else { stack.viewSteps.announce() }
     }
 
@@ -129,6 +133,7 @@ public final class UnsafeDataTransaction: BaseDataTransaction, @unchecked Sendab
         } catch {
             throw Self.reported(CoreStoreError(error))
         }
+        tellObservers()
         do throws(CoreStoreError) {
             try changing.validateDenials()
         } catch {
@@ -140,6 +145,7 @@ public final class UnsafeDataTransaction: BaseDataTransaction, @unchecked Sendab
                 nestedConflicts = try parent.merge(changes)
                 try changing.move(
                     to: try parent.frozenStates(of: changes), committed: changes.states)
+                parent.tellObservers()
             } else {
                 line.begin()
             }
@@ -180,12 +186,14 @@ public final class UnsafeDataTransaction: BaseDataTransaction, @unchecked Sendab
 
     // MARK: Groups and undoing
 
-    /// Ends a group of changes, which ``undo()`` takes back at once. Nothing is stored.
+    /// Ends a group of changes, which ``undo()`` takes back at once, and has the transaction's
+    /// monitors tell them. Nothing is stored.
     public func flush() {
         checkOpen()
         attempt("the changes of a transaction could not be flushed.") { () throws(StoreError) in
             try changing.endGroup()
         }
+        tellObservers()
     }
 
     /// The same after a closure; not when that throws.
@@ -200,6 +208,7 @@ public final class UnsafeDataTransaction: BaseDataTransaction, @unchecked Sendab
         attempt("the changes of a transaction could not be taken back.") { () throws(StoreError) in
             try changing.rollBack()
         }
+        tellObservers()
     }
 
     /// Whether there is a group of changes to take back. Commits and ``rollback()`` end what can be
@@ -233,6 +242,7 @@ public final class UnsafeDataTransaction: BaseDataTransaction, @unchecked Sendab
         attempt("changes could not be undone.") { () throws(StoreError) in
             _ = try changing.goBack(redoes: redoes)
         }
+        tellObservers()
     }
 
     // MARK: Nesting

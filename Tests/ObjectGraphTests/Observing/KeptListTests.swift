@@ -31,7 +31,7 @@ import Testing
 
     @Test func `a publisher is shown as it is, and a list of another stack is another`() throws {
         let (stack, queue) = try Zoo.stack()
-        try queue.sync {
+        queue.sync {
             let kept = KeptList<Dog>()
             let own = stack.publishList(From<Dog>().orderBy(.ascending(\.$age)))
             let made = kept.publisher(of: source(stack, age: 1))

@@ -1,0 +1,141 @@
+import Query
+import RecordStore
+
+/// The list of a monitor of an unsafe transaction: what the transaction has, with its changes.
+/// After changes it is fetched again and compared.
+final class TransactionList: MonitoredList {
+    /// What the list is at one state of the transaction.
+    private struct Shown {
+        var content: ListContent
+        var stores: [AttachedStore] = []
+        /// One for each store.
+        var readers: [RecordReader] = []
+        var lookup: ListLookup?
+    }
+
+    let link: WeakLink<DataStack>
+    private(set) var terms: ListTerms
+    private weak var context: UnsafeContext?
+    /// Nil when no attached store has the entity, or when the list could not be fetched.
+    private var list: LiveList?
+    /// What the list has been compared with last.
+    private var readers: [RecordReader] = []
+    private var shown: Shown
+
+    init(_ context: UnsafeContext, _ link: WeakLink<DataStack>, _ terms: ListTerms) {
+        self.context = context
+        self.link = link
+        self.terms = terms
+        shown = Shown(content: ListFeed.empty(terms.section))
+    }
+
+    var observers: TransactionObservers? { context?.observers }
+    var content: ListContent { shown.content }
+    var homes: [StoreEntity] { shown.stores.map { $0.home(of: entity($0)) } }
+    /// A transaction does not know which thread the program uses it on.
+    var isUsedByCaller: Bool { true }
+
+    private func entity(_ store: AttachedStore) -> EntityLayout {
+        guard let entity = store.entities[ObjectIdentifier(terms.type)] else {
+            Log.abort("a store of a list has no entity of \(terms.type)")
+        }
+        return entity
+    }
+
+    // MARK: Fetching
+
+    /// Fetches while the caller waits; the list stays when this throws.
+    func fetch(_ terms: ListTerms) throws {
+        guard let context, !context.hasEnded, let stack = link.object else { return }
+        let stores = stack.stores(for: terms.type, in: terms.configurations)
+        self.terms = terms
+        guard let first = stores.first, let entity = first.entities[ObjectIdentifier(terms.type)]
+        else {
+            (list, shown) = (nil, Shown(content: ListFeed.empty(terms.section)))
+            return
+        }
+        let readers: [RecordReader] = try stores.map { try context.frozen($0) }
+        let request = ListRequest(
+            entity.name, terms.fetch,
+            section: terms.section.section(of: terms.type, in: stores, stack),
+            watchedPaths: terms.watchedPaths)
+        let list = try LiveList(request, in: zip(stores, readers).map { ($0.id, $1) })
+        (self.list, self.readers) = (list, readers)
+        shown = Shown(
+            content: list.content, stores: stores, readers: readers, lookup: list.lookup)
+    }
+
+    /// Fetches at once: the transaction has one thread.
+    func fetchLater(_ terms: ListTerms, _ done: @escaping () -> Void) {
+        do {
+            try fetch(terms)
+        } catch {
+            Log.error(CoreStoreError(error), "a list to be observed could not be fetched.")
+        }
+        done()
+    }
+
+    func whenIdle(_ work: @escaping () -> Void) {
+        if let observers { observers.whenIdle(work) } else { work() }
+    }
+
+    // MARK: Changes
+
+    /// What differs since the last call; nil when nothing does. The list shows it after
+    /// ``show(_:)``.
+    func change(in delivery: TransactionDelivery) -> ListChangeSet? {
+        guard list != nil else { return nil }
+        do {
+            let after = try shown.stores.map { try delivery.reader(of: $0) }
+            let steps = zip(readers, after).map {
+                StoreStep(before: $0, after: $1, changes: .unknown)
+            }
+            readers = after
+            let difference = try list?.take(steps)
+            guard let list, let difference, !difference.isEmpty else { return nil }
+            return ListChangeSet(
+                before: shown.content, after: list.content, difference: difference)
+        } catch {
+            // The content stays, and the next call makes up for this one.
+            Log.error(CoreStoreError(error), "an observed list could not be kept up to date.")
+            return nil
+        }
+    }
+
+    func show(_ change: ListChangeSet) {
+        shown.content = change.after
+        (shown.readers, shown.lookup) = (readers, list?.lookup)
+    }
+
+    // MARK: Objects
+
+    func object(_ item: ListItem) -> CoreStoreObject {
+        guard let context, !context.hasEnded, shown.stores.indices.contains(item.store) else {
+            Log.abort("the transaction of an observed list has ended")
+        }
+        let store = shown.stores[item.store]
+        let hierarchy = entity(store).hierarchy
+        if let known = context.registered(item.number, in: hierarchy, of: store) { return known }
+        do throws(StoreError) {
+            if let object = try context.object(item.number, in: hierarchy, of: store) {
+                return object
+            }
+            if let object = try context.goneObject(
+                item.number, in: hierarchy, of: store, as: shown.readers[item.store])
+            {
+                return object
+            }
+        } catch {
+            context.fail(error, "an object of an observed list cannot be read.")
+        }
+        return context.detached(entity(store), in: store)
+    }
+
+    func index(of id: NSManagedObjectID) -> Int? {
+        guard let store = shown.stores.firstIndex(where: { $0.id == id.storeID }),
+            id.hierarchy == entity(shown.stores[store]).hierarchy,
+            let item = ListItem(id.number, store: store)
+        else { return nil }
+        return try? shown.lookup?.index(of: item, in: shown.content, shown.readers)
+    }
+}

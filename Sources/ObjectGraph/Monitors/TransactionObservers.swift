@@ -1,0 +1,104 @@
+import RecordStore
+
+/// What takes part when an unsafe transaction tells what it changed: its monitors. All calls come
+/// from the thread that uses the transaction.
+protocol TransactionParticipant: AnyObject {
+    /// Finds out what differs in what is observed; false when that is nothing.
+    func prepare(_ delivery: TransactionDelivery) -> Bool
+    /// Tells observers that something changed which the monitor does not show yet.
+    func tellBefore(_ delivery: TransactionDelivery)
+    /// Moves to what the transaction has. No code of the program may run.
+    func show(_ delivery: TransactionDelivery)
+    /// Tells observers what has changed.
+    func tellChanges(_ delivery: TransactionDelivery)
+    /// Tells observers that all changes were told.
+    func tellAfter(_ delivery: TransactionDelivery)
+}
+
+/// What an unsafe transaction has, on its way to those who observe it.
+final class TransactionDelivery {
+    let context: UnsafeContext
+    let sourceIdentifier: Any?
+    private var readers: [ObjectIdentifier: RecordReader] = [:]
+
+    init(_ context: UnsafeContext, _ sourceIdentifier: Any?) {
+        self.context = context
+        self.sourceIdentifier = sourceIdentifier
+    }
+
+    /// The records of a store with all changes, which later changes leave as they are.
+    func reader(of store: AttachedStore) throws(StoreError) -> RecordReader {
+        if let known = readers[ObjectIdentifier(store)] { return known }
+        let reader = try context.frozen(store)
+        readers[ObjectIdentifier(store)] = reader
+        return reader
+    }
+}
+
+/// The participants of one unsafe transaction, in the order in which they came. It keeps none of
+/// them alive.
+final class TransactionObservers: @unchecked Sendable {
+    private struct Entry {
+        weak var participant: (any TransactionParticipant)?
+        let name: ObjectIdentifier
+    }
+
+    /// Any thread may drop the last reference to a monitor.
+    private let lock = NSLock()
+    private var entries: [Entry] = []
+    private weak var context: UnsafeContext?
+    private var toldCount = 0
+    private var isTelling = false
+    /// Whether there is more to tell, of changes that a callback made.
+    private var isDue = false
+    private var waiting: [() -> Void] = []
+
+    init(_ context: UnsafeContext) {
+        self.context = context
+        toldCount = context.changeCount
+    }
+
+    func add(_ participant: any TransactionParticipant) {
+        let entry = Entry(participant: participant, name: ObjectIdentifier(participant))
+        lock.withLock { entries.append(entry) }
+    }
+
+    func remove(_ participant: any TransactionParticipant) {
+        let name = ObjectIdentifier(participant)
+        lock.withLock { entries.removeAll { $0.name == name } }
+    }
+
+    /// Calls back when nothing is being told.
+    func whenIdle(_ work: @escaping () -> Void) {
+        if isTelling { waiting.append(work) } else { work() }
+    }
+
+    /// Tells what changed since the last call. A call from a callback is made up for when all was
+    /// told.
+    func tell(_ sourceIdentifier: Any?) {
+        isDue = true
+        guard !isTelling else { return }
+        isTelling = true
+        while isDue {
+            isDue = false
+            tellOnce(sourceIdentifier)
+            let next = waiting
+            waiting = []
+            for work in next { work() }
+        }
+        isTelling = false
+    }
+
+    private func tellOnce(_ sourceIdentifier: Any?) {
+        guard let context, !context.hasEnded, context.changeCount != toldCount else { return }
+        toldCount = context.changeCount
+        let delivery = TransactionDelivery(context, sourceIdentifier)
+        let concerned = lock.withLock { entries }.compactMap(\.participant).filter {
+            $0.prepare(delivery)
+        }
+        for participant in concerned { participant.tellBefore(delivery) }
+        for participant in concerned { participant.show(delivery) }
+        for participant in concerned { participant.tellChanges(delivery) }
+        for participant in concerned { participant.tellAfter(delivery) }
+    }
+}

@@ -1,0 +1,201 @@
+import ObjectProof
+import TestSupport
+import Testing
+
+@testable import ObjectGraph
+
+/// Lists and objects of unsafe transactions that are observed.
+@Suite(.timeLimit(.minutes(hangMinutes))) struct TransactionMonitorTests {
+    private let chain = From<Dog>().where(\.$age > 1).orderBy(.ascending(\.$age))
+
+    /// Dogs of ages 1 to 3, called by their ages.
+    private func stack() throws -> (DataStack, DispatchQueue) {
+        let (stack, queue) = try Zoo.stack()
+        try stack.perform(synchronous: { transaction in
+            for age in 1...3 {
+                let dog = transaction.create(Into<Dog>())
+                (dog.age, dog.nickname) = (age, "n\(age)")
+            }
+        })
+        return (stack, queue)
+    }
+
+    private func recorder() -> ListRecorder<Dog> { ListRecorder { $0.nickname ?? "-" } }
+
+    private func dogs(_ transaction: UnsafeDataTransaction) throws -> [Dog] {
+        try transaction.fetchAll(From<Dog>().orderBy(.ascending(\.$nickname)))
+    }
+
+    @Test func `a list tells at flush, undo, redo and rollback, and a fetch tells nothing`() throws
+    {
+        let transaction = try stack().0.beginUnsafe(supportsUndo: true, sourceIdentifier: "mine")
+        let monitor = transaction.monitorList(chain)
+        let recorder = recorder()
+        monitor.addObserver(recorder)
+        let dogs = try dogs(transaction)
+        #expect(monitor.objectsInAllSections() == [dogs[1], dogs[2]])
+
+        dogs[0].age = 9
+        transaction.delete(dogs[1])
+        let new = transaction.create(Into<Dog>())
+        (new.age, new.nickname) = (2, "new")
+        #expect(try transaction.fetchCount(chain) == 3)
+        #expect(recorder.takeEvents().isEmpty && monitor.numberOfObjects() == 2)
+        transaction.flush()
+        #expect(
+            recorder.takeEvents() == ["will mine", "-n2 0.0", "+new 0.0", "+n1 0.2", "did"])
+        #expect(monitor.objectsInAllSections() == [new, dogs[2], dogs[0]])
+        #expect(monitor.index(of: dogs[0]) == 2 && monitor.index(of: dogs[1]) == nil)
+
+        transaction.undo()
+        #expect(
+            recorder.takeEvents() == ["will mine", "-new 0.0", "-n1 0.2", "+n2 0.0", "did"])
+        transaction.redo()
+        #expect(
+            recorder.takeEvents() == ["will mine", "-n2 0.0", "+new 0.0", "+n1 0.2", "did"])
+        dogs[2].color = "red"
+        transaction.flush()
+        #expect(recorder.takeEvents() == ["will mine", "=n3 0.1", "did"])
+        transaction.rollback()
+        #expect(
+            recorder.takeEvents() == [
+                "will mine", "-new 0.0", "-n1 0.2", "+n2 0.0", "=n3 0.1", "did",
+            ])
+        transaction.flush()
+        #expect(recorder.takeEvents().isEmpty)
+    }
+
+    @Test func `an object that nobody had is told with its last values when it is gone`() throws {
+        let transaction = try stack().0.beginUnsafe(supportsUndo: true)
+        let monitor = transaction.monitorList(chain)
+        let recorder = recorder()
+        monitor.addObserver(recorder)
+        for _ in 0..<1 {
+            let new = transaction.create(Into<Dog>())
+            (new.age, new.nickname) = (5, "new")
+        }
+        transaction.flush()
+        _ = recorder.takeEvents()
+        transaction.undo()
+        #expect(recorder.takeEvents() == ["will", "-new 0.2", "did"])
+        transaction.redo()
+        #expect(recorder.takeEvents() == ["will", "+new 0.2", "did"])
+        #expect(monitor[2].nickname == "new" && !monitor[2].isDeleted)
+    }
+
+    @Test func `sections, and clauses given anew`() throws {
+        let transaction = try stack().0.beginUnsafe()
+        let monitor = transaction.monitorSectionedList(
+            From<Dog>().sectionBy(\.$age).orderBy(.ascending(\.$age)))
+        let recorder = recorder()
+        monitor.addObserver(recorder)
+        try dogs(transaction)[0].age = 3
+        transaction.flush()
+        #expect(recorder.takeEvents() == ["will", "~n1 0.0>1.0", "-[1] 0", "did"])
+        #expect(monitor.sections().map(\.name) == ["2", "3"])
+        monitor.refetch(
+            Where<Dog>(\.$age > 2), OrderBy<Dog>(.ascending(\.$age)), sourceIdentifier: "again")
+        #expect(recorder.takeEvents() == ["willRefetch", "didRefetch again"])
+        #expect(!monitor.isPendingRefetch && monitor.sections().map(\.name) == ["3"])
+        transaction.monitorList(
+            createAsynchronously: { #expect($0.numberOfObjects() == 3) },
+            From<Dog>().orderBy(.ascending(\.$age)))
+    }
+
+    @Test func `a commit tells the transaction's changes, then what others have committed`() throws
+    {
+        let (stack, _) = try stack()
+        let transaction = stack.beginUnsafe()
+        let monitor = transaction.monitorList(chain)
+        let recorder = recorder()
+        monitor.addObserver(recorder)
+        try stack.perform(synchronous: { other in
+            let dog = other.create(Into<Dog>())
+            (dog.age, dog.nickname) = (7, "other")
+        })
+        try dogs(transaction)[0].age = 8
+        #expect(recorder.takeEvents().isEmpty)
+        try transaction.commitAndWait()
+        #expect(
+            recorder.takeEvents() == [
+                "will", "+n1 0.2", "did", "will", "+other 0.2", "did",
+            ])
+        #expect(monitor.objectsInAllSections() == (try transaction.fetchAll(chain)))
+    }
+
+    @Test func `a commit of a nested transaction is told by the one around it`() throws {
+        let transaction = try stack().0.beginUnsafe()
+        let (monitor, recorder) = (transaction.monitorList(chain), recorder())
+        monitor.addObserver(recorder)
+        let nested = transaction.beginUnsafe()
+        try dogs(nested)[0].age = 4
+        nested.flush()
+        #expect(recorder.takeEvents().isEmpty)
+        try nested.commitAndWait()
+        #expect(recorder.takeEvents() == ["will", "+n1 0.2", "did"])
+    }
+
+    @Test func `changes of a callback are told after those that it was told`() throws {
+        let transaction = try stack().0.beginUnsafe()
+        let (monitor, recorder) = (transaction.monitorList(chain), recorder())
+        monitor.addObserver(recorder)
+        let dogs = try dogs(transaction)
+        recorder.onEvent = { event, _ in
+            guard event == "did", dogs[1].age == 2 else { return }
+            dogs[1].age = 6
+            transaction.flush()
+        }
+        dogs[0].age = 4
+        transaction.flush()
+        #expect(
+            recorder.takeEvents() == [
+                "will", "+n1 0.2", "did", "will", "~n2 0.0>0.2", "did",
+            ])
+    }
+
+    @Test func `an object tells which of its properties differ, and comes back by undoing`() throws
+    {
+        let transaction = try stack().0.beginUnsafe(supportsUndo: true)
+        let dog = try dogs(transaction)[0]
+        let monitor = transaction.monitorObject(dog)
+        let recorder = ObjectRecorder<Dog> { "\($0.age)" }
+        monitor.addObserver(recorder)
+        dog.age = 5
+        dog.master = transaction.create(Into<Person>())
+        #expect(recorder.takeEvents().isEmpty)
+        transaction.flush()
+        #expect(recorder.takeEvents() == ["will 5", "did 5 age,master"])
+        transaction.undo()
+        #expect(recorder.takeEvents() == ["will 1", "did 1 age,master"])
+        transaction.delete(dog)
+        transaction.flush()
+        #expect(recorder.takeEvents() == ["will 1", "deleted 1"])
+        #expect(monitor.object == nil && monitor.isObjectDeleted)
+        transaction.undo()
+        let events = recorder.takeEvents()
+        #expect(events.count == 2 && events.first == "will 1")
+        #expect(monitor.object === dog && !monitor.isObjectDeleted)
+    }
+
+    @Test func `monitors keep no transaction, and outlive it`() throws {
+        let (stack, _) = try stack()
+        var transaction: UnsafeDataTransaction? = stack.beginUnsafe()
+        weak let observed = transaction
+        let monitor = try #require(transaction?.monitorList(chain))
+        let recorder = recorder()
+        monitor.addObserver(recorder)
+        transaction = nil
+        #expect(observed == nil)
+        #expect(monitor.numberOfObjects() == 2)
+        monitor.refetch(OrderBy<Dog>(.ascending(\.$age)))
+        #expect(recorder.takeEvents() == ["willRefetch", "didRefetch"])
+        #expect(stack.statistics.pins.isEmpty)
+    }
+
+    @Test func `lists are what fetches give after random changes, undone and merged`() throws {
+        let seed = UInt64.random(in: 1...UInt64.max)
+        print("TransactionMonitorTests: seed \(seed)")
+        var lists = EditedLists(seed: seed)
+        #expect(try lists.run(900) >= 900)
+    }
+}
