@@ -1,8 +1,11 @@
 import ObjectGraph
 import Testing
 
+// Values that objects hold are read wherever the objects are: where a program's declarations
+// belong to the main actor by default, their types do not.
+
 /// The stand-in of the guide's colour class: one that archives itself.
-final class PaintColor: NSObject, NSCoding {
+nonisolated final class PaintColor: NSObject, NSCoding {
     let name: String
     init(_ name: String) { self.name = name }
     init?(coder: NSCoder) {
@@ -13,7 +16,7 @@ final class PaintColor: NSObject, NSCoding {
     static var white: PaintColor { PaintColor("white") }
 }
 
-struct Photo: Equatable {
+nonisolated struct Photo: Equatable {
     var name: String
     func toData() -> Data { Data(name.utf8) }
     init(name: String) { self.name = name }

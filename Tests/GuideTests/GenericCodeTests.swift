@@ -113,4 +113,43 @@ import Testing
         let steps = ["V1": "V2", "V2": "V3"]
         #expect(MigrationChain(steps) == ["V1", "V2", "V3"])
     }
+
+    // MARK: Imports
+
+    private nonisolated static func make<O: ImportableObject>(
+        _ type: O.Type, _ sources: [O.ImportSource], in transaction: BaseDataTransaction
+    ) throws -> [O] {
+        guard let first = sources.first else { return [] }
+        let one = try transaction.importObject(Into<O>(), source: first)
+        if let one { try transaction.importObject(one, source: first) }
+        return try [one].compactMap { $0 }
+            + transaction.importObjects(Into<O>(), sourceArray: sources.dropFirst())
+    }
+
+    private nonisolated static func merge<O: ImportableUniqueObject>(
+        _ type: O.Type, _ sources: [O.ImportSource], in transaction: BaseDataTransaction
+    ) throws -> [O] {
+        guard let first = sources.first else { return [] }
+        let one = try transaction.importUniqueObject(Into<O>(), source: first)
+        let rest = try transaction.importUniqueObjects(Into<O>(), sourceArray: sources.dropFirst())
+        let again = try transaction.importUniqueObjects(
+            Into<O>(), sourceArray: sources, preProcess: { $0 })
+        return Set(again) == Set([one].compactMap { $0 } + rest) ? again : []
+    }
+
+    @Test func `generic code imports`() throws {
+        let dataStack = DataStack(Harbour.schema())
+        try dataStack.addStorageAndWait(InMemoryStore())
+        try dataStack.perform(synchronous: { transaction in
+            let lines = try Self.make(
+                LogLine.self, [["text": "a"], ["none": 0], ["text": "b"]], in: transaction)
+            #expect(lines.map(\.text) == ["a", "b"])
+            let sailors = try Self.merge(
+                Sailor.self, [["id": 1, "name": "Ann"], ["id": 2, "name": "Ben"]],
+                in: transaction)
+            #expect(sailors.map(\.name) == ["Ann", "Ben"])
+            #expect(Self.counts(Sailor.self, in: transaction)[0] == 2)
+        })
+        #expect(try dataStack.fetchCount(From<Sailor>()) == 2)
+    }
 }

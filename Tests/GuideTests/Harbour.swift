@@ -44,7 +44,8 @@ class Sailor: CoreStoreObject {
     var friendOf: Set<Sailor>
 }
 
-extension Sailor: ImportableUniqueObject {
+// The word is for modules whose default isolation is `MainActor`; elsewhere it changes nothing.
+nonisolated extension Sailor: ImportableUniqueObject {
     typealias ImportSource = [String: Any]
 
     enum Errors: Error {

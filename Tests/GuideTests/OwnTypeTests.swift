@@ -113,10 +113,12 @@ import Testing
         let dataStack = try stack()
         let odd = Duration(secondsComponent: -9_000_000_000, attosecondsComponent: -1)
         let long = Duration(secondsComponent: .max, attosecondsComponent: 999_999_999_999_999_999)
+        let ends = [Duration(attoseconds: .min), Duration(attoseconds: .max)]
         try dataStack.perform(synchronous: { transaction in
             #expect(transaction.create(Into<Article>()).length == .seconds(1))
             transaction.create(Into<Article>()).pause = odd
             transaction.create(Into<Article>()).pause = long
+            for end in ends { transaction.create(Into<Article>()).pause = end }
         })
 
         let lengths = try dataStack.fetchAll(
@@ -124,7 +126,9 @@ import Testing
         #expect(
             lengths.map(\.length) == [.milliseconds(700), .milliseconds(300), .milliseconds(1)])
         #expect(try dataStack.fetchOne(From<Article>().where(\.$pause == odd))?.pause == odd)
-        #expect(try dataStack.fetchOne(From<Article>().where(\.$pause > odd))?.pause == long)
+        let longer = From<Article>().where(\.$pause > odd).orderBy(.ascending(\.$pause))
+        #expect(try dataStack.fetchAll(longer).map(\.pause) == [long, ends[1]])
+        #expect(try dataStack.fetchOne(From<Article>().where(\.$pause < odd))?.pause == ends[0])
         let sum = try dataStack.queryValue(
             From<Article>().select(Duration.self, .sum(\.$length))
                 .where(\.$length < .seconds(1)))

@@ -167,7 +167,7 @@ import Testing
         let older = DataStack(CoreStoreSchema(modelVersion: "V1", entities: [Entity<Job>("Job")]))
         try older.addStorageAndWait(LocalStore(fileURL: url))
         let job = try #require(try older.fetchOne(From<Job>()))
-        #expect(job.rank == .deckhand)
+        #expect(job.rank == .mate)
         #expect(job.next == nil)
         older.unsafeRemoveAllPersistentStoresAndWait()
     }

@@ -151,4 +151,53 @@ import Testing
             #expect(note.other.value === note)
         })
     }
+
+    @Test func `a property whose row is gone reads as a field does`() throws {
+        let stack = try stack()
+        let (name, walks) = try queue.sync { () throws in
+            let keeper = try #require(try stack.fetchOne(From<Keeper>()))
+            return (keeper.name, keeper.walks)
+        }
+        try stack.perform(synchronous: { transaction in
+            let keeper = try #require(try transaction.fetchOne(From<Keeper>()))
+            let own = keeper.name
+            transaction.delete(keeper)
+            #expect(own.value == "Ada")
+        })
+        queue.sync {
+            stack.refreshAndMergeAllObjects()
+            #expect(name.value == "")
+            #expect(walks.isEmpty)
+            #expect(name.value == "")
+        }
+    }
+
+    @Test func `a property that outlives its transaction reads what was committed`() throws {
+        let stack = try stack()
+        let name = try stack.perform(synchronous: { transaction in
+            try #require(try transaction.fetchOne(From<Keeper>())).name
+        })
+        #expect(name.value == "Ada")
+    }
+
+    @Test func `a loop over an ordered list reads the list once`() throws {
+        let stack = try stack()
+        func loop(_ count: Int) throws -> Duration {
+            try stack.perform(synchronous: { transaction in
+                let keeper = transaction.create(Into<Keeper>())
+                keeper.walks .= (0..<count).map { _ in transaction.create(Into<Walk>()) }
+                let times = (0..<3).map { _ in
+                    ContinuousClock().measure {
+                        var found = 0
+                        for walk in keeper.walks where walk.change != .deleted { found += 1 }
+                        found += keeper.walks.reversed().count + keeper.walks[0..<count].count
+                        #expect(found == 3 * count)
+                    }
+                }
+                return times.min() ?? .zero
+            })
+        }
+        let (small, large) = (try loop(500), try loop(8_000))
+        #expect(large < small * 64, "sixteen times as many took \(large) after \(small)")
+    }
 }

@@ -4,7 +4,7 @@ import Testing
 /// What changes of long ordered lists cost.
 @Suite struct LongListTests {
     enum Change: CaseIterable {
-        case clear, keepHalf, befriend, deleteRecords
+        case clear, keepHalf, befriend, befriendEach, partEach, deleteRecords
     }
 
     /// Seconds that the calling thread works on a change of a list of some length.
@@ -13,7 +13,7 @@ import Testing
         let id = try stack.perform(synchronous: { transaction in
             let person = transaction.create(Into<Person>())
             (person.email, person.name) = ("owner", "owner")
-            if change == .befriend {
+            if change == .befriend || change == .befriendEach {
                 for number in 0..<count {
                     transaction.create(Into<Person>()).email = "\(number)"
                 }
@@ -31,6 +31,9 @@ import Testing
             case .clear: person.toys = []
             case .keepHalf: person.toys = Array(person.toys[(count / 2)...])
             case .befriend: person.friends = others
+            case .befriendEach: for other in others { other.friends = [person] }
+            case .partEach:
+                for toy in try transaction.fetchAll(From<Toy>()) { toy.owner = nil }
             case .deleteRecords: try transaction.deleteAll(From<Toy>())
             }
             _ = try transaction.fetchCount(From<Toy>())

@@ -168,7 +168,7 @@ class EditingContext: ObjectContext {
             return targets
         }
         if relationship.hasEdges, let list = changes.links.lists[key(relationship, raw)] {
-            return list.targets
+            return list.targets.numbers
         }
         let numbers = try storedLinkedNumbers(of: object, raw, relationship)
         guard relationship.mirrorsToOne, !changes.links.isEmpty,

@@ -82,6 +82,16 @@ extension ObjectContext {
         return found
     }
 
+    /// An object that the context does not know, for a row that is gone or cannot be read. What it
+    /// is assigned reaches no store.
+    final func objectWithoutRow(_ raw: RawObject) -> CoreStoreObject {
+        raw.kind.shared?.beginUse()
+        let object = raw.kind.newObject(raw.number)
+        if raw.kind.shared != nil { object.row = FieldRow(raw.entity.emptyRow()) }
+        if allowsChanges && !hasEnded { object.apply(.delete) }
+        return object
+    }
+
     private func needsRow(_ object: CoreStoreObject?) -> Bool {
         guard let object else { return true }
         return object.change != .deleted && !object.isRowLoaded

@@ -55,11 +55,13 @@ class RecordingContext: EditingContext {
     private func remainingTargets(
         of list: LinkOverlay.List, _ raw: RawObject
     ) throws(StoreError) -> [ObjectNumber] {
-        guard list.relationship.inverseID == nil else { return list.targets }
+        guard list.relationship.inverseID == nil else {
+            return list.targets.numbers
+        }
         let reader = try reader(for: raw.store)
         let entity = reader.schema.knownEntity(tag: list.relationship.destinationTag)
         var targets: [ObjectNumber] = []
-        for number in list.targets {
+        for number in list.targets.numbers {
             let known = registered(number, in: entity.hierarchy, of: raw.store)
             if known?.change == .deleted { continue }
             let isStored = try reader.contains(number, in: entity.hierarchy)

@@ -32,7 +32,7 @@ extension FieldContainer {
             @inlinable @inline(__always) get {
                 let slot = object[keyPath: storage].slot
                 if slot < 0x8000 && object.isRowLoaded {
-                    return V.cs_load(object.row, Int(slot))
+                    if let value = V.cs_known(object.row, Int(slot)) { return value }
                 }
                 return Self.slowLoad(object, slot)
             }
@@ -54,7 +54,14 @@ extension FieldContainer {
                 return FieldContainer.value(slot, of: object)
             }
             object.loadRow()
-            return V.cs_load(object.row, Int(slot))
+            return V.cs_known(object.row, Int(slot)) ?? unknownValue(object, Int(slot))
+        }
+
+        /// What the property reads as where the type does not know the stored form.
+        private static func unknownValue(_ object: O, _ offset: Int) -> V {
+            let column = object.raw?.entity.fields.first { $0.byteOffset == offset }
+            return column.flatMap { ClassMeta.of(type(of: object)).unknownValue($0.name) }
+                ?? V.cs_load(object.row, offset)
         }
     }
 }
@@ -138,7 +145,8 @@ extension FieldContainer.Stored {
             defaultValue: { initial.map { ValueBridge.value($0) } ?? .null },
             initialValue: dynamic.map { make in { ValueBridge.value(make()) } })
         return FieldContainer.register(
-            terms, .stored(attribute), StoredValues(initial: initial), getter, setter)
+            terms, .stored(attribute), StoredValues(initial: initial, first: dynamic), getter,
+            setter)
     }
 }
 

@@ -1,3 +1,4 @@
+import Primitives
 import RecordStore
 
 /// What a property is, with what only that kind of property declares.
@@ -71,6 +72,7 @@ class FieldDeclaration: @unchecked Sendable {
     let kind: FieldKind
     /// The index by which wrappers name the declaration, set when it is registered.
     var index: UInt16 = 0
+    private let hasToldOfUnknown = Mutex(false)
 
     init(_ terms: FieldTerms, _ kind: FieldKind) {
         self.terms = terms
@@ -78,6 +80,19 @@ class FieldDeclaration: @unchecked Sendable {
     }
 
     var keyPath: KeyPathString { terms.keyPath }
+
+    /// Logs, once for each property, that a stored value is none that the property's type knows.
+    func tellOfUnknownValue() {
+        let isFirst = hasToldOfUnknown.withLock { told in
+            defer { told = true }
+            return !told
+        }
+        guard isFirst else { return }
+        Log.error(
+            CoreStoreError(
+                StoreError(.corrupt, "a stored value of “\(keyPath)” is none that its type knows")),
+            "a property reads as its first value.")
+    }
 
     /// The value that an object has, custom getter included; nil for a relationship.
     func anyValue(of object: CoreStoreObject) -> Any? { nil }

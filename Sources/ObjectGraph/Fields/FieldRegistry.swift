@@ -88,6 +88,12 @@ final class ClassMeta: @unchecked Sendable {
         return meta
     }
 
+    /// What a property reads as where its type does not know what is stored.
+    func unknownValue<V>(_ name: KeyPathString) -> V? {
+        let field = declarations.first { $0.keyPath == name }
+        return (field as? ValueField<V>)?.unknownValue()
+    }
+
     /// The meta object of a class, with its own type.
     static func object<O: CoreStoreObject>(_ type: O.Type) -> O {
         guard let object = of(type).object as? O else {

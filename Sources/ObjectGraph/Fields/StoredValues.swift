@@ -4,6 +4,8 @@ import RecordStore
 struct StoredValues<V: FieldStorableType>: FieldStorage {
     /// The default; nil where each object's first value is made for it.
     let initial: V?
+    /// Makes each object's first value, where it has no default.
+    let first: (() -> V)?
 
     /// A number of Foundation's does not tell its class, so that the column's type does.
     var isPlain: Bool { !(V.self is NSDecimalNumber.Type || V.self is NSDecimalNumber?.Type) }
@@ -12,24 +14,31 @@ struct StoredValues<V: FieldStorableType>: FieldStorage {
         guard let column = object.storedField(field.keyPath) else { return initial }
         object.loadRow()
         if !V.cs_isOptional && object.row.isNull(column.byteOffset) { return nil }
-        return V.cs_load(object.row, column.byteOffset)
+        return V.cs_known(object.row, column.byteOffset) ?? unknownValue(field)
     }
 
     func load(_ field: FieldDeclaration, of object: CoreStoreObject) -> V {
         guard let column = object.storedField(field.keyPath) else {
             // A meta object answers with the default.
-            return initial ?? Self.empty
+            return initial ?? empty
         }
         object.loadRow()
-        return V.cs_load(object.row, column.byteOffset)
+        return V.cs_known(object.row, column.byteOffset)
+            ?? unknownValue(field) ?? V.cs_load(object.row, column.byteOffset)
+    }
+
+    func unknownValue(_ field: FieldDeclaration) -> V? {
+        field.tellOfUnknownValue()
+        return initial ?? first?()
     }
 
     /// The value that a column without one reads as.
-    private static var empty: V {
+    private var empty: V {
         let row = RowBuffer.scratch()
         defer { row.deallocate() }
         row.clear(at: RowBuffer.scratchField.byteOffset)
-        return V.cs_load(FieldRow(row), RowBuffer.scratchField.byteOffset)
+        return V.cs_known(FieldRow(row), RowBuffer.scratchField.byteOffset)
+            ?? first?() ?? V.cs_load(FieldRow(row), RowBuffer.scratchField.byteOffset)
     }
 
     func store(_ value: V?, _ field: FieldDeclaration, of object: CoreStoreObject) {

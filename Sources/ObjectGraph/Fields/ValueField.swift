@@ -8,9 +8,16 @@ protocol FieldStorage<FieldValue> {
     var isPlain: Bool { get }
     /// The value as it is kept; nil when there is none.
     func primitive(_ field: FieldDeclaration, of object: CoreStoreObject) -> FieldValue?
+    /// What the property reads as where its type does not know what is stored; nil where there is
+    /// always a value. The first time it is logged.
+    func unknownValue(_ field: FieldDeclaration) -> FieldValue?
     /// The value that a property without a getter has.
     func load(_ field: FieldDeclaration, of object: CoreStoreObject) -> FieldValue
     func store(_ value: FieldValue?, _ field: FieldDeclaration, of object: CoreStoreObject)
+}
+
+extension FieldStorage {
+    func unknownValue(_ field: FieldDeclaration) -> FieldValue? { nil }
 }
 
 /// The declaration of a property that has a value: a stored, a coded or a virtual one.
@@ -74,6 +81,8 @@ final class ValueField<V>: FieldDeclaration, @unchecked Sendable {
         storage.store(value, self, of: object)
         context.tell(.after, of: object, keyPath)
     }
+
+    func unknownValue() -> V? { storage.unknownValue(self) }
 
     func primitive(of object: CoreStoreObject) -> V? {
         if isTransient, let own = object.transients?[object, index] as? TransientValue<V> {

@@ -119,6 +119,7 @@ extension BaseDataTransaction {
         // What the class does with a source may make, or delete, the object of a later one.
         // Counting all is cheaper than counting those of the class.
         var (createdCount, ownCount) = (context.changes.createdCount, context.createdCount(O.self))
+        var (column, isRenamed) = (IDColumn<O>(), false)
         var objects: [O] = []
         objects.reserveCapacity(ids.count)
         for (position, id) in ids.enumerated() {
@@ -129,7 +130,9 @@ extension BaseDataTransaction {
             }
             var existing = known.objects[position]
             if existing?.change == .deleted { existing = nil }
-            if existing == nil, context.changes.createdCount != createdCount {
+            if isRenamed {
+                existing = try existingObject(id, O.self)
+            } else if existing == nil, context.changes.createdCount != createdCount {
                 if context.createdCount(O.self) == ownCount {
                     createdCount = context.changes.createdCount
                 } else {
@@ -140,6 +143,7 @@ extension BaseDataTransaction {
             let object = try importSource(sources[place], id: id, into: into, existing: existing)
             guard let object else { continue }
             objects.append(object)
+            isRenamed = isRenamed || !column.holds(id, object)
             if isNew {
                 createdCount += 1
                 ownCount += 1

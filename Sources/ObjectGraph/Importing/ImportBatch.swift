@@ -20,6 +20,8 @@ final class ImportBatch {
     private let pass: ImportPass
     private let configuration: ModelConfiguration
     private let infersStore: Bool
+    private let root: CoreStoreObject.Type?
+    private var nested: [ObjectIdentifier: Any] = [:]
     private var entries: [ImportEntry] = []
     /// The entries around the one that is being added.
     private var owners: [Int] = []
@@ -30,6 +32,7 @@ final class ImportBatch {
         objects = PassTable(pass.transaction)
         configuration = into.configuration
         infersStore = into.infersStore
+        root = O.self as? CoreStoreObject.Type
     }
 
     var count: Int { entries.count }
@@ -39,8 +42,13 @@ final class ImportBatch {
         entries[entry].isImported ? entries[entry].object : nil
     }
 
-    func into<O: DynamicObject>(_ type: O.Type) -> Into<O> {
-        infersStore ? Into<O>() : Into<O>(configuration)
+    /// Where the objects of nested sources go: to the storage of the sources around them.
+    func into<O: CoreStoreObject>(_ type: O.Type) throws(CoreStoreError) -> Into<O> {
+        let name = ObjectIdentifier(type)
+        if let known = nested[name] as? Into<O> { return known }
+        let into = try pass.into(type, beside: root, infersStore ? nil : [configuration])
+        nested[name] = into
+        return into
     }
 
     // MARK: Adding
@@ -118,7 +126,7 @@ final class ImportBatch {
                 }
                 targets.append(.object(object))
             case .reference(let objects, let value):
-                let object = objects.known(value)
+                let object = try objects.known(value)
                 targets.append(object.map { .object($0) } ?? .reference(objects, value))
             }
         }

@@ -68,6 +68,7 @@ final class UniqueEntry<O: CoreStoreObject & ImportableUniqueObject>: ImportEntr
         let existing = try objects.object(id, value)
         let imported = try transaction.importSource(source, id: id, into: into, existing: existing)
         if existing == nil, let imported { objects.didCreate(imported, value) }
+        if let imported { objects.note(imported, id) }
         object = imported ?? existing
         isImported = imported != nil
     }

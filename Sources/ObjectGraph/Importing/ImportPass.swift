@@ -58,6 +58,30 @@ final class ImportPass {
         return new
     }
 
+    /// What the objects of a nested class are created into.
+    ///
+    /// - Parameters:
+    ///   - root: the class of the sources around it, whose storage takes them.
+    ///   - configurations: the one that the import names; nil when it names none.
+    func into<O: CoreStoreObject>(
+        _ type: O.Type, beside root: CoreStoreObject.Type?, _ configurations: [ModelConfiguration]?
+    ) throws(CoreStoreError) -> Into<O> {
+        let stack = transaction.stack
+        var stores = stack.stores(for: type, in: configurations)
+        if stores.count > 1, let root {
+            let around = stack.stores(for: root, in: configurations)
+            stores = stores.filter { store in around.contains { $0 === store } }
+        }
+        guard stores.count == 1 else {
+            throw .failure(
+                .coding,
+                "sources of \(type) are nested in others, and "
+                    + (stores.isEmpty ? "no storage takes" : "several storages take") + " both")
+        }
+        return configurations == nil && stack.stores(for: type, in: nil).count == 1
+            ? Into<O>() : Into<O>(stores[0].configuration)
+    }
+
     // MARK: Links
 
     /// Sets links now, or at the end when a target is not there yet.
@@ -71,7 +95,7 @@ final class ImportPass {
         targets.reserveCapacity(link.targets.count)
         for case .object(let object) in link.targets { targets.append(object) }
         guard targets.count < link.targets.count else {
-            return Self.assign(targets, to: link.owner, link.slot, isToOne: link.isToOne)
+            return try assign(targets, to: link.owner, link.slot, isToOne: link.isToOne)
         }
         let place = LinkPlace(owner: link.owner.objectID(), slot: link.slot)
         waitingPlaces[place] = waiting.count
@@ -93,9 +117,15 @@ final class ImportPass {
                 + "leads to one object")
     }
 
-    private static func assign(
+    private func assign(
         _ targets: [CoreStoreObject], to owner: CoreStoreObject, _ slot: UInt16, isToOne: Bool
-    ) {
+    ) throws(CoreStoreError) {
+        for target in targets where target.raw?.store !== owner.raw?.store {
+            throw .failure(
+                .coding,
+                "\(name(owner, slot)) is to lead to an object of another storage: "
+                    + "\(target.objectID())")
+        }
         if isToOne {
             owner.setLinkedObject(targets.first, slot)
         } else {
@@ -141,7 +171,7 @@ final class ImportPass {
                     targets.append(object)
                 }
             case .reference(let objects, let value):
-                guard let object = objects.known(value) else {
+                guard let object = try objects.known(value) else {
                     throw CoreStoreError(
                         StoreError(
                             .notFound,
@@ -151,6 +181,6 @@ final class ImportPass {
                 targets.append(object)
             }
         }
-        Self.assign(targets, to: owner, link.place.slot, isToOne: link.isToOne)
+        try assign(targets, to: owner, link.place.slot, isToOne: link.isToOne)
     }
 }

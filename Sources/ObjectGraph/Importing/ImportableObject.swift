@@ -77,7 +77,9 @@ extension ImportableUniqueObject where Self: CoreStoreObject {
                 Log.abort("\(Self.self) has no attribute “\(Self.uniqueIDKeyPath)”")
             }
             loadRow()
-            return UniqueIDType.cs_load(row, field.byteOffset)
+            return UniqueIDType.cs_known(row, field.byteOffset)
+                ?? ClassMeta.of(Self.self).unknownValue(Self.uniqueIDKeyPath)
+                ?? UniqueIDType.cs_load(row, field.byteOffset)
         }
         set {
             guard let field = storedField(Self.uniqueIDKeyPath) else {

@@ -105,7 +105,7 @@ public struct ImportTarget<O: CoreStoreObject & ImportableObject> {
 
     /// A new object, made from a source of its own.
     public static func source(_ source: O.ImportSource) -> Self {
-        Self { batch in .nested(try batch.add(source, batch.into(O.self))) }
+        Self { batch in .nested(try batch.add(source, try batch.into(O.self))) }
     }
 }
 
@@ -114,7 +114,7 @@ extension ImportTarget where O: ImportableUniqueObject {
     /// the one around it.
     public static func source(_ source: O.ImportSource) -> Self {
         Self { batch in
-            try batch.addUnique(source, batch.into(O.self)).map { .nested($0) }
+            try batch.addUnique(source, try batch.into(O.self)).map { .nested($0) }
         }
     }
 

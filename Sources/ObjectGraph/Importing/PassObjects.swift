@@ -3,7 +3,7 @@ import RecordStore
 /// The objects of one class that sources name, by the values of their unique IDs.
 class PassObjects {
     /// The live object of a value that was looked up, or made since.
-    func known(_ value: Value) -> CoreStoreObject? { nil }
+    func known(_ value: Value) throws(CoreStoreError) -> CoreStoreObject? { nil }
     /// Has another table ask for what this one was asked for; returns the objects there.
     func ask(for value: Value, in table: PassTable) -> PassObjects { self }
     /// Asks again for what was asked for before ``forget()``.
@@ -18,6 +18,9 @@ class PassObjects {
 final class PassTable {
     private unowned let transaction: BaseDataTransaction
     private var classes: [ObjectIdentifier: PassObjects] = [:]
+    /// Whether an object has another ID than its source named, so that no ID that was looked up is
+    /// known to be an object's any more.
+    var isRenamed = false
 
     init(_ transaction: BaseDataTransaction) { self.transaction = transaction }
 
@@ -25,7 +28,7 @@ final class PassTable {
         of type: O.Type
     ) -> UniqueObjects<O> {
         if let known = classes[ObjectIdentifier(type)] as? UniqueObjects<O> { return known }
-        let new = UniqueObjects<O>(transaction)
+        let new = UniqueObjects<O>(transaction, self)
         classes[ObjectIdentifier(type)] = new
         return new
     }
@@ -43,6 +46,8 @@ final class PassTable {
 
 final class UniqueObjects<O: CoreStoreObject & ImportableUniqueObject>: PassObjects {
     private unowned let transaction: BaseDataTransaction
+    private unowned let table: PassTable
+    private var column = IDColumn<O>()
     private var ids: [O.UniqueIDType] = []
     /// Of each ID; nil where there is none, and from `lookedUpCount` on.
     private var objects: [O?] = []
@@ -53,7 +58,10 @@ final class UniqueObjects<O: CoreStoreObject & ImportableUniqueObject>: PassObje
     /// How many objects of the class were created when the IDs were looked up, and for them since.
     private var createdCount = 0
 
-    init(_ transaction: BaseDataTransaction) { self.transaction = transaction }
+    init(_ transaction: BaseDataTransaction, _ table: PassTable) {
+        self.transaction = transaction
+        self.table = table
+    }
 
     func ask(for id: O.UniqueIDType) -> Value {
         // By the values of the store: texts that Swift takes for equal may be two of its keys.
@@ -87,7 +95,10 @@ final class UniqueObjects<O: CoreStoreObject & ImportableUniqueObject>: PassObje
         createdCount = transaction.context.createdCount(O.self)
     }
 
-    override func known(_ value: Value) -> CoreStoreObject? { live(value) }
+    override func known(_ value: Value) throws(CoreStoreError) -> CoreStoreObject? {
+        guard table.isRenamed, let place = places[value] else { return live(value) }
+        return try transaction.existingObject(ids[place], O.self)
+    }
 
     private func live(_ value: Value) -> O? {
         guard let place = places[value], let object = objects[place], object.change != .deleted
@@ -98,6 +109,7 @@ final class UniqueObjects<O: CoreStoreObject & ImportableUniqueObject>: PassObje
     /// The object of an ID that was looked up. What a class does with a source may have made it
     /// since, or deleted it.
     func object(_ id: O.UniqueIDType, _ value: Value) throws(CoreStoreError) -> O? {
+        if table.isRenamed { return try transaction.existingObject(id, O.self) }
         if let object = live(value) { return object }
         guard transaction.context.createdCount(O.self) != createdCount else { return nil }
         let object = try transaction.existingObject(id, O.self)
@@ -108,6 +120,11 @@ final class UniqueObjects<O: CoreStoreObject & ImportableUniqueObject>: PassObje
     func didCreate(_ object: O, _ value: Value) {
         createdCount += 1
         if let place = places[value] { objects[place] = object }
+    }
+
+    /// Looks at the ID of an object after its source was imported.
+    func note(_ object: O, _ id: O.UniqueIDType) {
+        if !column.holds(id, object) { table.isRenamed = true }
     }
 
     override func forget() {

@@ -20,20 +20,23 @@ public class LegacyProperty {
 
     /// The object whose property this is.
     func ownObject<O: CoreStoreObject>(_ type: O.Type) -> O {
-        let object =
-            owner
-            ?? raw.flatMap { raw in
-                do throws(StoreError) {
-                    return try raw.context.existing(raw.id)
-                } catch {
-                    raw.context.fail(error, "the object of a property could not be read.")
-                    return nil
-                }
-            }
-        guard let object = object as? O else {
-            Log.abort("a property of \(type) is used, and its object is gone")
+        guard let object = (owner ?? raw.map(found)) as? O else {
+            Log.abort("a property of \(type) belongs to no object of the class")
         }
         return object
+    }
+
+    /// The object of the row, and where the row is gone one that reads as such an object does: the
+    /// defaults, or the newest commit once its transaction has ended. It is nobody else's.
+    private func found(_ raw: RawObject) -> CoreStoreObject {
+        do throws(StoreError) {
+            if !raw.context.hasEnded, let object = try raw.context.existing(raw.id) {
+                return object
+            }
+        } catch {
+            raw.context.fail(error, "the object of a property could not be read.")
+        }
+        return raw.context.objectWithoutRow(raw)
     }
 
     /// The name of the property.
@@ -71,7 +74,7 @@ public class LegacyProperty {
 struct DeclaredValues<V: FieldStorableType>: FieldStorage {
     private let values: StoredValues<V>
 
-    init(initial: V) { values = StoredValues(initial: initial) }
+    init(initial: V) { values = StoredValues(initial: initial, first: nil) }
 
     var isPlain: Bool { false }
 
@@ -82,6 +85,8 @@ struct DeclaredValues<V: FieldStorableType>: FieldStorage {
     func load(_ field: FieldDeclaration, of object: CoreStoreObject) -> V {
         values.load(field, of: object)
     }
+
+    func unknownValue(_ field: FieldDeclaration) -> V? { values.unknownValue(field) }
 
     func store(_ value: V?, _ field: FieldDeclaration, of object: CoreStoreObject) {
         values.store(value, field, of: object)

@@ -140,7 +140,14 @@ extension RelationshipContainer {
 extension RelationshipContainer.ToManyOrdered: RandomAccessCollection {
     public var startIndex: Int { value.startIndex }
     public var endIndex: Int { value.endIndex }
+    /// The object at a place. Each call reads the list: a loop goes over the property or ``value``.
     public subscript(position: Int) -> D { value[position] }
+    /// The objects at some places, of which the list is read once.
+    public subscript(bounds: Range<Int>) -> ArraySlice<D> { value[bounds] }
+    /// Goes over the list as it is now, which is read once.
+    public func makeIterator() -> Array<D>.Iterator { value.makeIterator() }
+    /// The list as it is now, from its end on.
+    public func reversed() -> ReversedCollection<[D]> { value.reversed() }
 }
 
 extension RelationshipContainer.ToManyUnordered: Sequence {

@@ -146,7 +146,7 @@ extension EditingContext {
         }
         if relationship.hasEdges {
             changes.links.lists[key(relationship, raw)] = LinkOverlay.List(
-                owner: object, relationship: relationship, targets: numbers)
+                owner: object, relationship: relationship, targets: LinkTargets(numbers))
         }
     }
 
@@ -176,9 +176,7 @@ extension EditingContext {
             willChange(object, .changeLinks)
             changes.links.addMirror(key(relationship, raw), number)
         } else {
-            try editList(relationship, of: object, raw) { numbers in
-                if !numbers.contains(number) { numbers.append(number) }
-            }
+            try editList(relationship, of: object, raw) { $0.append(number) }
         }
     }
 
@@ -196,21 +194,24 @@ extension EditingContext {
             willChange(object, .changeLinks)
             changes.links.removeMirror(key(relationship, raw), number)
         } else {
-            try editList(relationship, of: object, raw) { numbers in
-                numbers.removeAll { $0 == number }
-            }
+            try editList(relationship, of: object, raw) { $0.remove(number) }
         }
     }
 
     private func editList(
         _ relationship: RelationshipLayout, of object: CoreStoreObject, _ raw: RawObject,
-        _ edit: (inout [ObjectNumber]) -> Void
+        _ edit: (inout LinkTargets) -> Void
     ) throws(StoreError) {
-        var numbers = try linkedNumbers(of: object, raw, relationship)
-        edit(&numbers)
+        let key = key(relationship, raw)
+        // Edited in its place: a copy for each link would be as long as the list.
+        var list = LinkOverlay.List(
+            owner: object, relationship: relationship, targets: LinkTargets([]))
+        if object.change == .deleted || changes.links.lists[key] == nil {
+            list.targets = LinkTargets(try linkedNumbers(of: object, raw, relationship))
+            changes.links.lists[key] = list
+        }
         willChange(object, .changeLinks)
-        changes.links.lists[key(relationship, raw)] = LinkOverlay.List(
-            owner: object, relationship: relationship, targets: numbers)
+        edit(&changes.links.lists[key, default: list].targets)
     }
 
     /// Removes an object from every relationship, before it is deleted. Objects that are deleted

@@ -13,7 +13,7 @@ struct LinkOverlay {
     struct List {
         var owner: CoreStoreObject
         var relationship: RelationshipLayout
-        var targets: [ObjectNumber]
+        var targets: LinkTargets
     }
 
     /// What changed for the mirror of a to-one: the pairs themselves are properties of the targets.

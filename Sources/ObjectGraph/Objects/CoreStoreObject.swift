@@ -22,7 +22,9 @@ public struct RawObject {
 /// An object belongs to the stack's view or to one transaction, and to the thread or executor of
 /// that. Two objects are equal when they are the same one; the same row in two contexts has equal
 /// ``objectID()``s. An object whose row was deleted keeps answering with its last values.
-open class CoreStoreObject: DynamicObject, Hashable {
+///
+/// Subclasses are nonisolated too, also in a module whose default isolation is `MainActor`.
+nonisolated open class CoreStoreObject: DynamicObject, Hashable {
     // Every access would pay a dynamic check of exclusivity, which costs more than the access:
     // `Unsafe/` reads and writes these three without it, and says why that is safe. The order
     // of the properties leaves no gap but one before `raw`.

@@ -53,7 +53,9 @@ final class SnapshotRow: @unchecked Sendable {
     /// Nil for a property that is not in the row.
     func load<V: FieldStorableType>(_ name: KeyPathString, as type: V.Type) -> V? {
         guard let field = entity.field(named: name) else { return nil }
-        return V.cs_load(FieldRow(row), field.byteOffset)
+        return V.cs_known(FieldRow(row), field.byteOffset)
+            ?? store.classes[entity.tag].flatMap { ClassMeta.of($0.type).unknownValue(name) }
+            ?? V.cs_load(FieldRow(row), field.byteOffset)
     }
 
     private var attributes: [FieldLayout] {

@@ -29,7 +29,7 @@ public struct Validation<O: CoreStoreObject> {
             ValidationRule(
                 kind: kind,
                 test: .property(keyPath) { row, offset in
-                    row.isNull(offset) ? nil : fault(V.cs_load(row, offset))
+                    row.isNull(offset) ? nil : V.cs_known(row, offset).flatMap(fault)
                 }))
     }
 

@@ -7,11 +7,9 @@ extension Duration: ImportableAttributeType, FieldStorableType {
 
     public static var cs_rawAttributeType: NSAttributeType { .decimalAttributeType }
 
-    /// Beyond 292 billion years, which no `Duration` can be, the longest one.
+    /// Beyond the longest `Duration` the longest one, and none for what is no number.
     public static func cs_fromFieldStoredNativeType(_ value: Decimal) -> Duration {
-        exact(value)
-            ?? Duration(
-                secondsComponent: value < 0 ? .min : .max, attosecondsComponent: 0)
+        exact(value) ?? (value.isNaN ? .zero : Duration(attoseconds: value < 0 ? .min : .max))
     }
 
     public static func cs_load(_ row: FieldRow, _ offset: Int) -> Duration {
@@ -31,23 +29,26 @@ extension Duration: ImportableAttributeType, FieldStorableType {
     private static let attosecondDigits = 18
 
     private var seconds: Decimal {
-        let (seconds, attoseconds) = components
-        return Decimal(seconds)
-            + Decimal(
-                sign: attoseconds < 0 ? .minus : .plus, exponent: -Self.attosecondDigits,
-                significand: Decimal(attoseconds.magnitude))
+        // 39 digits have room in a Decimal, and its text is read without rounding.
+        Decimal(
+            sign: attoseconds < 0 ? .minus : .plus, exponent: -Self.attosecondDigits,
+            significand: Decimal(string: "\(attoseconds.magnitude)") ?? 0)
     }
 
     /// Nil for what no `Duration` can hold. What is less than an attosecond is cut off.
     private static func exact(_ seconds: Decimal) -> Duration? {
         // The text is exact, which Foundation's conversions to integers are not.
         let parts = "\(seconds.magnitude)".split(separator: ".")
-        guard let first = parts.first, let whole = Int64(first) else { return nil }
         let digits = (parts.count > 1 ? parts[1] : "").prefix(attosecondDigits)
         let padding = String(repeating: "0", count: attosecondDigits - digits.count)
-        guard let attoseconds = Int64(digits + padding) else { return nil }
-        let sign: Int64 = seconds < 0 ? -1 : 1
-        return Duration(
-            secondsComponent: sign * whole, attosecondsComponent: sign * attoseconds)
+        guard let whole = parts.first, let attoseconds = UInt128(whole + digits + padding) else {
+            return nil
+        }
+        if seconds < 0 {
+            let isLeast = attoseconds == Int128.min.magnitude
+            return (isLeast ? .min : Int128(exactly: attoseconds).map { -$0 })
+                .map { Duration(attoseconds: $0) }
+        }
+        return Int128(exactly: attoseconds).map { Duration(attoseconds: $0) }
     }
 }

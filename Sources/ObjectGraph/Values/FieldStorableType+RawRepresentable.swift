@@ -1,8 +1,8 @@
 import RecordStore
 
 // A raw value that its type does not know must not stop the program: the file may come from a newer
-// version of it. An optional reads it as nil, another property as its type's first case. A
-// declaration needs no more than the names of the protocols.
+// version of it. An optional reads it as nil, another property as its first value. A declaration
+// needs no more than the names of the protocols.
 
 extension RawRepresentable where RawValue: FieldStorableType, Self: FieldStorableType {
     public typealias FieldStoredNativeType = RawValue.FieldStoredNativeType
@@ -21,7 +21,7 @@ extension RawRepresentable where RawValue: FieldStorableType, Self: FieldStorabl
     }
 
     public static func cs_known(_ row: FieldRow, _ offset: Int) -> Self? {
-        Self(rawValue: RawValue.cs_load(row, offset))
+        RawValue.cs_known(row, offset).flatMap { Self(rawValue: $0) }
     }
 
     private static func cs_first(_ unknown: RawValue) -> Self {

@@ -17,8 +17,10 @@ import RecordStore
 /// }
 /// ```
 ///
-/// Conditions and orders go by the stored form.
-public protocol FieldStorableType {
+/// Conditions and orders go by the stored form. A stored value that the type does not know, from a
+/// newer version of the program or a damaged file, reads as nil where the property is optional, and
+/// as the property's first value elsewhere; the first one of each property is logged as an error.
+public protocol FieldStorableType: SendableMetatype {
     /// What the value is made from: see ``CoreDataNativeType``.
     associatedtype FieldStoredNativeType
     /// How the value is kept.
@@ -27,7 +29,7 @@ public protocol FieldStorableType {
     static var cs_isOptional: Bool { get }
     /// Reads the value at an offset of an object's stored values.
     static func cs_load(_ row: FieldRow, _ offset: Int) -> Self
-    /// Reads the value as an optional does: nil for one that the type does not know.
+    /// The same; nil for a stored form that the type does not know.
     static func cs_known(_ row: FieldRow, _ offset: Int) -> Self?
     /// Writes the value at an offset of an object's stored values.
     func cs_store(_ row: inout FieldRow, _ offset: Int)

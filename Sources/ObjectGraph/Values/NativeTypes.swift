@@ -94,6 +94,10 @@ enum NativeForm {
 extension FieldStorableType where FieldStoredNativeType: CoreDataNativeType {
     /// Reads the native form and makes the value of it.
     public static func cs_load(_ row: FieldRow, _ offset: Int) -> Self {
+        cs_fromFieldStoredNativeType(cs_native(row, offset))
+    }
+
+    static func cs_native(_ row: FieldRow, _ offset: Int) -> FieldStoredNativeType {
         guard let type = cs_rawAttributeType.attributeType,
             let native = ValueBridge.native(NativeForm.value(row, offset, type))
                 ?? (type == .url ? URL(string: "about:blank") : nil),
@@ -103,7 +107,7 @@ extension FieldStorableType where FieldStoredNativeType: CoreDataNativeType {
                 "\(Self.self) cannot be made: no \(FieldStoredNativeType.self) is kept as "
                     + "\(cs_rawAttributeType)")
         }
-        return cs_fromFieldStoredNativeType(form)
+        return form
     }
 
     /// Writes the native form.
@@ -121,7 +125,12 @@ where
     Self: ImportableAttributeType, FieldStoredNativeType == QueryableNativeType,
     FieldStoredNativeType: CoreDataNativeType
 {
-    /// The value that a query of the same form gives.
+    /// The value that a query of the same form gives; nil for a form that the type does not know.
+    public static func cs_known(_ row: FieldRow, _ offset: Int) -> Self? {
+        cs_fromQueryableNativeType(cs_native(row, offset))
+    }
+
+    /// The value that a query of the same form gives. The form has to be one that the type knows.
     public static func cs_fromFieldStoredNativeType(_ value: FieldStoredNativeType) -> Self {
         guard let known = cs_fromQueryableNativeType(value) else {
             Log.abort("\(Self.self) does not know the stored \(value)")

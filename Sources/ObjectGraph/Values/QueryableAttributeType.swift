@@ -12,7 +12,7 @@ extension NSDictionary: SelectAttributesResultType {}
 ///
 /// A type of the program's own says what it is kept as, as a ``FieldStorableType`` does: with
 /// `NSNumber` as its ``QueryableNativeType``, say.
-public protocol QueryableAttributeType: Hashable, SelectResultType {
+public protocol QueryableAttributeType: Hashable, SelectResultType, SendableMetatype {
     /// What the value is made from: see ``CoreDataNativeType``; `Any` for the types that take
     /// several forms.
     associatedtype QueryableNativeType = Any

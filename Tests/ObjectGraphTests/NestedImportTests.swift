@@ -1,0 +1,157 @@
+import Dispatch
+import ObjectGraph
+import Testing
+
+/// Imports whose sources reach over storages, or give objects other IDs than they name.
+@Suite struct NestedImportTests {
+    final class Binder: CoreStoreObject, ImportableUniqueObject {
+        @Field.Stored("code") var code: String = ""
+        @Field.Stored("text") var text: String = ""
+        @Field.Relationship("sheets", inverse: \.$binder) var sheets: Set<Sheet>
+        @Field.Relationship("label", inverse: \.$binders) var label: Label?
+
+        typealias ImportSource = [String: Any]
+        typealias UniqueIDType = String
+        static let uniqueIDKeyPath = "code"
+        class var importableRelationships: [ImportableRelationship<ImportSource>] {
+            [
+                ImportableRelationship(\Binder.$sheets, key: "sheets"),
+                ImportableRelationship(\Binder.$label, key: "label"),
+            ]
+        }
+        static func uniqueID(
+            from source: ImportSource, in transaction: BaseDataTransaction
+        ) throws -> String? { source["code"] as? String }
+        func update(from source: ImportSource, in transaction: BaseDataTransaction) throws {
+            text = source["text"] as? String ?? text
+            code = source["newCode"] as? String ?? code
+        }
+    }
+
+    final class Sheet: CoreStoreObject, ImportableObject {
+        @Field.Stored("text") var text: String = ""
+        @Field.Relationship("binder") var binder: Binder?
+
+        typealias ImportSource = [String: Any]
+        func didInsert(from source: ImportSource, in transaction: BaseDataTransaction) throws {
+            text = source["text"] as? String ?? ""
+        }
+    }
+
+    final class Label: CoreStoreObject, ImportableUniqueObject {
+        @Field.Stored("code") var code: String = ""
+        @Field.Stored("text") var text: String = ""
+        @Field.Relationship("binders") var binders: Set<Binder>
+
+        typealias ImportSource = [String: Any]
+        typealias UniqueIDType = String
+        static let uniqueIDKeyPath = "code"
+        static func uniqueID(
+            from source: ImportSource, in transaction: BaseDataTransaction
+        ) throws -> String? { source["code"] as? String }
+        func update(from source: ImportSource, in transaction: BaseDataTransaction) throws {
+            text = source["text"] as? String ?? text
+            code = source["newCode"] as? String ?? code
+        }
+    }
+
+    private let queue = DispatchQueue(label: "view")
+
+    /// Binders and sheets in the one storage, labels and sheets in the other.
+    private func stackOfTwo() throws -> DataStack {
+        let binders = Entity<Binder>("Binder", indexes: [[\.$code]])
+        let labels = Entity<Label>("Label", indexes: [[\.$code]])
+        let sheets = Entity<Sheet>("Sheet")
+        let stack = DataStack(
+            CoreStoreSchema(
+                modelVersion: "V1",
+                entityConfigurations: [binders: ["A"], labels: ["B"], sheets: ["A", "B"]]),
+            viewContext: .queue(queue))
+        try stack.addStorageAndWait(InMemoryStore(configuration: "A"))
+        try stack.addStorageAndWait(InMemoryStore(configuration: "B"))
+        return stack
+    }
+
+    private func stack() throws -> DataStack {
+        let stack = DataStack(
+            CoreStoreSchema(
+                modelVersion: "V1",
+                entities: [
+                    Entity<Binder>("Binder", uniqueConstraints: [[\.$code]]),
+                    Entity<Label>("Label", uniqueConstraints: [[\.$code]]),
+                    Entity<Sheet>("Sheet"),
+                ]), viewContext: .queue(queue))
+        try stack.addStorageAndWait(InMemoryStore())
+        return stack
+    }
+
+    @Test(arguments: [Into<Binder>(), Into<Binder>("A")])
+    func `nested sources go to the storage of those around them`(into: Into<Binder>) throws {
+        let stack = try stackOfTwo()
+        try stack.perform(synchronous: { transaction in
+            _ = try transaction.importUniqueObject(
+                into, source: ["code": "a", "sheets": [["text": "1"], ["text": "2"]]])
+        })
+        try queue.sync { () throws in
+            #expect(try stack.fetchOne(From<Binder>())?.sheets.count == 2)
+            #expect(try stack.fetchCount(From<Sheet>("A")) == 2)
+            #expect(try stack.fetchCount(From<Sheet>("B")) == 0)
+        }
+    }
+
+    @Test(arguments: [Into<Binder>(), Into<Binder>("A")])
+    func `a nested source that belongs to another storage is an error`(into: Into<Binder>) throws {
+        let stack = try stackOfTwo()
+        let error = #expect(throws: CoreStoreError.self) {
+            try stack.perform(synchronous: { transaction in
+                _ = try transaction.importUniqueObject(
+                    into, source: ["code": "a", "label": ["code": "l"]])
+            })
+        }
+        #expect(error?.description.contains("storage") == true, "\(error as Any)")
+        try queue.sync { () throws in #expect(try stack.fetchCount(From<Binder>()) == 0) }
+    }
+
+    @Test func `an ID of another storage's object is an error`() throws {
+        let stack = try stackOfTwo()
+        let error = #expect(throws: CoreStoreError.self) {
+            try stack.perform(synchronous: { transaction in
+                _ = try transaction.importUniqueObject(Into<Label>(), source: ["code": "l"])
+                _ = try transaction.importUniqueObject(
+                    Into<Binder>(), source: ["code": "a", "label": "l"])
+            })
+        }
+        #expect(error?.description.contains("storage") == true, "\(error as Any)")
+    }
+
+    @Test(arguments: [false, true])
+    func `a source finds the object that an earlier one of its batch renamed`(isNew: Bool) throws {
+        let stack = try stack()
+        if !isNew {
+            try stack.perform(synchronous: { transaction in
+                transaction.create(Into<Label>()).code = "a"
+                transaction.create(Into<Binder>()).code = "a"
+            })
+        }
+        let sources: [[String: Any]] = [
+            ["code": "a", "newCode": "b"], ["code": "b", "text": "found"],
+        ]
+        try stack.perform(synchronous: { transaction in
+            let labels = try transaction.importUniqueObjects(Into<Label>(), sourceArray: sources)
+            #expect(labels.count == 2 && labels[0] === labels[1])
+            // A class with relationships takes the same ID again, which is free now.
+            let again = sources + [["code": "a", "text": "new", "label": "b"]]
+            let binders = try transaction.importUniqueObjects(Into<Binder>(), sourceArray: again)
+            // Each object is given back once.
+            #expect(binders.count == 2 && binders[0] !== binders[1])
+        })
+        try queue.sync { () throws in
+            let labels = try stack.fetchAll(From<Label>())
+            #expect(labels.map(\.code) == ["b"] && labels.map(\.text) == ["found"])
+            let binders = try stack.fetchAll(From<Binder>().orderBy(.ascending(\.$code)))
+            #expect(binders.map(\.code) == ["a", "b"])
+            #expect(binders.map(\.text) == ["new", "found"])
+            #expect(binders.map(\.label?.code) == ["b", nil])
+        }
+    }
+}
