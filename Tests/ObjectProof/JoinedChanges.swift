@@ -4,7 +4,8 @@ import TestSupport
 
 /// Random commits, several of which one write makes durable: the snapshot of each shows that commit
 /// though later ones are there, what each noted is what it changed, and notes that are joined, in
-/// whatever groups, have come and gone what the snapshots at both ends say.
+/// whatever groups, have come and gone what the snapshots at both ends say. So has what is found by
+/// comparing leaves.
 struct JoinedChanges {
     /// A commit as a plain model has it.
     private struct Commit {
@@ -76,6 +77,7 @@ struct JoinedChanges {
             let joined = Self.joined(commits[(first + 1)...last], &random)
             try check(
                 joined.records(in: entity.hierarchy), commits[first].rows, commits[last].rows)
+            try checkLeaves(commits[first], commits[last], entity)
         }
         return compared
     }
@@ -96,6 +98,17 @@ struct JoinedChanges {
         var set = joined(commits[..<middle], &random)
         set.join(joined(commits[middle...], &random))
         return set
+    }
+
+    /// What is found by the leaves that were written is exact, also between commits of one write.
+    private func checkLeaves(_ first: Commit, _ last: Commit, _ entity: EntityLayout) throws {
+        let found = try ChangeSet.between(first.snapshot, last.snapshot)
+            .records(in: entity.hierarchy)
+        try check(found, first.rows, last.rows)
+        let same = first.rows.filter { last.rows[$0.key] == $0.value }.keys
+        guard let found, found.updated.intersection(NumberSet(Array(same))).isEmpty else {
+            throw ProofFailure("objects are updated that have their values")
+        }
     }
 
     private func check(
