@@ -58,7 +58,12 @@ class EditingContext: ObjectContext {
     /// Notes why the transaction cannot go on: committing it throws the same error.
     override final func fail(_ error: StoreError, _ message: String) {
         if !hasEnded { refuseCommit(error) }
-        super.fail(error, message)
+        report(error, message)
+    }
+
+    /// Every fetch throws the fault from then on: what it finds may rest on what was made up.
+    override final func throwFault() throws(StoreError) {
+        if let failure, failure.isStorageFault { throw failure }
     }
 
     final func refuseCommit(_ error: StoreError) { failure = failure ?? error }

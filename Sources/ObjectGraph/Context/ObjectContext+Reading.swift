@@ -101,15 +101,24 @@ extension ObjectContext {
     /// the defaults: the fault is logged, and reading never ends the program.
     final func loadedRow(of object: CoreStoreObject, _ raw: RawObject) -> RowBuffer {
         do throws(StoreError) {
-            if let row = try currentRow(of: object, raw) { return try checked(row, raw) }
-            if hasEnded {
-                throw StoreError(.notFound, "it was deleted before any value of it was read")
-            }
+            if let row = try readRow(of: object, raw) { return row }
         } catch {
             // Values made up from defaults must not be saved over the stored ones.
-            fail(error, "an object's row could not be read.")
+            failReading(error, "an object's row could not be read.")
+            madeUpRows[raw.name] = error
         }
         return raw.entity.emptyRow()
+    }
+
+    /// The row of an object as it is now; nil when it is gone.
+    final func readRow(
+        of object: CoreStoreObject, _ raw: RawObject
+    ) throws(StoreError) -> RowBuffer? {
+        if let row = try currentRow(of: object, raw) { return try checked(row, raw) }
+        if hasEnded {
+            throw StoreError(.notFound, "it was deleted before any value of it was read")
+        }
+        return nil
     }
 
     /// Has an object without changes read its row again: at the next access, or at once where that
@@ -122,7 +131,7 @@ extension ObjectContext {
             forgetRow(of: object)
             object.row = FieldRow(fresh)
         } catch {
-            Log.error(CoreStoreError(error), "an object could not be refreshed.")
+            report(error, "an object could not be refreshed.")
         }
     }
 

@@ -25,6 +25,10 @@ class ObjectContext {
     /// Asked for by any thread; counted by one at a time, but in a context that several share.
     private final let made = Atomic<Int>(0)
     final var objectsMade: Int { made.load(ordering: .relaxed) }
+    /// A fault that no call has thrown yet.
+    private let pendingFault = PendingFault()
+    /// The objects whose rows could not be read and have the defaults, and why.
+    final var madeUpRows: [ObjectName: StoreError] = [:]
 
     init(of stack: DataStack, allowsChanges: Bool) {
         stackLink = stack.link
@@ -75,9 +79,16 @@ class ObjectContext {
     /// Called where a program's call begins, so that no change is half done.
     func makeRoom() throws(StoreError) {}
 
-    /// Reports an error where the call cannot throw.
+    /// Reports an error where the call cannot throw. The next fetch throws it where it is a fault
+    /// of the storage.
     func fail(_ error: StoreError, _ message: String) {
-        Log.error(CoreStoreError(error), message)
+        if error.isStorageFault, !hasEnded { pendingFault.set(error) }
+        report(error, message)
+    }
+
+    /// Throws what could not be thrown where it happened. Called where a fetch begins.
+    func throwFault() throws(StoreError) {
+        if let fault = pendingFault.take() { throw fault }
     }
 
     func linkedNumbers(
@@ -192,6 +203,7 @@ class ObjectContext {
 
     final func forgetRow(of object: CoreStoreObject) {
         object.transients?.remove(object)
+        if !madeUpRows.isEmpty, let raw = object.raw { madeUpRows[raw.name] = nil }
         object.row.buffer.deallocate()
         object.row = FieldRow(RowBuffer())
     }

@@ -36,6 +36,7 @@ struct FetchRunner {
         _ type: any DynamicObject.Type, _ configurations: [ModelConfiguration]?,
         _ terms: FetchTerms, _ body: (CoreStoreObject) -> Void
     ) throws(CoreStoreError) {
+        try throwFault()
         do {
             try forEachRow(type, configurations, terms) { part, number, row in
                 let access = try part.access ?? context.access(to: part.store)
@@ -242,10 +243,20 @@ struct FetchRunner {
 
     /// Every failure is logged once and becomes a `CoreStoreError`.
     func run<Result>(_ body: () throws -> Result) throws(CoreStoreError) -> Result {
+        try throwFault()
         do {
             return try body()
         } catch {
             throw reported(error)
+        }
+    }
+
+    /// Throws what was logged already.
+    private func throwFault() throws(CoreStoreError) {
+        do throws(StoreError) {
+            try context.throwFault()
+        } catch {
+            throw CoreStoreError(error)
         }
     }
 

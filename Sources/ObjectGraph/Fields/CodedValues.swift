@@ -51,9 +51,10 @@ struct CodedValues<V>: FieldStorage {
         do {
             return try coding.decode(bytes.map { Data($0) })
         } catch {
-            Log.error(
-                Self.failure(error, field, object.raw?.entity.name, "decoded"),
-                "a coded property could not be read.")
+            let failure = Self.failure(error, field, object.raw?.entity.name, "decoded")
+            if !FaultTrap.take(failure) {
+                Log.error(failure, "a coded property could not be read.")
+            }
             return nil
         }
     }

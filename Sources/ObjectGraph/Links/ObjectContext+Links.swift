@@ -36,7 +36,7 @@ extension ObjectContext {
         Log.assert(
             !hasEnded || !allowsChanges,
             "the links of an object were read after its transaction had ended: fetch it again")
-        fail(error, "the links of an object could not be read.")
+        failReading(error, "the links of an object could not be read.")
     }
 
     final func relationship(_ id: Int, _ raw: RawObject) -> RelationshipLayout? {

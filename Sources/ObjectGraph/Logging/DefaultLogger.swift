@@ -1,5 +1,6 @@
-/// Prints in debug builds, where failed assertions also stop the program; silent in release
-/// builds.
+/// Prints in debug builds, where failed assertions also stop the program. In release builds it
+/// prints what the program might never hear of otherwise: that a storage could not be read or
+/// written.
 public final class DefaultLogger: CoreStoreLogger {
     public init() {}
 
@@ -17,9 +18,10 @@ public final class DefaultLogger: CoreStoreLogger {
         error: CoreStoreError, message: String, fileName: StaticString, lineNumber: Int,
         functionName: StaticString
     ) {
-        #if DEBUG
-            FileHandle.standardError.write(Data("Trellis [error] \(message) \(error)\n".utf8))
+        #if !DEBUG
+            guard error.isStorageFault else { return }
         #endif
+        FileHandle.standardError.write(Data("Trellis [error] \(message) \(error)\n".utf8))
     }
 
     public func assert(

@@ -80,7 +80,8 @@ extension ObjectMonitor: ViewParticipant {
         do throws(StoreError) {
             (fate, names) = try watch.fate(in: delivery)
         } catch {
-            Log.error(CoreStoreError(error), "an observed object could not be compared.")
+            delivery.stack.faults.report(
+                CoreStoreError(error), "an observed object could not be compared.")
             return false
         }
         return fate != .none

@@ -130,7 +130,7 @@ final class ListFeed: MonitoredList {
                 return try view.object(item.number, in: entity.hierarchy, access)
                     ?? view.make(item.number, access.kind(entity.tag, in: view))
             } catch {
-                Log.error(CoreStoreError(error), "an object of an observed list cannot be read.")
+                view.fail(error, "an object of an observed list cannot be read.")
                 return view.make(
                     item.number, ObjectKind(context: view, store: store, entity: entity))
             }
@@ -159,7 +159,13 @@ final class ListFeed: MonitoredList {
         else { return nil }
         return stack.withView { view in
             let readers = share.stores.compactMap { view.snapshot(of: $0) }
-            return try? share.lookup?.index(of: item, in: share.shown, readers)
+            do {
+                return try share.lookup?.index(of: item, in: share.shown, readers)
+            } catch {
+                stack.faults.report(
+                    CoreStoreError(error), "an object could not be looked up in its list.")
+                return nil
+            }
         }
     }
 }
@@ -182,7 +188,7 @@ extension DataStack {
             }
         } catch {
             let failure = error as? CoreStoreError ?? CoreStoreError(error)
-            Log.error(failure, "a list to be observed could not be fetched.")
+            faults.report(failure, "a list to be observed could not be fetched.")
             throw failure
         }
     }
@@ -197,7 +203,7 @@ extension DataStack {
                 return (share, key)
             }
         } catch {
-            Log.error(CoreStoreError(error), "a list to be observed could not be fetched.")
+            faults.report(CoreStoreError(error), "a list to be observed could not be fetched.")
             made = nil
         }
         guard let (share, key) = made else {
@@ -214,14 +220,15 @@ extension DataStack {
                 done(isFetched ? share : nil)
             }
         }
-        let (lists, executor) = (viewSteps.lists, viewExecutor)
+        let (lists, executor, faults) = (viewSteps.lists, viewExecutor, faults)
         let fetch: @Sendable () -> Bool = {
             do {
                 let list = try share.fetched()
                 lists.compute { share.begin(list) }
                 return true
             } catch {
-                Log.error(CoreStoreError(error), "a list to be observed could not be fetched.")
+                faults.report(
+                    CoreStoreError(error), "a list to be observed could not be fetched.")
                 return false
             }
         }
@@ -254,7 +261,7 @@ extension DataStack {
             section: terms.section.section(of: terms.type, in: stores, self),
             watchedPaths: terms.watchedPaths)
         let key = ListKey(
-            storeIDs: stores.map(\.id), entityName: entity.name, fetch: terms.fetch,
+            stores: stores.map { ObjectIdentifier($0) }, entityName: entity.name, fetch: terms.fetch,
             section: terms.section.name, watchedPaths: terms.watchedPaths)
         var isComputed = false
         if case .computed = terms.section.name { isComputed = true }

@@ -113,7 +113,8 @@ final class ListShare: @unchecked Sendable {
         } catch {
             // The content stays, and the next step makes up for this one.
             if !hasLoggedFailure {
-                Log.error(CoreStoreError(error), "an observed list could not be kept up to date.")
+                lists.faults.report(
+                    CoreStoreError(error), "an observed list could not be kept up to date.")
             }
             hasLoggedFailure = true
         }

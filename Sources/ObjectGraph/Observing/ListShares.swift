@@ -5,6 +5,11 @@ import struct Synchronization.Atomic
 
 /// The lists of a stack that are observed. Equal ones are kept once.
 final class ListShares: Sendable {
+    /// Where lists report what they could not read.
+    let faults: StorageFaults
+
+    init(_ faults: StorageFaults) { self.faults = faults }
+
     private struct Entry {
         weak var share: ListShare?
         let name: ObjectIdentifier
@@ -85,7 +90,8 @@ final class ListShares: Sendable {
 
 /// What two observers have to have in common to share a list.
 struct ListKey: Hashable {
-    var storeIDs: [UUID]
+    /// Of the attached stores: a storage that was removed and added again is another one.
+    var stores: [ObjectIdentifier]
     var entityName: EntityName
     var fetch: FetchRequest
     var section: SectionRule.Name

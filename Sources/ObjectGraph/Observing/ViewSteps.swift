@@ -12,7 +12,7 @@ final class ViewSteps: StepSubscriber {
     let needsChanges = true
     private let link: WeakLink<DataStack>
     private let executor: ViewExecutor
-    let lists = ListShares()
+    let lists: ListShares
     /// Steps that the lists have not taken.
     private let incoming = StepQueue()
     /// Steps that the view has not taken.
@@ -23,8 +23,9 @@ final class ViewSteps: StepSubscriber {
     private let isComputingScheduled = Atomic<Bool>(false)
     private let isTurnScheduled = Mutex(false)
 
-    init(_ link: WeakLink<DataStack>, _ executor: ViewExecutor) {
+    init(_ link: WeakLink<DataStack>, _ executor: ViewExecutor, _ faults: StorageFaults) {
         self.link = link
+        lists = ListShares(faults)
         self.executor = executor
     }
 

@@ -136,7 +136,8 @@ extension CoreStoreObjectKeyValueObservation: ViewParticipant {
             let (fate, changed) = try delivery.fate(of: id.number, id.entity, in: store)
             guard fate == .updated, !changed.isDisjoint(with: names) else { return false }
         } catch {
-            Log.error(CoreStoreError(error), "an observed property could not be compared.")
+            delivery.stack.faults.report(
+                CoreStoreError(error), "an observed property could not be compared.")
             return false
         }
         observed = object

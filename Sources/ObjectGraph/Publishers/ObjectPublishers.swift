@@ -115,7 +115,8 @@ final class ObjectPublishers: ViewParticipant, @unchecked Sendable {
             do throws(StoreError) {
                 return try publisher.change(in: delivery).map { (publisher, $0) }
             } catch {
-                Log.error(CoreStoreError(error), "a published object could not be compared.")
+                delivery.stack.faults.report(
+                    CoreStoreError(error), "a published object could not be compared.")
                 return nil
             }
         }

@@ -40,7 +40,7 @@ final class SnapshotRow: @unchecked Sendable {
                 links[relationship.id] = try raw.context.linkedNumbers(
                     of: object, raw, relationship)
             } catch {
-                raw.context.fail(error, "the links of an object could not be read.")
+                raw.context.failReading(error, "the links of an object could not be read.")
             }
         }
         self.init(

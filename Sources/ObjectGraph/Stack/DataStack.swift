@@ -32,6 +32,7 @@ public final class DataStack: Equatable, @unchecked Sendable {
     /// What takes part in the deliveries of steps.
     let observers: ViewObservers
     let publishers = ObjectPublishers()
+    let faults = StorageFaults()
     let transactionQueue = DispatchQueue(label: "org.trellis.transactions")
     private let attached = Mutex<[AttachedStore]>([])
     /// Storages are opened one at a time.
@@ -61,7 +62,7 @@ public final class DataStack: Equatable, @unchecked Sendable {
     public init(schemaHistory: SchemaHistory, viewContext: ViewContext = .main) {
         self.schemaHistory = schemaHistory
         viewExecutor = ViewExecutor(viewContext)
-        viewSteps = ViewSteps(link, viewExecutor)
+        viewSteps = ViewSteps(link, viewExecutor, faults)
         observers = ViewObservers(viewSteps)
         _ = schemaHistory.current
         link.begin(self)

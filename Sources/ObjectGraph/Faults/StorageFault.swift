@@ -1,0 +1,100 @@
+import Primitives
+import RecordStore
+
+/// What a program is told when stored values could not be read where no error can be thrown, such
+/// as in a property's getter: a damaged page, a disk that fails, a file that is gone.
+///
+/// The property gave its default meanwhile, or no objects. In a transaction every later fetch and
+/// the commit throw the error; elsewhere the next fetch or query of the stack's view, or of the
+/// read view, throws it once. What an observed list or object shows stays as it was.
+public struct StorageFault: Sendable {
+    /// What happened, with page, byte and file in its ``CoreStoreError/storeError``.
+    public let error: CoreStoreError
+    /// What could not be done, as a sentence.
+    public let message: String
+}
+
+extension DataStack {
+    /// Called for each ``StorageFault``, also where the program is told of it otherwise. Nil, as
+    /// at first, for nothing but the log.
+    ///
+    /// It runs on a queue of the stack's own, one call at a time, some time after the fault. It may
+    /// use the stack as any other thread may.
+    public var onStorageFault: (@Sendable (StorageFault) -> Void)? {
+        get { faults.handler }
+        set { faults.handler = newValue }
+    }
+
+    /// The ``StorageFault``s from now on. Keeps up to 64 for a loop that is slow, and drops the
+    /// oldest; ends with the stack. Each call makes a sequence of its own.
+    public var storageFaults: AsyncStream<StorageFault> { faults.sequence() }
+}
+
+/// The faults of a stack's storages: the log and the program are told of them.
+final class StorageFaults: Sendable {
+    private struct State {
+        var handler: (@Sendable (StorageFault) -> Void)?
+        var sequences: [UInt64: AsyncStream<StorageFault>.Continuation] = [:]
+        var nextSequence: UInt64 = 0
+    }
+
+    private let state = Mutex(State())
+    private let queue = DispatchQueue(label: "org.trellis.faults")
+
+    var handler: (@Sendable (StorageFault) -> Void)? {
+        get { state.withLock { $0.handler } }
+        set { state.withLock { $0.handler = newValue } }
+    }
+
+    deinit {
+        for sequence in state.withLock({ $0.sequences.values }) { sequence.finish() }
+    }
+
+    func sequence() -> AsyncStream<StorageFault> {
+        let (stream, continuation) = AsyncStream.makeStream(
+            of: StorageFault.self, bufferingPolicy: .bufferingNewest(64))
+        let number = state.withLock { state in
+            defer { state.nextSequence += 1 }
+            state.sequences[state.nextSequence] = continuation
+            return state.nextSequence
+        }
+        continuation.onTermination = { [weak self] _ in
+            self?.state.withLock { $0.sequences[number] = nil }
+        }
+        return stream
+    }
+
+    /// Logs an error, and tells the program where it is the storage's.
+    func report(
+        _ error: CoreStoreError, _ message: String, fileName: StaticString = #fileID,
+        lineNumber: Int = #line, functionName: StaticString = #function
+    ) {
+        Log.error(
+            error, message, fileName: fileName, lineNumber: lineNumber, functionName: functionName)
+        guard error.isStorageFault else { return }
+        let fault = StorageFault(error: error, message: message)
+        let (handler, sequences) = state.withLock { ($0.handler, $0.sequences) }
+        for sequence in sequences.values { sequence.yield(fault) }
+        // The caller may hold locks of the stack.
+        if let handler { queue.async { handler(fault) } }
+    }
+}
+
+extension StoreError {
+    /// Whether stored values could not be read, though the program asked as it should.
+    var isStorageFault: Bool {
+        switch code {
+        case .corrupt, .truncated, .io, .permissionDenied, .diskFull, .poisoned, .commitUncertain,
+            .snapshotTooOld, .fileReplaced, .fileRenamed, .fileRemoved:
+            true
+        case .notAStore, .newerFormat, .notFound, .alreadyOpen, .lockedByOther, .readOnly,
+            .tooLarge, .schemaMismatch, .invalidArgument, .closed, .invalidModel,
+            .duplicateValues, .historyDiffers:
+            false
+        }
+    }
+}
+
+extension CoreStoreError {
+    var isStorageFault: Bool { storeError?.isStorageFault ?? false }
+}
