@@ -74,6 +74,9 @@ package final class Engine: Sendable {
     /// Stores what the log holds and closes the file. Snapshots that are still held must not be
     /// read any more.
     ///
+    /// Throws what the system reports, and `commitUncertain` where relaxed commits are not known to
+    /// be on the medium. The file is closed all the same.
+    ///
     /// - Parameter makesCheckpoint: false leaves commits, which must be durable, in the log.
     package func close(makesCheckpoint: Bool = true) throws(StoreError) {
         guard parts.context.isOwnProcess else {
@@ -86,17 +89,40 @@ package final class Engine: Sendable {
             parts.checkpointer.awaitEnd()
             guard !parts.pager.isClosed else { return }
             defer { release() }
-            guard !options.mode.isReadOnly, !parts.context.health.isPoisoned else { return }
-            let stored = parts.pager.generation.checkpointCommit
-            guard turn.isPrepared else {
-                // What a process that died had written without waiting was shown: it must not go.
-                if parts.pager.commitNumber > stored { try parts.context.sync() }
-                return
+            guard !options.mode.isReadOnly else { return }
+            do throws(StoreError) {
+                guard parts.log.hasUnsyncedCommits || !parts.context.health.isPoisoned else {
+                    return
+                }
+                try parts.context.health.check(path)
+                try storeLog(&turn, makesCheckpoint: makesCheckpoint)
+            } catch {
+                throw parts.log.hasUnsyncedCommits ? unsyncedError(error) : error
             }
-            // Also a commit that changed no page, such as one of the catalog's root alone.
-            if makesCheckpoint, turn.stagedCommit > stored {
-                try parts.checkpointer.checkpoint(&turn)
-            }
+        }
+    }
+
+    private func unsyncedError(_ cause: StoreError) -> StoreError {
+        var error = cause.at(path: path)
+        error.code = .commitUncertain
+        error.message =
+            "commits that were not waited for may be lost: those after commit "
+            + "\(parts.log.durableCommit). \(cause.message)"
+        return error
+    }
+
+    private func storeLog(
+        _ turn: inout WriterState, makesCheckpoint: Bool
+    ) throws(StoreError) {
+        let stored = parts.pager.generation.checkpointCommit
+        guard turn.isPrepared else {
+            // What a process that died had written without waiting was shown: it must not go.
+            if parts.pager.commitNumber > stored { try parts.context.sync() }
+            return
+        }
+        // Also a commit that changed no page, such as one of the catalog's root alone.
+        if makesCheckpoint, turn.stagedCommit > stored {
+            try parts.checkpointer.checkpoint(&turn)
         }
     }
 

@@ -22,20 +22,25 @@ package struct DamageProof: StoreProof {
         var contents: [ScriptContent]
         /// The log's commits and the sectors of their groups.
         var groups: [(commit: Int, place: Range<Int>)]
+        /// The last commit that a group of the log calls durable.
+        var durableCommit: Int
         var name: String
 
         var newest: ScriptContent { contents[contents.count - 1] }
 
-        /// The oldest commit that may be shown without a word: when the end of the log is gone,
-        /// from some group on and with all that is behind it, it looks like the tail of a write
-        /// that did not finish.
+        /// The oldest commit that may be shown without a word. A group that no other calls durable
+        /// may be the tail of a write that did not finish, and so may the log's end from some group
+        /// on, where all that is behind it is gone too.
         func oldest(after damaged: Range<Int>) -> Int {
+            let unproven = groups.filter {
+                $0.commit > durableCommit && $0.place.overlaps(damaged)
+            }
             var oldest = contents.count - 1
             for group in groups.reversed() where group.place.overlaps(damaged) {
                 guard group.commit == oldest else { break }
                 oldest -= 1
             }
-            return oldest
+            return min(oldest, (unproven.map(\.commit).min() ?? .max) - 1)
         }
     }
 
@@ -81,6 +86,8 @@ package struct DamageProof: StoreProof {
             ("first of all", [.insert, .checkpoint, .rotate]),
             ("no log", [.grow, .blob, .delete, .checkpoint]),
             ("recovered", [.insert, .grow, .delete, .reopen, .insert, .die, .insert, .insert]),
+            ("relaxed", [.insert, .relaxed, .insert, .insert, .relaxed, .relaxed, .insert]),
+            ("relaxed end", [.grow, .checkpoint, .insert, .relaxed, .relaxed, .relaxed]),
         ]
         return try scripts.map { name, steps in
             let disk = SimulatedDisk(seed: seed)
@@ -89,16 +96,21 @@ package struct DamageProof: StoreProof {
             for step in steps { try player.run(step) }
             let frames = try player.engine.logFrames()
             var groups: [(commit: Int, place: Range<Int>)] = []
-            var start = 0
+            let bytes = disk.image.bytes(of: "store") ?? []
+            var (start, durableCommit) = (0, 0)
             for frame in frames {
-                if frame.type == .group { start = Int(frame.byteOffset) }
+                if frame.type == .group {
+                    start = Int(frame.byteOffset)
+                    let offset = start + FrameLayout.groupDurableCommit
+                    durableCommit = bytes.withView { Int($0.uint64(at: offset)) }
+                }
                 guard let commit = frame.commitNumber else { continue }
                 let end = Int(frame.byteOffset) + frame.length
                 groups.append((Int(commit), start..<((end + 511) / 512 * 512)))
             }
             return Sample(
-                bytes: disk.image.bytes(of: "store") ?? [], contents: player.history.contents,
-                groups: groups, name: "\(name) \(seed)")
+                bytes: bytes, contents: player.history.contents, groups: groups,
+                durableCommit: durableCommit, name: "\(name) \(seed)")
         }
     }
 

@@ -5,6 +5,7 @@ enum StoreFailure {
     static let domain = "org.trellis.store"
     static let key = "StoreError"
     static let violationsKey = "Violations"
+    static let partialCommitKey = "PartialCommit"
 
     /// Codes of what is no engine fault.
     enum Code: Int {
@@ -20,6 +21,13 @@ enum StoreFailure {
         return NSError(
             domain: domain, code: index + 1,
             userInfo: [NSLocalizedDescriptionKey: error.description, key: error])
+    }
+
+    static func nsError(_ error: StoreError, _ commit: PartialCommit) -> NSError {
+        let plain = nsError(error)
+        var values = plain.userInfo
+        values[partialCommitKey] = commit
+        return NSError(domain: domain, code: plain.code, userInfo: values)
     }
 
     static func nsError(_ code: Code, _ message: String) -> NSError {

@@ -261,8 +261,8 @@ extension DataStack {
             section: terms.section.section(of: terms.type, in: stores, self),
             watchedPaths: terms.watchedPaths)
         let key = ListKey(
-            stores: stores.map { ObjectIdentifier($0) }, entityName: entity.name, fetch: terms.fetch,
-            section: terms.section.name, watchedPaths: terms.watchedPaths)
+            stores: stores.map { ObjectIdentifier($0) }, entityName: entity.name,
+            fetch: terms.fetch, section: terms.section.name, watchedPaths: terms.watchedPaths)
         var isComputed = false
         if case .computed = terms.section.name { isComputed = true }
         let share = ListShare(

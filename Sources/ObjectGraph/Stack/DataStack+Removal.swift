@@ -52,21 +52,43 @@ extension DataStack {
         }
     }
 
+    /// Closes all storages, and says where that failed. Objects that were fetched keep their last
+    /// values; nothing new can be fetched. Waits for the transaction that runs.
+    ///
+    /// Commits that returned are durable, but for relaxed ones: those are made durable here. When
+    /// that fails, or failed in the background before, this throws `.internalError` whose
+    /// ``CoreStoreError/storeError`` has the code `commitUncertain` and says from which commit on
+    /// they may be lost. All storages are closed also when this throws: the error is that of the
+    /// first that failed, and those of the others are logged. Throws `.internalError` inside a
+    /// transaction, which would wait for itself, and closes nothing.
+    public func close() throws(CoreStoreError) {
+        guard !writerTurn.isHeldByCaller else {
+            throw .failure(.misuse, "close() was called inside a transaction")
+        }
+        if let failure = closeAll() { throw failure }
+    }
+
     /// Closes all storages. Objects that were fetched keep their last values; nothing new can be
-    /// fetched.
+    /// fetched. A failure is logged, also in release builds; ``close()`` throws it.
     public func unsafeRemoveAllPersistentStoresAndWait() {
         guard !writerTurn.isHeldByCaller else {
             Log.assert(false, "a transaction cannot close the storages that it changes")
             return
         }
+        _ = closeAll()
+    }
+
+    /// Returns the error of the first storage that could not be closed; all are logged.
+    private func closeAll() -> CoreStoreError? {
         writerTurn.take()
         let detached = detachAll()
         for store in detached { store.noteDetached() }
         forgetView()
-        for store in detached { close(store) }
+        let failures = detached.compactMap { close($0) }
         writerTurn.give()
         // Observers may begin transactions.
         storesChanged()
+        return failures.first
     }
 
     /// Closes all storages in the background.
@@ -80,11 +102,15 @@ extension DataStack {
         }
     }
 
-    private func close(_ store: AttachedStore) {
+    @discardableResult
+    private func close(_ store: AttachedStore) -> CoreStoreError? {
         do throws(StoreError) {
             try store.close()
+            return nil
         } catch {
-            Log.error(CoreStoreError(error), "a storage could not be closed.")
+            let failure = CoreStoreError(error)
+            faults.report(failure, "a storage could not be closed.")
+            return failure
         }
     }
 }

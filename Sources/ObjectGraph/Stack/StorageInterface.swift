@@ -91,7 +91,8 @@ public final class LocalStore: LocalStorage {
 
     /// A store in a file system of the caller's.
     package init(
-        fileURL: URL, files: any FileSystem, localStorageOptions: LocalStorageOptions = nil,
+        fileURL: URL, files: any FileSystem, configuration: ModelConfiguration = nil,
+        localStorageOptions: LocalStorageOptions = nil,
         engineOptions: EngineOptions = EngineOptions()
     ) {
         self.fileURL = fileURL
@@ -99,7 +100,7 @@ public final class LocalStore: LocalStorage {
         migrationMappingProviders = []
         self.localStorageOptions = localStorageOptions
         self.engineOptions = engineOptions
-        configuration = nil
+        self.configuration = configuration
     }
 
     /// A store of a name in the program's data folder: see ``init()``. The name is taken as it is.

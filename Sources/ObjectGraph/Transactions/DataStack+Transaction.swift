@@ -138,9 +138,14 @@ extension DataStack {
         context.changes.loadDeletedRows()
         let staged = StagedTransaction(
             steps: steps, sourceIdentifier: SourceIdentifier(transaction.sourceIdentifier))
-        for store in stores {
+        let used = stores.filter { context.openTransaction(for: $0) != nil }
+        for (index, store) in used.enumerated() {
             guard let open = context.openTransaction(for: store) else { continue }
-            staged.add(store, try open.stage(durability ?? store.durability))
+            do throws(StoreError) {
+                staged.add(store, try open.stage(durability ?? store.durability))
+            } catch {
+                throw staged.finish(without: Array(used[index...]), error)
+            }
         }
         return (result, staged)
     }

@@ -34,7 +34,8 @@ final class StagedTransaction {
     }
 
     /// Waits until every store has the transaction, and publishes its step. Each store commits for
-    /// itself: the commits of the first ones are visible, also when a later one fails.
+    /// itself: the commits of the first ones are visible, also when a later one fails, and the
+    /// error has a ``PartialCommit``.
     ///
     /// - Parameter completion: what runs when the view has the step; not run when this throws.
     /// - Returns: whether the step has the completion. It has not when nothing follows the stack.
@@ -52,8 +53,41 @@ final class StagedTransaction {
         let step = isFollowed ? step(delivered, hasFailed ? nil : completion) : nil
         steps.publish(step, at: position)
         others.publish(delivered, sourceIdentifier)
-        for outcome in outcomes { try outcome.get() }
+        try check(outcomes)
         return step?.completions.isEmpty == false
+    }
+
+    private func check(_ outcomes: [Result<Void, StoreError>]) throws(CoreStoreError) {
+        var first: StoreError?
+        var committed: [any StorageInterface] = []
+        var failed: [any StorageInterface] = []
+        for (part, outcome) in zip(parts, outcomes) {
+            switch outcome {
+            case .success: committed.append(part.store.storage)
+            case .failure(let error):
+                first = first ?? error
+                failed.append(part.store.storage)
+            }
+        }
+        if let first {
+            throw CoreStoreError(first, PartialCommit(committed: committed, failed: failed))
+        }
+    }
+
+    /// Commits in the stores that were added, as one that was to come after them could not be
+    /// staged, and returns the error of the whole.
+    func finish(without others: [AttachedStore], _ error: StoreError) -> CoreStoreError {
+        var committed = parts.map(\.store.storage)
+        var failed = others.map(\.storage)
+        do {
+            _ = try finish()
+        } catch let partial as CoreStoreError {
+            committed = partial.partialCommit?.committed ?? []
+            failed += parts.map(\.store.storage).filter { storage in
+                !committed.contains { $0 === storage }
+            }
+        } catch {}
+        return CoreStoreError(error, PartialCommit(committed: committed, failed: failed))
     }
 
     private func delivered(_ outcomes: [Result<Void, StoreError>]) -> [CommitStep.Part] {

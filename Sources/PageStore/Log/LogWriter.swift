@@ -22,6 +22,9 @@ final class LogWriter: Sendable {
     }
 
     var byteCount: UInt64 { state.withLock { $0.byteCount } }
+    var durableCommit: UInt64 { state.withLock { $0.durableCommit } }
+    /// Whether commits were shown that are not known to be on the medium.
+    var hasUnsyncedCommits: Bool { state.withLock { $0.unsyncedBytes > 0 } }
     var segments: [LogSegment] { pager.withPublished { $0.segments } }
     var newestGeneration: UInt64 { pager.generationNumber }
 

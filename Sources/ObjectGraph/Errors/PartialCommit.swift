@@ -1,0 +1,29 @@
+import RecordStore
+
+/// How far a transaction over several storages came when one of them failed.
+///
+/// Each storage commits for itself, one after the other, so that such a transaction is not atomic:
+/// what has to stay together belongs in one storage.
+public struct PartialCommit: Sendable {
+    /// The storages that have the transaction's changes.
+    public let committed: [any StorageInterface]
+    /// The storages that have not. Of one whose error is `commitUncertain` that is known when it is
+    /// opened anew.
+    public let failed: [any StorageInterface]
+}
+
+extension CoreStoreError {
+    /// Which storages have the changes of a transaction that failed in some of them; nil where none
+    /// has, as always with one storage.
+    public var partialCommit: PartialCommit? {
+        guard case .internalError(let error) = self else { return nil }
+        return error.userInfo[StoreFailure.partialCommitKey] as? PartialCommit
+    }
+
+    init(_ error: StoreError, _ commit: PartialCommit) {
+        self =
+            commit.committed.isEmpty
+            ? CoreStoreError(error)
+            : .internalError(NSError: StoreFailure.nsError(error, commit))
+    }
+}

@@ -1,0 +1,124 @@
+import Dispatch
+import Foundation
+import ObjectGraph
+import TestSupport
+import Testing
+
+private final class North: CoreStoreObject {
+    @Field.Stored("name") var name: String = ""
+}
+
+private final class South: CoreStoreObject {
+    @Field.Stored("name") var name: String = ""
+}
+
+/// Closing, and commits over several storages, when a storage fails.
+@Suite struct ClosingTests {
+    private let queue = DispatchQueue(label: "view")
+
+    private func stack(_ files: FaultyFileSystem) throws -> DataStack {
+        let stack = DataStack(Zoo.schema(), viewContext: .queue(queue))
+        let url = FileManager.default.temporaryDirectory.appendingPathComponent("closing.trellis")
+        var options = EngineOptions()
+        options.durability = .relaxed
+        try stack.addStorageAndWait(
+            LocalStore(fileURL: url, files: files, engineOptions: options))
+        return stack
+    }
+
+    private func create(in stack: DataStack, _ durability: Durability? = nil) throws {
+        try stack.perform(
+            synchronous: { transaction in
+                transaction.create(Into<Person>()).email = "\(UUID())"
+            }, durability: durability)
+    }
+
+    @Test func `closing makes relaxed commits durable`() throws {
+        let files = FaultyFileSystem()
+        let stack = try stack(files)
+        for _ in 0..<3 { try create(in: stack) }
+        try stack.close()
+        let survivor = try self.stack(files.powerCut())
+        #expect(try queue.sync { try survivor.fetchCount(From<Person>()) } == 3)
+    }
+
+    @Test func `closing says that relaxed commits may be lost`() throws {
+        let files = FaultyFileSystem()
+        let stack = try stack(files)
+        try create(in: stack, .durable)
+        try create(in: stack)
+        files.fault = .init(calls: [.durableWrite, .sync], goesOn: true)
+        let error = #expect(throws: CoreStoreError.self) { try stack.close() }
+        #expect(error?.storeError?.code == .commitUncertain)
+        #expect(error?.storeError?.message.contains("not waited for") == true)
+        // It is closed all the same.
+        try stack.close()
+    }
+
+    @Test func `closing after a durable commit failed has nothing more to say`() throws {
+        let files = FaultyFileSystem()
+        let stack = try stack(files)
+        try create(in: stack, .durable)
+        files.fault = .init(calls: [.durableWrite, .sync], goesOn: true)
+        let error = #expect(throws: CoreStoreError.self) { try create(in: stack, .durable) }
+        #expect(error?.storeError?.code == .commitUncertain)
+        try stack.close()
+    }
+
+    @Test func `closing inside a transaction throws and closes nothing`() throws {
+        let stack = try stack(FaultyFileSystem())
+        try stack.perform(synchronous: { transaction in
+            #expect(throws: CoreStoreError.self) { try stack.close() }
+            transaction.create(Into<Person>()).email = "still open"
+        })
+        #expect(try queue.sync { try stack.fetchCount(From<Person>()) } == 1)
+    }
+
+    @Test(arguments: [0, 1])
+    func `a commit that fails in one of two storages says which have it`(_ failing: Int) throws {
+        let stack = DataStack(
+            CoreStoreSchema(
+                modelVersion: "V1",
+                entityConfigurations: [
+                    Entity<North>("North"): Set(["North"]), Entity<South>("South"): Set(["South"]),
+                ]),
+            viewContext: .queue(queue))
+        let files = [FaultyFileSystem(), FaultyFileSystem()]
+        let names: [String] = ["North", "South"]
+        let storages = zip(files, names).map { files, name in
+            LocalStore(
+                fileURL: URL.temporaryDirectory.appending(path: name), files: files,
+                configuration: name)
+        }
+        for storage in storages { try stack.addStorageAndWait(storage) }
+        func create() throws(CoreStoreError) {
+            try stack.perform(synchronous: { transaction in
+                transaction.create(Into<North>()).name = "north"
+                transaction.create(Into<South>()).name = "south"
+            })
+        }
+        try create()
+        files[failing].fault = .init(calls: [.durableWrite, .sync], goesOn: true)
+        let error = #expect(throws: CoreStoreError.self) { try create() }
+        #expect(error?.storeError?.code == .commitUncertain)
+        let commit = try #require(error?.partialCommit)
+        #expect(commit.committed.map { $0 === storages[1 - failing] } == [true])
+        #expect(commit.failed.map { $0 === storages[failing] } == [true])
+        // From then on it fails before anything is written, in the first storage or in the second.
+        let next = #expect(throws: CoreStoreError.self) { try create() }
+        #expect(next?.storeError?.code == .poisoned)
+        let counts = try stack.read { view in
+            (try view.fetchCount(From<North>()), try view.fetchCount(From<South>()))
+        }
+        #expect(counts == (failing == 0 ? (1, 2) : (2, 1)))
+    }
+
+    @Test func `a commit that fails in one storage has no partial commit`() throws {
+        let files = FaultyFileSystem()
+        let stack = try stack(files)
+        try create(in: stack, .durable)
+        files.fault = .init(calls: [.durableWrite, .sync], goesOn: true)
+        let error = #expect(throws: CoreStoreError.self) { try create(in: stack, .durable) }
+        #expect(error != nil && error?.partialCommit == nil)
+    }
+}
