@@ -5,24 +5,29 @@ infix operator .== : ComparisonPrecedence
 // object, so that `=` and `==` are about the property itself.
 
 extension ValueContainer.Required {
+    /// Assigns a value; in a transaction only.
     public static func .= (left: ValueContainer<O>.Required<V>, right: V) { left.value = right }
 
+    /// Assigns what the other property has; in a transaction only.
     public static func .= <O2: CoreStoreObject>(
         left: ValueContainer<O>.Required<V>, right: ValueContainer<O2>.Required<V>
     ) {
         left.value = right.value
     }
 
+    /// Whether the property has this value.
     public static func .== (left: ValueContainer<O>.Required<V>, right: V?) -> Bool {
         left.value == right
     }
 
+    /// Whether both properties have the same value.
     public static func .== <O2: CoreStoreObject>(
         left: ValueContainer<O>.Required<V>, right: ValueContainer<O2>.Required<V>
     ) -> Bool {
         left.value == right.value
     }
 
+    /// Whether both properties have the same value.
     public static func .== <O2: CoreStoreObject>(
         left: ValueContainer<O>.Required<V>, right: ValueContainer<O2>.Optional<V>
     ) -> Bool {
@@ -31,30 +36,36 @@ extension ValueContainer.Required {
 }
 
 extension ValueContainer.Optional {
+    /// Assigns a value; in a transaction only.
     public static func .= (left: ValueContainer<O>.Optional<V>, right: V?) { left.value = right }
 
+    /// Assigns what the other property has; in a transaction only.
     public static func .= <O2: CoreStoreObject>(
         left: ValueContainer<O>.Optional<V>, right: ValueContainer<O2>.Optional<V>
     ) {
         left.value = right.value
     }
 
+    /// Assigns what the other property has; in a transaction only.
     public static func .= <O2: CoreStoreObject>(
         left: ValueContainer<O>.Optional<V>, right: ValueContainer<O2>.Required<V>
     ) {
         left.value = right.value
     }
 
+    /// Whether the property has this value.
     public static func .== (left: ValueContainer<O>.Optional<V>, right: V?) -> Bool {
         left.value == right
     }
 
+    /// Whether both properties have the same value.
     public static func .== <O2: CoreStoreObject>(
         left: ValueContainer<O>.Optional<V>, right: ValueContainer<O2>.Optional<V>
     ) -> Bool {
         left.value == right.value
     }
 
+    /// Whether both properties have the same value.
     public static func .== <O2: CoreStoreObject>(
         left: ValueContainer<O>.Optional<V>, right: ValueContainer<O2>.Required<V>
     ) -> Bool {
@@ -63,40 +74,48 @@ extension ValueContainer.Optional {
 }
 
 extension TransformableContainer.Required {
+    /// Assigns a value; in a transaction only.
     public static func .= (left: TransformableContainer<O>.Required<V>, right: V) {
         left.value = right
     }
 
+    /// Whether the property has this value.
     public static func .== (left: TransformableContainer<O>.Required<V>, right: V?) -> Bool {
         left.value == right
     }
 }
 
 extension TransformableContainer.Optional {
+    /// Assigns a value; in a transaction only.
     public static func .= (left: TransformableContainer<O>.Optional<V>, right: V?) {
         left.value = right
     }
 
+    /// Whether the property has this value.
     public static func .== (left: TransformableContainer<O>.Optional<V>, right: V?) -> Bool {
         left.value == right
     }
 }
 
 extension RelationshipContainer.ToOne {
+    /// Makes the relationship lead to an object, or to none; in a transaction only.
     public static func .= (left: RelationshipContainer<O>.ToOne<D>, right: D?) {
         left.value = right
     }
 
+    /// Assigns what the other property has; in a transaction only.
     public static func .= <O2: CoreStoreObject>(
         left: RelationshipContainer<O>.ToOne<D>, right: RelationshipContainer<O2>.ToOne<D>
     ) {
         left.value = right.value
     }
 
+    /// Whether the property has this value.
     public static func .== (left: RelationshipContainer<O>.ToOne<D>, right: D?) -> Bool {
         left.value == right
     }
 
+    /// Whether both properties have the same value.
     public static func .== <O2: CoreStoreObject>(
         left: RelationshipContainer<O>.ToOne<D>, right: RelationshipContainer<O2>.ToOne<D>
     ) -> Bool {
@@ -105,12 +124,14 @@ extension RelationshipContainer.ToOne {
 }
 
 extension RelationshipContainer.ToManyOrdered {
+    /// Makes the relationship lead to these objects; in a transaction only.
     public static func .= <S: Sequence>(
         left: RelationshipContainer<O>.ToManyOrdered<D>, right: S
     ) where S.Element == D {
         left.value = Array(right)
     }
 
+    /// Whether the relationship leads to these objects in this order.
     public static func .== <C: Collection>(
         left: RelationshipContainer<O>.ToManyOrdered<D>, right: C
     ) -> Bool where C.Element == D {
@@ -119,12 +140,14 @@ extension RelationshipContainer.ToManyOrdered {
 }
 
 extension RelationshipContainer.ToManyUnordered {
+    /// Makes the relationship lead to these objects; in a transaction only.
     public static func .= <S: Sequence>(
         left: RelationshipContainer<O>.ToManyUnordered<D>, right: S
     ) where S.Element == D {
         left.value = Set(right)
     }
 
+    /// Whether the relationship leads to these objects and no others.
     public static func .== <S: Sequence>(
         left: RelationshipContainer<O>.ToManyUnordered<D>, right: S
     ) -> Bool where S.Element == D {

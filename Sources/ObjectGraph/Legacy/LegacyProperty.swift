@@ -99,17 +99,22 @@ where ReturnValueType: FieldStorableType {}
 
 /// The containers that hold the classes for properties: a class says `Value.Required<String>`.
 public enum ValueContainer<O: CoreStoreObject> {}
+/// Holds the classes for objects that archive themselves.
 public enum TransformableContainer<O: CoreStoreObject> {}
+/// Holds the classes for relationships.
 public enum RelationshipContainer<O: CoreStoreObject> {
     /// What happens to the objects that a deleted object leads to.
     public typealias DeleteRule = ObjectGraph.DeleteRule
 }
 
 extension DynamicObject where Self: CoreStoreObject {
+    /// What CoreStore 9 declares properties with.
     @available(*, deprecated, message: "declare the property with @Field.Stored")
     public typealias Value = ValueContainer<Self>
+    /// What CoreStore 9 declares properties with.
     @available(*, deprecated, message: "declare the property with @Field.Coded")
     public typealias Transformable = TransformableContainer<Self>
+    /// What CoreStore 9 declares properties with.
     @available(*, deprecated, message: "declare the property with @Field.Relationship")
     public typealias Relationship = RelationshipContainer<Self>
 }

@@ -3,36 +3,42 @@ import RecordStore
 
 // Conditions, orders and groups by the classes for properties: `\.age > 3`, `.ascending(\.age)`.
 
+/// The property has this value.
 public func == <O: CoreStoreObject, A: LegacyAttribute>(
     left: KeyPath<O, A>, right: A.ReturnValueType
 ) -> Where<O> {
     Where.compare(left, .equal, right)
 }
 
+/// The property has another value, or none.
 public func != <O: CoreStoreObject, A: LegacyAttribute>(
     left: KeyPath<O, A>, right: A.ReturnValueType
 ) -> Where<O> {
     !Where.compare(left, .equal, right)
 }
 
+/// The property is less.
 public func < <O: CoreStoreObject, A: LegacyAttribute>(
     left: KeyPath<O, A>, right: A.ReturnValueType
 ) -> Where<O> {
     Where.compare(left, .less, right)
 }
 
+/// The property is less or equal.
 public func <= <O: CoreStoreObject, A: LegacyAttribute>(
     left: KeyPath<O, A>, right: A.ReturnValueType
 ) -> Where<O> {
     Where.compare(left, .lessOrEqual, right)
 }
 
+/// The property is greater.
 public func > <O: CoreStoreObject, A: LegacyAttribute>(
     left: KeyPath<O, A>, right: A.ReturnValueType
 ) -> Where<O> {
     Where.compare(left, .greater, right)
 }
 
+/// The property is greater or equal.
 public func >= <O: CoreStoreObject, A: LegacyAttribute>(
     left: KeyPath<O, A>, right: A.ReturnValueType
 ) -> Where<O> {
@@ -100,12 +106,14 @@ extension LegacyAttribute {
                 cs_keyPathString, operation, .constant(ValueBridge.value(value))))
     }
 
+    /// The property has this value.
     public static func == <Result: CoreStoreObject>(
         property: Self, value: ReturnValueType
     ) -> Where<Result> {
         property.compare(.equal, value)
     }
 
+    /// The property has another value, or none.
     public static func != <Result: CoreStoreObject>(
         property: Self, value: ReturnValueType
     ) -> Where<Result> {
@@ -113,24 +121,28 @@ extension LegacyAttribute {
         return !equal
     }
 
+    /// The property is less.
     public static func < <Result: CoreStoreObject>(
         property: Self, value: ReturnValueType
     ) -> Where<Result> {
         property.compare(.less, value)
     }
 
+    /// The property is less or equal.
     public static func <= <Result: CoreStoreObject>(
         property: Self, value: ReturnValueType
     ) -> Where<Result> {
         property.compare(.lessOrEqual, value)
     }
 
+    /// The property is greater.
     public static func > <Result: CoreStoreObject>(
         property: Self, value: ReturnValueType
     ) -> Where<Result> {
         property.compare(.greater, value)
     }
 
+    /// The property is greater or equal.
     public static func >= <Result: CoreStoreObject>(
         property: Self, value: ReturnValueType
     ) -> Where<Result> {
@@ -139,10 +151,12 @@ extension LegacyAttribute {
 }
 
 extension OrderBy.SortKey where O: CoreStoreObject {
+    /// From the least value to the greatest.
     public static func ascending<A: LegacyAttribute>(_ keyPath: KeyPath<O, A>) -> OrderBy.SortKey {
         OrderBy.SortKey(Where<O>.name(keyPath), isAscending: true)
     }
 
+    /// From the greatest value to the least.
     public static func descending<A: LegacyAttribute>(
         _ keyPath: KeyPath<O, A>
     ) -> OrderBy.SortKey {
@@ -151,6 +165,7 @@ extension OrderBy.SortKey where O: CoreStoreObject {
 }
 
 extension GroupBy where O: CoreStoreObject {
+    /// Groups by an attribute.
     public init<A: LegacyAttribute>(_ keyPath: KeyPath<O, A>) {
         self.init(Where<O>.name(keyPath))
     }

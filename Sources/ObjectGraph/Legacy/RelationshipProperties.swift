@@ -13,6 +13,7 @@ public class LegacyRelationship<O: CoreStoreObject, V: FieldRelationshipType>: L
         set { newValue.cs_store(ownObject(O.self), slot) }
     }
 
+    /// The property's name in the store.
     public var cs_keyPathString: String { keyPath }
 
     init(
@@ -36,6 +37,7 @@ public class LegacyRelationship<O: CoreStoreObject, V: FieldRelationshipType>: L
 extension RelationshipContainer {
     /// A to-one relationship: `let master = Relationship.ToOne<Person>("master")`.
     public final class ToOne<D: CoreStoreObject>: LegacyRelationship<O, D?> {
+        /// A relationship whose other end names it, or that has none.
         public init(
             _ keyPath: @autoclosure () -> KeyPathString, deleteRule: DeleteRule = .nullify,
             versionHashModifier: @autoclosure () -> String? = nil,
@@ -70,6 +72,7 @@ extension RelationshipContainer {
     public final class ToManyOrdered<D: CoreStoreObject>: LegacyRelationship<O, [D]>,
         ToManyRelationshipKeyPathStringConvertible
     {
+        /// A relationship whose other end names it, or that has none. Commits check the counts.
         public init(
             _ keyPath: @autoclosure () -> KeyPathString, minCount: Int = 0, maxCount: Int = 0,
             deleteRule: DeleteRule = .nullify,
@@ -105,6 +108,7 @@ extension RelationshipContainer {
     public final class ToManyUnordered<D: CoreStoreObject>: LegacyRelationship<O, Set<D>>,
         ToManyRelationshipKeyPathStringConvertible
     {
+        /// A relationship whose other end names it, or that has none. Commits check the counts.
         public init(
             _ keyPath: @autoclosure () -> KeyPathString, minCount: Int = 0, maxCount: Int = 0,
             deleteRule: DeleteRule = .nullify,

@@ -43,6 +43,7 @@ extension TransformableContainer {
             }
         }
 
+        /// The property's name in the store.
         public var cs_keyPathString: String { keyPath }
     }
 
@@ -85,6 +86,7 @@ extension TransformableContainer {
             }
         }
 
+        /// The property's name in the store.
         public var cs_keyPathString: String { keyPath }
     }
 

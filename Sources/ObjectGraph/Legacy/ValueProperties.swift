@@ -48,6 +48,7 @@ extension ValueContainer {
             }
         }
 
+        /// The property's name in the store.
         public var cs_keyPathString: String { keyPath }
     }
 
@@ -90,6 +91,7 @@ extension ValueContainer {
             }
         }
 
+        /// The property's name in the store.
         public var cs_keyPathString: String { keyPath }
     }
 

@@ -1,0 +1,43 @@
+/// A person as the service answers.
+struct PersonReply: Codable, Equatable, Sendable {
+    var number: Int
+    var name: String
+    var city: String
+    var age: Int
+    var balance: Double
+}
+
+/// What the service does with its store: the two stores answer the same.
+protocol PeopleStore: Sendable {
+    func count() async throws -> Int
+    /// Adds people who are not there yet.
+    func add(_ people: [PersonReply]) async throws
+    func person(_ number: Int) async throws -> PersonReply?
+    /// The twenty youngest people of a city.
+    func youngest(in city: String) async throws -> [PersonReply]
+    /// Adds to a balance, durably; false when there is no such person.
+    func pay(_ amount: Double, to number: Int) async throws -> Bool
+}
+
+/// The people of the service, the same at every start.
+enum People {
+    static let count = 100_000
+    static let cityCount = 500
+    static let listCount = 20
+
+    static func person(_ number: Int) -> PersonReply {
+        // Multiplying by an odd number spreads ages and cities over the numbers.
+        let mixed = UInt64(number) &* 0x9E37_79B9_7F4A_7C15 >> 32
+        return PersonReply(
+            number: number, name: "Person \(number)", city: "city\(mixed % UInt64(cityCount))",
+            age: Int(mixed / 7 % 90), balance: Double(mixed % 10_000) / 100)
+    }
+
+    /// Fills a store that is empty.
+    static func fill(_ store: some PeopleStore) async throws {
+        guard try await store.count() == 0 else { return }
+        for start in stride(from: 0, to: count, by: 10_000) {
+            try await store.add((start..<min(start + 10_000, count)).map(person))
+        }
+    }
+}

@@ -1,0 +1,4 @@
+-- One person, by number.
+request = function()
+    return wrk.format("GET", "/people/" .. math.random(0, 99999))
+end
