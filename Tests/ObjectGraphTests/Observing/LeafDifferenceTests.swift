@@ -173,7 +173,8 @@ import Testing
             try transaction.fetchOne(From<Dog>().where(\.$age == 7))?.age = 5000
         })
         try writer.checkpoint()
-        while queue.sync(execute: { recorder.events.isEmpty }) {
+        let end = Date(timeIntervalSinceNow: 30)
+        while queue.sync(execute: { recorder.events.isEmpty }), Date() < end {
             Thread.sleep(forTimeInterval: 0.002)
         }
         #expect(queue.sync { recorder.takeEvents() } == ["will", "~5000 0.7>0.1999", "did"])
