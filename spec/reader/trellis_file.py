@@ -77,7 +77,8 @@ class Superblock:
 
 def check_segment(offset, length, end):
     need(offset % BLOCK == 0 and offset >= 2 * BLOCK, "a segment begins at no block")
-    need(length % BLOCK == 0 and length >= BLOCK and offset + length <= end, "a segment's length")
+    need(length % BLOCK == 0 and BLOCK <= length <= 1 << 30, "a segment's length")
+    need(offset + length <= end, "a segment ends outside")
 
 
 class Pages:

@@ -13,6 +13,8 @@ package enum Limits {
     /// The longest log frame: one chunk-sized image and its header.
     package static let frameSizeInBytesMax = (1 << 21) + 64
     package static let walSegmentSizeInBytesMin = 16_384
+    /// Bounds what a log that lies makes a reader look through.
+    package static let walSegmentSizeInBytesMax: UInt64 = 1 << 30
     package static let pageCountMax: UInt64 = 1 << 48
     /// Generations, commits and segments are counted up to this.
     package static let numberMax: UInt64 = 1 << 60

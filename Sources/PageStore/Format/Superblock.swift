@@ -240,7 +240,9 @@ package struct Superblock: Hashable, Sendable {
         let block = UInt64(Limits.blockSizeInBytes)
         try require(
             head.byteOffset % block == 0 && head.sizeInBytes % block == 0
-                && head.sizeInBytes >= block && head.byteOffset >= 2 * block
+                && head.sizeInBytes >= block
+                && head.sizeInBytes <= Limits.walSegmentSizeInBytesMax
+                && head.byteOffset >= 2 * block
                 && head.byteOffset <= requiredLength
                 && head.sizeInBytes <= requiredLength - head.byteOffset,
             "log segment lies outside the file", Layout.headOffset)

@@ -11,6 +11,11 @@ extension LogWriter {
         let shared = byteCount > 0 ? min(self.byteCount, options.logBytesMax / 8) : 0
         func rounded(_ size: UInt64) -> UInt64 { (size + block - 1) / block * block }
         let least = rounded(max(usual, wanted))
+        guard least <= Limits.walSegmentSizeInBytesMax else {
+            throw StoreError(
+                .tooLarge, "the transaction has too many pages for a segment of the log",
+                path: context.path)
+        }
         do throws(StoreError) {
             return try segment(max(least, rounded(shared)))
         } catch {

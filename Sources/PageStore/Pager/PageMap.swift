@@ -215,9 +215,15 @@ struct UnreadNode {
 
     var address: ExtentAddress { parent.entries[index] }
     var level: Int { parent.level - 1 }
+    /// Empty where a map with more levels than ids says that there is a node.
     var ids: Range<UInt64> {
         let span = PageMap.span(level: parent.level, fanout: parent.entries.count)
-        let first = parent.firstID + UInt64(index) * span
-        return first..<(first + span)
+        let (offset, isTooFar) = UInt64(index).multipliedReportingOverflow(by: span)
+        let end = Limits.pageCountMax
+        guard !isTooFar, parent.firstID < end, offset < end - parent.firstID else {
+            return end..<end
+        }
+        let first = parent.firstID + offset
+        return first..<(first + min(span, end - first))
     }
 }

@@ -12,6 +12,9 @@ extension Pager {
 
     /// Reads a node, without the lock; another thread may have read it meanwhile.
     func child(_ unread: UnreadNode, isKept: Bool) throws(StoreError) -> MapNode {
+        guard !unread.ids.isEmpty else {
+            throw .corrupt(nil, "the map has a node for more pages than there can be")
+        }
         let read = try extents.readMapNode(
             unread.address, level: unread.level, firstID: unread.ids.lowerBound)
         guard isKept else { return read }

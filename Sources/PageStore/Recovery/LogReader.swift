@@ -16,6 +16,8 @@ struct LogReader {
     /// What is committed by the frames that were read.
     private(set) var content: LogContent
     private var pending: [(PageID, PageVersion.Content)] = []
+    /// The newest of them of each page.
+    private var pendingByID: [PageID: PageVersion.Content] = [:]
     /// Whether the group that is being read has had a COMMIT.
     private var hasCommitInGroup = false
     private(set) var frames: [LogFrame] = []
@@ -28,7 +30,13 @@ struct LogReader {
     }
 
     /// How much a follower reads at a time: most commits are far smaller than a segment.
-    private static let pieceSizeInBytes = 1 << 17
+    private static let followedSizeInBytes = 1 << 17
+    /// How much is read at a time where all of a segment is looked at.
+    private static let scannedSizeInBytes = 1 << 22
+
+    private var pieceSizeInBytes: Int {
+        isTailOpen ? Self.followedSizeInBytes : Self.scannedSizeInBytes
+    }
 
     init(
         _ context: StoreContext, _ superblock: Superblock, content: LogContent? = nil,
@@ -88,10 +96,7 @@ struct LogReader {
     /// Follows the chain through the last segment; returns the segment that it links to.
     private mutating func scan(_ end: inout LogEnd) throws(StoreError) -> LogSegment? {
         guard let segment = content.segments.last else { return nil }
-        // Where later groups are looked for, all of the segment is needed anyway.
-        var window = try load(
-            segment, from: end.position,
-            isTailOpen ? Self.pieceSizeInBytes : Int(segment.sizeInBytes))
+        var window = try load(segment, from: end.position, pieceSizeInBytes)
         while let frame = try frame(segment, end, &window) {
             end.chain = frame.bytes.uint64(at: FrameLayout.hash)
             let byteOffset = segment.byteOffset + UInt64(end.position)
@@ -105,10 +110,10 @@ struct LogReader {
             if pending.isEmpty { content.end = end }
             if content.commitNumber >= commitMax { break }
         }
-        pending = []
+        forgetPending()
         content.byteCount = end.linkedByteCount + UInt64(end.position)
         guard content.commitNumber < commitMax, !isTailOpen else { return nil }
-        try searchLaterGroups(segment, window.bytes.view, window.start, end.position)
+        try searchLaterGroups(segment, window, end.position)
         if end.position > 0 {
             try LostLinkSearch(context, superblock).run(number: segment.number + 1)
         }
@@ -131,7 +136,7 @@ struct LogReader {
             length = Int(window.bytes.view.uint32(at: position + FrameLayout.length))
         }
         guard length > left, length <= Limits.frameSizeInBytesMax else { return nil }
-        window = try load(segment, from: end.position, max(length, Self.pieceSizeInBytes))
+        window = try load(segment, from: end.position, max(length, pieceSizeInBytes))
         return Self.frame(window.bytes.view, at: 0, chain: end.chain)
     }
 
@@ -175,7 +180,7 @@ struct LogReader {
             try require(bytes, FrameLayout.extentSize, byteOffset)
             let address = ExtentAddress(bytes, at: FrameLayout.extentHash)
             try checkExtent(address, byteOffset)
-            pending.append((try pageID(bytes, byteOffset), .extent(address)))
+            notePending(try pageID(bytes, byteOffset), .extent(address))
         case .free:
             try require(bytes, FrameLayout.freeIDs, byteOffset)
             let count = Int(bytes.uint32(at: FrameLayout.freeCount))
@@ -183,7 +188,7 @@ struct LogReader {
             for index in 0..<count {
                 let id = bytes.uint64(at: FrameLayout.freeIDs + index * 8)
                 try checkPageID(id, byteOffset)
-                pending.append((PageID(id), .freed))
+                notePending(PageID(id), .freed)
             }
         case .commit:
             try applyCommit(bytes, byteOffset)
@@ -209,7 +214,7 @@ struct LogReader {
             if case .extent(let old)? = content.pages[id] { content.replacedExtents.append(old) }
             content.pages[id] = version
         }
-        pending = []
+        forgetPending()
         content.commitNumber = number
         content.pageCount = pageCount
         content.catalogRoot = bytes.uint64(at: FrameLayout.commitCatalogRoot)
@@ -255,12 +260,22 @@ struct LogReader {
             located.byteOffset = byteOffset
             throw located
         }
-        pending.append((id, .image(image)))
+        notePending(id, .image(image))
+    }
+
+    private mutating func notePending(_ id: PageID, _ version: PageVersion.Content) {
+        pending.append((id, version))
+        pendingByID[id] = version
+    }
+
+    private mutating func forgetPending() {
+        pending = []
+        pendingByID = [:]
     }
 
     /// The page's version before, in the order of the log.
     private func base(of id: PageID, _ byteOffset: UInt64) throws(StoreError) -> PageBuffer {
-        let version = pending.last { $0.0 == id }?.1 ?? content.pages[id]
+        let version = pendingByID[id] ?? content.pages[id]
         switch version {
         case .image(let previous): return previous
         case .extent(let address): return try extents.readPage(id, at: address)
@@ -284,6 +299,7 @@ struct LogReader {
         guard let last = content.segments.last, segment.number == last.number &+ 1,
             segment.byteOffset % block == 0, segment.sizeInBytes % block == 0,
             segment.sizeInBytes >= block, segment.byteOffset >= 2 * block,
+            segment.sizeInBytes <= Limits.walSegmentSizeInBytesMax,
             try isInFile(segment.byteOffset, segment.sizeInBytes),
             !content.segments.contains(where: {
                 $0.byteOffset < segment.byteOffset + segment.sizeInBytes
@@ -298,15 +314,32 @@ struct LogReader {
     /// A later group of this segment that knew a commit durable which was not reached means that
     /// the log is damaged before it, and so does the group of a LINK, which is written when all
     /// before it is durable: never silently a shorter history.
+    private mutating func searchLaterGroups(
+        _ segment: LogSegment, _ window: Window, _ position: Int
+    ) throws(StoreError) {
+        let (sector, size) = (Limits.sectorSizeInBytes, Int(segment.sizeInBytes))
+        var start = (position + sector - 1) / sector * sector
+        // Most segments are in memory as a whole.
+        if window.start == 0, window.bytes.count == size {
+            let rest = window.bytes.view.slice(from: min(start, size), count: max(0, size - start))
+            return try searchLaterGroups(segment, rest, position)
+        }
+        while start < size {
+            let piece = try load(segment, from: start, Self.scannedSizeInBytes)
+            try searchLaterGroups(segment, piece.bytes.view, position)
+            start += piece.bytes.count
+        }
+    }
+
+    /// - Parameter bytes: whole sectors of the segment.
     private func searchLaterGroups(
-        _ segment: LogSegment, _ bytes: ByteView, _ loadedFrom: Int, _ position: Int
+        _ segment: LogSegment, _ bytes: ByteView, _ position: Int
     ) throws(StoreError) {
         let sector = Limits.sectorSizeInBytes
         // A group that knew the last commit durable knew so of its whole group.
         let isInsideItsGroup = hasCommitInGroup && position % sector != 0
         let known = isInsideItsGroup ? content.commitNumber : content.commitNumber &+ 1
-        // Sectors count from the segment's start, bytes from where it was loaded.
-        var start = (position + sector - 1) / sector * sector - loadedFrom
+        var start = 0
         while start <= bytes.count - FrameLayout.groupSize {
             defer { start += sector }
             guard bytes[start + FrameLayout.type] == FrameType.group.rawValue,
