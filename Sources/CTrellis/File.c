@@ -82,6 +82,20 @@ int trellis_sync(int file) {
     return 0;
 }
 
+uint64_t trellis_next_data(int file, uint64_t byte_offset) {
+#ifdef SEEK_DATA
+    if (byte_offset > INT64_MAX) return byte_offset;
+    off_t found = lseek(file, (off_t)byte_offset, SEEK_DATA);
+    if (found >= 0) return (uint64_t)found;
+    struct stat status;
+    if (errno == ENXIO && fstat(file, &status) == 0 && status.st_size > 0
+        && (uint64_t)status.st_size > byte_offset) {
+        return (uint64_t)status.st_size;
+    }
+#endif
+    return byte_offset;
+}
+
 void trellis_will_read(int file, uint64_t byte_count) {
     // Hints: where they fail, each read waits for itself.
 #if defined(POSIX_FADV_WILLNEED)

@@ -120,6 +120,10 @@ package final class Engine: Sendable {
             if parts.pager.commitNumber > stored { try parts.context.sync() }
             return
         }
+        // A checkpoint needs space; what was not waited for needs none any more.
+        if parts.log.hasUnsyncedCommits {
+            try parts.log.write(upTo: parts.pager.commitNumber, isDurable: true)
+        }
         // Also a commit that changed no page, such as one of the catalog's root alone.
         if makesCheckpoint, turn.stagedCommit > stored {
             try parts.checkpointer.checkpoint(&turn)

@@ -98,6 +98,9 @@ package final class RecordTransaction: RecordEditor {
         return try pages.commit(durability)
     }
 
+    /// Whether a commit would write anything.
+    package var hasChanges: Bool { pages.hasChanges }
+
     /// Ends the transaction so that the next may begin; see ``WriteTransaction/stage(_:)``.
     package func stage(_ durability: Durability) throws(StoreError) -> StagedRecordCommit {
         try prepareEnd()

@@ -111,6 +111,19 @@ private final class South: CoreStoreObject {
             (try view.fetchCount(From<North>()), try view.fetchCount(From<South>()))
         }
         #expect(counts == (failing == 0 ? (1, 2) : (2, 1)))
+        // One that is only read has no part in it.
+        let alone = #expect(throws: CoreStoreError.self) {
+            try stack.perform(synchronous: { transaction in
+                _ = try transaction.fetchCount(From<North>())
+                _ = try transaction.fetchCount(From<South>())
+                if failing == 0 {
+                    _ = transaction.create(Into<North>())
+                } else {
+                    _ = transaction.create(Into<South>())
+                }
+            })
+        }
+        #expect(alone != nil && alone?.partialCommit == nil)
     }
 
     @Test func `a commit that fails in one storage has no partial commit`() throws {

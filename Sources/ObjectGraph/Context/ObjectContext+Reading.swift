@@ -19,6 +19,7 @@ extension ObjectContext {
             return try shared.share(number, row, kind, access.reader)
         }
         let object = known ?? make(number, kind)
+        if !madeUpRows.isEmpty { forgetMadeUpRow(of: object) }
         if object.row.buffer.isEmpty {
             guard object.raw?.kind === kind else { throw Self.otherEntity }
             object.row = FieldRow(try access.reader.ownedCopy(of: row, kind.entity))
@@ -39,7 +40,7 @@ extension ObjectContext {
         let known = access.registered(number, in: hierarchy)
         if let known {
             if known.change == .deleted { return nil }
-            if known.isRowLoaded { return known }
+            if !needsRow(known) { return known }
         }
         return try access.reader.withRow(number, in: hierarchy) { row throws(StoreError) in
             try self.object(number, row: row, known, access)
@@ -94,17 +95,23 @@ extension ObjectContext {
 
     private func needsRow(_ object: CoreStoreObject?) -> Bool {
         guard let object else { return true }
-        return object.change != .deleted && !object.isRowLoaded
+        guard object.change != .deleted else { return false }
+        return !object.isRowLoaded || !madeUpRows.isEmpty && isMadeUp(object)
     }
 
     /// The row of an object that has none in memory. One that is gone, or cannot be read, gives
     /// the defaults: the fault is logged, and reading never ends the program.
     final func loadedRow(of object: CoreStoreObject, _ raw: RawObject) -> RowBuffer {
         do throws(StoreError) {
-            if let row = try readRow(of: object, raw) { return row }
+            if let row = try readRow(of: object, raw) {
+                if !madeUpRows.isEmpty { madeUpRows[raw.name] = nil }
+                return row
+            }
         } catch {
-            // Values made up from defaults must not be saved over the stored ones.
-            failReading(error, "an object's row could not be read.")
+            // Values made up from defaults must not be saved over the stored ones, and are there
+            // for others to read also when this caller is told.
+            _ = FaultTrap.take(CoreStoreError(error), of: self)
+            fail(error, "an object's row could not be read.")
             madeUpRows[raw.name] = error
         }
         return raw.entity.emptyRow()

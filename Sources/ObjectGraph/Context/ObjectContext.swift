@@ -135,6 +135,7 @@ class ObjectContext {
         hasEnded = true
         for access in accesses { access.forgetObjects() }
         accesses = []
+        madeUpRows = [:]
     }
 
     // MARK: Readers
@@ -160,6 +161,7 @@ class ObjectContext {
     final func remove(_ access: StoreAccess) {
         access.forgetObjects()
         accesses = accesses.filter { $0 !== access }
+        madeUpRows = madeUpRows.filter { $0.key.storeID != access.store.id }
     }
 
     /// The access to a store that the context has read before.

@@ -262,6 +262,7 @@ final class UnsafeContext: RecordingContext {
         noteTouched()
         try restore(UndoHistory.State())
         for access in changedAccesses { access.touched = [:] }
+        forgetMadeUpRows()
         forgetFailure()
         history?.restart(state())
     }

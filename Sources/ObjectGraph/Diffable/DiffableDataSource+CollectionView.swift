@@ -54,11 +54,11 @@
             /// The collection view; nil when it is gone.
             public var collectionView: UICollectionView? { target?.base }
 
-            public func numberOfSections(in collectionView: UICollectionView) -> Int {
+            open func numberOfSections(in collectionView: UICollectionView) -> Int {
                 numberOfSections()
             }
 
-            public func collectionView(
+            open func collectionView(
                 _ collectionView: UICollectionView, numberOfItemsInSection section: Int
             ) -> Int {
                 numberOfItems(inSection: section) ?? 0

@@ -45,11 +45,11 @@
             /// The collection view; nil when it is gone.
             public var collectionView: NSCollectionView? { target?.base }
 
-            public func numberOfSections(in collectionView: NSCollectionView) -> Int {
+            open func numberOfSections(in collectionView: NSCollectionView) -> Int {
                 numberOfSections()
             }
 
-            public func collectionView(
+            open func collectionView(
                 _ collectionView: NSCollectionView, numberOfItemsInSection section: Int
             ) -> Int {
                 numberOfItems(inSection: section) ?? 0

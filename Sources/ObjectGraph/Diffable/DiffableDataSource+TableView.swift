@@ -43,9 +43,9 @@
 
             // MARK: Sections and rows
 
-            public func numberOfSections(in tableView: UITableView) -> Int { numberOfSections() }
+            open func numberOfSections(in tableView: UITableView) -> Int { numberOfSections() }
 
-            public func tableView(
+            open func tableView(
                 _ tableView: UITableView, numberOfRowsInSection section: Int
             ) -> Int {
                 numberOfItems(inSection: section) ?? 0

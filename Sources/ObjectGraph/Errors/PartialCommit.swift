@@ -13,17 +13,14 @@ public struct PartialCommit: Sendable {
 }
 
 extension CoreStoreError {
-    /// Which storages have the changes of a transaction that failed in some of them; nil where none
-    /// has, as always with one storage.
+    /// Which storages have the changes of a transaction over several that failed while it was
+    /// committed; nil where none can have them, as always with one storage.
     public var partialCommit: PartialCommit? {
         guard case .internalError(let error) = self else { return nil }
         return error.userInfo[StoreFailure.partialCommitKey] as? PartialCommit
     }
 
     init(_ error: StoreError, _ commit: PartialCommit) {
-        self =
-            commit.committed.isEmpty
-            ? CoreStoreError(error)
-            : .internalError(NSError: StoreFailure.nsError(error, commit))
+        self = .internalError(NSError: StoreFailure.nsError(error, commit))
     }
 }

@@ -53,6 +53,6 @@ extension DynamicObject where Self: CoreStoreObject {
                 throw CoreStoreError(error)
             }
         }
-        return try FaultTrap.run(body)
+        return try FaultTrap.run(in: raw?.context, body)
     }
 }

@@ -28,13 +28,31 @@ final class PendingFault: Sendable {
 extension ObjectContext {
     /// Reports an error of reading where the call cannot throw, unless a caller further out can.
     final func failReading(_ error: StoreError, _ message: String) {
-        if !FaultTrap.take(CoreStoreError(error)) { fail(error, message) }
+        if !FaultTrap.take(CoreStoreError(error), of: self) { fail(error, message) }
     }
 
     /// Logs an error and tells the program.
     final func report(_ error: StoreError, _ message: String) {
         let failure = CoreStoreError(error)
         if let stack { stack.faults.report(failure, message) } else { Log.error(failure, message) }
+    }
+
+    final func isMadeUp(_ object: CoreStoreObject) -> Bool {
+        object.raw.map { madeUpRows[$0.name] != nil } ?? false
+    }
+
+    /// Has an object whose row could not be read take the one that can be read now.
+    final func forgetMadeUpRow(of object: CoreStoreObject) {
+        guard object.change == .stored, isMadeUp(object) else { return }
+        forgetRow(of: object)
+    }
+
+    final func forgetMadeUpRows() {
+        guard !madeUpRows.isEmpty else { return }
+        for access in accesses {
+            for object in access.liveObjects { forgetMadeUpRow(of: object) }
+        }
+        madeUpRows = [:]
     }
 
     /// Reads the row of an object that has none yet. Throws also where it was read before, and the

@@ -1,10 +1,10 @@
 import Primitives
 import RecordStore
 
-/// What a program is told when stored values could not be read where no error can be thrown, such
-/// as in a property's getter: a damaged page, a disk that fails, a file that is gone.
+/// What a program is told when a storage fails where no error can be thrown, such as in a
+/// property's getter: a damaged page, a disk that fails, a file that is gone.
 ///
-/// The property gave its default meanwhile, or no objects. In a transaction every later fetch and
+/// A property gave its default meanwhile, or no objects. In a transaction every later fetch and
 /// the commit throw the error; elsewhere the next fetch or query of the stack's view, or of the
 /// read view, throws it once. What an observed list or object shows stays as it was.
 public struct StorageFault: Sendable {
@@ -43,7 +43,14 @@ final class StorageFaults: Sendable {
 
     var handler: (@Sendable (StorageFault) -> Void)? {
         get { state.withLock { $0.handler } }
-        set { state.withLock { $0.handler = newValue } }
+        set {
+            // Released behind the lock: it may hold what asks for it when it goes.
+            let old = state.withLock { state in
+                defer { state.handler = newValue }
+                return state.handler
+            }
+            withExtendedLifetime(old) {}
+        }
     }
 
     deinit {

@@ -52,7 +52,7 @@ struct CodedValues<V>: FieldStorage {
             return try coding.decode(bytes.map { Data($0) })
         } catch {
             let failure = Self.failure(error, field, object.raw?.entity.name, "decoded")
-            if !FaultTrap.take(failure) {
+            if !FaultTrap.take(failure, of: object.raw?.context) {
                 Log.error(failure, "a coded property could not be read.")
             }
             return nil

@@ -21,6 +21,8 @@ extension EditingContext {
         let targets = objects.filter { seen.insert(ObjectIdentifier($0)).inserted }
         for target in targets where !accepts(target, object, raw, relationship) { return }
         let told = tellBeforeLinking(targets, object, raw, relationship)
+        defer { for end in told { tell(.after, of: end.object, end.name) } }
+        guard areStillThere(targets, object) else { return }
         willChange(object, .changeLinks)
         guard !hasEnded else { return }
         do throws(StoreError) {
@@ -32,7 +34,6 @@ extension EditingContext {
         } catch {
             fail(error, "links could not be changed.")
         }
-        for end in told { tell(.after, of: end.object, end.name) }
     }
 
     /// Makes a to-one relationship lead to an object, or to none.
@@ -43,7 +44,10 @@ extension EditingContext {
         guard let relationship = relationship(relationshipID, raw), relationship.kind == .toOne
         else { return }
         if let target, !accepts(target, object, raw, relationship) { return }
-        let told = tellBeforeLinking(target.map { [$0] } ?? [], object, raw, relationship)
+        let targets = target.map { [$0] } ?? []
+        let told = tellBeforeLinking(targets, object, raw, relationship)
+        defer { for end in told { tell(.after, of: end.object, end.name) } }
+        guard areStillThere(targets, object) else { return }
         willChange(object, .changeLinks)
         guard !hasEnded else { return }
         do throws(StoreError) {
@@ -51,7 +55,12 @@ extension EditingContext {
         } catch {
             fail(error, "a link could not be changed.")
         }
-        for end in told { tell(.after, of: end.object, end.name) }
+    }
+
+    /// Whether the observers that were told have deleted none of the targets: a link to one would
+    /// lead to no record.
+    private func areStillThere(_ targets: [CoreStoreObject], _ owner: CoreStoreObject) -> Bool {
+        owner.change == .deleted || !targets.contains { $0.change == .deleted }
     }
 
     /// Whether an object may be a target: it is of this context and store, and lives.

@@ -92,7 +92,11 @@ final class TransactionList: MonitoredList {
             }
             readers = after
             let difference = try list?.take(steps)
-            guard let list, let difference, !difference.isEmpty else { return nil }
+            guard let list, let difference, !difference.isEmpty else {
+                // The same content, and no need of the state before.
+                (shown.readers, shown.lookup) = (readers, list?.lookup)
+                return nil
+            }
             return ListChangeSet(
                 before: shown.content, after: list.content, difference: difference)
         } catch {

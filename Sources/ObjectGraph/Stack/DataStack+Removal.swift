@@ -58,9 +58,13 @@ extension DataStack {
     /// Commits that returned are durable, but for relaxed ones: those are made durable here. When
     /// that fails, or failed in the background before, this throws `.internalError` whose
     /// ``CoreStoreError/storeError`` has the code `commitUncertain` and says from which commit on
-    /// they may be lost. All storages are closed also when this throws: the error is that of the
-    /// first that failed, and those of the others are logged. Throws `.internalError` inside a
-    /// transaction, which would wait for itself, and closes nothing.
+    /// they may be lost. Where another stack of the program has the file open, it stays open there
+    /// and this says nothing of it. Another code, such as `diskFull`, means that all commits are
+    /// there and the next opening has more to read.
+    ///
+    /// All storages are closed also when this throws: the error is that of the first that failed,
+    /// and those of the others are logged. Throws `.internalError` inside a transaction, which
+    /// would wait for itself, and closes nothing.
     public func close() throws(CoreStoreError) {
         guard !writerTurn.isHeldByCaller else {
             throw .failure(.misuse, "close() was called inside a transaction")

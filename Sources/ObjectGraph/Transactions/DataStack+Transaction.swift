@@ -138,7 +138,11 @@ extension DataStack {
         context.changes.loadDeletedRows()
         let staged = StagedTransaction(
             steps: steps, sourceIdentifier: SourceIdentifier(transaction.sourceIdentifier))
-        let used = stores.filter { context.openTransaction(for: $0) != nil }
+        var used = stores.filter { context.openTransaction(for: $0) != nil }
+        // Storages that were only read have no part in what may fail halfway.
+        if used.count > 1 {
+            used = used.filter { context.openTransaction(for: $0)?.hasChanges == true }
+        }
         for (index, store) in used.enumerated() {
             guard let open = context.openTransaction(for: store) else { continue }
             do throws(StoreError) {

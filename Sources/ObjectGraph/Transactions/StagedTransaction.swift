@@ -69,25 +69,31 @@ final class StagedTransaction {
                 failed.append(part.store.storage)
             }
         }
-        if let first {
-            throw CoreStoreError(first, PartialCommit(committed: committed, failed: failed))
-        }
+        guard let first else { return }
+        guard parts.count > 1 else { throw CoreStoreError(first) }
+        throw CoreStoreError(first, PartialCommit(committed: committed, failed: failed))
     }
 
     /// Commits in the stores that were added, as one that was to come after them could not be
     /// staged, and returns the error of the whole.
     func finish(without others: [AttachedStore], _ error: StoreError) -> CoreStoreError {
-        var committed = parts.map(\.store.storage)
-        var failed = others.map(\.storage)
+        guard !parts.isEmpty else { return CoreStoreError(error) }
+        let rest = others.map(\.storage)
         do {
             _ = try finish()
-        } catch let partial as CoreStoreError {
-            committed = partial.partialCommit?.committed ?? []
-            failed += parts.map(\.store.storage).filter { storage in
-                !committed.contains { $0 === storage }
-            }
-        } catch {}
-        return CoreStoreError(error, PartialCommit(committed: committed, failed: failed))
+            return CoreStoreError(
+                error, PartialCommit(committed: parts.map(\.store.storage), failed: rest))
+        } catch {
+            // Where a commit is uncertain, no error may say that nothing was written.
+            let failure = CoreStoreError(error)
+            guard let cause = failure.storeError else { return failure }
+            let known = failure.partialCommit
+            return CoreStoreError(
+                cause,
+                PartialCommit(
+                    committed: known?.committed ?? [],
+                    failed: (known?.failed ?? parts.map(\.store.storage)) + rest))
+        }
     }
 
     private func delivered(_ outcomes: [Result<Void, StoreError>]) -> [CommitStep.Part] {

@@ -45,7 +45,11 @@ struct CopyUpdate {
             (code, reason) = (.invalidArgument, "the copy has been changed since it was made")
         } else if shown > commit {
             (code, reason) = (.historyDiffers, "the copy is newer than the store")
-        } else if shown > 0, mark == nil || own.originMark == 0 {
+        } else if shown > 0, own.originMark == 0 {
+            (code, reason) = (
+                .historyDiffers, "the copy does not say which history it was made of"
+            )
+        } else if shown > 0, mark == nil {
             (code, reason) = (
                 .historyDiffers,
                 "the store has been opened for writing too often since the copy was made to know "

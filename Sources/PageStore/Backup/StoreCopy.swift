@@ -19,15 +19,18 @@ struct StoreCopy {
         guard try files.identity(path) == nil else { throw Self.existing(path) }
         let unfinished = path + ".part"
         let opened = try claim(unfinished)
+        var name = unfinished
         do throws(StoreError) {
             let copy = try write(snapshot, to: unfinished, opened)
             // Its lock is held until it has its name: no other backup takes it for an unfinished
             // one.
             try files.rename(unfinished, to: path)
+            name = path
             try files.syncDirectory(of: path)
             try copy.close()
         } catch {
-            try? files.unlink(unfinished)
+            // Only the name that is its own: the other one may be another backup's by now.
+            try? files.unlink(name)
             opened.close()
             throw error.at(path: path)
         }
@@ -113,8 +116,8 @@ extension StoreParts {
         let snapshot = try snapshot()
         if context.options.mode.isReadOnly {
             // What another process wrote without waiting is the system's, and any descriptor of
-            // the file makes it durable.
-            try context.file.sync()
+            // the file makes it durable. A medium that nothing writes need not know how.
+            try? context.file.sync()
         } else {
             try log.write(upTo: snapshot.commitNumber, isDurable: true)
         }

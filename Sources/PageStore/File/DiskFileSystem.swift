@@ -174,6 +174,10 @@ final class DiskFile: StoreFile, @unchecked Sendable {
 
     func willRead(to byteOffset: UInt64) { trellis_will_read(data.rawValue, byteOffset) }
 
+    func nextData(from byteOffset: UInt64) -> UInt64 {
+        trellis_next_data(data.rawValue, byteOffset)
+    }
+
     func read(into buffer: ReadBuffer, at byteOffset: UInt64) throws(StoreError) -> Int {
         try systemCall("read", path: path, byteOffset: byteOffset) {
             var filled = 0

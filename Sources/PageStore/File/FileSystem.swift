@@ -60,6 +60,10 @@ package protocol StoreFile: AnyObject, Sendable {
     func read(into buffer: ReadBuffer, at byteOffset: UInt64) throws(StoreError) -> Int
     /// Tells the system that the file will be read up to an offset.
     func willRead(to byteOffset: UInt64)
+    /// The first byte from an offset on that the system keeps: those before it were never written,
+    /// and are zeros. The file's size where there is none; the offset itself where the system
+    /// cannot tell.
+    func nextData(from byteOffset: UInt64) -> UInt64
     /// Writes into the system's cache.
     func write(_ bytes: ByteView, at byteOffset: UInt64) throws(StoreError)
     /// Writes through to the medium: the bytes are durable when the call returns.
@@ -100,6 +104,7 @@ extension StoreFile {
         on queue: DispatchQueue, _ changed: @escaping @Sendable () -> Void
     ) -> (any FileWatch)? { nil }
     package func willRead(to byteOffset: UInt64) {}
+    package func nextData(from byteOffset: UInt64) -> UInt64 { byteOffset }
     package func nameCount() throws(StoreError) -> UInt64 { 1 }
     package func lockWriter() throws(StoreError) -> Bool { true }
     package func isLockedByWriter() throws(StoreError) -> Bool { false }

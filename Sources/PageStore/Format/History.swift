@@ -28,6 +28,8 @@ package struct History: Hashable, Sendable {
         buffer.appendUInt64(salt.high)
         // Zero says that a mark is not known.
         let mark = max(Checksum.hash(buffer.view, seed: 0), 1)
+        // A session without a commit is no commit's.
+        if sessions.last?.base == commit { sessions.removeLast() }
         if sessions.count == Limits.sessionCountMax { sessions.removeFirst() }
         sessions.append(Session(base: commit, mark: mark))
     }

@@ -220,13 +220,8 @@ final class LogWriter: Sendable {
         }
     }
 
-    /// Takes over what was read of a log.
-    func adopt(_ log: LogContent) {
-        state.withLock { state in
-            state.durableCommit = log.commitNumber
-            state.byteCount = log.byteCount
-        }
-    }
+    /// Takes over what was read of a log. Whether its last commits are durable is not known.
+    func adopt(_ log: LogContent) { state.withLock { $0.byteCount = log.byteCount } }
 
     /// A checkpoint that was to begin a new log has failed: the log is that which was found.
     func restore(_ segments: [LogSegment]) {

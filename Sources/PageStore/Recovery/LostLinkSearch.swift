@@ -25,10 +25,17 @@ struct LostLinkSearch {
         let block = UInt64(Limits.blockSizeInBytes)
         let perBlock = max(1, block / UInt64(context.geometry.unitSizeInBytes))
         free.release(previous: .max, held: [])
-        let blocks = (2..<max(2, try context.file.size() / block)).lazy
-            .filter { !free.isUsed($0 * perBlock) }.prefix(Self.blockCountMax)
+        let end = try context.file.size() / block
         let buffer = ReadBuffer(count: FrameLayout.groupSize)
-        for number in blocks {
+        var (number, data, count) = (UInt64(1), UInt64(0), 0)
+        while count < Self.blockCountMax {
+            number += 1
+            // Nothing was ever written in a hole.
+            if number >= data { data = context.file.nextData(from: number * block) / block }
+            number = max(number, data)
+            guard number < end else { return }
+            guard !free.isUsed(number * perBlock) else { continue }
+            count += 1
             let byteOffset = number * block
             guard try context.file.read(into: buffer, at: byteOffset) == buffer.count,
                 isFirstGroup(buffer.view, ofSegment: segmentNumber)

@@ -26,6 +26,14 @@ final class FileWindow {
         return buffer.view.slice(from: Int(byteOffset - start), count: available)
     }
 
+    /// Where a search of a file with holes goes on: at a position, or at the first block behind it
+    /// that is in no hole, where there are only zeros.
+    func pastHole(_ position: UInt64) -> UInt64 {
+        if position >= start, position < start + UInt64(count) { return position }
+        let block = UInt64(Limits.blockSizeInBytes)
+        return max(position, file.nextData(from: position) / block * block)
+    }
+
     private func load(from byteOffset: UInt64) {
         start = byteOffset
         count = Int(min(UInt64(Self.sizeInBytes), fileSizeInBytes - byteOffset))

@@ -29,6 +29,7 @@ struct LogScan {
     private mutating func findGroups() {
         var position = UInt64(2 * Limits.blockSizeInBytes)
         while position < window.fileSizeInBytes {
+            position = window.pastHole(position)
             defer { position += UInt64(Limits.sectorSizeInBytes) }
             guard isGroup(window.view(at: position, count: FrameLayout.groupSize)) else { continue }
             var first: UInt64?

@@ -62,8 +62,8 @@ struct ExtentScan {
     mutating func next() -> (header: ExtentHeader, address: ExtentAddress)? {
         let unitSize = identity.unitSizeInBytes
         while position < window.fileSizeInBytes {
-            let start = position
-            position += UInt64(unitSize)
+            let start = window.pastHole(position)
+            position = start + UInt64(unitSize)
             guard
                 let header = ExtentHeader(likely: window.view(at: start, count: ExtentLayout.size))
             else { continue }
@@ -95,6 +95,7 @@ private struct ExtentVote {
     init(_ window: FileWindow) {
         var position = UInt64(2 * Limits.blockSizeInBytes)
         while position < window.fileSizeInBytes {
+            position = window.pastHole(position)
             defer { position += UInt64(Limits.unitSizeInBytesMin) }
             let bytes = window.view(at: position, count: ExtentLayout.size)
             guard let header = ExtentHeader(likely: bytes) else { continue }

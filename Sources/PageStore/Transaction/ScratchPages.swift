@@ -98,7 +98,9 @@ package final class ScratchPages: PageEditor {
 
     /// Returns to a state of this scratch, any number of times.
     package func restore(_ mark: Mark) {
-        (pages, root, nextID) = (mark.pages, mark.root, mark.nextID)
+        (pages, root) = (mark.pages, mark.root)
+        // What was frozen since may have pages of later names, and no other page has one of them.
+        nextID = max(nextID, mark.nextID)
         owned = []
         departures += 1
     }

@@ -193,6 +193,53 @@ import Testing
         #expect(try content(files, "newer") == content(engine))
     }
 
+    @Test func `openings that commit nothing use up no session`() throws {
+        var random = SeededRandom(for: "HistoryTests empty sessions")
+        let files = MemoryFileSystem()
+        var engine = try open(files)
+        try change(engine, &random)
+        try engine.copy(to: "copy")
+        for _ in 0..<Limits.sessionCountMax + 20 {
+            try engine.close()
+            engine = try open(files)
+            try engine.beginWrite().rollback()
+        }
+        #expect(engine.superblock.history.sessions.count == 2)
+        try change(engine, &random)
+        try engine.updateCopy(at: "copy")
+        #expect(try content(files, "copy") == content(engine))
+    }
+
+    /// Their bytes were in the system's memory alone when the process ended.
+    @Test func `a backup makes durable what a process that ended had written`() throws {
+        var random = SeededRandom(for: "HistoryTests left")
+        let files = FaultyFileSystem()
+        let copies = MemoryFileSystem()
+        let first = try open(files)
+        try change(first, &random)
+        for _ in 0..<4 { try change(first, &random, .relaxed) }
+        files.fault = .init(calls: [.durableWrite, .sync], goesOn: true)
+        #expect(throws: StoreError.self) { try first.close() }
+        files.fault = nil
+        let second = try open(files)
+        try second.copy(to: "copy", files: copies)
+        let survivor = try open(files.powerCut())
+        #expect(try content(copies, "copy") == content(survivor))
+    }
+
+    @Test func `closing on a full disk makes relaxed commits durable`() throws {
+        var random = SeededRandom(for: "HistoryTests full")
+        let files = FaultyFileSystem()
+        let engine = try open(files)
+        try change(engine, &random)
+        for _ in 0..<4 { try change(engine, &random, .relaxed) }
+        let expected = try content(engine)
+        files.fault = .init(calls: [.write, .truncate], code: .diskFull, goesOn: true)
+        let error = #expect(throws: StoreError.self) { try engine.close() }
+        #expect(error?.code == .diskFull)
+        #expect(try content(files.powerCut(), "store") == expected)
+    }
+
     @Test func `two backups to one path end as one file or with a reason`() async throws {
         let folder = URL.temporaryDirectory.appending(path: "trellis-\(UUID())").path
         try FileManager.default.createDirectory(
