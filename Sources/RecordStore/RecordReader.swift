@@ -93,13 +93,32 @@ package class RecordReader {
         try view.contains(RecordKey.inline(number).span, in: trees.records(hierarchy))
     }
 
-    /// Whether both have a record of a number, with the same bytes.
+    /// Whether both have a record of a number, with the same values.
     package final func hasSameRow(
         _ number: ObjectNumber, in hierarchy: HierarchyID, as other: RecordReader
     ) throws(StoreError) -> Bool {
         try withRow(number, in: hierarchy) { row throws(StoreError) in
-            try other.withRow(number, in: hierarchy) { $0.bytes == row.bytes } ?? false
+            try other.withRow(number, in: hierarchy) { otherRow throws(StoreError) in
+                try self.hasSameValues(row, as: otherRow, of: other)
+            } ?? false
         } ?? false
+    }
+
+    /// Whether a record has the same values as one of another reader. Equal bytes do not say so
+    /// where values left their records: pages that were freed in between give their names again.
+    package final func hasSameValues(
+        _ row: RowView, as otherRow: RowView, of other: RecordReader
+    ) throws(StoreError) -> Bool {
+        guard row.bytes == otherRow.bytes else { return false }
+        guard let entity = schema.entity(tag: row.entityTag), entity.hasBlob(row) else {
+            return true
+        }
+        for offset in entity.variableOffsets
+        where row.isBlob(at: offset) && !row.isNull(at: offset) {
+            let blob = try BlobName.read(row.heapBytes(at: offset))
+            if try view.readBlob(blob) != other.view.readBlob(blob) { return false }
+        }
+        return true
     }
 
     /// Lends a record whose bytes are a file's, in the newest layout of its entity.

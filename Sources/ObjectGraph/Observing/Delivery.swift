@@ -108,7 +108,7 @@ struct RecordDifference {
     }
 
     private func names(_ old: RowView, _ new: RowView) throws(StoreError) -> Set<KeyPathString> {
-        if old.bytes.compare(new.bytes) == 0 { return [] }
+        if try after.hasSameValues(new, as: old, of: before) { return [] }
         var names: Set<KeyPathString> = []
         for field in entity.fields {
             let isSame: Bool

@@ -119,7 +119,8 @@ extension LiveList {
                 let isChanged =
                     try candidates.withWatchedChange.contains(number)
                     && before.watched(of: oldCursor.row()) != after.watched(of: newCursor.row())
-                    || oldCursor.row().bytes.compare(newCursor.row().bytes) != 0
+                    || !step.after.hasSameValues(
+                        newCursor.row(), as: oldCursor.row(), of: step.before)
                     || watch.hasOtherLinks(number, in: step)
                 if isChanged { plan.stamped.append(rank) }
                 continue

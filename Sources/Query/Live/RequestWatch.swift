@@ -183,7 +183,7 @@ struct RequestWatch {
         }
         let isSame = try step.before.withRow(number, in: hierarchy) { old throws(StoreError) in
             try step.after.withRow(number, in: hierarchy) { new throws(StoreError) in
-                old.bytes.compare(new.bytes) == 0
+                try step.after.hasSameValues(new, as: old, of: step.before)
             }
         }
         guard let isSame = isSame ?? nil, isSame else { return true }

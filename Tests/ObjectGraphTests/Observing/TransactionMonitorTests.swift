@@ -193,8 +193,7 @@ import Testing
     }
 
     @Test func `lists are what fetches give after random changes, undone and merged`() throws {
-        let seed = UInt64.random(in: 1...UInt64.max)
-        print("TransactionMonitorTests: seed \(seed)")
+        let seed = SeededRandom(for: "TransactionMonitorTests").seed
         var lists = EditedLists(seed: seed)
         #expect(try lists.run(900) >= 900)
     }
