@@ -11,8 +11,8 @@ final class KeptList<O: DynamicObject> {
 
     init() {}
 
-    /// The same publisher for each call with equal clauses. The one before is let go after the new
-    /// one is there, so that what both lists share is not fetched twice.
+    /// The same publisher for each call with equal clauses. The one before is released after the
+    /// new one is there, so that what both lists share is not fetched twice.
     func publisher(of source: ListSource<O>) -> ListPublisher<O> {
         switch source {
         case .publisher(let publisher):

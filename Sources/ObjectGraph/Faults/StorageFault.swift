@@ -44,7 +44,7 @@ final class StorageFaults: Sendable {
     var handler: (@Sendable (StorageFault) -> Void)? {
         get { state.withLock { $0.handler } }
         set {
-            // Released behind the lock: it may hold what asks for it when it goes.
+            // Released after the lock is opened: what it retains may ask for it when it ends.
             let old = state.withLock { state in
                 defer { state.handler = newValue }
                 return state.handler

@@ -27,7 +27,7 @@ public class LegacyProperty {
     }
 
     /// The object of the row, and where the row is gone one that reads as such an object does: the
-    /// defaults, or the newest commit once its transaction has ended. It is nobody else's.
+    /// defaults, or the newest commit once its transaction has ended. No other caller has it.
     private func found(_ raw: RawObject) -> CoreStoreObject {
         do throws(StoreError) {
             if !raw.context.hasEnded, let object = try raw.context.existing(raw.id) {

@@ -152,7 +152,7 @@ private final class EditedWatch {
         }
     }
 
-    /// The object, also after its deletion; nil when it is not there and nobody has it.
+    /// The object, also after its deletion; nil when it is gone and no object of it lives.
     var liveObject: CoreStoreObject? {
         guard let store, let context else { return nil }
         if let known = context.registered(id.number, in: id.entity.hierarchy, of: store) {

@@ -20,8 +20,8 @@ struct CommitStep: Sendable {
             self.content = content
         }
 
-        /// What changed since a commit that a subscriber has; compared by the leaves that were
-        /// written where nobody noted it.
+        /// What changed since a commit that a subscriber has; found by comparing the leaves that
+        /// were written where no transaction of the stack recorded it.
         func changes(since before: RecordSnapshot) -> ChangeSet {
             if case .changes(let changes) = content { return changes }
             return found.changes(from: before, to: snapshot)

@@ -1,5 +1,5 @@
 /// Bytes of a file, a few megabytes of them in memory. What the system cannot read counts as zeros:
-/// whoever reads this way wants the rest.
+/// a search for what is left goes on behind it.
 final class FileWindow {
     private static let sizeInBytes = 4 << 20
 
