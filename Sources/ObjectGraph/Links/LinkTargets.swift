@@ -12,7 +12,7 @@ struct LinkTargets {
 
     var numbers: [ObjectNumber] { places.compactMap { $0 } }
 
-    /// Adds a target behind the others, unless it is there.
+    /// Adds a target after the others, unless it is there.
     mutating func append(_ number: ObjectNumber) {
         index()
         guard positions?[number] == nil else { return }

@@ -116,8 +116,8 @@ extension StoreParts {
         let snapshot = try snapshot()
         if context.options.mode.isReadOnly {
             // What another process wrote without waiting is the system's, and any descriptor of
-            // the file makes it durable. A medium that nothing writes need not know how.
-            try? context.file.sync()
+            // the file makes it durable.
+            try context.file.sync()
         } else {
             try log.write(upTo: snapshot.commitNumber, isDurable: true)
         }

@@ -91,6 +91,7 @@ final class DiskFile: StoreFile, @unchecked Sendable {
     private let log: FileDescriptor
     /// Whether a durable write takes a second call, which brings it to the medium.
     private let isLogSynced: Bool
+    private let isReadOnly: Bool
     private let processID = trellis_process_id()
 
     init(path: String, mode: FileMode) throws(StoreError) {
@@ -98,7 +99,8 @@ final class DiskFile: StoreFile, @unchecked Sendable {
         self.data = data
         self.identity = identity
         self.path = path
-        if case .readOnly = mode {
+        isReadOnly = mode == .readOnly
+        if isReadOnly {
             log = data
             isLogSynced = false
             return
@@ -222,7 +224,11 @@ final class DiskFile: StoreFile, @unchecked Sendable {
     }
 
     func sync() throws(StoreError) {
-        try requireSuccess(trellis_sync(data.rawValue), "synchronise the file", path: path)
+        let reason = trellis_sync(data.rawValue)
+        // A medium that nothing writes has nothing to make durable, and need not know how.
+        let refusals: [Errno] = [.invalidArgument, .readOnlyFileSystem, .notSupported]
+        if isReadOnly, refusals.contains(Errno(rawValue: reason)) { return }
+        try requireSuccess(reason, "synchronise the file", path: path)
     }
 
     func truncate(to sizeInBytes: UInt64) throws(StoreError) {

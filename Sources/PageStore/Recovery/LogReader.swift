@@ -53,7 +53,7 @@ struct LogReader {
         self.collectsFrames = collectsFrames
     }
 
-    /// Reads to the log's end. Throws `corrupt` when a durable commit behind the first bad frame
+    /// Reads to the log's end. Throws `corrupt` when a durable commit after the first bad frame
     /// shows that the end is damage and not an unfinished write.
     mutating func read() throws(StoreError) -> LogContent {
         content.segments.removeLast(content.segments.count - content.end.segmentCount)

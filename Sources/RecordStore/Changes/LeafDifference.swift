@@ -2,7 +2,7 @@ import PageStore
 
 extension ChangeSet {
     /// What differs between two commits of a store, found by comparing the leaves that were written
-    /// in between: for commits of which nobody noted what they change, as those of other processes.
+    /// in between: for commits whose changes were not recorded, as those of other processes.
     /// Unknown when the two do not have one schema.
     ///
     /// Exact for records. Of links it has the owners whose links differ, and may have such that got

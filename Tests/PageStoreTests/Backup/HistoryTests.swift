@@ -227,6 +227,27 @@ import Testing
         #expect(try content(copies, "copy") == content(survivor))
     }
 
+    @Test func `a reader whose file cannot be made durable makes no backup`() throws {
+        var random = SeededRandom(for: "HistoryTests reader")
+        let files = FaultyFileSystem()
+        let copies = MemoryFileSystem()
+        let engine = try open(files)
+        try change(engine, &random)
+        try engine.close()
+        var options = Self.options
+        options.mode = .reading
+        let reader = try Engine.open(path: "store", options: options, files: files)
+        files.fault = .init(calls: [.sync], goesOn: true)
+        let error = #expect(throws: StoreError.self) {
+            try reader.copy(to: "copy", files: copies)
+        }
+        #expect(error?.code == .io)
+        #expect(try copies.identity("copy") == nil)
+        files.fault = nil
+        try reader.copy(to: "copy", files: copies)
+        #expect(try content(copies, "copy") == content(reader))
+    }
+
     @Test func `closing on a full disk makes relaxed commits durable`() throws {
         var random = SeededRandom(for: "HistoryTests full")
         let files = FaultyFileSystem()
