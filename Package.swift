@@ -114,9 +114,20 @@ let package = Package(
                 "ObjectGraph", "PageStore", "Primitives", "Proof", "RecordStore", "TestSupport",
             ],
             path: "Tests/ObjectProof", swiftSettings: testSettings),
+        // And for what a program asks of the system: its calls are recorded, cut off and made to fail.
+        .target(
+            name: "DiskProof",
+            dependencies: [
+                "ObjectGraph", "PageStore", "Primitives", "Proof", "RecordStore", "TestSupport",
+            ],
+            path: "Tests/DiskProof", swiftSettings: testSettings),
+        // The program whose calls those are.
         .executableTarget(
-            name: "Prove", dependencies: ["Proof", "ObjectProof"], path: "Tests/Prove",
+            name: "DiskProgram", dependencies: ["DiskProof"], path: "Tests/DiskProgram",
             swiftSettings: testSettings),
+        .executableTarget(
+            name: "Prove", dependencies: ["Proof", "ObjectProof", "DiskProof"],
+            path: "Tests/Prove", swiftSettings: testSettings),
         .executableTarget(
             name: "ProveEngine", dependencies: ["Proof"], path: "Tests/ProveEngine",
             swiftSettings: testSettings),
@@ -128,7 +139,7 @@ let package = Package(
             swiftSettings: testSettings),
         .testTarget(
             name: "RecordStoreTests",
-            dependencies: ["RecordStore", "PageStore", "Primitives", "TestSupport"],
+            dependencies: ["RecordStore", "PageStore", "Primitives", "Proof", "TestSupport"],
             swiftSettings: testSettings),
         .testTarget(
             name: "QueryTests", dependencies: ["Query", "RecordStore", "TestSupport"],
@@ -165,7 +176,10 @@ let package = Package(
             swiftSettings: testSettings),
         .testTarget(
             name: "CrashTests",
-            dependencies: ["PageStore", "Primitives", "Proof", "RecordStore", "TestSupport"],
+            dependencies: [
+                "DiskProgram", "DiskProof", "PageStore", "Primitives", "Proof", "RecordStore",
+                "TestSupport",
+            ],
             swiftSettings: testSettings),
         .testTarget(
             name: "SpecTests", dependencies: ["PageStore", "RecordStore", "TestSupport"],

@@ -15,6 +15,10 @@
 #ifdef __GLIBC__
 #include <malloc.h>
 #endif
+#ifdef __APPLE__
+#include <limits.h>
+#include <mach-o/dyld.h>
+#endif
 
 int trellis_file_identity(const char *path, uint64_t *device, uint64_t *inode) {
 #ifdef STATX_INO
@@ -204,6 +208,33 @@ uint64_t trellis_now(void) {
     struct timespec time;
     if (clock_gettime(CLOCK_REALTIME, &time) != 0) return 0;
     return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
+}
+
+int trellis_program(char **path, uint64_t *size, uint64_t *nanoseconds) {
+#ifdef __APPLE__
+    char buffer[PATH_MAX];
+    uint32_t capacity = sizeof buffer;
+    if (_NSGetExecutablePath(buffer, &capacity) != 0) return ENAMETOOLONG;
+    *path = realpath(buffer, NULL);
+#else
+    *path = realpath("/proc/self/exe", NULL);
+#endif
+    if (!*path) return errno;
+    struct stat status;
+    if (stat(*path, &status) != 0) {
+        int reason = errno;
+        free(*path);
+        *path = NULL;
+        return reason;
+    }
+    *size = (uint64_t)status.st_size;
+#ifdef __APPLE__
+    struct timespec time = status.st_mtimespec;
+#else
+    struct timespec time = status.st_mtim;
+#endif
+    *nanoseconds = (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
+    return 0;
 }
 
 int32_t trellis_process_id(void) {

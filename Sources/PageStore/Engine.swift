@@ -20,6 +20,8 @@ package final class Engine: Sendable {
     package var path: String { parts.context.path }
     package var options: Options { parts.context.options }
     package var fileIdentity: FileIdentity { parts.context.file.identity }
+    /// See ``FileSystem/programIdentity()``.
+    package var programIdentity: UInt64 { parts.context.files.programIdentity() }
     package var uuid: StoreUUID { parts.context.uuid }
     /// The superblock that the store was opened with, or that the last checkpoint wrote.
     package var superblock: Superblock { parts.pager.superblock }
@@ -106,8 +108,8 @@ package final class Engine: Sendable {
         var error = cause.at(path: path)
         error.code = .commitUncertain
         error.message =
-            "commits that were not waited for may be lost: those after commit "
-            + "\(parts.log.durableCommit). \(cause.message)"
+            "commits after \(parts.log.durableCommit) are not known to be on the medium: those "
+            + "that were not waited for may be lost. \(cause.message)"
         return error
     }
 

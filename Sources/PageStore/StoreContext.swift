@@ -9,6 +9,8 @@ struct StoreContext: Sendable {
     let geometry: Geometry
     let options: StoreOptions
     let health = StoreHealth()
+    /// One sync at a time, until its outcome is known to the others.
+    private let syncTurn: HandoffLock
     private let processID: Int32
 
     init(
@@ -25,6 +27,7 @@ struct StoreContext: Sendable {
         options.pageSizeInBytes = geometry.pageSizeInBytes
         options.unitSizeInBytes = geometry.unitSizeInBytes
         self.options = options
+        syncTurn = HandoffLock(options.schedule)
         processID = files.processID()
     }
 
@@ -77,7 +80,12 @@ struct StoreContext: Sendable {
     }
 
     /// Makes all that was written durable.
+    ///
+    /// A sync that fails may lose what others have written, and the next one succeeds all the
+    /// same: it must find the store poisoned.
     func sync() throws(StoreError) {
+        syncTurn.lock()
+        defer { syncTurn.unlock() }
         try poisoning { () throws(StoreError) in try file.sync() }
     }
 

@@ -144,10 +144,15 @@ package final class RecordDatabase: Sendable {
                 try catalog.resolvedSchema(snapshot).description
             }
             if SchemaDifference.needsMigration(from: stored, to: declared.description) {
-                let plan = try MigrationPlan(
-                    from: catalog.resolvedSchema(snapshot), to: declared.description, terms)
-                return try migrate(engine, catalog, declared, plan, of: text, terms)
+                let schema = try catalog.resolvedSchema(snapshot)
+                let plan = try MigrationPlan(from: schema, to: declared.description, terms)
+                return try migrate(
+                    engine, catalog, declared, plan, from: schema, of: text, terms)
             }
+        }
+        var isCopyLeft = false
+        if !engine.options.mode.isReadOnly, try catalog.migration(snapshot) != nil {
+            isCopyLeft = !Migration.clear(catalog, of: engine)
         }
         let layout = try catalog.layout(snapshot)
         let schema =
@@ -159,7 +164,7 @@ package final class RecordDatabase: Sendable {
         if let lost = missing.first(where: { !TreeTable.isIndex($0) }) {
             throw .corrupt(catalog.root.root, "the catalog does not name the tree \(lost)")
         }
-        let surplus = try surplusIndexes(schema, catalog, snapshot)
+        let surplus = isCopyLeft ? [] : try surplusIndexes(schema, catalog, snapshot)
         let isReadOnly = engine.options.mode.isReadOnly
         if missing.isEmpty && surplus.isEmpty {
             return RecordDatabase(

@@ -11,6 +11,8 @@ package class RecordEditor: RecordReader {
     private final var plans: EntityPlans?
     /// Nil when changes are not noted.
     final let notes: ChangeNotes?
+    /// Of a migration beside the file's model, whose blobs are not deleted.
+    final var blobLedger: BlobLedger?
 
     init(
         schema: Schema, editor: PageEditor, catalog: Catalog, trees: TreeTable,
@@ -55,6 +57,16 @@ package class RecordEditor: RecordReader {
             sharers[hierarchy, default: []].formUnion(numbers)
         }
         try saveCounts()
+    }
+
+    final func createBlob(_ bytes: ByteView) throws(StoreError) -> BlobID {
+        guard let blobLedger else { return try editor.createBlob(bytes) }
+        return try blobLedger.create(bytes, in: editor)
+    }
+
+    final func deleteBlob(_ blob: BlobID) throws(StoreError) {
+        guard let blobLedger else { return try editor.deleteBlob(blob) }
+        try blobLedger.delete(blob, in: editor)
     }
 
     private final func saveCounts() throws(StoreError) {

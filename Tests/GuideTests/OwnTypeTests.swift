@@ -36,6 +36,24 @@ import Testing
         }
     }
 
+    /// A number whose stored form is another one than that of conditions and queries.
+    struct Rank: FieldStorableType, ImportableAttributeType {
+        var place: Int64
+
+        typealias FieldStoredNativeType = NSNumber
+        typealias QueryableNativeType = NSNumber
+
+        static var cs_rawAttributeType: NSAttributeType { .integer64AttributeType }
+        static func cs_fromQueryableNativeType(_ value: NSNumber) -> Rank? {
+            Rank(place: value.int64Value)
+        }
+        func cs_toQueryableNativeType() -> NSNumber { NSNumber(value: -place) }
+        static func cs_fromFieldStoredNativeType(_ value: NSNumber) -> Rank {
+            Rank(place: -value.int64Value)
+        }
+        func cs_toFieldStoredNativeType() -> Any? { NSNumber(value: -place) }
+    }
+
     /// A flag, which Foundation's numbers do not tell from a number.
     struct Answer: FieldStorableType, Equatable {
         var isYes: Bool
@@ -52,6 +70,8 @@ import Testing
         @Field.Stored("discount") var discount: Money?
         @Field.Stored("version") var version: Version = Version(parts: [1, 0])
         @Field.Stored("answer") var answer: Answer = Answer(isYes: true)
+        @Field.Stored("rank") var rank: Rank = Rank(place: 1)
+        @Field.Stored("second") var second: Rank?
         @Field.Stored("length") var length: Duration = .seconds(1)
         @Field.Stored("pause") var pause: Duration?
     }
@@ -96,6 +116,20 @@ import Testing
         #expect(
             try dataStack.fetchCount(
                 From<Article>().where([Money(cents: 1), Money(cents: 700)] ~= \.$price)) == 2)
+    }
+
+    @Test func `a stored form was read by the way of a query`() throws {
+        let dataStack = try stack()
+        try dataStack.perform(synchronous: { transaction in
+            let article = try #require(
+                try transaction.fetchOne(From<Article>().where(\.$price == Money(cents: 1))))
+            #expect(article.rank == Rank(place: 1))
+            (article.rank, article.second) = (Rank(place: 5), Rank(place: 6))
+        })
+        let article = try #require(
+            try dataStack.fetchOne(From<Article>().where(\.$rank == Rank(place: 5))))
+        #expect(article.rank == Rank(place: 5))
+        #expect(article.second == Rank(place: 6))
     }
 
     @Test func `a query gives a type of the program's own`() throws {

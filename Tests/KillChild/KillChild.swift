@@ -61,6 +61,14 @@ struct KillChild {
         if arguments.count == 4, arguments[1] == "fill", let count = Int(arguments[3]) {
             return try MigrateUse(path: arguments[2]).fill(count)
         }
+        if arguments.count == 5, arguments[1] == "migrate", let chunk = Int(arguments[3]),
+            let mebibytes = Int(arguments[4])
+        {
+            var options = EngineOptions()
+            options.cacheSizeInBytes = mebibytes << 20
+            if chunk > 0 { options.migrationChunkRowsMax = chunk }
+            return try MigrateUse(path: arguments[2]).migrate(options)
+        }
         guard arguments.count == 3 else { exit(2) }
         if arguments[1] == "denied" { return DeniedUse(folder: arguments[2]).run() }
         let reading = ReadingUse(path: arguments[2])

@@ -90,13 +90,14 @@ struct MigrateUse {
     }
 
     /// Says when it begins, then how long it took and the most memory that it had, in KiB.
-    func migrate() throws {
+    func migrate(_ options: EngineOptions = EngineOptions()) throws {
         let stack = Self.stack(Self.second)
         let done = DispatchSemaphore(value: 0)
         KillChild.say("begins")
         let begin = ContinuousClock.now
         _ = stack.addStorage(
-            LocalStore(fileURL: url, migrationMappingProviders: [Self.mapping])
+            LocalStore(
+                fileURL: url, migrationMappingProviders: [Self.mapping], engineOptions: options)
         ) { result in
             if case .failure(let error) = result { KillChild.say("failed \(error)") }
             done.signal()

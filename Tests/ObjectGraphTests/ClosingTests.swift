@@ -55,6 +55,24 @@ private final class South: CoreStoreObject {
         try stack.close()
     }
 
+    /// Those that an earlier opening could not make durable, and this one neither.
+    @Test func `closing says that commits which it found may be lost`() throws {
+        let files = FaultyFileSystem()
+        let first = try stack(files)
+        try create(in: first, .durable)
+        try create(in: first)
+        files.fault = .init(calls: [.durableWrite, .sync], goesOn: true)
+        #expect(throws: CoreStoreError.self) { try first.close() }
+        files.fault = nil
+        let second = try stack(files)
+        #expect(try queue.sync { try second.fetchCount(From<Person>()) } == 2)
+        files.fault = .init(calls: [.durableWrite, .sync], goesOn: true)
+        let copy = FileManager.default.temporaryDirectory.appendingPathComponent("copy.trellis")
+        #expect(throws: CoreStoreError.self) { try second.backup(to: copy) }
+        let error = #expect(throws: CoreStoreError.self) { try second.close() }
+        #expect(error?.storeError?.code == .commitUncertain)
+    }
+
     @Test func `closing after a durable commit failed has nothing more to say`() throws {
         let files = FaultyFileSystem()
         let stack = try stack(files)

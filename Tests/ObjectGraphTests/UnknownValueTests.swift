@@ -18,6 +18,7 @@ import Testing
             @Field.Stored("note") var note: String?
             @Field.Stored("made") var made: Int64 = 1
             @Field.Stored("old") var old: Int64 = 1
+            @Field.Stored("random") var random: Int64 = 1
         }
     }
 
@@ -47,6 +48,9 @@ import Testing
             @Field.Stored("grade") var grade: Grade = .high
             @Field.Stored("note") var note: Grade?
             @Field.Stored("made", dynamicInitialValue: { Even(number: 6) }) var made: Even
+            @Field.Stored(
+                "random", dynamicInitialValue: { Even(number: .random(in: 1...1 << 60) * 2) })
+            var random: Even
             let old = ValueContainer<Item>.Required<Even>("old", initial: Even(number: 4))
 
             typealias ImportSource = [String: Any]
@@ -119,6 +123,18 @@ import Testing
             }
             try stack.read { view in
                 expectFirstValues(try #require(try view.fetchOne(From<Read.Item>())))
+            }
+        }
+    }
+
+    @Test func `a first value made by a closure was another one at each read`() throws {
+        try withFile { url in
+            let stack = try stack(Read.Item.self, url)
+            try queue.sync { () throws in
+                let item = try #require(try stack.fetchOne(From<Read.Item>()))
+                let first = item.random
+                #expect(item.random == first)
+                #expect(item.asSnapshot(in: stack)?.$random == first)
             }
         }
     }

@@ -119,19 +119,6 @@ struct GraphModel: Equatable {
         }
         return result
     }
-
-    /// The properties that both changed, each as its object and name.
-    static func conflicts(
-        from before: GraphModel, to after: GraphModel, over theirs: GraphModel
-    ) -> Set<String> {
-        var found: Set<String> = []
-        for (number, mine) in after.nodes {
-            guard let old = before.nodes[number], let other = theirs.nodes[number] else { continue }
-            if mine.a != old.a, other.a != old.a, other.a != mine.a { found.insert("\(number) a") }
-            if mine.b != old.b, other.b != old.b, other.b != mine.b { found.insert("\(number) b") }
-        }
-        return found
-    }
 }
 
 /// What an unsafe transaction is to show, and what it can return to.
@@ -187,10 +174,9 @@ struct TransactionModel {
     mutating func move(to graph: GraphModel, committed: GraphModel, keepsRest: Bool) {
         var moved = TransactionModel(graph)
         if keepsRest {
-            var ignored: GraphModel.Denials = []
-            moved.work = GraphModel.merged(from: committed, to: work, over: graph, &ignored)
             moved.denials = denials
-            moved.current = (moved.work, denials)
+            moved.work = GraphModel.merged(from: committed, to: work, over: graph, &moved.denials)
+            moved.current = (moved.work, moved.denials)
         }
         self = moved
     }

@@ -1,3 +1,4 @@
+import DiskProof
 import ObjectProof
 import Proof
 
@@ -9,6 +10,7 @@ struct Prove {
             "Prove",
             ProofCommand.engineProofs + [
                 ("objects", ObjectProof.self), ("observe", ObserveProof.self),
+                ("disk", DiskProof.self),
             ])
         command.main()
     }

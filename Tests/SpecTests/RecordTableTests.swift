@@ -30,6 +30,22 @@ import Testing
         #expect(rows.compactMap { Int($0[1]) }.reduce(0, +) == RowLayout.headerSize)
     }
 
+    @Test func `the state of a migration is as the table says`() throws {
+        let constants = [
+            ("form", MigrationStateLayout.form), ("phase", MigrationStateLayout.phase),
+            ("passCount", MigrationStateLayout.passCount),
+            ("commitNumber", MigrationStateLayout.commitNumber),
+            ("plan", MigrationStateLayout.plan), ("program", MigrationStateLayout.program),
+            ("doneCount", MigrationStateLayout.doneCount),
+            ("positionSize", MigrationStateLayout.positionSize),
+        ]
+        let rows = try table("migration", in: "07-catalog.md")
+        #expect(rows.map { $0[2] } == constants.map(\.0))
+        #expect(rows.map { Int($0[0]) } == constants.map(\.1))
+        let size = rows.compactMap { Int($0[1]) }.reduce(0, +)
+        #expect(size == MigrationStateLayout.position)
+    }
+
     @Test func `attribute types are as the table says`() throws {
         let rows = try table("attribute types", in: "05-records.md")
         #expect(rows.map { Int($0[0]) } == AttributeType.allCases.map { Int($0.rawValue) })

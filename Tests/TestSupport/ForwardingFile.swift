@@ -61,4 +61,5 @@ extension ForwardingFileSystem {
     package func now() -> UInt64 { base.now() }
     package func random() -> UInt64 { base.random() }
     package func processID() -> Int32 { base.processID() }
+    package func programIdentity() -> UInt64 { base.programIdentity() }
 }

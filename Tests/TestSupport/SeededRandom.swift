@@ -2,7 +2,7 @@ import Foundation
 
 /// Random numbers that can be had again: a failing test prints the seed, and `TRELLIS_SEED` in
 /// the environment gives it back.
-public struct SeededRandom: RandomNumberGenerator {
+public struct SeededRandom: RandomNumberGenerator, Sendable {
     public let seed: UInt64
     private var state: UInt64
 

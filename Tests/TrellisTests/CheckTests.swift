@@ -38,6 +38,22 @@ import Testing
                 "index/Player/age names object 2 under columns that are not its own",
             ]),
         Lie(
+            testDescription: "a tree of a migration is there without it",
+            tell: { transaction, _ in
+                let catalog = TreeID(root: try #require(transaction.catalogRoot))
+                let root = try transaction.createTree().root.encoded()
+                _ = try transaction.insert(
+                    Array("old/blobs".utf8).span, root.span, into: catalog)
+            }, said: ["old/blobs is there without its migration"]),
+        Lie(
+            testDescription: "a migration is in a phase that there is not",
+            tell: { transaction, _ in
+                let catalog = TreeID(root: try #require(transaction.catalogRoot))
+                let state: [UInt8] = [1, 0, 9, 0] + [UInt8](repeating: 0, count: 44)
+                _ = try transaction.insert(
+                    Array("migration".utf8).span, state.span, into: catalog)
+            }, said: ["the catalog's entry migration has phase 9"]),
+        Lie(
             testDescription: "the tree of a to-one lacks a link and has another",
             tell: { transaction, tree in
                 let links = try tree("links/Player/team")

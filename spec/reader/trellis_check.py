@@ -1,6 +1,6 @@
 """Compares everything that the specification relates: `trellis_reader.py check`."""
 
-from trellis_file import BLOCK, Damaged, entries, need, unpack
+from trellis_file import BLOCK, Damaged, blob, entries, need, unpack
 from trellis_values import column, text_max
 
 
@@ -26,6 +26,7 @@ def check(store):
         for relationship in entity.relationships:
             if relationship["owner"] is entity:
                 attempt(check_links, store, relationship, held)
+    attempt(check_migration, store)
     if not findings:
         attempt(check_pages, store)
     if len(findings) > 100:
@@ -109,6 +110,41 @@ def check_links(store, relationship, held):
             yield f"{name}: link {pair} is at one end alone"
 
 
+def check_migration(store):
+    """7.6: the state says which keys there are, and the later model's schema can be read."""
+    phase = 0
+    if store.migration is not None:
+        need(len(store.migration) >= 48, "the state of a migration is too short")
+        form, phase = unpack("HH", store.migration)
+        need(form == 1, "the state of a migration is of a newer version")
+        need(phase in (1, 2), f"a migration in phase {phase}")
+        size = unpack("Q", store.migration, 40)[0]
+        need(size == len(store.migration) - 48, "the state of a migration has another size")
+    for key in store.beside:
+        prefix = key.split(b"/")[0]
+        if phase != {b"next": 1, b"old": 2}[prefix]:
+            yield f"{key.decode()} is there without its migration"
+    if phase == 1:
+        for key in (b"schema", b"layout", b"counters", b"blobs/made", b"blobs/freed"):
+            if b"next/" + key not in store.beside:
+                yield f"a migration without next/{key.decode()}"
+
+
+def see_migration(store):
+    """7.6: the pages of the model that is not the file's, and of its blobs."""
+    pages, live = store.pages, set(store.trees.values())
+    for key, value in store.beside.items():
+        if key in (b"next/schema", b"next/layout"):
+            continue
+        root = unpack("Q", value)[0]
+        if key.startswith(b"next/tree/") and root in live:
+            continue
+        for name, _ in entries(pages, root, store.seen):
+            if key in (b"next/blobs/made", b"old/blobs"):
+                need(len(name) == 16, f"{key.decode()}: a name that is not 16 bytes")
+                blob(pages, *unpack("QQ", name), store.seen)
+
+
 def check_pages(store):
     """Every page that exists is reached once, and no two extents share a unit."""
     pages, store.seen = store.pages, set()
@@ -120,6 +156,7 @@ def check_pages(store):
             list(store.records(store.named[name[8:]]))
         else:
             list(entries(pages, root, store.seen))
+    see_migration(store)
     mapped, used = {}, {}
     for page, address in pages.mapped():
         take(pages, used, address, "the map" if page is None else f"page {page}")

@@ -153,6 +153,7 @@ class Store:
             self.pages = Pages(file.read())
         self.seen = None  # the pages that were met, when the check asks for them
         self.trees, self.counters, self.entities = {}, {}, []
+        self.beside, self.migration = {}, None
         if self.pages.catalog == 0:
             return
         catalog = dict(entries(self.pages, self.pages.catalog, self.seen))
@@ -161,6 +162,9 @@ class Store:
         need(b"layout" in catalog, "a catalog without layout")
         self.trees = {key[5:].decode(): unpack("Q", value)[0] for key, value in catalog.items()
                       if key.startswith(b"tree/")}
+        self.beside = {key: value for key, value in catalog.items()
+                       if key.startswith((b"next/", b"old/"))}
+        self.migration = catalog.get(b"migration")
         self.counters = {key.decode(): unpack("Q", value)[0] for key, value in
                          entries(self.pages, unpack("Q", catalog[b"counters"])[0], self.seen)}
         try:

@@ -114,7 +114,7 @@ struct ColumnAssignment {
 
 extension AttributeType {
     /// The numbers that an integer of the type can be; nil for all other types.
-    fileprivate var integerRange: ClosedRange<Decimal>? {
+    var integerRange: ClosedRange<Decimal>? {
         switch self {
         case .int8: Decimal(Int8.min)...Decimal(Int8.max)
         case .int16: Decimal(Int16.min)...Decimal(Int16.max)

@@ -220,7 +220,8 @@ final class UnsafeContext: RecordingContext {
             object?.apply(.restoreInserted)
             if let object { changes.list(object) }
         case (true, true):
-            guard try !isSame(number, hierarchy, access) else { return }
+            guard try !access.scratch.hasSameObject(number, in: hierarchy, as: access.base)
+            else { return }
             let object = try liveObject(known, number, hierarchy, access)
             object?.apply(.restoreUpdated)
             if let object { changes.list(object) }
@@ -239,22 +240,6 @@ final class UnsafeContext: RecordingContext {
     ) throws(StoreError) -> CoreStoreObject? {
         if let known { return known }
         return try object(number, in: hierarchy, access)
-    }
-
-    /// Whether a record and its lists are those of the base.
-    private func isSame(
-        _ number: ObjectNumber, _ hierarchy: HierarchyID, _ access: Access
-    ) throws(StoreError) -> Bool {
-        let (base, scratch) = (access.base, access.scratch)
-        guard try scratch.hasSameRow(number, in: hierarchy, as: base),
-            let tag = try base.withRow(number, in: hierarchy, { $0.entityTag })
-        else { return false }
-        for relationship in base.schema.knownEntity(tag: tag).relationships
-        where relationship.hasEdges {
-            let before = try base.linkedNumbers(relationship, of: number)
-            if before != (try scratch.linkedNumbers(relationship, of: number)) { return false }
-        }
-        return true
     }
 
     /// Forgets every change.
@@ -281,7 +266,6 @@ final class UnsafeContext: RecordingContext {
         try endGroup()
         guard let state = redoes ? history?.redo() : history?.undo() else { return false }
         try restore(state)
-        history?.isChanged = false
         return true
     }
 
@@ -324,8 +308,8 @@ final class UnsafeContext: RecordingContext {
             var merge = ChangeMerge(rest, into: self, over: bases)
             try merge.apply()
             try flush()
-            // The links that they tell of are cleared already.
-            changes.replaceDenials(denials)
+            // The merge meets links that others made; those of before are cleared already.
+            changes.replaceDenials(denials + changes.denials)
         }
         history?.restart(state())
         notePin()

@@ -66,13 +66,18 @@ struct FieldTerms {
     }
 }
 
+/// A value of whatever type, made once for a property and never changed.
+private struct ValueForUnknown: @unchecked Sendable {
+    let value: Any?
+}
+
 /// What a property wrapper declares, as its class's meta object told it.
 class FieldDeclaration: @unchecked Sendable {
     let terms: FieldTerms
     let kind: FieldKind
     /// The index by which wrappers name the declaration, set when it is registered.
     var index: UInt16 = 0
-    private let hasToldOfUnknown = Mutex(false)
+    private let valueForUnknown = Mutex<ValueForUnknown?>(nil)
 
     init(_ terms: FieldTerms, _ kind: FieldKind) {
         self.terms = terms
@@ -81,17 +86,24 @@ class FieldDeclaration: @unchecked Sendable {
 
     var keyPath: KeyPathString { terms.keyPath }
 
-    /// Logs, once for each property, that a stored value is none that the property's type knows.
-    func tellOfUnknownValue() {
-        let isFirst = hasToldOfUnknown.withLock { told in
-            defer { told = true }
-            return !told
+    /// What the property reads as where its type does not know what is stored: the same value at
+    /// every read. The first time it is logged.
+    func valueForUnknown<V>(_ first: () -> V?) -> V? {
+        if let known = valueForUnknown.withLock({ $0 }) { return known.value as? V }
+        let made = ValueForUnknown(value: first())
+        let (value, isFirst) = valueForUnknown.withLock { known in
+            if let known { return (known, false) }
+            known = made
+            return (made, true)
         }
-        guard isFirst else { return }
-        Log.error(
-            CoreStoreError(
-                StoreError(.corrupt, "a stored value of “\(keyPath)” is none that its type knows")),
-            "a property reads as its first value.")
+        if isFirst {
+            Log.error(
+                CoreStoreError(
+                    StoreError(
+                        .corrupt, "a stored value of “\(keyPath)” is none that its type knows")),
+                "a property reads as its first value.")
+        }
+        return value.value as? V
     }
 
     /// The value that an object has, custom getter included; nil for a relationship.

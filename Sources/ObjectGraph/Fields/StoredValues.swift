@@ -28,8 +28,7 @@ struct StoredValues<V: FieldStorableType>: FieldStorage {
     }
 
     func unknownValue(_ field: FieldDeclaration) -> V? {
-        field.tellOfUnknownValue()
-        return initial ?? first?()
+        field.valueForUnknown { initial ?? first?() }
     }
 
     /// The value that a column without one reads as.

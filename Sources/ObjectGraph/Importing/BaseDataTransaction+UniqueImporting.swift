@@ -119,7 +119,7 @@ extension BaseDataTransaction {
         // What the class does with a source may make, or delete, the object of a later one.
         // Counting all is cheaper than counting those of the class.
         var (createdCount, ownCount) = (context.changes.createdCount, context.createdCount(O.self))
-        var (column, isRenamed) = (IDColumn<O>(), false)
+        var (renamedIDs, isRenamed) = (RenamedIDs<O>(), false)
         var objects: [O] = []
         objects.reserveCapacity(ids.count)
         for (position, id) in ids.enumerated() {
@@ -143,7 +143,7 @@ extension BaseDataTransaction {
             let object = try importSource(sources[place], id: id, into: into, existing: existing)
             guard let object else { continue }
             objects.append(object)
-            isRenamed = isRenamed || !column.holds(id, object)
+            isRenamed = isRenamed || !renamedIDs.hasID(id, object)
             if isNew {
                 createdCount += 1
                 ownCount += 1

@@ -1,18 +1,75 @@
 import RecordStore
 
-/// Where objects of a class have their unique IDs. What a class does with a source may give its
-/// object another ID than the source named, and a later source of the import may name that.
+/// The attribute that holds the unique IDs of a class. Its type may be another one than the ID's:
+/// an `Int` may be kept as an `Int32`.
 struct IDColumn<O: CoreStoreObject & ImportableUniqueObject> {
-    private var entity: EntityLayout?
-    private var byteOffset = 0
+    typealias ID = O.UniqueIDType
 
-    mutating func holds(_ id: O.UniqueIDType, _ object: O) -> Bool {
-        guard let raw = object.raw else { return true }
-        if raw.entity !== entity {
-            guard let field = raw.entity.field(named: O.uniqueIDKeyPath) else { return true }
-            (entity, byteOffset) = (raw.entity, field.byteOffset)
+    private let field: FieldLayout
+    /// Whether the attribute is of the ID's type, so that rows are read and written as they are.
+    private let isOfIDType: Bool
+
+    init(of object: CoreStoreObject) {
+        guard let field = object.storedField(O.uniqueIDKeyPath) else {
+            Log.abort("\(O.self) has no attribute “\(O.uniqueIDKeyPath)”")
         }
-        object.loadRow()
-        return O.UniqueIDType.cs_known(object.row, byteOffset) == id
+        self.field = field
+        let type: any FieldStorableType.Type = ID.self
+        isOfIDType = field.type == type.cs_rawAttributeType.attributeType
     }
+
+    var byteOffset: UInt16 { UInt16(field.byteOffset) }
+
+    /// The ID of an object whose row is loaded; nil for a stored value that is no ID.
+    func known(_ object: CoreStoreObject) -> ID? {
+        if isOfIDType { return ID.cs_known(object.row, field.byteOffset) }
+        return ValueBridge.native(storedValue(object)).flatMap { ID.cs_value(of: $0) }
+    }
+
+    /// The same, with what the property reads as where the stored value is no ID.
+    func id(_ object: CoreStoreObject) -> ID {
+        if let id = known(object) ?? ClassMeta.of(O.self).unknownValue(O.uniqueIDKeyPath) {
+            return id
+        }
+        guard isOfIDType else { abort(storedValue(object)) }
+        return ID.cs_load(object.row, field.byteOffset)
+    }
+
+    func store(_ id: ID, _ object: CoreStoreObject) {
+        if isOfIDType { return object.store(id, in: field) }
+        let value = ValueBridge.value(id)
+        if let range = field.type?.integerRange, !range.contains(value.decimal) { abort(value) }
+        object.row.buffer.setValue(value, field)
+        // What the attribute has no form for was not written.
+        guard storedValue(object) == value else { abort(value) }
+    }
+
+    private func storedValue(_ object: CoreStoreObject) -> Value {
+        field.type.map { NativeForm.value(object.row, field.byteOffset, $0) } ?? .null
+    }
+
+    private func abort(_ value: Value) -> Never {
+        Log.abort(
+            "the unique ID of \(O.self) is a \(ID.self), and its attribute “\(field.name)” of the "
+                + "type \(field.type.map { "\($0)" } ?? "none") has no form for \(value)")
+    }
+}
+
+/// Notices an object that got another ID than its source named: a later source of the import may
+/// name that ID.
+struct RenamedIDs<O: CoreStoreObject & ImportableUniqueObject> {
+    private var entity: EntityLayout?
+    private var column: IDColumn<O>?
+
+    /// Whether an object has an ID, by the values of the store: two texts that Swift takes for
+    /// equal may be two IDs.
+    mutating func hasID(_ id: O.UniqueIDType, _ object: O) -> Bool {
+        guard let raw = object.raw else { return true }
+        if raw.entity !== entity { (entity, column) = (raw.entity, IDColumn(of: object)) }
+        object.loadRow()
+        guard let known = column?.known(object), known == id else { return false }
+        return isExact || ValueBridge.value(known) == ValueBridge.value(id)
+    }
+
+    private var isExact: Bool { O.UniqueIDType.self is any FixedWidthInteger.Type }
 }

@@ -70,24 +70,19 @@ extension ImportableUniqueObject {
 }
 
 extension ImportableUniqueObject where Self: CoreStoreObject {
-    /// The stored attribute of ``uniqueIDKeyPath``.
+    /// The stored attribute of ``uniqueIDKeyPath``. The attribute may be of another type that has a
+    /// form for each ID: an `Int` may be kept as an `Int32`.
     public var uniqueIDValue: UniqueIDType {
         get {
-            guard let field = storedField(Self.uniqueIDKeyPath) else {
-                Log.abort("\(Self.self) has no attribute “\(Self.uniqueIDKeyPath)”")
-            }
+            let column = IDColumn<Self>(of: self)
             loadRow()
-            return UniqueIDType.cs_known(row, field.byteOffset)
-                ?? ClassMeta.of(Self.self).unknownValue(Self.uniqueIDKeyPath)
-                ?? UniqueIDType.cs_load(row, field.byteOffset)
+            return column.id(self)
         }
         set {
-            guard let field = storedField(Self.uniqueIDKeyPath) else {
-                Log.abort("\(Self.self) has no attribute “\(Self.uniqueIDKeyPath)”")
-            }
-            guard willWrite(UInt16(field.byteOffset)) else { return }
-            store(newValue, in: field)
-            didWrite(UInt16(field.byteOffset))
+            let column = IDColumn<Self>(of: self)
+            guard willWrite(column.byteOffset) else { return }
+            column.store(newValue, self)
+            didWrite(column.byteOffset)
         }
     }
 }

@@ -47,7 +47,7 @@ final class PassTable {
 final class UniqueObjects<O: CoreStoreObject & ImportableUniqueObject>: PassObjects {
     private unowned let transaction: BaseDataTransaction
     private unowned let table: PassTable
-    private var column = IDColumn<O>()
+    private var renamedIDs = RenamedIDs<O>()
     private var ids: [O.UniqueIDType] = []
     /// Of each ID; nil where there is none, and from `lookedUpCount` on.
     private var objects: [O?] = []
@@ -124,7 +124,7 @@ final class UniqueObjects<O: CoreStoreObject & ImportableUniqueObject>: PassObje
 
     /// Looks at the ID of an object after its source was imported.
     func note(_ object: O, _ id: O.UniqueIDType) {
-        if !column.holds(id, object) { table.isRenamed = true }
+        if !renamedIDs.hasID(id, object) { table.isRenamed = true }
     }
 
     override func forget() {

@@ -38,6 +38,9 @@ public struct EngineOptions: Hashable, Sendable {
         set { changedBytesLimit = newValue }
     }
     private var changedBytesLimit: Int?
+    /// How many objects a migration writes at once, in one transaction or in each of its chunks;
+    /// nil for the limits of the engine.
+    package var migrationChunkRowsMax: Int?
 
     public init() {}
 
@@ -76,6 +79,10 @@ public struct EngineOptions: Hashable, Sendable {
         options.mode =
             opensPreviousGeneration ? .readingPrevious : isReadOnly ? .reading : .writing
         options.snapshotAgeMax = snapshotAgeMax
+        if let migrationChunkRowsMax {
+            options.migrationRowsMax = migrationChunkRowsMax
+            options.migrationChunkRowsMax = migrationChunkRowsMax
+        }
         return options
     }
 }

@@ -169,24 +169,29 @@ private final class PartMerge {
 
     /// The object is gone, and with it what the transaction changed of it.
     private func tellIfChanged(_ name: Name) throws(StoreError) {
-        let tag = try part.to.withRow(name.number, in: name.hierarchy) { $0.entityTag }
-        guard let tag, !(try isSame(name, part.from, part.to)) else { return }
-        let home = part.store.home(of: part.to.schema.knownEntity(tag: tag))
-        found.append(
-            CommitConflict(
-                objectID: NSManagedObjectID(name.number, in: home), kind: .changedAfterDeletion))
+        guard try !part.from.hasSameObject(name.number, in: name.hierarchy, as: part.to) else {
+            return
+        }
+        try tell(name, .changedAfterDeletion)
     }
 
-    private func isSame(
-        _ name: Name, _ first: RecordReader, _ second: RecordReader
-    ) throws(StoreError) -> Bool {
-        try first.hasSameRow(name.number, in: name.hierarchy, as: second)
+    /// Tells of an object that one side has and the other has not.
+    private func tell(_ name: Name, _ kind: CommitConflict.Kind) throws(StoreError) {
+        let tag = try part.from.withRow(name.number, in: name.hierarchy) { $0.entityTag }
+        guard let tag else { return }
+        let home = part.store.home(of: part.from.schema.knownEntity(tag: tag))
+        found.append(CommitConflict(objectID: NSManagedObjectID(name.number, in: home), kind: kind))
     }
 
     private func delete(_ name: Name) throws(StoreError) {
         try target.makeRoom()
-        guard let object = try object(name), let raw = object.raw else { return }
-        if try !isSame(name, part.from, base) { tell(raw, .deletedAfterChange) }
+        // Another deletion may have taken it along by now.
+        if try base.contains(name.number, in: name.hierarchy),
+            try !part.from.hasSameObject(name.number, in: name.hierarchy, as: base)
+        {
+            try tell(name, .deletedAfterChange)
+        }
+        guard let object = try object(name) else { return }
         try target.delete(object)
     }
 

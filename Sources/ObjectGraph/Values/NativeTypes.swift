@@ -125,9 +125,12 @@ where
     Self: ImportableAttributeType, FieldStoredNativeType == QueryableNativeType,
     FieldStoredNativeType: CoreDataNativeType
 {
-    /// The value that a query of the same form gives; nil for a form that the type does not know.
+    /// The value of the stored form; nil for a form of which a query makes no value.
     public static func cs_known(_ row: FieldRow, _ offset: Int) -> Self? {
-        cs_fromQueryableNativeType(cs_native(row, offset))
+        let native = cs_native(row, offset)
+        guard cs_fromQueryableNativeType(native) != nil else { return nil }
+        // A type may say how stored forms are read, and otherwise does what a query does.
+        return cs_fromFieldStoredNativeType(native)
     }
 
     /// The value that a query of the same form gives. The form has to be one that the type knows.

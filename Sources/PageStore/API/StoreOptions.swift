@@ -43,6 +43,12 @@ package struct StoreOptions: Sendable {
     package var bulkBytesMin = 1 << 20
     /// A transaction with more bytes of pages writes them straight to their extents.
     package var outOfLineBytesMin = 8 << 20
+    /// A migration that writes more records than this is carried out in chunks, each committed by
+    /// itself…
+    package var migrationRowsMax = 100_000
+    /// … of at most so many records, and about so many bytes of pages.
+    package var migrationChunkRowsMax = 250_000
+    package var migrationChunkBytesMax = 64 << 20
     /// For tests: who goes on where threads meet. Nil leaves that to the system.
     package var schedule: (any Schedule)?
 

@@ -25,6 +25,13 @@ struct CopyUpdate {
             throw error.at(path: path)
         }
         try copy.close()
+        // The backup that made the copy may have ended before its name was durable.
+        do throws(StoreError) {
+            // Where the path is a link, what it leads to.
+            try files.syncDirectory(of: files.target(of: path))
+        } catch {
+            throw error.at(path: path)
+        }
         return count
     }
 

@@ -42,7 +42,7 @@ struct StoreCopy {
 
     /// An empty file for a copy, which no other backup writes: a new one, or one that a backup left
     /// when its process ended.
-    private func claim(_ path: String) throws(StoreError) -> OpenFile {
+    private func claim(_ path: String, isAnew: Bool = false) throws(StoreError) -> OpenFile {
         let opened = try OpenFile(path, .create, in: files)
         do throws(StoreError) {
             guard try opened.file.lockWriter() else {
@@ -52,12 +52,22 @@ struct StoreCopy {
             guard try files.identity(path) == opened.file.identity else {
                 throw StoreError(.lockedByOther, "another backup there has just ended")
             }
+            // A file system that gives a new file two names has no use for the question.
+            if !isAnew, try opened.file.nameCount() > 1 { return try claimAnew(path, opened) }
             try opened.file.truncate(to: 0)
             return opened
         } catch {
             opened.close()
             throw error.at(path: path)
         }
+    }
+
+    /// A backup that ended before it removed this name has left it to a finished copy, which may
+    /// be elsewhere by now: only the name goes.
+    private func claimAnew(_ path: String, _ opened: OpenFile) throws(StoreError) -> OpenFile {
+        try files.unlink(path)
+        opened.close()
+        return try claim(path, isAnew: true)
     }
 
     /// Writes a whole and durable copy, and leaves it open.

@@ -79,6 +79,20 @@ package struct DiskFileSystem: FileSystem {
     }
 
     package func processID() -> Int32 { trellis_process_id() }
+
+    /// Of the path, the size and the time of its executable.
+    package func programIdentity() -> UInt64 {
+        var path: UnsafeMutablePointer<CChar>?
+        var (size, time) = (UInt64(0), UInt64(0))
+        // Safety: the variables outlive the call, which sets them.
+        guard unsafe trellis_program(&path, &size, &time) == 0, let path = unsafe path else {
+            return 0
+        }
+        // Safety: the call has allocated the text, which ends with a zero, for its caller to free.
+        defer { unsafe free(path) }
+        let words = unsafe "\(String(cString: path))|\(size)|\(time)"
+        return Array(words.utf8).withView { Checksum.hash($0, seed: 0) }
+    }
 }
 
 /// A file of the machine: one descriptor for buffered writes and reads, and one for the log, whose

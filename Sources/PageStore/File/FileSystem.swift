@@ -46,11 +46,14 @@ package protocol FileSystem: Sendable {
     func random() -> UInt64
     /// The process that asks: another number than before means a fork.
     func processID() -> Int32
+    /// What tells the program that runs from other programs, and from other builds of it.
+    func programIdentity() -> UInt64
 }
 
-/// A file system without symbolic links.
+/// A file system without symbolic links, in which no program lies.
 extension FileSystem {
     package func target(of path: String) throws(StoreError) -> String { path }
+    package func programIdentity() -> UInt64 { 0 }
 }
 
 /// One open file. Calls are synchronous and may come from any thread.

@@ -73,6 +73,7 @@ package final class MemoryFileSystem: FileSystem {
     package func now() -> UInt64 { DiskFileSystem.shared.now() }
     package func random() -> UInt64 { DiskFileSystem.shared.random() }
     package func processID() -> Int32 { DiskFileSystem.shared.processID() }
+    package func programIdentity() -> UInt64 { DiskFileSystem.shared.programIdentity() }
 }
 
 /// A file of blocks in memory; a block never moves while the file grows.
@@ -130,7 +131,7 @@ package final class MemoryFile: StoreFile {
             let size = UInt64(Self.blockSizeInBytes)
             let blockCount = Int((sizeInBytes + size - 1) / size)
             content.blocks.removeLast(content.blocks.count - blockCount)
-            // What lies behind the new end reads as zeros when the file grows again.
+            // Bytes past the new end read as zeros when the file grows again.
             let tail = Int(sizeInBytes % size)
             if tail > 0, let last = content.blocks.last {
                 let zeros = [UInt8](repeating: 0, count: Self.blockSizeInBytes - tail)

@@ -23,8 +23,9 @@ final class LogWriter: Sendable {
 
     var byteCount: UInt64 { state.withLock { $0.byteCount } }
     var durableCommit: UInt64 { state.withLock { $0.durableCommit } }
-    /// Whether commits were shown that are not known to be on the medium.
-    var hasUnsyncedCommits: Bool { state.withLock { $0.unsyncedBytes > 0 } }
+    /// Whether commits were shown that are not known to be on the medium: relaxed ones, and those
+    /// that an opening found in the log.
+    var hasUnsyncedCommits: Bool { durableCommit < pager.commitNumber }
     var segments: [LogSegment] { pager.withPublished { $0.segments } }
     var newestGeneration: UInt64 { pager.generationNumber }
 
@@ -96,7 +97,7 @@ final class LogWriter: Sendable {
                 try context.file.writeDurably(group.view, at: byteOffset)
             } else {
                 try context.file.write(group.view, at: byteOffset)
-                if isDurable { try context.file.sync() }
+                if isDurable { try context.sync() }
             }
         }
         tail.chain = chain

@@ -45,7 +45,7 @@ struct Recovery {
 
     private func syncFolder() throws(StoreError) {
         try context.poisoning { () throws(StoreError) in
-            try context.files.syncDirectory(of: context.path)
+            try context.files.syncDirectory(of: context.files.target(of: context.path))
         }
     }
 

@@ -53,6 +53,15 @@ package final class WriteTransaction: PageEditor {
         }
     }
 
+    /// The number that committing will give.
+    package var nextCommitNumber: UInt64 { baseCommit + 1 }
+
+    /// What the pages take that the transaction has changed or made.
+    package var changedBytes: Int { (dirty.count + written.count) * pageSizeInBytes }
+
+    /// How many of the store's pages the transaction has freed.
+    package var freedPageCount: Int { freed.count }
+
     /// Whether a checkpoint holds all that the transaction builds on.
     package var followsCheckpoint: Bool {
         parts.pager.generation.checkpointCommit == baseCommit

@@ -27,6 +27,11 @@ struct Catalog {
 
     let root: TreeID
     let counters: TreeID
+    /// What the keys of the schema, the layout and the trees begin with: nothing, but for the model
+    /// that a migration makes beside the file's.
+    var prefix = ""
+    /// Trees that the file's model has as well: they only lose their names here.
+    var lentTrees: Set<TreeID> = []
 
     /// The catalog that a view's commit names; nil in a new store.
     static func open(_ view: PageView) throws(StoreError) -> Catalog? {
@@ -50,7 +55,7 @@ struct Catalog {
     // MARK: Schema
 
     func schema(_ view: PageView) throws(StoreError) -> SchemaDescription {
-        let text = try Catalog.value(Self.schemaKey, in: root, of: view)
+        let text = try schemaText(view)
         guard let text else { throw .corrupt(root.root, "the catalog holds no schema") }
         let decoder = JSONDecoder()
         // First alone: what a later version has in the place of a schema need not be readable.
@@ -71,12 +76,12 @@ struct Catalog {
 
     /// The saved form as it is, to see whether it has changed.
     func schemaText(_ view: PageView) throws(StoreError) -> [UInt8]? {
-        try Catalog.value(Self.schemaKey, in: root, of: view)
+        try entry(prefix + Self.schemaKey, of: view)
     }
 
     /// Where the file has what, in its saved form.
     func layout(_ view: PageView) throws(StoreError) -> [UInt8] {
-        guard let bytes = try Catalog.value(Self.layoutKey, in: root, of: view) else {
+        guard let bytes = try entry(prefix + Self.layoutKey, of: view) else {
             throw .corrupt(root.root, "the catalog holds no layout")
         }
         return bytes
@@ -95,58 +100,83 @@ struct Catalog {
 
     /// Written when a file is made, and by migrations: see ``StoredLayout``.
     func setLayout(_ layout: [UInt8], in editor: PageEditor) throws(StoreError) {
-        _ = try editor.insert(Array(Self.layoutKey.utf8).span, layout.span, into: root)
+        try setEntry(prefix + Self.layoutKey, layout, in: editor)
     }
 
     func setSchema(_ schema: SchemaDescription, in editor: PageEditor) throws(StoreError) {
-        _ = try editor.insert(
-            Array(Self.schemaKey.utf8).span, SchemaText(schema).bytes.span, into: root)
+        try setEntry(prefix + Self.schemaKey, SchemaText(schema).bytes, in: editor)
     }
 
     // MARK: Trees
 
     func tree(_ name: String, of view: PageView) throws(StoreError) -> TreeID? {
-        try Catalog.tree(Self.treePrefix + name, in: root, of: view)
+        try Catalog.tree(prefix + Self.treePrefix + name, in: root, of: view)
     }
 
     func createTree(_ name: String, in editor: PageEditor) throws(StoreError) -> TreeID {
         let tree = try editor.createTree()
-        try setTree(Self.treePrefix + name, tree, in: editor)
+        try setTree(prefix + Self.treePrefix + name, tree, in: editor)
         return tree
     }
 
     func removeTree(_ name: String, in editor: PageEditor) throws(StoreError) {
         guard let found = try tree(name, of: editor) else { return }
-        try editor.deleteTree(found)
-        _ = try editor.remove(Array((Self.treePrefix + name).utf8).span, from: root)
+        if !lentTrees.contains(found) { try editor.deleteTree(found) }
+        try setEntry(prefix + Self.treePrefix + name, nil, in: editor)
     }
 
     /// Gives a tree another name; the tree stays as it is.
     func renameTree(_ old: String, to new: String, in editor: PageEditor) throws(StoreError) {
         guard let found = try tree(old, of: editor) else { return }
-        _ = try editor.remove(Array((Self.treePrefix + old).utf8).span, from: root)
-        try setTree(Self.treePrefix + new, found, in: editor)
+        try setEntry(prefix + Self.treePrefix + old, nil, in: editor)
+        try setTree(prefix + Self.treePrefix + new, found, in: editor)
     }
 
     /// The names of all trees but the two of the catalog itself, in order.
     func treeNames(_ view: PageView) throws(StoreError) -> [String] {
+        try keys(beginning: prefix + Self.treePrefix, of: view)
+    }
+
+    /// The keys that begin so, without that beginning, in order.
+    func keys(beginning prefix: String, of view: PageView) throws(StoreError) -> [String] {
         var names: [String] = []
         let cursor = Cursor(view, tree: root)
-        _ = try cursor.seek(Array(Self.treePrefix.utf8).span)
+        _ = try cursor.seek(Array(prefix.utf8).span)
         while cursor.isValid {
             let key = cursor.key.string()
-            guard key.hasPrefix(Self.treePrefix) else { break }
-            names.append(String(key.dropFirst(Self.treePrefix.count)))
+            guard key.hasPrefix(prefix) else { break }
+            names.append(String(key.dropFirst(prefix.count)))
             _ = try cursor.next()
         }
         return names
     }
 
-    private func setTree(
+    // MARK: Entries by their whole keys
+
+    func entry(_ key: String, of view: PageView) throws(StoreError) -> [UInt8]? {
+        try Catalog.value(key, in: root, of: view)
+    }
+
+    /// Nil removes the entry.
+    func setEntry(
+        _ key: String, _ bytes: [UInt8]?, in editor: PageEditor
+    ) throws(StoreError) {
+        if let bytes {
+            _ = try editor.insert(Array(key.utf8).span, bytes.span, into: root)
+        } else {
+            _ = try editor.remove(Array(key.utf8).span, from: root)
+        }
+    }
+
+    /// The tree that an entry names; nil where there is no such entry.
+    func tree(ofKey key: String, of view: PageView) throws(StoreError) -> TreeID? {
+        try Catalog.tree(key, in: root, of: view)
+    }
+
+    func setTree(
         _ key: String, _ tree: TreeID, in editor: PageEditor
     ) throws(StoreError) {
-        _ = try editor.insert(
-            Array(key.utf8).span, Catalog.bytes(tree.root.rawValue).span, into: root)
+        try setEntry(key, Catalog.bytes(tree.root.rawValue), in: editor)
     }
 
     private static func tree(

@@ -18,7 +18,8 @@ package struct CatalogView {
         root = TreeID(root: page)
     }
 
-    /// All trees by name; the catalog's own two first, as `catalog` and `counters`.
+    /// All trees by name; the catalog's own two first, as `catalog` and `counters`. Those of a
+    /// migration that has not come to its end are last, below `next/` and `old/`.
     package func trees() throws(StoreError) -> [NamedTree] {
         var trees = [NamedTree(name: "catalog", tree: root)]
         guard let catalog = try Catalog.open(view) else { return trees }
@@ -26,6 +27,26 @@ package struct CatalogView {
         for name in try catalog.treeNames(view) {
             guard let tree = try catalog.tree(name, of: view) else { continue }
             trees.append(NamedTree(name: name, tree: tree))
+        }
+        return trees + (try migrated(catalog, besides: Set(trees.map(\.tree))))
+    }
+
+    private func migrated(
+        _ catalog: Catalog, besides known: Set<TreeID>
+    ) throws(StoreError) -> [NamedTree] {
+        var trees: [NamedTree] = []
+        for prefix in [MigrationShadow.prefix, ReplacedTrees.prefix] {
+            for key in try catalog.keys(beginning: prefix, of: view)
+            where key != Catalog.schemaKey && key != Catalog.layoutKey {
+                guard let tree = try catalog.tree(ofKey: prefix + key, of: view),
+                    // The later model may have a tree of the earlier one.
+                    prefix == ReplacedTrees.prefix || !known.contains(tree)
+                else { continue }
+                let name =
+                    key.hasPrefix(Catalog.treePrefix)
+                    ? String(key.dropFirst(Catalog.treePrefix.count)) : key
+                trees.append(NamedTree(name: prefix + name, tree: tree))
+            }
         }
         return trees
     }

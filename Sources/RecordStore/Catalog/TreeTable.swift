@@ -12,6 +12,8 @@ struct TreeTable: Sendable {
         name.hasPrefix("index/") || name.hasPrefix("unique/")
     }
 
+    static func isRecords(_ name: String) -> Bool { name.hasPrefix("records/") }
+
     static func recordsName(_ entity: String) -> String { "records/\(entity)" }
 
     static func linksName(_ entity: String, _ relationship: String) -> String {

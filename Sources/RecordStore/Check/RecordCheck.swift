@@ -8,8 +8,8 @@ import PageStore
 /// are read once more to name what is wrong.
 struct RecordCheck {
     let reader: RecordReader
-    /// The entity's tag of every object by the tag of the hierarchy's root. A hierarchy not all of
-    /// which can be read is missing: nothing is said to be lost that may be behind the damage.
+    /// The entity's tag of every object, by the tag of the hierarchy's root. Hierarchies that
+    /// cannot be read completely are left out: objects in damaged pages are not reported missing.
     private(set) var tags: [UInt16: [ObjectNumber: UInt16]] = [:]
     private var counts: [UInt16: Int] = [:]
     /// What the records say must be in each index, and in the tree of each to-one relationship.
@@ -29,7 +29,7 @@ struct RecordCheck {
         for index in schema.indexes { check.checkIndex(index) }
         var links = LinkCheck(check)
         links.run()
-        return check.findings + links.findings
+        return check.findings + links.findings + MigrationCheck.run(reader)
     }
 
     private init(_ reader: RecordReader) {

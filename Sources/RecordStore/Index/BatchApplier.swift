@@ -141,8 +141,7 @@ struct BatchApplier {
             }
             for offset in plan.entity.variableOffsets
             where row.isBlob(at: offset) && !row.isNull(at: offset) {
-                try transaction.editor.deleteBlob(
-                    try BlobName.read(row.heapBytes(at: offset)))
+                try transaction.deleteBlob(BlobName.read(row.heapBytes(at: offset)))
             }
             return plan
         }
@@ -212,10 +211,10 @@ struct BatchApplier {
                     return
                 }
             }
-            try transaction.editor.deleteBlob(blob)
+            try transaction.deleteBlob(blob)
         }
         guard isLarge else { return }
-        let blob = try transaction.editor.createBlob(content)
+        let blob = try transaction.createBlob(content)
         BlobName.bytes(blob).withView { row.set($0, isBlob: true, at: offset) }
     }
 }

@@ -1,10 +1,10 @@
 import PageStore
 
-extension RecordTransaction {
-    /// Makes to-one links nil that lead to no object any more, or to one of another kind than the
-    /// relationship has; throws `schemaMismatch` at the first where none may be lost.
+extension MigrationRun {
+    /// A pass that makes to-one links nil that lead to no object any more, or to one of another
+    /// kind than the relationship has; throws `schemaMismatch` at the first where none may be lost.
     func clearDanglingLinks(
-        _ relationship: RelationshipLayout, refusingLoss: Bool = false
+        _ relationship: RelationshipLayout, of schema: Schema, refusingLoss: Bool = false
     ) throws(StoreError) {
         guard let field = relationship.field else { return }
         let source = schema.knownEntity(tag: relationship.sourceTag)
@@ -14,7 +14,7 @@ extension RecordTransaction {
             number, entity, row throws(StoreError) in
             guard source.tags.contains(entity.tag), let target = row.link(at: field.byteOffset)
             else { return nil }
-            let isThere = try withRow(target, in: destination.hierarchy) {
+            let isThere = try transaction.withRow(target, in: destination.hierarchy) {
                 kinds.targets.contains($0.entityTag)
             }
             guard isThere != true || !kinds.owners.contains(entity.tag) else { return nil }

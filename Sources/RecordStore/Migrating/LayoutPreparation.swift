@@ -5,17 +5,17 @@ import PageStore
 /// index entry or link of it is left, and required values that are nil get their defaults.
 struct LayoutPreparation {
     private let plan: LayoutPlan
-    private let transaction: RecordTransaction
+    private let run: MigrationRun
 
-    private var schema: Schema { transaction.schema }
+    private var schema: Schema { plan.stored }
 
-    /// - Parameter transaction: one by the earlier schema.
-    init(_ plan: LayoutPlan, _ transaction: RecordTransaction) {
+    /// - Parameter run: one that uses the earlier schema.
+    init(_ plan: LayoutPlan, _ run: MigrationRun) {
         self.plan = plan
-        self.transaction = transaction
+        self.run = run
     }
 
-    func run() throws(StoreError) {
+    func perform() throws(StoreError) {
         try removeEntities()
         try emptyProperties()
         try fillDefaults()
@@ -24,22 +24,28 @@ struct LayoutPreparation {
     private func removeEntities() throws(StoreError) {
         var tagsByRoot: [HierarchyID: Set<UInt16>] = [:]
         for entity in plan.removedEntities.compactMap({ schema.entity(named: $0) })
-        where try transaction.recordCount(of: entity, includesSubentities: false) > 0 {
+        where try mayHaveRecords(entity) {
             tagsByRoot[entity.hierarchy, default: []].insert(entity.tag)
         }
-        for (hierarchy, tags) in tagsByRoot {
+        for (hierarchy, tags) in tagsByRoot.sorted(by: { $0.key.rootTag < $1.key.rootTag }) {
             if isAlone(hierarchy) {
                 try freeBlobs(of: hierarchy)
             } else {
-                try RecordRewrite(transaction, hierarchy).delete(tags)
+                try RecordRewrite(run, hierarchy).delete(tags)
             }
         }
         let removed = Set(tagsByRoot.values.joined())
         for relationship in schema.relationships where !isRemoved(relationship) {
             let destination = schema.knownEntity(tag: relationship.destinationTag)
             guard !destination.tags.isDisjoint(with: removed) else { continue }
-            try transaction.clearDanglingLinks(relationship)
+            try run.clearDanglingLinks(relationship, of: schema)
         }
+    }
+
+    /// Where a later run must come upon the same passes, their results do not decide.
+    private func mayHaveRecords(_ entity: EntityLayout) throws(StoreError) -> Bool {
+        guard !run.isChunked else { return true }
+        return try run.transaction.recordCount(of: entity, includesSubentities: false) > 0
     }
 
     private func isRemoved(_ relationship: RelationshipLayout) -> Bool {
@@ -61,23 +67,19 @@ struct LayoutPreparation {
     }
 
     private func freeBlobs(of hierarchy: HierarchyID) throws(StoreError) {
-        let cursor = transaction.recordCursor(hierarchy, isScan: true)
-        var names: [BlobID] = []
-        while try cursor.next() {
-            let row = try cursor.row()
+        try RecordRewrite(run, hierarchy).read { row throws(StoreError) in
             let entity = schema.knownEntity(tag: row.entityTag)
             for offset in entity.variableOffsets
             where row.isBlob(at: offset) && !row.isNull(at: offset) {
-                names.append(try BlobName.read(row.heapBytes(at: offset)))
+                try run.transaction.deleteBlob(BlobName.read(row.heapBytes(at: offset)))
             }
         }
-        for name in names { try transaction.editor.deleteBlob(name) }
     }
 
     private func emptyProperties() throws(StoreError) {
         let removed = RemovedFields(plan, schema)
-        for hierarchy in removed.hierarchies {
-            try RecordRewrite(transaction, hierarchy).update { _, _, row in
+        for hierarchy in removed.hierarchies.sorted(by: { $0.rootTag < $1.rootTag }) {
+            try RecordRewrite(run, hierarchy).update { _, _, row in
                 let stored = removed.stored(in: row)
                 guard !stored.isEmpty else { return nil }
                 var changed = RowBuffer(copying: row)
@@ -89,8 +91,52 @@ struct LayoutPreparation {
 
     /// Of properties that may not be nil any more and have a default.
     private func fillDefaults() throws(StoreError) {
-        var values: [UInt16: [(field: FieldLayout, value: Value)]] = [:]
-        var hierarchies: Set<HierarchyID> = []
+        let filled = FilledFields(plan, schema)
+        for hierarchy in filled.hierarchies.sorted(by: { $0.rootTag < $1.rootTag }) {
+            try RecordRewrite(run, hierarchy).update { _, _, row in
+                let missing = filled.missing(in: row)
+                guard !missing.isEmpty else { return nil }
+                var changed = RowBuffer(copying: row)
+                for (field, value) in missing { changed.setValue(value, field) }
+                return changed
+            }
+        }
+    }
+}
+
+extension LayoutPlan {
+    /// How many records would be deleted or written, or as many as are asked for where there are
+    /// more. Links to objects that go are not counted.
+    ///
+    /// - Parameter reader: one by the earlier schema.
+    func writtenCount(_ reader: RecordReader, upTo countMax: Int) throws(StoreError) -> Int {
+        var count = 0
+        for entity in removedEntities.compactMap({ reader.schema.entity(named: $0) }) {
+            count += try min(
+                countMax, reader.recordCount(of: entity, includesSubentities: false))
+        }
+        let removed = RemovedFields(self, reader.schema)
+        let filled = FilledFields(self, reader.schema)
+        for hierarchy in removed.hierarchies.union(filled.hierarchies) {
+            let cursor = reader.recordCursor(hierarchy, isScan: true)
+            while count < countMax, try cursor.next() {
+                let row = try cursor.row()
+                if !removed.stored(in: row).isEmpty || !filled.missing(in: row).isEmpty {
+                    count += 1
+                }
+            }
+        }
+        return min(count, countMax)
+    }
+}
+
+/// The properties that must have values from now on, by the entities that have them, and the
+/// defaults that records get in the place of nil.
+private struct FilledFields {
+    private var values: [UInt16: [(field: FieldLayout, value: Value)]] = [:]
+    private(set) var hierarchies: Set<HierarchyID> = []
+
+    init(_ plan: LayoutPlan, _ schema: Schema) {
         for (path, value) in plan.fills {
             guard let owner = schema.entity(named: path.entityName),
                 let field = owner.field(named: path.name)
@@ -98,17 +144,11 @@ struct LayoutPreparation {
             for tag in owner.tags { values[tag, default: []].append((field, value)) }
             hierarchies.insert(owner.hierarchy)
         }
-        for hierarchy in hierarchies {
-            try RecordRewrite(transaction, hierarchy).update { _, entity, row in
-                let missing = (values[entity.tag] ?? []).filter {
-                    row.isNull(at: $0.field.byteOffset)
-                }
-                guard !missing.isEmpty else { return nil }
-                var changed = RowBuffer(copying: row)
-                for (field, value) in missing { changed.setValue(value, field) }
-                return changed
-            }
-        }
+    }
+
+    /// Those of which a record has no value.
+    func missing(in row: RowView) -> [(field: FieldLayout, value: Value)] {
+        (values[row.entityTag] ?? []).filter { row.isNull(at: $0.field.byteOffset) }
     }
 }
 

@@ -102,13 +102,17 @@ enum VersionPlan {
 struct MigrationPlan {
     /// Empty where the file can be used as it is.
     let steps: [VersionPlan]
+    /// What tells the plan from others.
+    let fingerprint: UInt64
+    /// Whether the program makes values.
+    let callsProgram: Bool
 
     /// Throws `schemaMismatch` where there is no way, or a step asks for more than is allowed.
     init(
         from stored: Schema, to wanted: SchemaDescription, _ terms: MigrationTerms
     ) throws(StoreError) {
         guard SchemaDifference.needsMigration(from: stored.description, to: wanted) else {
-            steps = []
+            (steps, fingerprint, callsProgram) = ([], 0, false)
             return
         }
         guard let versions = terms.route.map({ $0(stored.description) }) ?? [MigrationStep(wanted)]
@@ -117,6 +121,10 @@ struct MigrationPlan {
                 .schemaMismatch,
                 "the migration chain has no way from the model of the file, "
                     + "“\(stored.description.modelVersion)”, to “\(wanted.modelVersion)”")
+        }
+        fingerprint = PlanFingerprint(stored, versions).value
+        callsProgram = versions.contains { version in
+            !version.initialValues.isEmpty || version.mappings?.contains(where: \.calls) == true
         }
         var steps: [VersionPlan] = []
         var schema = stored

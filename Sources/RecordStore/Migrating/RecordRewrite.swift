@@ -10,37 +10,60 @@ struct RecordRewrite {
     /// Of the records that wait in a batch: some may have large values.
     private static let batchSizeInBytesMax = 8 << 20
 
-    private let transaction: RecordTransaction
+    private let run: MigrationRun
     private let hierarchy: HierarchyID
 
-    init(_ transaction: RecordTransaction, _ hierarchy: HierarchyID) {
-        self.transaction = transaction
+    init(_ run: MigrationRun, _ hierarchy: HierarchyID) {
+        self.run = run
         self.hierarchy = hierarchy
     }
 
-    /// Calls back with every record in the order of their numbers, to add its changes to a batch;
-    /// true when it has some. Records change between two batches alone.
+    /// A pass over every record in the order of their numbers: the body adds its changes to a
+    /// batch, and returns true when it has some. Records change between two batches alone.
     func visit(
         batchCount: Int = Self.batchCount,
         _ body: (inout RecordBatch, ObjectNumber, RowView) throws(StoreError) -> Bool
     ) throws(StoreError) {
-        var next = ObjectNumber(0)
-        while true {
+        try run.performInParts { last throws(StoreError) in
             var batch = RecordBatch()
             var count = 0
+            let transaction = try run.transaction
             let cursor = transaction.recordCursor(hierarchy)
-            var isValid = try cursor.seek(next)
-            while isValid, count < batchCount,
-                batch.sizeInBytes < Self.batchSizeInBytesMax
-            {
-                if try body(&batch, cursor.number, cursor.row()) { count += 1 }
-                let (number, isLast) = cursor.number.rawValue.addingReportingOverflow(1)
-                guard !isLast else { throw .corrupt(nil, "a record has the largest number") }
-                next = ObjectNumber(number)
+            var number = ObjectNumber(0)
+            var isValid = try cursor.seek(Self.next(last))
+            while isValid {
+                number = cursor.number
+                try run.count()
+                if try body(&batch, number, cursor.row()) { count += 1 }
                 isValid = try cursor.next()
+                if count >= batchCount || batch.sizeInBytes >= Self.batchSizeInBytesMax
+                    || run.isChunkFull
+                {
+                    break
+                }
             }
             try transaction.apply(batch)
-            if !isValid { return }
+            return isValid ? RecordKey.bytes(number) : nil
+        }
+    }
+
+    /// The object number to resume at: one more than the last one that was processed.
+    private static func next(_ last: [UInt8]) throws(StoreError) -> ObjectNumber {
+        if last.isEmpty { return ObjectNumber(0) }
+        guard last.count == 8 else {
+            throw .corrupt(nil, "the position of a migration is no record's key")
+        }
+        let (next, isLast) = last.withView { $0.bigEndianUInt64(at: 0) }
+            .addingReportingOverflow(1)
+        guard !isLast else { throw .corrupt(nil, "a record has the largest number") }
+        return ObjectNumber(next)
+    }
+
+    /// A pass over every record that changes none.
+    func read(_ body: (RowView) throws(StoreError) -> Void) throws(StoreError) {
+        try visit { _, _, row throws(StoreError) in
+            try body(row)
+            return false
         }
     }
 
@@ -49,7 +72,7 @@ struct RecordRewrite {
         _ body: (ObjectNumber, EntityLayout, RowView) throws(StoreError) -> RowBuffer?
     ) throws(StoreError) {
         try visit { batch, number, row throws(StoreError) in
-            let entity = transaction.schema.knownEntity(tag: row.entityTag)
+            let entity = try run.transaction.schema.knownEntity(tag: row.entityTag)
             guard let changed = try body(number, entity, row) else { return false }
             batch.update(entity, number, row: changed)
             changed.deallocate()

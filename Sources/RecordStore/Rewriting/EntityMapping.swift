@@ -9,6 +9,21 @@ package enum EntityMapping: Sendable {
     /// The program makes each object.
     case transform(from: String, to: String, RecordMapper)
 
+    /// Whether the program's own code is called.
+    var calls: Bool {
+        if case .transform = self { true } else { false }
+    }
+
+    /// What tells it from others, but for the code.
+    var words: String {
+        switch self {
+        case .delete(let source): "delete \(source)"
+        case .insert(let destination): "insert \(destination)"
+        case .copy(let source, let destination): "copy \(source) \(destination)"
+        case .transform(let source, let destination, _): "transform \(source) \(destination)"
+        }
+    }
+
     fileprivate var source: String? {
         switch self {
         case .delete(let source), .copy(let source, _), .transform(let source, _, _): source

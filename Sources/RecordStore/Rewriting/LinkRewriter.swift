@@ -3,29 +3,27 @@ import PageStore
 /// Writes the links of ``LinkRewrite``, after all records are written.
 struct LinkRewriter {
     private let link: LinkRewrite
-    private let transaction: RecordTransaction
-    private let progress: MigrationProgressCount
+    private let run: MigrationRun
+    private let schema: Schema
     /// The tags of objects that may have the relationship, and of those that it may lead to.
     private let kinds: (owners: Set<UInt16>, targets: Set<UInt16>)
     /// Whether links may be dropped whose objects are gone.
     private let allowsLoss: Bool
 
-    private var schema: Schema { transaction.schema }
-
     /// - Parameter going: the tags of entities whose objects are removed when all is written.
     init(
-        _ link: LinkRewrite, _ transaction: RecordTransaction, _ progress: MigrationProgressCount,
-        going: Set<UInt16>, allowsLoss: Bool
+        _ link: LinkRewrite, _ run: MigrationRun, _ schema: Schema, going: Set<UInt16>,
+        allowsLoss: Bool
     ) {
-        let kinds = link.destination.kinds(in: transaction.schema)
+        let kinds = link.destination.kinds(in: schema)
         self.kinds = (kinds.owners.subtracting(going), kinds.targets.subtracting(going))
         self.link = link
-        self.transaction = transaction
-        self.progress = progress
+        self.run = run
+        self.schema = schema
         self.allowsLoss = allowsLoss
     }
 
-    func run() throws(StoreError) {
+    func rewrite() throws(StoreError) {
         if link.isForward { try visit(writeForward) }
         if let inverse = link.derived { try writeBackward(inverse) }
     }
@@ -42,8 +40,8 @@ struct LinkRewriter {
     ) throws(StoreError) {
         let source = hierarchy(link.source.sourceTag)
         let owners = hierarchy(link.destination.sourceTag)
-        try RecordRewrite(transaction, source).visit { batch, number, row throws(StoreError) in
-            try progress.count()
+        try RecordRewrite(run, source).visit { batch, number, row throws(StoreError) in
+            run.progress.count()
             guard link.ownerTags.contains(row.entityTag),
                 let owner = try link.owners.later(number)
             else { return false }
@@ -60,7 +58,7 @@ struct LinkRewriter {
     private func targets(of owner: ObjectNumber) throws(StoreError) -> [ObjectNumber] {
         let kind = schema.knownEntity(tag: link.destination.destinationTag)
         var targets: [ObjectNumber] = []
-        for number in try transaction.linkedNumbers(link.source, of: owner) {
+        for number in try run.transaction.linkedNumbers(link.source, of: owner) {
             if let target = try link.targets.later(number),
                 try isThere(target, in: kind.hierarchy, kinds.targets)
             {
@@ -77,7 +75,7 @@ struct LinkRewriter {
     private func isThere(
         _ number: ObjectNumber, in hierarchy: HierarchyID, _ tags: Set<UInt16>
     ) throws(StoreError) -> Bool {
-        try transaction.withRow(number, in: hierarchy) { tags.contains($0.entityTag) } ?? false
+        try run.transaction.withRow(number, in: hierarchy) { tags.contains($0.entityTag) } ?? false
     }
 
     // MARK: Writing
@@ -126,7 +124,7 @@ struct LinkRewriter {
     ) throws(StoreError) {
         guard let field = relationship.field else { return }
         let hierarchy = hierarchy(relationship.sourceTag)
-        let changed = try transaction.withRow(owner, in: hierarchy) { row throws(StoreError) in
+        let changed = try run.transaction.withRow(owner, in: hierarchy) { row throws(StoreError) in
             if let other = row.link(at: field.byteOffset), other != target {
                 throw conflict(relationship, owner, other, target)
             }
@@ -147,26 +145,5 @@ struct LinkRewriter {
             .invalidArgument,
             "\(relationship.name) of object \(object.rawValue) would lead to two objects, "
                 + "\(first.rawValue) and \(second.rawValue)")
-    }
-}
-
-/// Counts the records that a migration is done with.
-final class MigrationProgressCount {
-    private let control: MigrationControl?
-    private let totalCount: Int
-    private var doneCount = 0
-
-    private static let stepCount = 512
-
-    init(_ control: MigrationControl?, of totalCount: Int) {
-        self.control = control
-        self.totalCount = totalCount
-    }
-
-    /// One more; throws where the program has cancelled the migration.
-    func count() throws(StoreError) {
-        doneCount += 1
-        guard doneCount.isMultiple(of: Self.stepCount) else { return }
-        try control?.advance(to: min(doneCount, totalCount), of: totalCount)
     }
 }

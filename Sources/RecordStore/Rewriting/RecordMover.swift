@@ -3,46 +3,41 @@ import PageStore
 /// Carries out a ``RewritePlan`` by the schema that has both versions: records, then links.
 struct RecordMover {
     private let plan: RewritePlan
-    private let transaction: RecordTransaction
+    private let run: MigrationRun
     private let control: MigrationControl?
 
     private var lineage: SchemaLineage { plan.lineage }
-    private var schema: Schema { transaction.schema }
+    private var schema: Schema { plan.both }
 
-    init(_ plan: RewritePlan, _ transaction: RecordTransaction, _ control: MigrationControl?) {
+    /// - Parameter run: one that uses the schema that has both versions.
+    init(_ plan: RewritePlan, _ run: MigrationRun, _ control: MigrationControl?) {
         self.plan = plan
-        self.transaction = transaction
+        self.run = run
         self.control = control
     }
 
-    func run() throws(StoreError) {
+    func move() throws(StoreError) {
+        // The counters of the earlier hierarchies stay until all records have their numbers.
         let numbers = try NumberMaps(lineage, schema) { hierarchy throws(StoreError) in
-            try transaction.catalog.lastNumber(hierarchy, of: transaction.editor)
-        }
-        let entities = lineage.stored.entities.compactMap {
-            EntityRewrite($0.name, lineage, schema, numbers, plan.step)
+            try run.catalog.lastNumber(hierarchy, of: run.editor)
         }
         let links = LinkRewrite.all(lineage, schema, numbers)
-        let hierarchies = Dictionary(grouping: entities, by: \.source.hierarchy)
-            .filter { $0.value.contains(where: \.isNeeded) }
-            .sorted { $0.key.rootTag < $1.key.rootTag }
-        let progress = MigrationProgressCount(
-            control, of: try count(hierarchies.map(\.key) + owners(of: links)))
-        for (hierarchy, rewrites) in hierarchies {
-            try write(hierarchy, rewrites, numbers, progress)
-        }
-        for (name, last) in numbers.lastNumbers {
-            guard let root = schema.entity(named: name) else { continue }
-            try transaction.catalog.setCounter(
-                Catalog.numberKey(root.hierarchy), last, in: transaction.editor)
+        let hierarchies = plan.rewrites(numbers)
+        run.progress.expect(try count(hierarchies.map(\.hierarchy) + owners(of: links)))
+        for (hierarchy, rewrites) in hierarchies { try write(hierarchy, rewrites, numbers) }
+        try run.perform { () throws(StoreError) in
+            for (name, last) in numbers.lastNumbers {
+                guard let root = schema.entity(named: name) else { continue }
+                try run.catalog.setCounter(
+                    Catalog.numberKey(root.hierarchy), last, in: run.editor)
+            }
         }
         let allowsLoss = plan.step.allowsLoss || plan.step.mappings != nil
         let going = schema.entities.filter { lineage.after[$0.name] == nil }
         for link in links {
             try LinkRewriter(
-                link, transaction, progress, going: Set(going.map(\.tag)),
-                allowsLoss: allowsLoss
-            ).run()
+                link, run, schema, going: Set(going.map(\.tag)), allowsLoss: allowsLoss
+            ).rewrite()
         }
         try clearLinks(allowsLoss: allowsLoss)
     }
@@ -57,7 +52,10 @@ struct RecordMover {
     private func count(_ hierarchies: [HierarchyID]) throws(StoreError) -> Int {
         var count = 0
         for hierarchy in hierarchies {
-            count += try transaction.recordCount(of: schema.knownEntity(tag: hierarchy.rootTag))
+            for tag in schema.knownEntity(tag: hierarchy.rootTag).tags {
+                let counted = try run.catalog.counter(Catalog.countKey(tag), of: run.editor)
+                count += Int(min(counted, 1 << 40))
+            }
         }
         return count
     }
@@ -65,8 +63,7 @@ struct RecordMover {
     // MARK: Records
 
     private func write(
-        _ hierarchy: HierarchyID, _ entities: [EntityRewrite], _ numbers: NumberMaps,
-        _ progress: MigrationProgressCount
+        _ hierarchy: HierarchyID, _ entities: [EntityRewrite], _ numbers: NumberMaps
     ) throws(StoreError) {
         let byTag = Dictionary(entities.map { ($0.source.tag, $0) }) { first, _ in first }
         let maps = Dictionary(
@@ -75,10 +72,10 @@ struct RecordMover {
                 return (entity.source.tag, numbers.map(from: name, to: name))
             }
         ) { first, _ in first }
-        try RecordRewrite(transaction, hierarchy).visit { batch, number, row throws(StoreError) in
-            try progress.count()
+        try RecordRewrite(run, hierarchy).visit { batch, number, row throws(StoreError) in
+            run.progress.count()
             guard let entity = byTag[row.entityTag], entity.isNeeded else { return false }
-            guard let changed = try entity.row(number, row, transaction, control) else {
+            guard let changed = try entity.row(number, row, run.transaction, control) else {
                 guard entity.isInPlace else { return false }
                 batch.delete(number, in: hierarchy)
                 return true
@@ -111,7 +108,8 @@ struct RecordMover {
                     !isComplete || isNarrower(path)
                         || lineage.after.inverse(of: path).map(isNarrower) == true
                 else { continue }
-                try transaction.clearDanglingLinks(relationship, refusingLoss: !allowsLoss)
+                try run.clearDanglingLinks(
+                    relationship, of: schema, refusingLoss: !allowsLoss)
             }
         }
     }
@@ -130,5 +128,20 @@ struct RecordMover {
                     && !lineage.after.isKind(entity.name, of: later)
             }
         }
+    }
+}
+
+extension RewritePlan {
+    /// The records that are written, by their hierarchy in the schema that has both versions.
+    func rewrites(
+        _ numbers: NumberMaps
+    ) -> [(hierarchy: HierarchyID, entities: [EntityRewrite])] {
+        let entities = lineage.stored.entities.compactMap {
+            EntityRewrite($0.name, lineage, both, numbers, step)
+        }
+        return Dictionary(grouping: entities, by: \.source.hierarchy)
+            .filter { $0.value.contains(where: \.isNeeded) }
+            .sorted { $0.key.rootTag < $1.key.rootTag }
+            .map { ($0.key, $0.value) }
     }
 }

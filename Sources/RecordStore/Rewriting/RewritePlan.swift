@@ -13,6 +13,8 @@ struct RewritePlan {
     /// What has no place in the later version.
     let loss: StoredLoss
     let step: MigrationStep
+    /// The earlier schema.
+    let stored: Schema
 
     /// The schema that has both versions.
     var both: Schema { last.stored }
@@ -20,6 +22,7 @@ struct RewritePlan {
     /// Throws `schemaMismatch` for a version that only a mapping of the program leads to.
     init(from stored: Schema, to step: MigrationStep) throws(StoreError) {
         self.step = step
+        self.stored = stored
         lineage = try SchemaLineage(from: stored, to: step)
         let refused = Self.refused(lineage)
         guard refused.isEmpty else { throw LayoutPlan.mismatch(refused) }

@@ -106,13 +106,25 @@ struct SalvagedCatalog {
             layout = found
             return true
         }
-        guard key == Catalog.countersKey || key.hasPrefix(Catalog.treePrefix),
-            case .value(let bytes) = content, bytes.count == 8
+        guard let name = SalvagedCatalog.treeName(key), case .value(let bytes) = content,
+            bytes.count == 8
         else { return false }
-        let name =
-            key.hasPrefix(Catalog.treePrefix) ? key.dropFirst(Catalog.treePrefix.count) : key[...]
-        roots[String(name)] = PageID(bytes.withView { $0.uint64(at: 0) })
+        roots[name] = PageID(bytes.withView { $0.uint64(at: 0) })
         return true
+    }
+
+    /// The name of the tree that an entry names, by ``CatalogView``; nil for other entries. Trees
+    /// of a migration that has not come to its end are named so that none of them is taken for one
+    /// of the file's model.
+    private static func treeName(_ key: String) -> String? {
+        for prefix in ["", MigrationShadow.prefix, ReplacedTrees.prefix] {
+            guard key.hasPrefix(prefix) else { continue }
+            let rest = key.dropFirst(prefix.count)
+            if rest.hasPrefix(Catalog.treePrefix) {
+                return prefix + rest.dropFirst(Catalog.treePrefix.count)
+            }
+        }
+        return key == Catalog.countersKey ? key : nil
     }
 
     private static func schema(_ text: [UInt8]) -> SchemaDescription? {

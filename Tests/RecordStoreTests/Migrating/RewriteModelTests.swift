@@ -1,5 +1,6 @@
 import Foundation
 import PageStore
+import Proof
 import TestSupport
 import Testing
 
@@ -17,6 +18,16 @@ import Testing
     private static var options: Engine.Options {
         var options = Engine.Options()
         options.pageSizeInBytes = 4096
+        return options
+    }
+
+    /// Options by which a migration is one transaction, or many small ones.
+    private static func options(_ random: inout SeededRandom) -> Engine.Options {
+        var options = Self.options
+        guard random.below(2) == 0 else { return options }
+        options.migrationRowsMax = 0
+        options.migrationChunkRowsMax = 1 + random.below(30)
+        options.checkpointsInBackground = false
         return options
     }
 
@@ -44,11 +55,57 @@ import Testing
     // MARK: Opening
 
     private func open(
-        _ schema: SchemaDescription, _ files: MemoryFileSystem, _ steps: [MigrationStep]?
+        _ schema: SchemaDescription, _ files: any FileSystem, _ steps: [MigrationStep]?,
+        _ options: Engine.Options = Self.options
     ) throws -> RecordDatabase {
         try RecordDatabase.open(
-            .file("store"), schema: schema, options: Self.options, files: files,
+            .file("store"), schema: schema, options: options, files: files,
             route: { _ in steps })
+    }
+
+    /// Ends migrations of a store at any call, and finds the store whole each time.
+    private func interrupt(
+        _ store: Store, _ step: MigrationStep, _ options: Engine.Options,
+        to expected: [Int64: RewriteObject], loose: [Int64: Set<String>],
+        _ random: inout SeededRandom
+    ) throws {
+        var isNew = false
+        for _ in 0..<random.below(4) where !isNew {
+            let call = 1 + random.below(random.below(2) == 0 ? 20 : 200)
+            let dying = FaultInjector(
+                store.files, FaultInjector.Fault(call: call, kind: .error, goesOn: true))
+            try? open(step.schema, dying, [step], options).close()
+            let found = try world(store.files)
+            let left = try RecordDatabase.openReadOnly(
+                path: "store", options: Self.options, files: store.files
+            ).schema.description
+            isNew = !SchemaDifference.needsMigration(from: left, to: step.schema)
+            if isNew {
+                try expectSame(found, expected, loose: loose, "after a kill")
+            } else {
+                try expectSame(found, store.world.objects, "after a kill before the switch")
+            }
+            // The earlier program has no use for what the later one has begun.
+            if !isNew, random.below(5) == 0 {
+                try open(store.schema, store.files, nil).close()
+                try expectNothingLeft(store.files)
+            }
+        }
+    }
+
+    /// No tree of a migration is left.
+    private func expectNothingLeft(_ files: MemoryFileSystem) throws {
+        var options = Self.options
+        options.mode = .reading
+        let engine = try Engine.open(path: "store", options: options, files: files)
+        defer { #expect(throws: Never.self) { try engine.close() } }
+        let snapshot = try engine.snapshot()
+        let trees = try #require(CatalogView(snapshot)).trees()
+        for tree in trees where tree.name.hasPrefix("next/") || tree.name.hasPrefix("old/") {
+            throw Difference(description: "the tree \(tree.name) is left")
+        }
+        let findings = StoreCheck.run(snapshot, knownTrees: trees.map(\.tree))
+        guard findings.isEmpty else { throw Difference(description: "\(findings)") }
     }
 
     private func fill(
@@ -129,8 +186,21 @@ import Testing
         let step = MigrationStep(evolution.schema, allowsLoss: true, mappings: mappings)
         try checkRefusals(store, evolution, &random)
         if random.below(3) == 0 { try checkFresh(store, reference, step) }
-        let database = try open(step.schema, store.files, [step])
+        let options = Self.options(&random)
+        var whole: RewriteWorld?
+        if options.migrationRowsMax == 0 {
+            let files = try copy(store.files)
+            try open(step.schema, files, [step]).close()
+            whole = try world(files)
+            try expectSame(world(files), expected, loose: loose, "in one transaction")
+            try interrupt(store, step, options, to: expected, loose: loose, &random)
+        }
+        let database = try open(step.schema, store.files, [step], options)
         store.world = try RewriteWorld(database)
+        if let whole {
+            try expectSame(store.world, whole.objects, "in chunks and in one transaction")
+            #expect(store.world.places == whole.places)
+        }
         try expectSame(store.world, expected, loose: loose, "in place")
         try checkNumbers(&store.world, old, reference, database)
         try database.close()
@@ -138,6 +208,7 @@ import Testing
         let again = try open(step.schema, store.files, nil)
         try expectSame(try RewriteWorld(again), store.world.objects, "again")
         try again.close()
+        try expectNothingLeft(store.files)
     }
 
     /// What the program does not allow, or cannot do, leaves the file as it was.
@@ -270,7 +341,7 @@ import Testing
         guard SchemaDifference.needsMigration(from: store.schema, to: schema) else { return true }
         do {
             let (fused, single) = (try copy(store.files), try copy(store.files))
-            try open(steps[1].schema, fused, steps).close()
+            try open(steps[1].schema, fused, steps, Self.options(&random)).close()
             for step in steps { try open(step.schema, single, [step]).close() }
             let found = try world(fused)
             try expectSame(found, try world(single).objects, "in one opening and in two")

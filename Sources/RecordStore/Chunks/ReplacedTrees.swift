@@ -1,0 +1,50 @@
+import PageStore
+
+/// What a migration, or one that was given up, has left below `old/`: trees that no model has, and
+/// the names of blobs. They go in transactions of their own, after which the file is as if the
+/// migration had taken one.
+enum ReplacedTrees {
+    static let prefix = "old/"
+    static let blobsKey = prefix + "blobs"
+    private static let treePrefix = prefix + Catalog.treePrefix
+    /// A transaction ends after the tree with which it has freed so many.
+    private static let pageCountMax = 4096
+
+    /// Drops all of it. A failure leaves the rest for the next opening.
+    static func drop(_ catalog: Catalog, of engine: Engine) throws(StoreError) {
+        var isDone = false
+        while !isDone {
+            let editor = try engine.beginWrite()
+            do throws(StoreError) {
+                isDone = try dropSome(catalog, in: editor)
+                try editor.commit()
+            } catch {
+                editor.rollback()
+                throw error
+            }
+        }
+    }
+
+    private static func dropSome(
+        _ catalog: Catalog, in editor: WriteTransaction
+    ) throws(StoreError) -> Bool {
+        guard try catalog.migration(editor)?.phase == .dropping else { return true }
+        for name in try catalog.keys(beginning: treePrefix, of: editor) {
+            guard editor.freedPageCount < pageCountMax else { return false }
+            guard let tree = try catalog.tree(ofKey: treePrefix + name, of: editor) else {
+                continue
+            }
+            try editor.deleteTree(tree)
+            try catalog.setEntry(treePrefix + name, nil, in: editor)
+        }
+        if let blobs = try catalog.tree(ofKey: blobsKey, of: editor) {
+            guard try BlobLedger.drop(blobs, in: editor, freeing: pageCountMax) else {
+                return false
+            }
+            try editor.deleteTree(blobs)
+            try catalog.setEntry(blobsKey, nil, in: editor)
+        }
+        try catalog.setMigration(nil, in: editor)
+        return true
+    }
+}

@@ -1,0 +1,106 @@
+import PageStore
+
+/// Which of a file's trees a migration may change, as far as the plan alone says: never too few.
+struct TouchedTrees {
+    /// The hierarchies whose records and indexes change, by the tags of their roots, which stay the
+    /// same in all versions.
+    private var records: Set<UInt16> = []
+    /// The hierarchies with links that change, or with objects that go.
+    private var linked: Set<UInt16> = []
+
+    init(_ steps: some Sequence<VersionPlan>) throws(StoreError) {
+        for step in steps {
+            switch step {
+            case .layout(let plan): add(plan, in: plan.stored)
+            case .rewrite(let plan): try add(plan)
+            }
+        }
+    }
+
+    /// The names of the trees of a file's schema.
+    func names(of schema: Schema) -> Set<String> {
+        func hierarchy(_ tag: UInt16) -> UInt16 { schema.knownEntity(tag: tag).hierarchy.rootTag }
+        var names: Set<String> = []
+        for entity in schema.entities
+        where entity.superentityTag == nil && records.contains(entity.tag) {
+            names.insert(TreeTable.recordsName(entity.name))
+        }
+        for index in schema.indexes where records.contains(hierarchy(index.entityTag)) {
+            names.insert(index.treeName)
+        }
+        for relationship in schema.relationships where !relationship.mirrorsToOne {
+            let ends = [relationship.sourceTag, relationship.destinationTag].map(hierarchy)
+            if !linked.isDisjoint(with: ends) { names.insert(relationship.treeName) }
+        }
+        return names
+    }
+
+    /// The entities of a file's schema whose records may change.
+    func entities(of schema: Schema) -> [EntityLayout] {
+        schema.entities.filter { records.contains($0.hierarchy.rootTag) }
+    }
+
+    // MARK: One step
+
+    private mutating func add(_ plan: LayoutPlan, in schema: Schema) {
+        let attributes = plan.removed + plan.fills.map(\.0)
+        var changed: Set<UInt16> = []
+        var isLinked = !plan.removedEntities.isEmpty
+        for path in attributes {
+            guard let entity = schema.entity(named: path.entityName) else { continue }
+            changed.insert(entity.hierarchy.rootTag)
+            if entity.relationship(named: path.name) != nil { isLinked = true }
+        }
+        for name in plan.removedEntities {
+            if let entity = schema.entity(named: name) { changed.insert(entity.hierarchy.rootTag) }
+        }
+        add(changed, isLinked: isLinked, schema)
+    }
+
+    private mutating func add(_ plan: RewritePlan) throws(StoreError) {
+        let (lineage, both) = (plan.lineage, plan.both)
+        let numbers = try NumberMaps(lineage, both) { _ in 0 }
+        var changed: Set<UInt16> = []
+        for (hierarchy, entities) in plan.rewrites(numbers) {
+            changed.insert(hierarchy.rootTag)
+            changed.formUnion(entities.map(\.destination.hierarchy.rootTag))
+        }
+        let links = LinkRewrite.all(lineage, both, numbers)
+        for link in links {
+            for tag in [
+                link.source.sourceTag, link.source.destinationTag, link.destination.sourceTag,
+                link.destination.destinationTag,
+            ] {
+                changed.insert(both.knownEntity(tag: tag).hierarchy.rootTag)
+            }
+        }
+        let isPlain =
+            links.isEmpty && lineage.pairs.mappers.isEmpty && lineage.movedRoots.before.isEmpty
+            && lineage.stored.entities.allSatisfy { lineage.pairs.later[$0.name] != nil }
+            && !lineage.replaced.contains { lineage.after.relationship($0) != nil }
+        add(changed, isLinked: !isPlain, both)
+        add(plan.last, in: both)
+    }
+
+    private mutating func add(_ changed: Set<UInt16>, isLinked: Bool, _ schema: Schema) {
+        records.formUnion(changed)
+        guard isLinked else { return }
+        // Where an object goes or a link changes, so may all that is linked with it.
+        var reached = changed
+        var hasGrown = true
+        while hasGrown {
+            hasGrown = false
+            for relationship in schema.relationships {
+                let ends = [relationship.sourceTag, relationship.destinationTag]
+                    .map { schema.knownEntity(tag: $0).hierarchy.rootTag }
+                guard !reached.isDisjoint(with: ends), !reached.isSuperset(of: ends) else {
+                    continue
+                }
+                reached.formUnion(ends)
+                hasGrown = true
+            }
+        }
+        records.formUnion(reached)
+        linked.formUnion(reached)
+    }
+}

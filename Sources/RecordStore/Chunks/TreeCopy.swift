@@ -1,0 +1,41 @@
+import PageStore
+
+/// Copies trees of the file's model into those of the model that is made beside it.
+struct TreeCopy {
+    /// A part takes so many entries at most.
+    private static let partCount = 4096
+
+    let run: MigrationRun
+    /// The file's.
+    let live: Catalog
+
+    /// A pass over one tree.
+    func copy(_ name: String) throws(StoreError) {
+        let isRecords = TreeTable.isRecords(name)
+        try run.performInParts { last throws(StoreError) in
+            guard let source = try live.tree(name, of: run.editor),
+                let target = try run.catalog.tree(name, of: run.editor)
+            else { throw .corrupt(live.root.root, "the catalog does not name the tree \(name)") }
+            let cursor = Cursor(try run.editor.before, tree: source, isScan: true)
+            guard try seek(last, cursor) else { return nil }
+            let writer = TreeWriter(run.editor, tree: target, isAscending: true)
+            var count = 0
+            while true {
+                _ = try writer.insert(cursor.key, cursor.value())
+                if isRecords { run.progress.count() }
+                try run.count()
+                count += 1
+                if count == Self.partCount || run.isChunkFull { return cursor.key.array() }
+                guard try cursor.next() else { return nil }
+            }
+        }
+    }
+
+    /// Goes to the first entry behind a key.
+    private func seek(_ last: [UInt8], _ cursor: Cursor) throws(StoreError) -> Bool {
+        guard !last.isEmpty else { return try cursor.seekFirst() }
+        _ = try cursor.seek(last.span)
+        guard cursor.isValid, cursor.key.array() == last else { return cursor.isValid }
+        return try cursor.next()
+    }
+}

@@ -1,0 +1,115 @@
+import Testing
+
+@testable import ObjectGraph
+
+/// Unique IDs whose type is not the attribute's, and IDs that only the store tells apart.
+@Suite struct UniqueIDTests {
+    final class Part: CoreStoreObject, ImportableUniqueObject {
+        @Field.Stored("number") var number: Int32 = 0
+        @Field.Stored("text") var text: String = ""
+
+        typealias ImportSource = (id: Int, text: String)
+        static var uniqueIDKeyPath: String { "number" }
+        static func uniqueID(
+            from source: ImportSource, in transaction: BaseDataTransaction
+        ) throws -> Int? { source.id }
+        func update(from source: ImportSource, in transaction: BaseDataTransaction) throws {
+            text = source.text
+        }
+    }
+
+    /// Its attribute has a form for no ID.
+    final class Broken: CoreStoreObject, ImportableUniqueObject {
+        @Field.Stored("number") var number: Int = 0
+
+        typealias ImportSource = String
+        static var uniqueIDKeyPath: String { "number" }
+        static func uniqueID(
+            from source: String, in transaction: BaseDataTransaction
+        ) throws -> String? { source }
+        func update(from source: String, in transaction: BaseDataTransaction) throws {}
+    }
+
+    /// A source may give its object another name.
+    final class Place: CoreStoreObject, ImportableUniqueObject {
+        @Field.Stored("name") var name: String = ""
+        @Field.Stored("text") var text: String = ""
+
+        typealias ImportSource = (name: String, newName: String?, text: String)
+        static var uniqueIDKeyPath: String { "name" }
+        static func uniqueID(
+            from source: ImportSource, in transaction: BaseDataTransaction
+        ) throws -> String? { source.name }
+        func update(from source: ImportSource, in transaction: BaseDataTransaction) throws {
+            if let newName = source.newName { name = newName }
+            text = source.text
+        }
+    }
+
+    private static let queue = DispatchQueue(label: "view")
+
+    private static func stack() throws -> DataStack {
+        let stack = DataStack(
+            CoreStoreSchema(
+                modelVersion: "V1",
+                entities: [
+                    Entity<Part>("Part", uniqueConstraints: [[\.$number]]),
+                    Entity<Place>("Place", uniqueConstraints: [[\.$name]]),
+                    Entity<Broken>("Broken"),
+                ]), viewContext: .queue(queue))
+        try stack.addStorageAndWait(InMemoryStore())
+        return stack
+    }
+
+    @Test func `an attribute may be narrower than the unique ID`() throws {
+        let stack = try Self.stack()
+        for round in 0..<2 {
+            try stack.perform(synchronous: { transaction in
+                let parts = try transaction.importUniqueObjects(
+                    Into<Part>(),
+                    sourceArray: [(-5, "a\(round)"), (7, "b\(round)"), (-5, "c\(round)")])
+                #expect(parts.map(\.uniqueIDValue) == [-5, 7])
+            })
+        }
+        let parts = try Self.queue.sync {
+            try stack.fetchAll(From<Part>().orderBy(.ascending(\.$number)))
+                .map { ($0.number, $0.text) }
+        }
+        #expect(parts.map(\.0) == [-5, 7])
+        #expect(parts.map(\.1) == ["c1", "b1"])
+    }
+
+    @Test func `an ID for which the attribute has no form wrote over the row`() async throws {
+        await #expect(processExitsWith: .failure) {
+            let stack = try UniqueIDTests.stack()
+            try stack.perform(synchronous: { transaction in
+                _ = try transaction.importUniqueObject(Into<Broken>(), source: "one")
+            })
+        }
+        await #expect(processExitsWith: .failure) {
+            let stack = try UniqueIDTests.stack()
+            try stack.perform(synchronous: { transaction in
+                _ = try transaction.importUniqueObject(Into<Part>(), source: (1 << 40, ""))
+            })
+        }
+    }
+
+    /// Swift takes both texts for equal, and the store for two.
+    @Test func `a source renamed an object to a text that Swift takes for its ID`() throws {
+        let stack = try Self.stack()
+        let (composed, decomposed) = ("\u{e9}", "e\u{301}")
+        try stack.perform(synchronous: { transaction in
+            let places = try transaction.importUniqueObjects(
+                Into<Place>(),
+                sourceArray: [
+                    (composed, decomposed, "first"), (decomposed, nil, "second"),
+                ])
+            #expect(places.count == 2 && places[0] === places[1])
+        })
+        let places = try Self.queue.sync {
+            try stack.fetchAll(From<Place>()).map { (Array($0.name.utf8), $0.text) }
+        }
+        #expect(places.map(\.0) == [Array(decomposed.utf8)])
+        #expect(places.map(\.1) == ["second"])
+    }
+}

@@ -1,0 +1,198 @@
+import Dispatch
+import Primitives
+import Testing
+
+@testable import ObjectGraph
+
+/// What an open transaction keeps over undoing, and over commits that end while it goes on.
+@Suite struct UnsafeStateTests {
+    private let stack: DataStack
+    private let ids: [NSManagedObjectID]
+
+    init() throws {
+        (stack, _) = try Zoo.stack()
+        ids = try stack.perform(synchronous: { transaction in
+            (0..<3).map { number in
+                let person = transaction.create(Into<Person>())
+                (person.name, person.email) = ("name \(number)", "\(number)@zoo")
+                return person.objectID()
+            }
+        })
+    }
+
+    private func person(_ index: Int, _ transaction: BaseDataTransaction) throws -> Person {
+        try #require(transaction.fetchExisting(ids[index]) as Person?)
+    }
+
+    private func names() throws -> [String] {
+        try stack.read { view in
+            try view.fetchAll(From<Person>().orderBy(.ascending(\.$name))).map(\.name)
+        }
+    }
+
+    /// Commits made while another transaction has the writer's turn, and how they ended.
+    private final class HeldCommits: Sendable {
+        private let mayEnd = DispatchSemaphore(value: 0)
+        private let done = DispatchSemaphore(value: 0)
+        private let errors = Mutex<[CoreStoreError?]>([])
+
+        /// Takes the turn; the changes are made when it is given back.
+        init(
+            _ stack: DataStack,
+            _ changes: @escaping @Sendable (BaseDataTransaction) -> Void = { _ in }
+        ) {
+            let isHeld = DispatchSemaphore(value: 0)
+            let mayEnd = mayEnd
+            DispatchQueue.global().async {
+                try? stack.perform(synchronous: { transaction in
+                    isHeld.signal()
+                    mayEnd.wait()
+                    changes(transaction)
+                })
+            }
+            isHeld.wait()
+        }
+
+        func begin(_ form: UnsafeDataTransaction) {
+            form.commit { [self] error in
+                errors.withLock { $0.append(error) }
+                done.signal()
+            }
+        }
+
+        /// Gives the turn back and waits for the commits; returns which of them failed.
+        func end(_ count: Int) -> [Bool] {
+            mayEnd.signal()
+            for _ in 0..<count { done.wait() }
+            return errors.withLock { $0.map { $0 != nil } }
+        }
+    }
+
+    // MARK: Commits that end later
+
+    @Test func `a change after a commit was begun is a change when it has ended`() throws {
+        let form = stack.beginUnsafe()
+        let commits = HeldCommits(stack)
+        try person(0, form).name = "first"
+        commits.begin(form)
+        try person(0, form).name = "second"
+        #expect(commits.end(1) == [false])
+        #expect(try person(0, form).name == "second" && form.hasChanges)
+        try form.commitAndWait()
+        #expect(try names() == ["name 1", "name 2", "second"])
+    }
+
+    @Test func `an undo after a commit was begun is a change when it has ended`() throws {
+        let form = stack.beginUnsafe(supportsUndo: true)
+        let commits = HeldCommits(stack)
+        try person(0, form).name = "first"
+        form.flush()
+        try person(0, form).name = "second"
+        commits.begin(form)
+        form.undo()
+        #expect(commits.end(1) == [false])
+        #expect(try person(0, form).name == "first" && form.hasChanges && !form.canUndo)
+        #expect(try names() == ["name 1", "name 2", "second"])
+        try form.commitAndWait()
+        #expect(try names() == ["first", "name 1", "name 2"])
+    }
+
+    @Test func `what a failed commit took up is still to be committed`() throws {
+        let form = stack.beginUnsafe()
+        let ids = ids
+        let commits = HeldCommits(stack) { transaction in
+            transaction.create(Into<Debt>()).debtor = transaction.fetchExisting(ids[2]) as Person?
+        }
+        try person(0, form).name = "first"
+        commits.begin(form)
+        form.delete(try person(2, form))
+        commits.begin(form)
+        #expect(commits.end(2) == [false, true])
+        #expect(form.hasChanges && form.deletedObjectIDs() == [ids[2]])
+        #expect(try names() == ["first", "name 1", "name 2"])
+        // The debt is there still. It was let go when the first commit was taken over.
+        #expect(throws: CoreStoreError.self) { try form.commitAndWait() }
+        form.rollback()
+        #expect(try person(2, form).name == "name 2" && !form.hasChanges)
+    }
+
+    @Test func `a deletion that a rule denies is denied after a commit has ended`() throws {
+        try stack.perform(synchronous: { transaction in
+            transaction.create(Into<Debt>()).debtor = try person(2, transaction)
+        })
+        let form = stack.beginUnsafe()
+        let commits = HeldCommits(stack)
+        try person(0, form).name = "first"
+        commits.begin(form)
+        form.delete(try person(2, form))
+        #expect(commits.end(1) == [false])
+        #expect(form.hasChanges)
+        #expect(throws: CoreStoreError.self) { try form.commitAndWait() }
+        #expect(try names() == ["first", "name 1", "name 2"])
+    }
+
+    // MARK: Undoing
+
+    @Test func `a denied deletion that is done again is denied again`() throws {
+        try stack.perform(synchronous: { transaction in
+            transaction.create(Into<Debt>()).debtor = try person(2, transaction)
+        })
+        let form = stack.beginUnsafe(supportsUndo: true)
+        try person(0, form).name = "first"
+        form.flush()
+        form.delete(try person(2, form))
+        form.flush()
+        form.undo()
+        form.redo()
+        #expect(throws: CoreStoreError.self) { try form.commitAndWait() }
+        form.undo()
+        // Without the debt nothing denies it.
+        for debt in try person(2, form).debts { debt.debtor = nil }
+        form.delete(try person(2, form))
+        try form.commitAndWait()
+        #expect(try names() == ["first", "name 1"])
+    }
+
+    @Test func `an object whose creation is undone keeps its values each time`() throws {
+        let form = stack.beginUnsafe(supportsUndo: true)
+        let toy = form.create(Into<Toy>())
+        toy.label = "toy"
+        form.flush()
+        for _ in 0..<2 {
+            form.undo()
+            form.redo()
+        }
+        // Its values were not read since.
+        form.undo()
+        #expect(toy.isDeleted && toy.label == "toy")
+    }
+
+    @Test func `an object that others deleted keeps values that were not read before`() throws {
+        let form = stack.beginUnsafe()
+        let first = try person(0, form)
+        first.name = "kept"
+        try form.commitAndWait()
+        try stack.perform(synchronous: { transaction in
+            transaction.delete(try person(0, transaction))
+        })
+        try person(1, form).name = "other"
+        try form.commitAndWait()
+        #expect(first.isDeleted && first.name == "kept")
+        #expect(try names() == ["name 2", "other"])
+    }
+
+    // MARK: Nesting
+
+    @Test func `a nested commit tells what the transaction around it had changed`() throws {
+        let form = stack.beginUnsafe()
+        let nested = form.beginUnsafe()
+        try person(0, nested).name = "inner"
+        let outer = try person(0, form)
+        (outer.name, outer.level) = ("outer", 3)
+        try nested.commitAndWait()
+        #expect(nested.conflicts == [CommitConflict(objectID: ids[0], kind: .property("name"))])
+        #expect(outer.name == "inner" && outer.level == 3)
+        try nested.commitAndWait()
+        #expect(nested.conflicts == [])
+    }
+}

@@ -1,0 +1,70 @@
+import Foundation
+import Primitives
+import TestSupport
+import Testing
+
+@testable import PageStore
+
+/// The names of copies: a backup that ended between two of its calls leaves more of them, or one
+/// that is not durable.
+@Suite struct CopyNameTests {
+    /// Counts how often a folder was made durable.
+    private final class CountingFiles: ForwardingFileSystem {
+        let base: any FileSystem = MemoryFileSystem()
+        private let count = Mutex(0)
+        var folderSyncCount: Int { count.withLock { $0 } }
+
+        func open(_ path: String, _ mode: FileMode) throws(StoreError) -> any StoreFile {
+            try base.open(path, mode)
+        }
+
+        func syncDirectory(of path: String) throws(StoreError) {
+            count.withLock { $0 += 1 }
+            try base.syncDirectory(of: path)
+        }
+    }
+
+    private func commit(_ engine: Engine) throws {
+        let transaction = try engine.beginWrite()
+        transaction.catalogRoot = try transaction.createTree().root
+        _ = try transaction.commit()
+    }
+
+    /// The process that made it may have ended before its name was.
+    @Test(arguments: [false, true])
+    func `a copy that was brought up to date has a durable name`(hasChanges: Bool) throws {
+        let files = CountingFiles()
+        let engine = try Engine.open(path: "store", files: files)
+        try commit(engine)
+        try engine.copy(to: "copy")
+        if hasChanges { try commit(engine) }
+        let count = files.folderSyncCount
+        try engine.updateCopy(at: "copy")
+        #expect(files.folderSyncCount > count)
+    }
+
+    /// A backup ended between the copy's name and the end of its unfinished one. The copy was put
+    /// elsewhere since, and the next backup finds the other name.
+    @Test func `a finished copy is not the next backup's unfinished one`() throws {
+        let folder = FileManager.default.temporaryDirectory
+            .appendingPathComponent("trellis-names-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        func path(_ name: String) -> String { folder.appendingPathComponent(name).path }
+        let engine = try Engine.open(path: path("store"))
+        try commit(engine)
+        try engine.copy(to: path("copy"))
+        try FileManager.default.linkItem(atPath: path("copy"), toPath: path("copy.part"))
+        try FileManager.default.moveItem(atPath: path("copy"), toPath: path("archive"))
+        let bytes = try Data(contentsOf: URL(fileURLWithPath: path("archive")))
+        try commit(engine)
+        try engine.copy(to: path("copy"))
+        #expect(try Data(contentsOf: URL(fileURLWithPath: path("archive"))) == bytes)
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
+        #expect(names == ["archive", "copy", "store"])
+        let copy = try Engine.open(path: path("copy"))
+        #expect(try copy.snapshot().commitNumber == 2)
+        try copy.close()
+        try engine.close()
+    }
+}

@@ -1,0 +1,80 @@
+import Dispatch
+import Foundation
+import Primitives
+import TestSupport
+import Testing
+
+@testable import PageStore
+
+/// A sync of one thread that fails while another one commits.
+@Suite struct FailedSyncTests {
+    /// Files whose next sync waits, loses what the file was given since the last one, and fails a
+    /// while later; syncs after it succeed, as the system's do.
+    private final class LateFiles: ForwardingFileSystem {
+        let base: any FileSystem = MemoryFileSystem()
+        let isFailing = Mutex(false)
+        let hasBegun = DispatchSemaphore(value: 0)
+        let mayFail = DispatchSemaphore(value: 0)
+        let hasFailed = DispatchSemaphore(value: 0)
+
+        func open(_ path: String, _ mode: FileMode) throws(StoreError) -> any StoreFile {
+            LateFile(try base.open(path, mode), self)
+        }
+
+        func sync(_ file: any StoreFile) throws(StoreError) {
+            let isDue = isFailing.withLock { isFailing in
+                defer { isFailing = false }
+                return isFailing
+            }
+            guard isDue else { return try file.sync() }
+            hasBegun.signal()
+            mayFail.wait()
+            hasFailed.signal()
+            // The thread learns of it when others have had time to go on.
+            usleep(200_000)
+            throw StoreError(.io, "the test lets this sync fail")
+        }
+    }
+
+    private final class LateFile: ForwardingFile {
+        let file: any StoreFile
+        private let files: LateFiles
+
+        init(_ file: any StoreFile, _ files: LateFiles) {
+            self.file = file
+            self.files = files
+        }
+
+        func sync() throws(StoreError) { try files.sync(file) }
+    }
+
+    private func commit(_ engine: Engine, _ durability: Durability) throws {
+        let transaction = try engine.beginWrite()
+        transaction.catalogRoot = try transaction.createTree().root
+        _ = try transaction.commit(durability)
+    }
+
+    /// Its own sync succeeds without what the other one has lost.
+    @Test func `no commit is acknowledged that another thread's failed sync may have lost`() throws
+    {
+        let files = LateFiles()
+        var options = Engine.Options()
+        options.checkpointsInBackground = false
+        options.relaxedIntervalInMilliseconds = 3_600_000
+        let engine = try Engine.open(path: "store", options: options, files: files)
+        try commit(engine, .relaxed)
+        files.isFailing.withLock { $0 = true }
+        let copied = DispatchSemaphore(value: 0)
+        Thread.detachNewThread {
+            #expect(throws: StoreError.self) { try engine.parts.context.sync() }
+            copied.signal()
+        }
+        files.hasBegun.wait()
+        try commit(engine, .relaxed)
+        files.mayFail.signal()
+        files.hasFailed.wait()
+        let error = #expect(throws: StoreError.self) { try commit(engine, .durable) }
+        #expect(error?.code == .commitUncertain)
+        copied.wait()
+    }
+}
