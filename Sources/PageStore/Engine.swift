@@ -119,8 +119,7 @@ package final class Engine: Sendable {
         let stored = parts.pager.generation.checkpointCommit
         guard turn.isPrepared else {
             // What a process that died had written without waiting was shown: it must not go.
-            if parts.pager.commitNumber > stored { try parts.context.sync() }
-            return
+            return try parts.secureFoundCommits(&turn)
         }
         // A checkpoint needs space; what was not waited for needs none any more.
         if parts.log.hasUnsyncedCommits {

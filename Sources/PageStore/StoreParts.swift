@@ -87,6 +87,14 @@ final class StoreParts: Sendable {
         try checkpointer.run(plan)
     }
 
+    /// Writes commits that an opening found in the log anew, so that no crash takes them.
+    func secureFoundCommits(_ turn: inout WriterState) throws(StoreError) {
+        guard log.hasFoundCommits else { return }
+        // A file that this program may not write is left as it was found.
+        guard pager.superblock.featuresReadOnly == 0 else { return try context.sync() }
+        try Recovery(self).prepareWriting(&turn)
+    }
+
     /// Throws unless the store may be written.
     func checkUsable() throws(StoreError) {
         try pager.checkOpen()

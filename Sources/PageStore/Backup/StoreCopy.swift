@@ -123,10 +123,17 @@ extension StoreParts {
     /// The newest commit, made durable: what a copy shows must not be taken from the store by a
     /// crash.
     func durableSnapshot() throws(StoreError) -> Snapshot {
+        if !context.options.mode.isReadOnly, log.hasFoundCommits {
+            // A transaction that runs has written them anew: nobody waits here for its own.
+            try turn.withState { turn throws(StoreError) in
+                try checkUsable()
+                try secureFoundCommits(&turn)
+            }
+        }
         let snapshot = try snapshot()
         if context.options.mode.isReadOnly {
             // What another process wrote without waiting is the system's, and any descriptor of
-            // the file makes it durable.
+            // the file makes it durable, unless a sync has failed before.
             try context.file.sync()
         } else {
             try log.write(upTo: snapshot.commitNumber, isDurable: true)

@@ -5,6 +5,8 @@ struct LogState: @unchecked Sendable {
     var staged = StagedFrames()
     /// The last commit that is known to be durable.
     var durableCommit: UInt64
+    /// The last commit that an opening found in the log.
+    var foundCommit: UInt64 = 0
     /// Bytes of log that were written without waiting for them.
     var unsyncedBytes: UInt64 = 0
     var isSyncPlanned = false

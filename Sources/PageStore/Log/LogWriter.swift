@@ -26,6 +26,10 @@ final class LogWriter: Sendable {
     /// Whether commits were shown that are not known to be on the medium: relaxed ones, and those
     /// that an opening found in the log.
     var hasUnsyncedCommits: Bool { durableCommit < pager.commitNumber }
+    /// Whether commits of an earlier process were found and not written anew since. Only that makes
+    /// them durable: where a sync of that process has failed, the system may call bytes clean that
+    /// the medium never got, and then every later sync succeeds.
+    var hasFoundCommits: Bool { state.withLock { $0.durableCommit < $0.foundCommit } }
     var segments: [LogSegment] { pager.withPublished { $0.segments } }
     var newestGeneration: UInt64 { pager.generationNumber }
 
@@ -222,7 +226,12 @@ final class LogWriter: Sendable {
     }
 
     /// Takes over what was read of a log. Whether its last commits are durable is not known.
-    func adopt(_ log: LogContent) { state.withLock { $0.byteCount = log.byteCount } }
+    func adopt(_ log: LogContent) {
+        state.withLock { state in
+            state.byteCount = log.byteCount
+            state.foundCommit = log.commitNumber
+        }
+    }
 
     /// A checkpoint that was to begin a new log has failed: the log is that which was found.
     func restore(_ segments: [LogSegment]) {

@@ -1,0 +1,84 @@
+import PageStore
+import Proof
+import Testing
+
+/// A store that is opened after a sync has failed: what it shows may be in the system's memory
+/// alone, where pages are called clean that no later sync will write.
+@Suite struct ForgottenSyncTests {
+    private static let path = "store"
+
+    /// A durable commit and a relaxed one behind it, whose sync failed before its process ended.
+    private func forgotten() throws -> SimulatedDisk {
+        let disk = SimulatedDisk(seed: 1, records: true)
+        let engine = try open(disk)
+        try commit(engine, .durable)
+        try commit(engine, .relaxed)
+        disk.forget(engine.fileIdentity)
+        return disk
+    }
+
+    private func open(_ files: any FileSystem) throws -> Engine {
+        var options = CrashProof.options
+        options.checkpointsInBackground = false
+        options.relaxedIntervalInMilliseconds = 3_600_000
+        return try Engine.open(path: Self.path, options: options, files: files)
+    }
+
+    private func commit(_ engine: Engine, _ durability: Durability) throws {
+        let transaction = try engine.beginWrite()
+        transaction.catalogRoot = try transaction.createTree().root
+        _ = try transaction.commit(durability)
+    }
+
+    /// The commits that the store may show after a power cut now.
+    private func commitsAfterCut(_ disk: SimulatedDisk) throws -> Set<UInt64> {
+        var medium = PowerCut(DiskImage(), seed: 2)
+        for effect in disk.effects { medium.complete(effect) }
+        var commits: Set<UInt64> = []
+        try medium.forEachImage(running: nil) { image in
+            let engine = try open(SimulatedDisk(image.disk, seed: 3))
+            commits.insert(try engine.snapshot().commitNumber)
+        }
+        return commits
+    }
+
+    @Test func `what a failed sync has forgotten is lost by a power cut`() throws {
+        #expect(try commitsAfterCut(forgotten()) == [1])
+    }
+
+    @Test func `a store that was shown and closed shows the same after a power cut`() throws {
+        let disk = try forgotten()
+        let engine = try open(disk)
+        #expect(try engine.snapshot().commitNumber == 2)
+        try engine.close()
+        #expect(try commitsAfterCut(disk) == [2])
+    }
+
+    @Test func `a copy has no commit that a power cut takes from its store`() throws {
+        let disk = try forgotten()
+        let engine = try open(disk)
+        let copies = SimulatedDisk(seed: 4)
+        try engine.copy(to: "copy", files: copies)
+        #expect(try commitsAfterCut(disk) == [2])
+    }
+
+    /// The thread that copies has the writer's turn already.
+    @Test func `a copy within a transaction waits for nobody`() throws {
+        let disk = try forgotten()
+        let engine = try open(disk)
+        let transaction = try engine.beginWrite()
+        try engine.copy(to: "copy", files: SimulatedDisk(seed: 4))
+        #expect(try commitsAfterCut(disk) == [2])
+        withExtendedLifetime(transaction) {}
+    }
+
+    @Test func `closing says so where there is no room to write the commits anew`() throws {
+        let disk = try forgotten()
+        let fault = FaultInjector.Fault(call: 1, kind: .diskFull, goesOn: true)
+        let engine = try open(FaultInjector(disk, fault))
+        let error = #expect(throws: StoreError.self) { try engine.close() }
+        #expect(error?.code == .commitUncertain)
+        let again = try open(disk)
+        #expect(try again.snapshot().commitNumber == 2)
+    }
+}
