@@ -100,17 +100,9 @@ struct DiskFaults {
         }
         report.count("fault points", left.count)
         left.shuffle(using: &random)
-        if budget.isEndless {
-            // The rare ones, in which threads meet a sync that fails, are tried first.
-            let late = left.partition { $0.fault.effect == "late" }
-            report.count("late failures", left.count - late)
-        } else {
-            // Open: a store that is opened again after a sync has failed shows what the system may
-            // have lost, and a sync that succeeds then does not bring it back. Runs with an end
-            // leave these out; the others find them.
-            left.removeAll { $0.fault.kind == "sync" }
-            report.count("fault points passed over", report["fault points"] - left.count)
-        }
+        // The rare ones, in which threads meet a sync that fails, are tried first.
+        let late = left.partition { $0.fault.effect == "late" }
+        report.count("late failures", left.count - late)
         let shared = Mutex(Shared(report: report, left: left))
         let group = DispatchGroup()
         for index in 0..<max(1, min(4, ProcessInfo.processInfo.activeProcessorCount)) {

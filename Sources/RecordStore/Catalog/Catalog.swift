@@ -31,7 +31,7 @@ struct Catalog {
     /// that a migration makes beside the file's.
     var prefix = ""
     /// Trees that the file's model has as well: they only lose their names here.
-    var lentTrees: Set<TreeID> = []
+    var lentTrees: [TreeID] = []
 
     /// The catalog that a view's commit names; nil in a new store.
     static func open(_ view: PageView) throws(StoreError) -> Catalog? {

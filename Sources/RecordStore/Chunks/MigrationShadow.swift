@@ -49,9 +49,9 @@ struct MigrationShadow {
             }
             return tree
         }
-        var lent: Set<TreeID> = []
+        var lent: [TreeID] = []
         for name in try live.treeNames(view) {
-            if let tree = try live.tree(name, of: view) { lent.insert(tree) }
+            if let tree = try live.tree(name, of: view) { lent.append(tree) }
         }
         return MigrationShadow(
             live: live,
@@ -63,9 +63,9 @@ struct MigrationShadow {
 
     /// Makes the later model the file's. Its own trees are below `old/` then.
     func replace(in editor: WriteTransaction) throws(StoreError) {
-        var kept: Set<TreeID> = []
+        var kept: [TreeID] = []
         for name in try catalog.treeNames(editor) {
-            if let tree = try catalog.tree(name, of: editor) { kept.insert(tree) }
+            if let tree = try catalog.tree(name, of: editor) { kept.append(tree) }
         }
         try retire(live, keeping: kept, in: editor)
         for key in [Catalog.schemaKey, Catalog.layoutKey] {
@@ -89,7 +89,7 @@ struct MigrationShadow {
 
     /// Moves the trees of a model below `old/`, and forgets those that the other one has.
     private func retire(
-        _ catalog: Catalog, keeping kept: Set<TreeID>, in editor: WriteTransaction
+        _ catalog: Catalog, keeping kept: [TreeID], in editor: WriteTransaction
     ) throws(StoreError) {
         for name in try catalog.treeNames(editor) {
             guard let tree = try catalog.tree(name, of: editor) else { continue }
