@@ -9,6 +9,8 @@ struct DiskEdit: Sendable {
     var itemCount = 4
     var blobBytesMax = 600
     var deletes = false
+    /// With it one object gets a value of that many bytes, and nothing else happens.
+    var largeBytes: Int?
 
     private static let numberCount = 48
 
@@ -18,6 +20,11 @@ struct DiskEdit: Sendable {
         var changes: [DiskChange] = []
         var items: [Int: DiskItem] = [:]
         for item in try transaction.fetchAll(From<DiskItem>()) { items[item.number] = item }
+        if let largeBytes {
+            let number = Self.numberCount - 1
+            let item = items[number] ?? transaction.create(Into<DiskItem>())
+            return [set(item, number, owner: nil, blobCount: largeBytes, &random)]
+        }
         for _ in 0..<(1 + random.below(itemCount)) {
             let number = random.below(Self.numberCount)
             if let item = items[number], random.below(deletes ? 1 : 5) == 0 {
@@ -28,19 +35,24 @@ struct DiskEdit: Sendable {
             }
             let item = items[number] ?? transaction.create(Into<DiskItem>())
             items[number] = item
-            let seed = random.below(1 << 30)
             let blobCount = random.below(3) > 0 ? -1 : random.below(blobBytesMax)
             let owner = items[random.below(Self.numberCount)]
-            (item.number, item.tag) = (number, random.below(4))
-            item.text = DiskRow.text(number, seed: seed)
-            item.blob = DiskRow.blob(blobCount, seed: seed)
-            item.owner = owner
-            changes.append(
-                .set(
-                    number: number, tag: item.tag, owner: owner?.number, seed: seed,
-                    blobCount: blobCount))
+            changes.append(set(item, number, owner: owner, blobCount: blobCount, &random))
         }
         return changes
+    }
+
+    private func set(
+        _ item: DiskItem, _ number: Int, owner: DiskItem?, blobCount: Int,
+        _ random: inout SeededRandom
+    ) -> DiskChange {
+        let seed = random.below(1 << 30)
+        (item.number, item.tag) = (number, random.below(4))
+        item.text = DiskRow.text(number, seed: seed)
+        item.blob = DiskRow.blob(blobCount, seed: seed)
+        item.owner = owner
+        return .set(
+            number: number, tag: item.tag, owner: owner?.number, seed: seed, blobCount: blobCount)
     }
 }
 

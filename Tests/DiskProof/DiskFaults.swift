@@ -40,6 +40,11 @@ struct DiskFaults {
                 [.relaxed, .backup, .delete, .update, .vacuum, .reopen, .beside, .update],
             ]),
         Program(
+            name: "cutting",
+            sessions: [
+                [.durable, .bulk], [.relaxed, .shrink, .durable, .reopen, .relaxed],
+            ]),
+        Program(
             name: "race", sessions: [[.durable, .race, .race]], kinds: ["sync"]),
         Program(
             name: "reader",
@@ -119,6 +124,11 @@ struct DiskFaults {
         group.wait()
         report = shared.withLock { $0.report }
         if let failure = shared.withLock({ $0.failure }) { throw failure }
+        // Where threads meet a program makes a few calls more or less each time.
+        guard report["faults met"] * 10 >= report["faults"] * 7 else {
+            throw ProofFailure(
+                "of \(report["faults"]) faults \(report["faults met"]) were met by a call")
+        }
         if shared.withLock({ $0.left.isEmpty }) { report.count("complete sweeps of faults") }
     }
 
@@ -141,6 +151,7 @@ struct DiskFaults {
         ) {
             switch result {
             case .success(let judge):
+                report.count("faults met", judge.report["faults met"])
                 report.count("images after faults", judge.report["images"])
                 report.count("errors", judge.ledger.errors.values.reduce(0, +))
             case .failure(let error):
@@ -166,12 +177,13 @@ struct DiskFaults {
     }
 
     /// The last session, in which calls may fail.
-    private static func play(_ start: Start, _ seed: UInt64, _ fault: DiskFault?) throws -> DiskRun
-    {
+    private static func play(
+        _ start: Start, _ seed: UInt64, _ fault: DiskFault?, closes: Bool = true
+    ) throws -> DiskRun {
         let run = try DiskRun(start.medium.visible)
         do {
             let steps = start.program.sessions.last ?? []
-            try run.run(steps, seed: seed, closes: true, fault: fault)
+            try run.run(steps, seed: seed, closes: closes, fault: fault)
             return run
         } catch {
             throw ProofFailure("\(error); its folder and trace: \(run.base.path)")
@@ -208,13 +220,17 @@ struct DiskFaults {
     private static func run(
         _ start: Start, _ fault: DiskFault, _ seed: UInt64, _ random: inout SeededRandom
     ) throws -> DiskJudge {
-        let run = try play(start, seed, fault)
+        let run = try play(start, seed, fault, closes: random.below(4) > 0)
         do {
+            let trace = try run.trace()
+            try trace.requireKnownCalls()
             var judge = DiskJudge(folder: run.base)
             judge.ledger = start.ledger
-            var cuts = DiskCuts(
-                try run.trace(), on: start.medium, seed: random.next(), perCall: 0)
-            try cuts.run(&judge, while: { false })
+            if trace.events.contains(where: \.isFaulted) { judge.count("faults met") }
+            var cuts = DiskCuts(trace, on: start.medium, seed: random.next(), perCall: 1)
+            // A few cuts behind the fault too, while programs go on.
+            var chance = random
+            try cuts.run(&judge, while: { chance.below(24) == 0 })
             try cuts.cutAtEnd(&judge)
             try cuts.requireSame(as: run.folder)
             run.remove()

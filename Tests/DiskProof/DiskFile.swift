@@ -5,8 +5,8 @@ import TestSupport
 ///
 /// The rules: a sector of 512 bytes holds one of its versions, whatever the others hold; a sync,
 /// and the return of a write through `O_DSYNC`, make the newest certain; sizes change in their
-/// order, with what was cut off; after a sync that failed the system calls pages clean that may not
-/// be on the medium, so that no later sync makes them certain.
+/// order, with what was cut off; after a sync that failed, or a write through `O_DSYNC`, the system
+/// calls pages clean that may not be on the medium, so that no later sync makes them certain.
 struct DiskFile {
     static let sectorSize = 512
 
@@ -27,6 +27,8 @@ struct DiskFile {
     private var pending: [Int: [Version]] = [:]
     private var steps: [Step] = []
     private var failedSync = -1
+    /// The sectors of writes through `O_DSYNC` that failed, and when.
+    private var failedWrites: [Int: Int] = [:]
 
     init() {}
 
@@ -87,13 +89,20 @@ struct DiskFile {
 
     mutating func sync() {
         settleSize()
-        for (sector, versions) in pending where (versions.last?.time ?? -1) > failedSync {
-            settle(sector)
+        for (sector, versions) in pending {
+            let failure = max(failedSync, failedWrites[sector] ?? -1)
+            if (versions.last?.time ?? -1) > failure { settle(sector) }
         }
     }
 
     /// A sync that failed before this moment.
     mutating func failSync(time: Int) { failedSync = time }
+
+    /// A write through `O_DSYNC` that programs see has failed to reach the medium.
+    mutating func failWrite(_ count: Int, at offset: Int, time: Int) {
+        guard count > 0 else { return }
+        for sector in Self.sectors(offset, count) { failedWrites[sector] = time }
+    }
 
     private mutating func note(_ sector: Int, _ time: Int) {
         pending[sector, default: []].append(Version(time: time, bytes: seen(sector)))

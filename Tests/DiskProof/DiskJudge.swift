@@ -19,6 +19,7 @@ struct DiskJudge {
     private let folder: URL
     /// What files were found to show: the same bytes show the same.
     private var known: [UInt64: Int] = [:]
+    private var seenImages: Set<UInt64> = []
     private var imageCount = 0
 
     init(folder: URL) { self.folder = folder }
@@ -30,6 +31,7 @@ struct DiskJudge {
         _ image: DiskMedium.Image, from bound: Int, _ random: inout SeededRandom
     ) throws -> Finding {
         report.count("images")
+        if seenImages.insert(Self.fingerprint(image)).inserted { report.count("different images") }
         var finding = Finding()
         if let bytes = image[DiskStore.name] {
             let head = try head(of: bytes, image, from: bound, &random)
@@ -54,6 +56,13 @@ struct DiskJudge {
             finding.copies[name] = head
         }
         return finding
+    }
+
+    private static func fingerprint(_ image: DiskMedium.Image) -> UInt64 {
+        image.sorted { $0.key < $1.key }.reduce(0) { hash, file in
+            let name = Array(file.key.utf8).withView { Checksum.hash($0, seed: hash) }
+            return file.value.withView { Checksum.hash($0, seed: name) }
+        }
     }
 
     // MARK: The store

@@ -72,6 +72,8 @@ struct DiskLedger {
     /// Errors that the program met, by their codes.
     private(set) var errors: [String: Int] = [:]
     private(set) var acknowledgedCount = 0
+    /// What a stack of another process that stays open has shown last.
+    private var followed = 0
     private var contents: [Int: [DiskRow]] = [0: []]
 
     init() {}
@@ -80,6 +82,7 @@ struct DiskLedger {
     mutating func restart(at head: Int, copies found: [String: Int]) {
         durable = head
         acknowledged = head
+        followed = head
         tasks = [:]
         copies = found.mapValues { Copy(heads: [$0], mayBeAbsent: false) }
     }
@@ -97,7 +100,8 @@ struct DiskLedger {
         case "start": start(words)
         case "end": try end(words)
         case "stopped": stop(words)
-        case "saw": try see(words)
+        case "saw": try see(words, from: tasks["look"] ?? 0, "a reader")
+        case "followed": followed = try see(words, from: followed, "a reader that follows")
         case "error": errors[words.last ?? "", default: 0] += 1
         case "wrong": throw ProofFailure("the program says: \(note)")
         case "arm", "begin", "step": break
@@ -156,7 +160,7 @@ struct DiskLedger {
 
     private mutating func end(_ words: [String]) throws {
         guard words.count > 1, let from = tasks.removeValue(forKey: words[1]) else { return }
-        if words[1] != "look" { durable = try later(from, durable) }
+        if !["look", "follow"].contains(words[1]) { durable = try later(from, durable) }
         guard words[1] == "backup", words.count == 3, var copy = copies[words[2]] else { return }
         copy.heads = copy.heads.filter { descends($0, from: from) }
         copy.mayBeAbsent = false
@@ -172,14 +176,16 @@ struct DiskLedger {
     }
 
     /// Another process has read the store.
-    private mutating func see(_ words: [String]) throws {
+    @discardableResult
+    private mutating func see(_ words: [String], from bound: Int, _ name: String) throws -> Int {
         guard words.count == 3, let head = Int(words[1]), let digest = UInt64(words[2]) else {
-            throw ProofFailure("a reader that saw nothing: \(words)")
+            throw ProofFailure("\(name) saw nothing: \(words)")
         }
-        try require(head, from: tasks["look"] ?? 0, "a reader")
+        try require(head, from: bound, name)
         guard DiskRow.digest(rows(head)) == digest else {
-            throw ProofFailure("a reader saw \(head) and other objects than that has")
+            throw ProofFailure("\(name) saw \(head) and other objects than that has")
         }
+        return head
     }
 
     // MARK: Judging

@@ -57,7 +57,14 @@ struct DiskMedium {
         switch event.kind {
         case .write:
             guard !event.hasFailed, event.isDurableWrite else { return }
-            try file(event) { $0.settle(event.data.count, at: Int(event.offset)) }
+            let (count, offset) = (event.data.count, Int(event.offset))
+            try file(event) { file in
+                if event.failedAfterwards {
+                    file.failWrite(count, at: offset, time: time)
+                } else {
+                    file.settle(count, at: offset)
+                }
+            }
         case .sync:
             // One that was interrupted has not failed: it is made again.
             guard event.result != -Int64(EINTR) else { return }

@@ -48,7 +48,7 @@ package struct DiskProof: StoreProof {
                 start = [:]
                 ledger = DiskLedger()
             }
-        } while budget.isEndless ? report["images"] < Self.imagesMin : !budget.isSpent
+        } while budget.isEndless ? report["different images"] < Self.imagesMin : !budget.isSpent
     }
 
     /// Traces one program and judges each cut of it.
@@ -58,25 +58,27 @@ package struct DiskProof: StoreProof {
         let run = try DiskRun(start)
         let isFirst = report["programs"] == 0
         report.count("programs")
-        for session in 0..<3 {
-            var steps = isFirst ? Self.firstSteps[session] : []
-            while steps.count < 7 {
-                let all = DiskWorkload.Step.allCases
-                steps.append(all[random.below(all.count)])
-            }
-            try run.run(steps, seed: random.next(), closes: random.below(2) == 0)
-        }
-        let trace = try run.trace()
-        try trace.requireKnownCalls()
         var judge = DiskJudge(folder: run.base)
         judge.ledger = ledger
-        var cuts = DiskCuts(
-            trace, on: DiskMedium(start), seed: random.next(), perCall: 4)
+        var leftover: DiskCuts.Leftover?
         do {
+            for session in 0..<3 {
+                var steps = isFirst ? Self.firstSteps[session] : []
+                while steps.count < 7 {
+                    let all = DiskWorkload.Step.allCases
+                    steps.append(all[random.below(all.count)])
+                }
+                try run.run(steps, seed: random.next(), closes: random.below(2) == 0)
+            }
+            let trace = try run.trace()
+            try trace.requireKnownCalls()
+            var cuts = DiskCuts(
+                trace, on: DiskMedium(start), seed: random.next(), perCall: 4)
             try cuts.run(&judge, while: { !budget.isSpent })
             if !budget.isSpent { try cuts.cutAtEnd(&judge) }
             try cuts.requireSame(as: run.folder)
             if isFirst { try trace.requireCalls(Self.calls) }
+            leftover = cuts.leftover
         } catch {
             throw ProofFailure("\(error); the program's folder and its trace: \(run.base.path)")
         }
@@ -86,19 +88,20 @@ package struct DiskProof: StoreProof {
             throw ProofFailure("errors without a fault: \(judge.ledger.errors)")
         }
         run.remove()
-        return cuts.leftover.map { ($0, judge.ledger) }
+        return leftover.map { ($0, judge.ledger) }
     }
 
     /// What the first program does, so that each proof has seen each call.
     private static let firstSteps: [[DiskWorkload.Step]] = [
         [.durable, .relaxed, .backup, .bulk, .checkpoint, .relaxed],
         [.durable, .look, .copyByReader, .grouped, .update, .reopen, .beside],
-        [.blob, .delete, .vacuum, .unsafe, .cancel, .copyByReader, .update],
+        [.blob, .delete, .vacuum, .unsafe, .cancel, .copyByReader, .update, .shrink],
     ]
 
     /// The calls on which what is proved stands. Each must have been seen.
     static let calls = [
-        "open", "pread", "pwrite", "durable pwrite", "fsync", "fsync of the folder", "ftruncate",
+        "open", "pread", "pwrite", "durable pwrite", "fsync", "fsync of the folder",
+        "ftruncate", "ftruncate that cuts",
         "link", "unlink", "fcntl", "fstat", "statx",
     ]
 

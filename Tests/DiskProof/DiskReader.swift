@@ -57,7 +57,11 @@ struct DiskReader {
             let store = try open()
             try store.stack.backup(to: url, isIncremental: isIncremental)
             try store.close()
-            _ = try held?.content()
+        }
+        guard let held else { return }
+        notes.task("follow") {
+            let (head, rows) = try held.content()
+            notes.say("followed \(head) \(DiskRow.digest(rows))")
         }
     }
 }
@@ -85,8 +89,10 @@ final class DiskReaderProcess {
         _ = output.fileHandleForReading.availableData
     }
 
-    func end() {
+    /// Returns whether it ended as it should.
+    func end() -> Bool {
         try? input.fileHandleForWriting.close()
         process.waitUntilExit()
+        return process.terminationReason == .exit && process.terminationStatus == 0
     }
 }

@@ -13,7 +13,9 @@ enum DiskShim {
     private static func compile() throws -> URL {
         let source = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
             .deletingLastPathComponent().appendingPathComponent("DiskShim/shim.c")
-        let library = DiskFolder.root.appendingPathComponent("trellis-disk-shim-\(UUID()).so")
+        // Not among files in memory, of which some systems load no library.
+        let library = FileManager.default.temporaryDirectory
+            .appendingPathComponent("trellis-disk-shim-\(UUID()).so")
         kept.withLock { $0 = library.path }
         atexit { _ = DiskShim.kept.withLock { unlink($0) } }
         let process = Process()

@@ -10,6 +10,10 @@ struct DiskEvent {
     }
 
     var kind: Kind
+    /// Whether the shim let the call fail, or do a part of what it should.
+    var isFaulted = false
+    /// Whether the call did what it should, and then reported a failure.
+    var failedAfterwards = false
     /// What the descriptor was opened with.
     var flags: UInt32
     /// What the call returned, or the reason as a negative number.
@@ -74,7 +78,8 @@ struct DiskTrace {
             guard bytes.count - position >= 48 else { throw ProofFailure("the trace is cut off") }
             let lengths = [36, 40, 44].map { Int(number($0, 4)) }
             let end = position + 48 + lengths.reduce(0, +)
-            guard let kind = DiskEvent.Kind(rawValue: UInt32(number(0, 4))), end <= bytes.count
+            let marks = UInt32(number(0, 4))
+            guard let kind = DiskEvent.Kind(rawValue: marks & 0xFF), end <= bytes.count
             else { throw ProofFailure("the trace has an event of no kind at \(position)") }
             let callEnd = position + 48 + lengths[0]
             let pathEnd = callEnd + lengths[1]
@@ -82,7 +87,8 @@ struct DiskTrace {
             if call.hasSuffix("64") { call.removeLast(2) }
             events.append(
                 DiskEvent(
-                    kind: kind, flags: UInt32(number(4, 4)),
+                    kind: kind, isFaulted: marks & 0x100 != 0,
+                    failedAfterwards: marks & 0x200 != 0, flags: UInt32(number(4, 4)),
                     result: Int64(bitPattern: number(8, 8)), file: number(16, 8),
                     offset: number(24, 8), process: UInt32(number(32, 4)), call: call,
                     path: String(decoding: bytes[callEnd..<pathEnd], as: UTF8.self),
@@ -98,6 +104,23 @@ struct DiskTrace {
         throw ProofFailure("the judge has no rule for \(stranger.call) \(stranger.path)")
     }
 
+    /// Whether a file was cut where it had been written: a new one is cut at its beginning alone.
+    private var hasCut: Bool {
+        var sizes: [UInt64: UInt64] = [:]
+        for event in events where !event.hasFailed {
+            switch event.kind {
+            case .write:
+                let end = event.offset + UInt64(event.data.count)
+                sizes[event.file] = max(sizes[event.file] ?? 0, end)
+            case .truncate:
+                if event.offset > 0, event.offset < sizes[event.file] ?? 0 { return true }
+                sizes[event.file] = event.offset
+            default: break
+            }
+        }
+        return false
+    }
+
     /// Throws unless all that the proof stands on was seen: a call that no longer comes by here is
     /// one that is not proved.
     func requireCalls(_ names: [String]) throws {
@@ -106,6 +129,7 @@ struct DiskTrace {
             if event.kind == .write, event.isDurableWrite { seen.insert("durable pwrite") }
             if event.kind == .syncFolder { seen.insert("fsync of the folder") }
         }
+        if hasCut { seen.insert("ftruncate that cuts") }
         let missing = names.filter { !seen.contains($0) }
         guard missing.isEmpty else {
             throw ProofFailure(

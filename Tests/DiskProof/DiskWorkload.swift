@@ -12,7 +12,7 @@ package final class DiskWorkload {
     /// What a program does in one step.
     enum Step: String, CaseIterable {
         case durable, relaxed, bulk, grouped, blob, delete, cancel, unsafe
-        case checkpoint, beside, race, vacuum, backup, update, reopen
+        case checkpoint, beside, race, vacuum, shrink, backup, update, reopen
         case look, copyByReader
     }
 
@@ -65,7 +65,7 @@ package final class DiskWorkload {
             // After an error of the store a program opens it anew.
             if self.errorCount > errorCount { close() }
         }
-        reader?.end()
+        if reader?.end() == false { notes.say("wrong: the reader's process did not end well") }
         if closes { close() }
     }
 
@@ -83,6 +83,7 @@ package final class DiskWorkload {
         case .beside: commitBesideCheckpoints(store)
         case .race: commitBesideCheckpoints(store, commitCount: 40)
         case .vacuum: task("vacuum") { _ = try store.stack.vacuum() }
+        case .shrink: shrink(store)
         case .backup, .update: back(up: store, isIncremental: step == .update)
         case .reopen: close()
         case .look, .copyByReader: read(copies: step == .copyByReader)
@@ -199,6 +200,18 @@ package final class DiskWorkload {
             errorCount += 1
             notes.say("failed \(attempt ?? -1) \(notes.code(error))")
         }
+    }
+
+    /// Makes the file's end free, so that it is given back to the system.
+    private func shrink(_ store: DiskStore) {
+        for byteCount in [400_000, 0] {
+            let edit = DiskEdit(
+                random: SeededRandom(seed: random.next()), largeBytes: byteCount)
+            if !attempts.commit(edit, store.stack, .durable, notes) { errorCount += 1 }
+            task("checkpoint") { try store.stack.checkpoint() }
+        }
+        task("vacuum") { _ = try store.stack.vacuum() }
+        task("checkpoint") { try store.stack.checkpoint() }
     }
 
     // MARK: Copies and readers

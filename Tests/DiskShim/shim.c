@@ -36,6 +36,9 @@ enum event_kind {
     EVENT_UNKNOWN
 };
 
+// Beside the kind: the call did not do what it should, or did it and reported a failure.
+enum { EVENT_FAULTED = 0x100, EVENT_FAILED_AFTER = 0x200 };
+
 struct event {
     uint32_t kind;
     uint32_t flags;
@@ -75,6 +78,8 @@ static struct {
     char effect[16];
 } fault = {-1, 0, 0, 0, ""};
 static long call_counts[FAULT_KIND_COUNT];
+// What the next event says of its call's fault; changed by who has the turn.
+static uint32_t fault_marks;
 
 #define REAL(name)                                                                    \
     static __typeof__(name) *real;                                                    \
@@ -127,7 +132,7 @@ static void record(
     if (trace < 0) return;
     int reason = errno;
     struct event event = {
-        kind, flags, result < 0 ? -(int64_t)reason : result, file, offset, (uint32_t)getpid(),
+        kind | fault_marks, flags, result < 0 ? -(int64_t)reason : result, file, offset, (uint32_t)getpid(),
         (uint32_t)strlen(call), path ? (uint32_t)strlen(path) : 0, (uint32_t)data_length};
     struct iovec parts[] = {
         {&event, sizeof event}, {(void *)call, event.call_length},
@@ -135,6 +140,7 @@ static void record(
     size_t size = sizeof event + event.call_length + event.path_length + event.data_length;
     // A trace that is not whole proves nothing.
     if (syscall(SYS_writev, trace, parts, 4) != (long)size) abort();
+    fault_marks = 0;
     errno = reason;
 }
 
@@ -170,7 +176,10 @@ static const char *next_fault(int kind) {
     if (!fault.is_armed) return NULL;
     long call = ++call_counts[kind];
     if (kind != fault.kind || call < fault.call) return NULL;
-    return fault.count == 0 || call < fault.call + fault.count ? fault.effect : NULL;
+    if (fault.count != 0 && call >= fault.call + fault.count) return NULL;
+    fault_marks = EVENT_FAULTED;
+    if (strcmp(fault.effect, "after") == 0) fault_marks |= EVENT_FAILED_AFTER;
+    return fault.effect;
 }
 
 // The reason with which a call fails that does nothing; 0 for effects that are no failure.
