@@ -45,6 +45,8 @@ package struct RecordBatch: ~Copyable {
     private var lent: [RowView]
     /// What lists have in the place of deleted objects.
     private var replacements: [ObjectNumber] = []
+    /// The first record that a value was too long for.
+    private(set) var overfull: (entity: EntityLayout, number: ObjectNumber)?
 
     package init() { (changes, lent) = ([], []) }
 
@@ -126,6 +128,7 @@ package struct RecordBatch: ~Copyable {
         _ kind: Change.Kind, _ entity: EntityLayout, _ number: ObjectNumber, _ row: RowBuffer,
         isLent: Bool
     ) {
+        if row.isOverfull && overfull == nil { overfull = (entity, number) }
         if isLent,
             row.isCompact(variableOffsets: entity.variableOffsets, fixedSize: entity.fixedSize)
         {

@@ -61,6 +61,9 @@ package class RecordReader {
             do throws(StoreError) {
                 let bytes = try blob(of: row, at: offset)
                 bytes.withView { copy.set($0, isBlob: false, at: offset) }
+                if copy.isOverfull {
+                    throw StoreError(.tooLarge, "a record of \(entity.name) is too long to read")
+                }
             } catch {
                 copy.deallocate()
                 throw error

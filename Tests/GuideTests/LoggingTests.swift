@@ -63,6 +63,44 @@ import Testing
         #expect(lines.first?.hasPrefix("error: ") == true)
     }
 
+    @Test func `an error that ends a transaction is logged by the call that met it alone`() throws {
+        let dataStack = try Harbour.dataStack()
+
+        let logger = logging {
+            #expect(throws: CoreStoreError.self) {
+                try dataStack.perform(synchronous: { transaction in
+                    _ = try transaction.fetchAll(From<Sailor>().orderBy(.ascending("heigth")))
+                })
+            }
+            #expect(throws: CoreStoreError.self) {
+                try dataStack.perform(synchronous: { transaction in
+                    // A program that fetches once more all the same.
+                    _ = try? transaction.fetchOne(From<Sailor>().orderBy(.ascending("lenght")))
+                    _ = try transaction.fetchAll(From<Sailor>().orderBy(.ascending("wieght")))
+                })
+            }
+        }
+
+        for name in ["heigth", "lenght", "wieght"] {
+            #expect(logger.lines(with: name).count == 1, "\(name)")
+        }
+    }
+
+    @Test func `errors of one kind that say different things are not equal`() throws {
+        let dataStack = try Harbour.dataStack()
+        func error(_ path: String) -> CoreStoreError? {
+            #expect(throws: CoreStoreError.self) {
+                try dataStack.addStorageAndWait(
+                    LocalStore(fileURL: URL(fileURLWithPath: "/dev/null/\(path)")))
+            }
+        }
+        let (first, same, other) = (error("a"), error("a"), error("b"))
+        #expect(first?.storeError != nil)
+        #expect(first == same)
+        #expect(first != other)
+        #expect(first?.hashValue == same?.hashValue)
+    }
+
     @Test func `a second condition replaces the first with a warning`() throws {
         let dataStack = try Harbour.dataStack()
 

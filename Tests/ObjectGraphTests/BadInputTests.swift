@@ -40,6 +40,29 @@ import Testing
         }
     }
 
+    /// Opening it for reading would wait for a process that writes to it.
+    @Test(.timeLimit(.minutes(1)), arguments: [true, false])
+    func `a pipe is named as no store`(isReadOnly: Bool) throws {
+        let url = Zoo.temporaryURL()
+        defer { try? FileManager.default.removeItem(at: url) }
+        try #require(mkfifo(url.path, 0o600) == 0)
+        let stack = DataStack(Zoo.schema(), viewContext: .queue(DispatchQueue(label: "view")))
+        var options = EngineOptions()
+        options.isReadOnly = isReadOnly
+        let error = #expect(throws: CoreStoreError.self) {
+            try stack.addStorageAndWait(LocalStore(fileURL: url, engineOptions: options))
+        }
+        #expect(error?.storeError?.code == .notAStore)
+    }
+
+    @Test func `a configuration that no entity belongs to is refused`() throws {
+        let stack = DataStack(Zoo.schema(), viewContext: .queue(DispatchQueue(label: "view")))
+        let error = #expect(throws: CoreStoreError.self) {
+            try stack.addStorageAndWait(InMemoryStore(configuration: "Nowhere"))
+        }
+        #expect(error?.description.contains("“Nowhere”") == true)
+    }
+
     @Test func `a truncated file is named as such`() throws {
         let url = Zoo.temporaryURL()
         defer { try? FileManager.default.removeItem(at: url) }

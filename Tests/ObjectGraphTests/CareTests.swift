@@ -44,6 +44,28 @@ import Testing
         #expect(try names(again) == ["a", "b", "c", "d", "e"])
     }
 
+    /// The IDs of the two would be equal, and changes of the one would go to the other.
+    @Test func `a store and its copy are not opened by one stack`() throws {
+        let (url, copyURL) = (Zoo.temporaryURL(), Zoo.temporaryURL())
+        defer { for url in [url, copyURL] { try? FileManager.default.removeItem(at: url) } }
+        let stack = try stack(LocalStore(fileURL: url))
+        try add(stack, ["a"])
+        try stack.backup(to: copyURL)
+        let bytes = try Data(contentsOf: copyURL)
+        for isReadOnly in [true, false] {
+            var options = EngineOptions()
+            options.isReadOnly = isReadOnly
+            let error = #expect(throws: CoreStoreError.self) {
+                try stack.addStorageAndWait(LocalStore(fileURL: copyURL, engineOptions: options))
+            }
+            #expect(error?.storeError?.code == .alreadyOpen)
+        }
+        #expect(try Data(contentsOf: copyURL) == bytes)
+        #expect(try names(stack) == ["a"])
+        let other = try self.stack(LocalStore(fileURL: copyURL))
+        #expect(try names(other) == ["a"])
+    }
+
     @Test func `every thread finds in the view what it committed, in order`() throws {
         let url = Zoo.temporaryURL()
         defer { try? FileManager.default.removeItem(at: url) }

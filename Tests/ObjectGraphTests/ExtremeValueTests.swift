@@ -52,6 +52,34 @@ import Testing
         return stack
     }
 
+    /// Three gigabytes of memory for a moment.
+    @Test(.enabled(if: ProcessInfo.processInfo.environment["TRELLIS_LONG"] != nil))
+    func `a value that is too long fails its transaction alone`() throws {
+        let stack = try stack([nil])
+        for isText in [true, false] {
+            let error = #expect(throws: CoreStoreError.self) {
+                try stack.perform(synchronous: { transaction in
+                    let thing = try transaction.fetchOne(From<Thing>().where(\.$whole == 2))
+                    if isText {
+                        thing?.text = String(repeating: "x", count: 1 << 30)
+                    } else {
+                        thing?.bytes = Data(count: 1 << 30)
+                    }
+                })
+            }
+            #expect(error?.storeError?.code == .tooLarge)
+        }
+        try stack.perform(synchronous: { transaction in
+            let thing = try transaction.fetchOne(From<Thing>().where(\.$whole == 2))
+            #expect(thing?.text.count == 2)
+            thing?.text = "short"
+        })
+        try queue.sync {
+            let count = try stack.fetchCount(From<Thing>().where(\.$text == "short"))
+            #expect(count == 1)
+        }
+    }
+
     @Test(arguments: layouts)
     func `each type of values has a least and a greatest one`(_ configurations: [String?]) throws {
         let stack = try stack(configurations)

@@ -56,6 +56,28 @@ private struct SilentLogger: CoreStoreLogger {
         }
     }
 
+    final class Thing: CoreStoreObject {
+        @Field.Stored("size") var size: Int = 0
+    }
+
+    @Test(arguments: ["a?b#c", "%2F", "a/b", "ä b", "100%", "."])
+    func `the URI of an object leads back to it whatever its entity is called`(
+        name: String
+    ) throws {
+        let queue = DispatchQueue(label: "view")
+        let stack = DataStack(
+            CoreStoreSchema(modelVersion: "V1", entities: [Entity<Thing>(name)]),
+            viewContext: .queue(queue))
+        do throws(CoreStoreError) {
+            try stack.addStorageAndWait(InMemoryStore())
+        } catch {
+            // A name that no model may have is refused at once.
+            return
+        }
+        let id = try stack.perform(synchronous: { $0.create(Into<Thing>()).objectID() })
+        #expect(stack.objectID(forURIRepresentation: id.uriRepresentation()) == id)
+    }
+
     @Test func `an object of an ended transaction does not hold up the next one`() async {
         // In a process of its own, whose logger goes on where the library asserts.
         await #expect(processExitsWith: .success) {

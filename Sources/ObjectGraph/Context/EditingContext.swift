@@ -12,6 +12,7 @@ class EditingContext: ObjectContext {
     private(set) final var writeObservers: WriteObservers?
     /// Why the transaction cannot be committed; committing it throws this.
     private(set) final var failure: StoreError?
+    private final var lastLogged: CoreStoreError?
 
     init(of stack: DataStack) { super.init(of: stack, allowsChanges: true) }
 
@@ -59,6 +60,17 @@ class EditingContext: ObjectContext {
     override final func fail(_ error: StoreError, _ message: String) {
         if !hasEnded { refuseCommit(error) }
         report(error, message)
+        noteLogged(CoreStoreError(error))
+    }
+
+    final func noteLogged(_ error: CoreStoreError) { lastLogged = error }
+
+    /// Whether the log has the error that ends the transaction already, from the call that met it.
+    final func hasLogged(_ error: CoreStoreError) -> Bool {
+        guard case .internalError(let known) = lastLogged, case .internalError(let ending) = error
+        else { return false }
+        return known === ending
+            || error.storeError != nil && error.storeError == lastLogged?.storeError
     }
 
     /// Every fetch throws the fault from then on: what it finds may rest on what was made up.

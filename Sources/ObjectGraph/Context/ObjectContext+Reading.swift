@@ -131,6 +131,8 @@ extension ObjectContext {
     /// Has an object without changes read its row again: at the next access, or at once where that
     /// might be too late. Values that cannot be read again stay.
     final func refreshStored(_ object: CoreStoreObject, _ raw: RawObject) {
+        // What a storage held that was removed cannot be read again.
+        if raw.store.isDetached { return }
         guard hasEnded else { return forgetRow(of: object) }
         do throws(StoreError) {
             guard let row = try currentRow(of: object, raw) else { return }

@@ -129,9 +129,8 @@ public enum CoreStoreError: Error, CustomNSError, Hashable, Sendable {
         case (
             .asynchronousMigrationRequired(let a, let e),
             .asynchronousMigrationRequired(let b, let f)
-        ): a == b && e.isEqual(f)
-        case (.internalError(let a), .internalError(let b)):
-            a.domain == b.domain && a.code == b.code
+        ): a == b && StoreFailure.areEqual(e, f)
+        case (.internalError(let a), .internalError(let b)): StoreFailure.areEqual(a, b)
         case (.userError(let a), .userError(let b)):
             (a as NSError).domain == (b as NSError).domain
                 && (a as NSError).code == (b as NSError).code

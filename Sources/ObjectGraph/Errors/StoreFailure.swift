@@ -30,6 +30,14 @@ enum StoreFailure {
         return NSError(domain: domain, code: plain.code, userInfo: values)
     }
 
+    /// Whether two errors say the same: what failed, not only of which kind it is.
+    static func areEqual(_ left: NSError, _ right: NSError) -> Bool {
+        guard left.domain == right.domain && left.code == right.code else { return false }
+        return left.userInfo[key] as? StoreError == right.userInfo[key] as? StoreError
+            && left.userInfo[violationsKey] as? [Violation]
+                == right.userInfo[violationsKey] as? [Violation]
+    }
+
     static func nsError(_ code: Code, _ message: String) -> NSError {
         NSError(
             domain: domain, code: code.rawValue,

@@ -267,7 +267,9 @@ struct FetchRunner {
         case let error as QueryError: failure = .failure(.query, error.message)
         default: failure = CoreStoreError(error)
         }
-        Log.error(failure, "a fetch failed.")
+        let changing = context as? EditingContext
+        if changing?.hasLogged(failure) != true { Log.error(failure, "a fetch failed.") }
+        changing?.noteLogged(failure)
         return failure
     }
 }

@@ -34,7 +34,9 @@ public final class NSManagedObjectID: Hashable, Sendable, CustomStringConvertibl
 
     /// The name as a URI, which ``DataStack/objectID(forURIRepresentation:)`` reads back.
     public func uriRepresentation() -> URL {
-        let text = "trellis://\(storeID.uuidString)/\(entityName)/p\(number.rawValue)"
+        let name = entityName.addingPercentEncoding(withAllowedCharacters: .alphanumerics)
+        let text =
+            "trellis://\(storeID.uuidString)/\(name ?? entityName)/p\(number.rawValue)"
         return URL(string: text) ?? URL(fileURLWithPath: "/\(number.rawValue)")
     }
 

@@ -128,6 +128,10 @@ extension DataStack {
             location = .memory
         }
         let model = model(for: storage.configuration)
+        if let configuration = storage.configuration, model.entities.isEmpty {
+            throw .failure(
+                .misuse, "no entity of the model belongs to the configuration “\(configuration)”")
+        }
         let store: AttachedStore
         if case .file(let path) = location, !isReadOnly(storage) {
             store = try shared(path, model, storage, task)
@@ -136,9 +140,23 @@ extension DataStack {
             store = AttachedStore(
                 storage: storage, database: database, shared: nil, model: model)
         }
+        if let other = stores.first(where: { $0.id == store.id }) {
+            try? store.close()
+            throw Self.sameIdentity(other.storage)
+        }
         attach(store)
         follow(store)
         return storage
+    }
+
+    /// The IDs of a store's objects are those of its copy too: in one stack they would name two.
+    private static func sameIdentity(_ other: any StorageInterface) -> CoreStoreError {
+        let path = (other as? any LocalStorage)?.fileURL.path
+        return CoreStoreError(
+            StoreError(
+                .alreadyOpen,
+                "the stack has this store or a copy of it already: open copies by another stack",
+                path: path))
     }
 
     /// Opens a file that will be written, or shares it with the stack that has it open.

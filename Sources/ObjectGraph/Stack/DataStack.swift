@@ -191,11 +191,13 @@ public final class DataStack: Equatable, @unchecked Sendable {
 
     /// The object ID that a URI names; nil unless its store is attached.
     public func objectID(forURIRepresentation url: URL) -> NSManagedObjectID? {
-        let parts = url.path.split(separator: "/")
+        let path = URLComponents(url: url, resolvingAgainstBaseURL: false)?.percentEncodedPath
+        let parts = (path ?? "").split(separator: "/")
         guard url.scheme == "trellis", let host = url.host, let storeID = UUID(uuidString: host),
             let store = store(storeID), parts.count == 2, parts[1].first == "p",
             let number = UInt64(parts[1].dropFirst()),
-            let entity = store.database.schema.entity(named: String(parts[0]))
+            let name = String(parts[0]).removingPercentEncoding,
+            let entity = store.database.schema.entity(named: name)
         else { return nil }
         return NSManagedObjectID(ObjectNumber(number), in: store.home(of: entity))
     }

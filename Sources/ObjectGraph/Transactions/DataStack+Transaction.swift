@@ -93,8 +93,8 @@ extension DataStack {
         _ task: (Transaction) throws -> T,
         completion: ((T) -> @Sendable () -> Void)? = nil
     ) throws(CoreStoreError) -> T {
+        let context = TransactionContext(of: self)
         do {
-            let context = TransactionContext(of: self)
             let transaction = Transaction(
                 stack: self, context: context, sourceIdentifier: sourceIdentifier)
             let (result, staged) = try stage(transaction, context, durability, task)
@@ -103,11 +103,15 @@ extension DataStack {
             if let completion, !isAttached { viewSteps.call(completion) }
             return result
         } catch let error as CoreStoreError {
-            if !error.isOfProgram { Log.error(error, "a transaction failed.") }
+            if !error.isOfProgram && !context.hasLogged(error) {
+                Log.error(error, "a transaction failed.")
+            }
             throw error
         } catch let error as StoreError {
             let failure = CoreStoreError(error)
-            Log.error(failure, "a transaction could not be committed.")
+            if !context.hasLogged(failure) {
+                Log.error(failure, "a transaction could not be committed.")
+            }
             throw failure
         } catch {
             throw .userError(error: error)

@@ -131,7 +131,8 @@ public final class UnsafeDataTransaction: BaseDataTransaction, @unchecked Sendab
             if let failure = changing.failure { throw failure }
             try changing.endGroup()
         } catch {
-            throw Self.reported(CoreStoreError(error))
+            let failure = CoreStoreError(error)
+            throw changing.hasLogged(failure) ? failure : Self.reported(failure)
         }
         tellObservers()
         do throws(CoreStoreError) {

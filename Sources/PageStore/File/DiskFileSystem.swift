@@ -144,7 +144,10 @@ final class DiskFile: StoreFile, @unchecked Sendable {
         var options: FileDescriptor.OpenOptions = .closeOnExec
         var permissions: FilePermissions = [.ownerReadWrite, .groupRead, .otherRead]
         switch mode {
-        case .readOnly: access = .readOnly
+        case .readOnly:
+            access = .readOnly
+            // Without it a pipe is opened only when another process opens its other end.
+            options.insert(.nonBlocking)
         case .readWrite: access = .readWrite
         case .create:
             access = .readWrite

@@ -29,6 +29,12 @@ struct BatchApplier {
     }
 
     mutating func apply(_ batch: borrowing RecordBatch) throws(StoreError) {
+        if let (entity, number) = batch.overfull {
+            throw StoreError(
+                .tooLarge,
+                "a value of \(entity.name) \(number) is too long: each takes less than 1 GiB, and "
+                    + "those of one object less than 2 GiB")
+        }
         for change in batch.changes {
             switch change.kind {
             case .insertion: try insert(plan(change.tag), change.number, batch.row(change))

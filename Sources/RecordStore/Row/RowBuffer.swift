@@ -4,8 +4,8 @@ import PageStore
 /// A record that its owner may change: one block of memory, in the format of the file.
 ///
 /// The owner frees it with ``deallocate()``; copies of this struct share the block. Numbers are
-/// stored in place; new text goes to the end of the block, which is put in order when half of its
-/// heap is unused.
+/// stored in place; text that is longer than the one before goes to the end of the block:
+/// see `RowBuffer+Heap.swift`.
 @safe @frozen @usableFromInline
 package struct RowBuffer {
     @usableFromInline var base: UnsafeMutableRawPointer
@@ -15,9 +15,12 @@ package struct RowBuffer {
     package init(copying bytes: ByteView, spare: Int = 0) {
         size = Int32(bytes.count)
         capacity = Int32(bytes.count + spare)
-        unsafe base = RowBuffer.block(max(Int(capacity), 16))
+        unsafe base = RowBuffer.block(Int(capacity))
         // Safety: the block holds at least `count` bytes.
         unsafe memcpy(base, bytes.base, bytes.count)
+        if isLong { firstLed = bytes.count }
+        // They have no meaning in a file.
+        if bytes.count >= RowLayout.headerSize { store(UInt16(0), RowLayout.flags) }
     }
 
     package init(copying row: RowView, spare: Int = 0) {
@@ -47,18 +50,21 @@ package struct RowBuffer {
     }
 
     package func deallocate() {
-        // Safety: the block is `malloc`'s, and by the rule above its owner frees it once.
-        if capacity > 0 || size > 0 { unsafe free(base) }
+        // Safety: the block is `malloc`'s, and by the rule above its owner frees it once. A long
+        // one begins that many bytes before its content.
+        if capacity > 0 || size > 0 { unsafe free(isLong ? base - Self.headSize : base) }
     }
 
     /// From the system itself: Swift's allocation for bytes asks it for an alignment, which takes
     /// longer and gives the same.
-    private static func block(_ byteCount: Int) -> UnsafeMutableRawPointer {
-        // Safety: the address is only compared with none; who asked uses no more than the count.
-        guard let block = unsafe malloc(byteCount) else {
+    static func block(_ byteCount: Int) -> UnsafeMutableRawPointer {
+        let head = byteCount >= longCapacity ? headSize : 0
+        // Safety: the address is only compared with none; who asked uses no more than the count,
+        // behind the head of a long block.
+        guard let block = unsafe malloc(max(byteCount, 16) + head) else {
             preconditionFailure("the system has no memory left")
         }
-        return unsafe block
+        return unsafe block + head
     }
 
     @inlinable @inline(__always)
@@ -143,38 +149,5 @@ package struct RowBuffer {
         unsafe setHeap(
             UnsafeRawBufferPointer(start: bytes.base, count: bytes.count), isBlob: isBlob,
             at: byteOffset)
-    }
-
-    private mutating func setHeap(
-        _ bytes: UnsafeRawBufferPointer, isBlob: Bool, at byteOffset: Int
-    ) {
-        precondition(bytes.count < 1 << 30, "a property holds less than a gigabyte")
-        setNull(false, at: byteOffset)
-        // In place when the old bytes leave room, at the end otherwise.
-        var start = Int(view.load(UInt32.self, byteOffset))
-        let oldCount = Int(view.load(UInt32.self, byteOffset + 4) & 0x7FFF_FFFF)
-        if start == 0 || oldCount < bytes.count {
-            reserve(bytes.count)
-            start = Int(size)
-            size += Int32(bytes.count)
-        }
-        if let source = bytes.baseAddress, bytes.count > 0 {
-            // Safety: `start + count` is at most `size`, which `reserve` made room for.
-            unsafe memmove(base + start, source, bytes.count)
-        }
-        store(UInt32(start), byteOffset)
-        store(UInt32(bytes.count) | (isBlob ? RowLayout.blobBit : 0), byteOffset + 4)
-    }
-
-    private mutating func reserve(_ additional: Int) {
-        let needed = Int(size) + additional
-        guard needed > Int(capacity) else { return }
-        let larger = max(needed + 32, Int(capacity) * 2)
-        let block = unsafe RowBuffer.block(larger)
-        // Safety: the new block holds more than `size` bytes.
-        unsafe memcpy(block, base, Int(size))
-        deallocate()
-        unsafe base = block
-        capacity = Int32(larger)
     }
 }

@@ -15,6 +15,8 @@ package enum RowLayout {
     /// In a heap slot's length: the bytes are the name of a blob.
     package static let blobBit: UInt32 = 1 << 31
     package static let blobNameSize = 16
+    /// A value of variable length is shorter.
+    package static let valueSizeMax = 1 << 30
     /// Slots that one record can have; the offset of the last fits two bytes.
     package static let slotCountMax = 4000
 

@@ -49,6 +49,21 @@ import Testing
         }
     }
 
+    @Test func `an object of a storage that was removed keeps its values when it is refreshed`()
+        throws
+    {
+        let (stack, one, _) = try stack()
+        try queue.sync { () throws in
+            let notes = try stack.fetchAll(From<Note>().orderBy(.ascending(\.$text)))
+            #expect(notes.map(\.text) == ["One", "Two"])
+            stack.unsafeRemovePersistentStoreAndWait(one)
+            for note in notes { note.refreshAsFault() }
+            #expect(notes.map(\.text) == ["One", "Two"])
+            for note in notes { note.refreshAndMerge() }
+            #expect(notes.map(\.text) == ["One", "Two"])
+        }
+    }
+
     @Test func `values of an object that was only linked to are kept`() throws {
         let (stack, one, _) = try stack()
         queue.sync {
