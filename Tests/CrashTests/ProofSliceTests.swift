@@ -18,6 +18,25 @@ import Testing
         ProofSlice.run(InterleavingProof.self, "runs", above: 5, seconds: (3, 40))
     }
 
+    private struct IdleProof: StoreProof {
+        static let requiredCounts = ["images", "recoveries"]
+        var report = ProofReport()
+
+        init(seed: UInt64, budget: ProofBudget) {}
+        mutating func run() { report.count("images") }
+    }
+
+    @Test func `a proof that has tried nothing has failed`() {
+        var proof = IdleProof(seed: 1, budget: ProofBudget(seconds: 1))
+        #expect(proof.failure == "nothing was tried: no images, no recoveries")
+        proof.run()
+        #expect(proof.failure == "nothing was tried: no recoveries")
+        proof.report.count("recoveries")
+        #expect(proof.failure == nil)
+        proof.report.fail("seed 1")
+        #expect(proof.failure == "seed 1")
+    }
+
     /// All wait for each other: what a weave is to find must not hang it.
     @Test func `threads that wait for each other are told of`() {
         let weave = Weave(ThreadPool())

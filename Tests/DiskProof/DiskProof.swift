@@ -8,6 +8,7 @@ import TestSupport
 /// power is then cut at each call, and what the system's rules allow the medium to hold is opened
 /// by the public API and compared with what the program was told. The same shim lets calls fail.
 package struct DiskProof: StoreProof {
+    package static let requiredCounts = ["images", "stores opened", "faults met"]
     package private(set) var report = ProofReport()
     private let seed: UInt64
     private let budget: ProofBudget

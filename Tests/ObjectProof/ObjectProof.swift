@@ -9,6 +9,7 @@ import TestSupport
 /// views that are held meanwhile. The store, each transaction and each view must be what the model
 /// says.
 package struct ObjectProof: StoreProof {
+    package static let requiredCounts = ["steps", "commits"]
     package private(set) var report = ProofReport()
     private let seed: UInt64
     private let budget: ProofBudget

@@ -10,6 +10,7 @@ import TestSupport
 /// that one write makes durable, lists of unsafe transactions, and threads and observers that come
 /// and go, with a watchdog.
 package struct ObserveProof: StoreProof {
+    package static let requiredCounts = ["lists compared", "random steps"]
     package private(set) var report = ProofReport()
     private let seed: UInt64
     private let budget: ProofBudget

@@ -5,6 +5,7 @@ import TestSupport
 /// store opens as one of the commits that were attempted, whole, none that was acknowledged is
 /// lost, and it goes on from there.
 package struct CrashProof: StoreProof {
+    package static let requiredCounts = ["images", "recoveries", "continued"]
     package private(set) var report = ProofReport()
     private let seed: UInt64
     private let budget: ProofBudget

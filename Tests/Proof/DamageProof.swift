@@ -4,6 +4,7 @@ import TestSupport
 /// Damages a small store in every way that it knows and opens it: what is wrong is found and
 /// named, or lies where nothing is read, and the history is never silently a shorter one.
 package struct DamageProof: StoreProof {
+    package static let requiredCounts = ["blocks", "lengths", "found"]
     package private(set) var report = ProofReport()
     private let seed: UInt64
     private let budget: ProofBudget

@@ -6,6 +6,7 @@ import TestSupport
 /// was acknowledged is there afterwards, also when the power is cut then, and after a failed write
 /// or sync nothing more is acknowledged.
 package struct FaultProof: StoreProof {
+    package static let requiredCounts = ["faults", "errors", "states checked"]
     package private(set) var report = ProofReport()
     private let seed: UInt64
     private let budget: ProofBudget

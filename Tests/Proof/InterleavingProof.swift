@@ -6,6 +6,7 @@ import TestSupport
 /// those that had returned; what was acknowledged or seen outlives a power cut; nobody waits for
 /// ever.
 package struct InterleavingProof: StoreProof {
+    package static let requiredCounts = ["runs", "meetings"]
     package private(set) var report = ProofReport()
     private let seed: UInt64
     private let budget: ProofBudget

@@ -4,6 +4,7 @@ import TestSupport
 /// Runs one script on stores of many shapes and compares each with a dictionary: all answer the
 /// same, and so does every snapshot that is held meanwhile. What fails is made shorter.
 package struct ModelProof: StoreProof {
+    package static let requiredCounts = ["steps"]
     package private(set) var report = ProofReport()
     private let seed: UInt64
     private let budget: ProofBudget

@@ -30,12 +30,24 @@ package struct ProofReport {
 
 /// Something that is tried in many ways, for as long as the budget lasts.
 package protocol StoreProof: SendableMetatype {
+    /// The counts without which nothing was proved.
+    static var requiredCounts: [String] { get }
+
     /// What was tried so far, and what failed first.
     var report: ProofReport { get }
 
     /// - Parameter seed: what repeats the same tries.
     init(seed: UInt64, budget: ProofBudget)
     mutating func run()
+}
+
+extension StoreProof {
+    /// What failed; also that a proof which found nothing has not tried what it is for.
+    package var failure: String? {
+        if let failure = report.failure { return failure }
+        let missing = Self.requiredCounts.filter { report[$0] == 0 }
+        return missing.isEmpty ? nil : "nothing was tried: no \(missing.joined(separator: ", no "))"
+    }
 }
 
 /// A rule that did not hold.
