@@ -143,7 +143,8 @@ extension FetchRunner {
         try context.flush()
         let terms = FetchTerms(clauses)
         let parts = try StoreFanOut(
-            self, O.self, from.configurations, pending: terms.includesPendingChanges
+            self, O.self, from.configurations, terms.affectedStores,
+            pending: terms.includesPendingChanges
         ).parts
         var found = parts.map {
             FoundRecords(store: $0.store, entity: $0.entity, numbers: [])
