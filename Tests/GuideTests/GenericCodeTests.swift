@@ -70,6 +70,85 @@ import Testing
         #expect(try dataStack.fetchAll(From<Plant>()).map(\.name) == ["c"])
     }
 
+    private nonisolated static func removeAny<R: ObjectRepresentation>(
+        _ representations: [R], in transaction: BaseDataTransaction
+    ) -> Int {
+        transaction.delete(representations)
+    }
+
+    @Test func `a transaction deletes by what stands for an object`() throws {
+        let dataStack = try stack()
+        let ids = try dataStack.perform(synchronous: { transaction in
+            "abcdefgh".map { name in
+                let plant = Self.make(name == "h" ? Fern.self : Plant.self, in: transaction)
+                plant.name = String(name)
+                return plant.objectID()
+            }
+        })
+        let plants: [Plant] = dataStack.fetchExisting(ids)
+        nonisolated(unsafe) let publisher = plants[0].asPublisher(in: dataStack)
+        let snapshots = plants[1...2].compactMap { $0.asSnapshot(in: dataStack) }
+        nonisolated(unsafe) let monitor = dataStack.monitorObject(plants[3])
+        let list = dataStack.publishList(
+            From<Plant>().where(\.$name == "e" || \.$name == "f").orderBy(.ascending(\.$name))
+        ).snapshot
+        nonisolated(unsafe) let first = plants[0]
+        nonisolated(unsafe) let rest = [plants[6], plants[7]]
+        let none: ObjectSnapshot<Plant>? = nil
+
+        try dataStack.perform(synchronous: { transaction in
+            transaction.delete(publisher)
+            #expect(transaction.deletedObjectIDs() == [ids[0]])
+            #expect(transaction.delete(snapshots) == 2)
+            transaction.delete(monitor)
+            #expect(transaction.delete(list) == 2)
+            transaction.delete(none, snapshots[0])
+            transaction.delete(first, nil)
+            #expect(Self.removeAny(rest, in: transaction) == 2)
+            #expect(Self.removeAny(rest, in: transaction) == 0)
+            #expect(transaction.deletedObjectIDs() == Set(ids))
+        })
+
+        #expect(try dataStack.fetchCount(From<Plant>()) == 0)
+    }
+
+    private func names<R: ObjectRepresentation>(
+        of representation: R, in dataStack: DataStack
+    ) throws -> [String?] {
+        let publisher = representation.asPublisher(in: dataStack)
+        let id = representation.objectID()
+        let snapshot = try #require(representation.asSnapshot(in: dataStack))
+        #expect(publisher.objectID() == id && snapshot.objectID() == id)
+        #expect(representation.cs_dataStack() === dataStack)
+        let inTransaction = try dataStack.perform(synchronous: { transaction in
+            (transaction.fetchExisting(id) as Plant?)?.name
+        })
+        return [
+            (representation.asReadOnly(in: dataStack) as? Plant)?.name, inTransaction,
+            snapshot.dictionaryForValues()["name"] as? String,
+        ]
+    }
+
+    @Test func `an object stands for itself in generic code`() throws {
+        let dataStack = try stack()
+        try dataStack.perform(synchronous: { transaction in
+            Self.make(Fern.self, in: transaction).name = "a"
+        })
+        let fern = try #require(try dataStack.fetchOne(From<Fern>()))
+        let expected: [String?] = ["a", "a", "a"]
+
+        #expect(try names(of: fern, in: dataStack) == expected)
+        #expect(try names(of: fern.asPublisher(in: dataStack), in: dataStack) == expected)
+        let snapshot = try #require(fern.asSnapshot())
+        #expect(try names(of: snapshot, in: dataStack) == expected)
+        // The object's own calls keep its class.
+        let own: (ObjectPublisher<Fern>, Fern?, ObjectSnapshot<Fern>?) = (
+            fern.asPublisher(in: dataStack), fern.asReadOnly(in: dataStack),
+            fern.asSnapshot(in: dataStack)
+        )
+        #expect(own.0.name == "a" && own.1 === fern && own.2?.$name == "a")
+    }
+
     @Test func `a relationship is compared with what stands for an object`() throws {
         let dataStack = try stack()
         try dataStack.perform(synchronous: { transaction in

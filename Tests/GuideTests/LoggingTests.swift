@@ -178,4 +178,53 @@ import Testing
         #expect(ole.name == "Ole")
         #expect(ole.debugDescription.contains("    .name = \"Ole\";\n"))
     }
+
+    @Test func `lists, what stands for objects, and migrations print themselves`() throws {
+        let dataStack = try Harbour.dataStack()
+        let chain = From<Sailor>().sectionBy(\.$gender).orderBy(.ascending(\.$gender))
+        let ole = try #require(try dataStack.fetchOne(From<Sailor>().where(\.$name == "Ole")))
+        let uri = ole.objectID().uriRepresentation().absoluteString
+        let sections = """
+            (
+                    .sectionIDs = [
+                        "",
+                        "F",
+                        "M"
+                    ];
+                    .numberOfItems = 3
+                )
+            """
+
+        #expect(
+            dataStack.monitorSectionedList(chain).debugDescription == """
+                (ListMonitor<Sailor>) (
+                    .isPendingRefetch = false;
+                    .numberOfSections = 3;
+                    .numberOfObjects = 3
+                )
+                """)
+        let publisher = dataStack.publishList(chain)
+        #expect(
+            publisher.debugDescription
+                == "(ListPublisher<Sailor>) (\n    .snapshot = \(sections)\n)")
+        #expect(publisher.snapshot.debugDescription.hasPrefix("(ListSnapshot<Sailor>) (\n"))
+        let objectID = "(\n    .objectID = \(uri)\n)"
+        #expect(
+            dataStack.monitorObject(ole).debugDescription == "(ObjectMonitor<Sailor>) \(objectID)")
+        #expect(
+            ole.asPublisher(in: dataStack).debugDescription
+                == "(ObjectPublisher<Sailor>) \(objectID)")
+        let snapshot = try #require(ole.asSnapshot())
+        #expect(
+            snapshot.debugDescription.hasPrefix(
+                "(ObjectSnapshot<Sailor>) (\n    .objectID = \(uri);\n    .age = 60;\n"))
+        #expect(ole.partialObject().debugDescription.hasPrefix("(PartialObject<Sailor>) (\n"))
+        #expect(chain.sectionBy.debugDescription == "(SectionBy<Sailor>) \"gender\"")
+        #expect(
+            MigrationType.lightweight(sourceVersion: "A", destinationVersion: "B")
+                .debugDescription == "(MigrationType) .lightweight (\"A\" → \"B\")")
+        #expect(
+            LocalStorageOptions.allowDataLoss.debugDescription
+                == "(LocalStorageOptions) [\n    allowDataLoss\n]")
+    }
 }

@@ -241,4 +241,46 @@ import Testing
         #expect(try dataStack.fetchOne(From<V3.Dog>().where(\.$legs == 4))?.nickname == "Rex")
         dataStack.unsafeRemoveAllPersistentStoresAndWait()
     }
+
+    @Test @MainActor func `a storage whose file takes a mapping is added by await`() async throws {
+        let url = Harbour.temporaryURL()
+        defer { Harbour.remove(url) }
+        try Self.fill(url)
+        let mapping = CustomSchemaMappingProvider(
+            from: "V2", to: "V3",
+            entityMappings: [
+                .transformEntity(
+                    sourceEntity: "Person", destinationEntity: "Person",
+                    transformer: { sourceObject, createDestinationObject in
+                        createDestinationObject()["fullName"] = sourceObject["fullName"]
+                    })
+            ])
+        let dataStack = Self.lastStack()
+        let storage = LocalStore(fileURL: url, migrationMappingProviders: [mapping])
+
+        let added: LocalStore = try await dataStack.async.addStorage(storage)
+        #expect(added === storage)
+        #expect(try dataStack.fetchOne(From<V3.Person>())?.fullName == "Ada")
+        let again: LocalStore = try await dataStack.async.addStorage(storage)
+        #expect(again === storage)
+        let other = LocalStore(fileURL: url)
+        let known: LocalStore = try await dataStack.async.addStorage(other)
+        #expect(known === storage)
+        dataStack.unsafeRemoveAllPersistentStoresAndWait()
+    }
+
+    @Test @MainActor func `a storage that cannot be added by await throws a typed error`() async {
+        let url = Harbour.temporaryURL()
+        defer { Harbour.remove(url) }
+        let dataStack = DataStack(Self.first())
+        var options = EngineOptions()
+        options.isReadOnly = true
+        do throws(CoreStoreError) {
+            let _: LocalStore = try await dataStack.async.addStorage(
+                LocalStore(fileURL: url, engineOptions: options))
+            Issue.record("a file that is not there was opened")
+        } catch {
+            #expect(error.storeError?.code == .notFound)
+        }
+    }
 }

@@ -16,6 +16,24 @@ import Testing
         jane = try #require(try dataStack.fetchOne(From<Sailor>().where(\.$number == 2)))
     }
 
+    private class Buoy: CoreStoreObject {
+        @Field.Stored("depth") var depth: Int = 0
+
+        var typed: ObjectID<Buoy> { typedID }
+        var untyped: Buoy.ObjectID { objectID() }
+    }
+
+    @Test func `a class of objects names both kinds of its ID`() throws {
+        let dataStack = DataStack(
+            CoreStoreSchema(modelVersion: "V1", entities: [Entity<Buoy>("Buoy")]))
+        try dataStack.addStorageAndWait(InMemoryStore())
+        let (id, untyped) = try dataStack.perform(synchronous: { transaction in
+            let buoy = transaction.create(Into<Buoy>())
+            return (buoy.typed, buoy.untyped)
+        })
+        #expect(dataStack.fetchExisting(id)?.untyped == untyped && id.rawID == untyped)
+    }
+
     @Test func `an object of the stack is edited in a transaction`() async {
         nonisolated(unsafe) let jane = self.jane
         await withCheckedContinuation { done in

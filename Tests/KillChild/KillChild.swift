@@ -12,7 +12,7 @@ import ObjectGraph
 /// rights in. `load` makes objects in one transaction: how many, and with how many MiB of cache,
 /// say two more arguments. `intake` imports a file of so many MiB likewise. `fill` makes so many
 /// objects of an earlier model, `migrate` brings them to a later one, and `tell` says which of the
-/// two is there.
+/// two is there. `completions` runs transactions with or without a main loop.
 @main
 struct KillChild {
     final class Entry: CoreStoreObject {
@@ -71,6 +71,7 @@ struct KillChild {
         }
         guard arguments.count == 3 else { exit(2) }
         if arguments[1] == "denied" { return DeniedUse(folder: arguments[2]).run() }
+        if arguments[1] == "completions" { return try MainQueueUse(kind: arguments[2]).run() }
         let reading = ReadingUse(path: arguments[2])
         switch arguments[1] {
         case "watch": return try reading.watch()

@@ -36,6 +36,7 @@ import Testing
             "walks", inverse: { $0.keeper }, deleteRule: .cascade)
         let picture = TransformableContainer<Keeper>.Optional<NSArray>("picture")
         let note = TransformableContainer<Keeper>.Required<NSString>("note", initial: "none")
+        let title = TransformableContainer<Keeper>.Optional<NSString>("title")
     }
 
     class Walk: CoreStoreObject {
@@ -109,6 +110,158 @@ import Testing
             #expect(String(keyPath: \Hound.age) == "age")
             #expect(try stack.queryValue(From<Hound>(), Select<Hound, Int>(.maximum(\.age))) == 9)
             #expect(try stack.queryValue(From<Hound>(), Select<Hound, Int>(.sum(\.age))) == 17)
+        }
+    }
+
+    @Test func `operators take a value or a property on either side`() throws {
+        let stack = try stack()
+        try stack.perform(synchronous: { transaction in
+            let keeper = try #require(try transaction.fetchOne(From<Keeper>()))
+            let hound = try #require(try transaction.fetchOne(From<Hound>().where(\.age == 9)))
+            let other = try #require(try transaction.fetchOne(From<Hound>().where(\.age == 3)))
+            #expect(9 .== hound.age)
+            #expect(!(3 .== hound.age))
+            #expect("red" .== hound.color)
+            #expect(!(nil .== hound.color))
+            #expect(nil .== other.color)
+            #expect(keeper .== hound.master)
+            #expect(!(keeper .== other.master))
+            #expect(nil .== other.master)
+            let (walks, pets) = (keeper.walks.value, keeper.pets.value)
+            #expect(walks .== keeper.walks)
+            #expect(!(walks.reversed() .== keeper.walks))
+            #expect(keeper.walks .== keeper.walks)
+            #expect(pets .== keeper.pets)
+            #expect(!(Set<Being>() .== keeper.pets))
+            #expect(keeper.pets .== keeper.pets)
+
+            let next = transaction.create(Into<Keeper>())
+            next.note .= "other"
+            keeper.note .= next.note
+            #expect(keeper.note .== "other")
+            next.picture .= keeper.picture
+            #expect(next.picture .== ["a", 1])
+            next.title .= keeper.note
+            #expect(next.title .== "other")
+        })
+    }
+
+    class Register: CoreStoreObject {
+        let name = ValueContainer<Register>.Required<String>(
+            "name", initial: "none", customGetter: Register.readName)
+        let label = ValueContainer<Register>.Optional<String>(
+            "label", customSetter: Register.writeLabel)
+        let stamp = TransformableContainer<Register>.Required<NSString>(
+            "stamp", initial: "S", customGetter: Register.readStamp,
+            customSetter: Register.writeStamp)
+        let seal = TransformableContainer<Register>.Optional<NSString>(
+            "seal", customSetter: Register.writeSeal)
+        let draft = TransformableContainer<Register>.Optional<NSString>(
+            "draft", isTransient: true)
+        let mark = TransformableContainer<Register>.Required<NSString>(
+            "mark", initial: "M", isTransient: true)
+
+        private static func readName(_ partial: PartialObject<Register>) -> String {
+            // Older programs take it as a value that is never nil.
+            partial.primitiveValue(for: { $0.name }).isEmpty
+                ? "empty" : partial.primitiveValue(for: { $0.name })
+        }
+
+        private static func writeLabel(_ partial: PartialObject<Register>, _ value: String?) {
+            partial.setPrimitiveValue(value?.uppercased(), for: { $0.label })
+        }
+
+        private static func readStamp(_ partial: PartialObject<Register>) -> NSString {
+            let stamp: NSString? = partial.primitiveValue(for: { $0.stamp })
+            return NSString(string: "<\(stamp ?? "-")>")
+        }
+
+        private static func writeStamp(_ partial: PartialObject<Register>, _ value: NSString) {
+            partial.setPrimitiveValue(NSString(string: "\(value)!"), for: { $0.stamp })
+        }
+
+        private static func writeSeal(_ partial: PartialObject<Register>, _ value: NSString?) {
+            let sealed = value.map { NSString(string: "\($0)?") }
+            partial.setPrimitiveValue(sealed, for: { $0.seal })
+        }
+    }
+
+    private func registers() throws -> DataStack {
+        let stack = DataStack(
+            CoreStoreSchema(modelVersion: "V1", entities: [Entity<Register>("Register")]),
+            viewContext: .queue(queue))
+        try stack.addStorageAndWait(InMemoryStore())
+        return stack
+    }
+
+    @Test func `accessors read and set every kind of property`() throws {
+        try registers().perform(synchronous: { transaction in
+            let register = transaction.create(Into<Register>())
+            let partial = register.partialObject()
+            #expect(partial.value(for: { $0.name }) == "none")
+            partial.setValue("", for: { $0.name })
+            #expect(register.name.value == "empty")
+            partial.setValue("a", for: { $0.label })
+            #expect(register.label.value == "A")
+            partial.setPrimitiveValue("b", for: { $0.label })
+            #expect(partial.value(for: { $0.label }) == "b")
+            #expect(partial.primitiveValue(for: { $0.label }) == "b")
+
+            #expect(partial.value(for: { $0.stamp }) == "<S>")
+            partial.setValue("T", for: { $0.stamp })
+            #expect(register.stamp.value == "<T!>")
+            let stamp: NSString = partial.primitiveValue(for: { $0.stamp })
+            #expect(stamp == "T!")
+            partial.setValue("x", for: { $0.seal })
+            #expect(partial.value(for: { $0.seal }) == "x?")
+            partial.setPrimitiveValue("y", for: { $0.seal })
+            #expect(partial.primitiveValue(for: { $0.seal }) == "y")
+            partial.setValue(nil, for: { $0.seal })
+            #expect(register.seal.value == nil)
+        })
+    }
+
+    @Test func `a transient object is kept by its object and by no store`() throws {
+        let stack = try registers()
+        try stack.perform(synchronous: { transaction in
+            let register = transaction.create(Into<Register>())
+            #expect(register.draft.value == nil && register.mark.value == "M")
+            register.draft .= "d"
+            register.mark .= "n"
+            #expect(register.draft .== "d")
+            #expect(register.mark .== "n")
+        })
+        try queue.sync { () throws in
+            let register = try #require(try stack.fetchOne(From<Register>()))
+            #expect(register.draft.value == nil && register.mark.value == "M")
+            let row = try stack.queryAttributes(
+                From<Register>(), Select<Register, NSDictionary>("name", "draft"))
+            #expect(row.first?.keys.sorted() == ["name"])
+        }
+    }
+
+    @Test func `paths lead across them, and chains name them`() throws {
+        let stack = try stack()
+        try queue.sync { () throws in
+            func count(_ clause: Where<Hound>) throws -> Int {
+                try stack.fetchCount(From<Hound>().where(clause))
+            }
+            #expect(try count((\.master ~ \.name) == "Ada") == 2)
+            #expect(
+                try stack.fetchCount(From<Keeper>().where((\.pets ~ \.color).any() == "red")) == 1)
+            #expect(try stack.fetchCount(From<Walk>().where((\.keeper ~ \.name) != "Ada")) == 0)
+            #expect(
+                try stack.fetchCount(
+                    From<Keeper>().where((\.walks ~ \.keeper ~ \.name).any() == "Ada")) == 1)
+            #expect(String(keyPath: \Walk.keeper ~ \.pets ~ \.color) == "keeper.pets.color")
+            let ages = try stack.queryAttributes(
+                From<Hound>().select(.attribute(\.title), .count(\.age, as: "count"))
+                    .groupBy(\.title))
+            #expect(ages.map { $0["count"] as? Int } == [3])
+            let first = From<Hound>().orderBy(.ascending(\.age))
+            #expect(try stack.fetchOne(first)?.age.value == 3)
+            #expect(try stack.queryValue(From<Hound>().select(\.age).where(\.age > 5)) == 9)
+            #expect(try stack.queryValue(From<Hound>().select(\.color).where(\.age > 5)) == "red")
         }
     }
 

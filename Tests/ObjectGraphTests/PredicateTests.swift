@@ -167,6 +167,34 @@ import Testing
         }
     }
 
+    private final class OwnPredicate: NSPredicate {
+        init() { super.init(value: true) }
+        required init?(coder: NSCoder) { nil }
+        override func evaluate(with object: Any?) -> Bool { false }
+    }
+
+    @Test func `a constant predicate finds everything or nothing`() throws {
+        let fixture = try Fixture()
+        let (all, none) = (NSPredicate(value: true), NSPredicate(value: false))
+        func find(_ predicate: NSPredicate) throws -> [String] {
+            try fixture.find(Where<Person>(predicate))
+        }
+        #expect(try find(all) == ["Ada", "Bob", "Émile"])
+        #expect(try find(none) == [])
+        let ada = NSPredicate(format: "name == %@", "Ada")
+        #expect(
+            try find(NSCompoundPredicate(andPredicateWithSubpredicates: [all, ada])) == ["Ada"])
+        #expect(try find(NSCompoundPredicate(andPredicateWithSubpredicates: [none, ada])) == [])
+        #expect(
+            try find(NSCompoundPredicate(orPredicateWithSubpredicates: [none, ada])) == ["Ada"])
+        #expect(
+            try find(NSCompoundPredicate(notPredicateWithSubpredicate: none))
+                == ["Ada", "Bob", "Émile"])
+        // What runs code of the program's own is no condition of a store.
+        #expect(throws: CoreStoreError.self) { try find(NSPredicate { _, _ in true }) }
+        #expect(throws: CoreStoreError.self) { try find(OwnPredicate()) }
+    }
+
     @Test func `a predicate is a template for values that come later`() throws {
         let fixture = try Fixture()
         let template = NSPredicate(format: "level >= $LOW AND name IN $NAMES")

@@ -71,6 +71,19 @@ import Testing
         #expect(batches == ["1 100", "2 100"])
     }
 
+    @Test(arguments: [
+        ("none", ["completed 0", "warned 1"]), ("late", ["completed 2", "warned 0"]),
+        ("queue", ["completed 4", "warned 0"]),
+    ])
+    func `a main queue that nothing serves is logged once`(
+        _ kind: String, _ expected: [String]
+    ) throws {
+        let child = try Child("completions", kind)
+        let lines = try child.end().split(separator: "\n").map(String.init)
+        #expect(child.process.terminationStatus == 0)
+        #expect(lines == expected)
+    }
+
     @Test func `ten thousand transactions on the main thread run beside others`() throws {
         let child = try Child("busy", "memory")
         let lines = try child.end().split(separator: "\n").map(String.init)

@@ -1,5 +1,6 @@
-import ObjectGraph
 import Testing
+
+@testable import ObjectGraph
 
 /// Values and aggregates as queries return them, of one store and of several.
 @Suite struct ValueQueryTests {
@@ -39,6 +40,84 @@ import Testing
             }
         })
         return stack
+    }
+
+    // MARK: Requests
+
+    @Test func `a request is limited to some storages`() throws {
+        let stack = try filled(["A", "B"])
+        let stores = stack.stores.map(\.storage)
+        func limited(_ stores: [any StorageInterface]?) -> Tweak {
+            Tweak { $0.affectedStores = stores }
+        }
+        try queue.sync { () throws in
+            for (affected, expected) in [
+                ([stores[0]], [1, 3]), ([stores[1]], [2, 4]), (stores, [1, 2, 3, 4]),
+            ] {
+                let tweak = limited(affected)
+                let order = OrderBy<Sample>(.ascending("n"))
+                #expect(try stack.fetchAll(From<Sample>(), tweak, order).map(\.n) == expected)
+                #expect(try stack.fetchCount(From<Sample>(), tweak) == expected.count)
+                #expect(try stack.fetchObjectIDs(From<Sample>(), tweak).count == expected.count)
+                let sum = try stack.queryValue(
+                    From<Sample>(), Select<Sample, Int>(.sum("n")), tweak)
+                #expect(sum == expected.reduce(0, +))
+                let list = stack.publishList(From<Sample>(), tweak, order).snapshot
+                #expect(list.compactMap { $0.object?.n } == expected)
+            }
+            #expect(try stack.fetchCount(From<Sample>("A"), limited([stores[0]])) == 2)
+            #expect(throws: CoreStoreError.persistentStoreNotFound(entity: Sample.self)) {
+                try stack.fetchAll(From<Sample>("A"), limited([stores[1]]))
+            }
+            #expect(throws: CoreStoreError.self) {
+                try stack.fetchAll(From<Sample>(), limited([InMemoryStore()]))
+            }
+            #expect(try stack.fetchCount(From<Sample>(), limited(nil)) == 4)
+        }
+        try stack.perform(synchronous: { transaction in
+            let count = try transaction.deleteAll(From<Sample>(), limited([stores[1]]))
+            #expect(count == 2)
+        })
+        try queue.sync { () throws in
+            #expect(try stack.fetchCount(From<Sample>("A")) == 2)
+            #expect(try stack.fetchCount(From<Sample>("B")) == 0)
+        }
+    }
+
+    @Test func `a request is limited to the only storage, or to none`() throws {
+        let stack = try filled([nil])
+        let storage = stack.stores[0].storage
+        try queue.sync { () throws in
+            let own = Tweak { $0.affectedStores = [storage] }
+            #expect(try stack.fetchAll(From<Sample>(), own).count == 4)
+            #expect(throws: CoreStoreError.self) {
+                try stack.fetchOne(From<Sample>(), Tweak { $0.affectedStores = [] })
+            }
+        }
+    }
+
+    @Test func `a request groups rows by the names of properties`() throws {
+        let stack = try filled([nil])
+        try queue.sync { () throws in
+            let columns = Select<Sample, NSDictionary>("s", .sum("n", as: "sum"))
+            var kept: [Any]?
+            let rows = try stack.queryAttributes(
+                From<Sample>(), columns,
+                Tweak { request in
+                    request.propertiesToGroupBy = ["s"]
+                    kept = request.propertiesToGroupBy
+                }, OrderBy<Sample>(.ascending("s")))
+            #expect(rows.map { $0["sum"] as? Decimal } == [3, 7])
+            #expect(kept as? [String] == ["s"])
+            #expect(throws: CoreStoreError.self) {
+                try stack.queryAttributes(
+                    From<Sample>(), columns, Tweak { $0.propertiesToGroupBy = [3] })
+            }
+            let ungrouped = try stack.queryAttributes(
+                From<Sample>(), Select<Sample, NSDictionary>(.sum("n", as: "sum")),
+                GroupBy<Sample>("s"), Tweak { $0.propertiesToGroupBy = nil })
+            #expect(ungrouped.map { $0["sum"] as? Decimal } == [10])
+        }
     }
 
     // MARK: Order

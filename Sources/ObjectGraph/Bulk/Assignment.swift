@@ -2,7 +2,7 @@ import RecordStore
 
 /// One property of a bulk update and its new value: see
 /// ``BaseDataTransaction``.
-public struct Assignment<O: CoreStoreObject> {
+public struct Assignment<O: DynamicObject> {
     let keyPath: KeyPathString
     let operation: AssignedValue
 
@@ -10,7 +10,9 @@ public struct Assignment<O: CoreStoreObject> {
         self.keyPath = keyPath
         self.operation = operation
     }
+}
 
+extension Assignment where O: CoreStoreObject {
     /// Assigns the same value to every object.
     public static func value<B: CoreStoreObject, V: FieldStorableType>(
         _ keyPath: KeyPath<O, FieldContainer<B>.Stored<V>>, _ value: V

@@ -13,14 +13,14 @@ extension BaseDataTransaction {
     /// Cascades, unique constraints, the commit's change set and observers see the same as when
     /// each object is deleted by itself. The cost is that of the changed records.
     @discardableResult
-    public func deleteAll<O: CoreStoreObject>(
+    public func deleteAll<O: DynamicObject>(
         _ from: From<O>, _ deleteClauses: any DeleteClause...
     ) throws(CoreStoreError) -> Int {
         try deleteAll(from, deleteClauses)
     }
 
     @discardableResult
-    public func deleteAll<O: CoreStoreObject>(
+    public func deleteAll<O: DynamicObject>(
         _ from: From<O>, _ deleteClauses: [any DeleteClause]
     ) throws(CoreStoreError) -> Int {
         try deleteAll(from, fetching: deleteClauses.map { $0 as any FetchClause })
@@ -29,11 +29,11 @@ extension BaseDataTransaction {
     @discardableResult
     public func deleteAll<B: FetchChainableBuilderType>(
         _ clauseChain: B
-    ) throws(CoreStoreError) -> Int where B.ObjectType: CoreStoreObject {
+    ) throws(CoreStoreError) -> Int {
         try deleteAll(clauseChain.from, fetching: clauseChain.fetchClauses)
     }
 
-    private func deleteAll<O: CoreStoreObject>(
+    private func deleteAll<O: DynamicObject>(
         _ from: From<O>, fetching clauses: [any FetchClause]
     ) throws(CoreStoreError) -> Int {
         checkOpen()
@@ -67,8 +67,16 @@ extension BaseDataTransaction {
     /// ``CoreStoreError/violations`` among the next 4096 objects. Some objects may have been
     /// assigned then: let the error end the transaction.
     @discardableResult
-    public func update<O: CoreStoreObject>(
+    public func update<O: DynamicObject>(
         _ from: From<O>, _ clauses: any DeleteClause..., set assignments: Assignment<O>...
+    ) throws(CoreStoreError) -> Int {
+        try update(from, clauses, set: assignments)
+    }
+
+    /// The same of lists of clauses and assignments.
+    @discardableResult
+    public func update<O: DynamicObject>(
+        _ from: From<O>, _ clauses: [any DeleteClause], set assignments: [Assignment<O>]
     ) throws(CoreStoreError) -> Int {
         try update(from, clauses.map { $0 as any FetchClause }, assignments)
     }
@@ -77,11 +85,19 @@ extension BaseDataTransaction {
     @discardableResult
     public func update<B: FetchChainableBuilderType>(
         _ clauseChain: B, set assignments: Assignment<B.ObjectType>...
-    ) throws(CoreStoreError) -> Int where B.ObjectType: CoreStoreObject {
+    ) throws(CoreStoreError) -> Int {
+        try update(clauseChain, set: assignments)
+    }
+
+    /// The same of a chain and a list of assignments.
+    @discardableResult
+    public func update<B: FetchChainableBuilderType>(
+        _ clauseChain: B, set assignments: [Assignment<B.ObjectType>]
+    ) throws(CoreStoreError) -> Int {
         try update(clauseChain.from, clauseChain.fetchClauses, assignments)
     }
 
-    private func update<O: CoreStoreObject>(
+    private func update<O: DynamicObject>(
         _ from: From<O>, _ clauses: [any FetchClause], _ assignments: [Assignment<O>]
     ) throws(CoreStoreError) -> Int {
         checkOpen()
@@ -121,13 +137,14 @@ struct FoundRecords {
 
 extension FetchRunner {
     /// The numbers that a fetch finds in each store. Nothing is pending afterwards.
-    func numbers<O: CoreStoreObject>(
+    func numbers<O: DynamicObject>(
         _ from: From<O>, _ clauses: [any FetchClause]
     ) throws -> [FoundRecords] {
         try context.flush()
         let terms = FetchTerms(clauses)
         let parts = try StoreFanOut(
-            self, O.self, from.configurations, pending: terms.includesPendingChanges
+            self, O.self, from.configurations, terms.affectedStores,
+            pending: terms.includesPendingChanges
         ).parts
         var found = parts.map {
             FoundRecords(store: $0.store, entity: $0.entity, numbers: [])

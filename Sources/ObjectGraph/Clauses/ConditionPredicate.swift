@@ -32,8 +32,10 @@ extension Condition {
     private static func stated(by predicate: NSPredicate, depth: Int) -> Condition {
         if let own = predicate as? ConditionPredicate { return own.condition }
         guard let compound = predicate as? NSCompoundPredicate else {
-            return .unreadable(
-                QueryError("the predicate \(predicate) was not made for a store: use a format"))
+            return constant(predicate)
+                ?? .unreadable(
+                    QueryError(
+                        "the predicate \(predicate) was not made for a store: use a format"))
         }
         guard depth < depthMax else { return .tooDeep }
         var parts: [Condition] = []
@@ -47,5 +49,17 @@ extension Condition {
         case .or: return .or(ConditionList(parts)).bounded
         case .not: return parts.first.map { .negation(of: $0) } ?? .constant(false)
         }
+    }
+
+    /// The condition of `NSPredicate(value:)`. A subclass of the program's own also inherits a
+    /// constant value, and means something else.
+    private static func constant(_ predicate: NSPredicate) -> Condition? {
+        for value in [true, false] {
+            let constant = NSPredicate(value: value)
+            if type(of: predicate) == type(of: constant), predicate.isEqual(constant) {
+                return .constant(value)
+            }
+        }
+        return nil
     }
 }

@@ -55,11 +55,11 @@ final class UnsafeContext: RecordingContext {
     override var editedAccesses: [EditedAccess] { changedAccesses }
 
     init(
-        of stack: DataStack, parent: UnsafeContext?, supportsUndo: Bool, _ place: PinPlace
+        of stack: DataStack, parent: UnsafeContext?, supportsUndo: Bool, _ place: PinPlace?
     ) {
         self.parent = parent
         pins = stack.pins
-        pinID = parent == nil ? stack.pins.add(.unsafeTransaction, place, commitNumbers: []) : nil
+        pinID = place.map { stack.pins.add(.unsafeTransaction, $0, commitNumbers: []) }
         super.init(of: stack)
         // A storage that cannot be read says so when it is used.
         for store in stack.stores { _ = try? access(to: store) }

@@ -59,11 +59,12 @@ struct FetchRunner {
         _ type: any DynamicObject.Type, _ configurations: [ModelConfiguration]?,
         _ terms: FetchTerms, _ body: StoreFanOut.Body
     ) throws {
-        guard let type = type as? CoreStoreObject.Type,
+        guard terms.affectedStores == nil, let type = type as? CoreStoreObject.Type,
             let (store, entity) = stack.soleStore(for: type, in: configurations)
         else {
             return try StoreFanOut(
-                self, type, configurations, pending: terms.includesPendingChanges
+                self, type, configurations, terms.affectedStores,
+                pending: terms.includesPendingChanges
             )
             .forEach(terms, body)
         }
@@ -82,7 +83,8 @@ struct FetchRunner {
         try run {
             let terms = FetchTerms(clauses)
             let fanOut = try StoreFanOut(
-                self, O.self, from.configurations, pending: terms.includesPendingChanges)
+                self, O.self, from.configurations, terms.affectedStores,
+                pending: terms.includesPendingChanges)
             var total = 0
             for part in fanOut.parts {
                 total += try part.query(terms.unlimited, for: .count).count()
@@ -113,7 +115,8 @@ struct FetchRunner {
         try run {
             let terms = FetchTerms(clauses)
             let parts = try StoreFanOut(
-                self, O.self, from.configurations, pending: terms.includesPendingChanges
+                self, O.self, from.configurations, terms.affectedStores,
+                pending: terms.includesPendingChanges
             ).parts
             guard parts.count > 1 else {
                 return try parts.map { try $0.query(terms.request).explanation }.joined()
@@ -197,7 +200,9 @@ struct FetchRunner {
     ) throws -> (columns: [Column], rows: [[Any?]]) {
         // One by one: as a whole the list would be cast while the program runs.
         let terms = FetchTerms(clauses.map { $0 })
-        let parts = try StoreFanOut(self, O.self, from.configurations, pending: false).parts
+        let parts = try StoreFanOut(
+            self, O.self, from.configurations, terms.affectedStores, pending: false
+        ).parts
         let request = ValueRequest(
             terms.request, terms: columns.map(\.term),
             groupPaths: terms.groupKeyPaths.map { $0.split(separator: ".").map(String.init) },

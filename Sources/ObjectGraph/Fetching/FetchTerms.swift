@@ -7,6 +7,8 @@ struct FetchTerms {
     var includesPendingChanges = true
     var returnsDistinctResults = false
     var groupKeyPaths: [KeyPathString] = []
+    /// The storages that the request is limited to; nil for all.
+    var affectedStores: [any StorageInterface]?
     /// What an observed list follows besides its own objects.
     var watchedPaths: [[String]] = []
 

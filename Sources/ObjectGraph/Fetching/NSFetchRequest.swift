@@ -48,6 +48,18 @@ public final class NSFetchRequest<ResultType> {
         get { terms.returnsDistinctResults }
         set { terms.returnsDistinctResults = newValue }
     }
+    /// The storages to fetch from, of those that have the class; nil for all. Without any of them
+    /// the fetch throws, and an observed list is empty.
+    public var affectedStores: [any StorageInterface]? {
+        get { terms.affectedStores }
+        set { terms.affectedStores = newValue }
+    }
+    /// The names of the properties by which a query's rows are grouped, as of a ``GroupBy`` clause;
+    /// nil for none.
+    public var propertiesToGroupBy: [Any]? {
+        get { terms.groupKeyPaths.isEmpty ? nil : terms.groupKeyPaths }
+        set { terms.groupKeyPaths = (newValue ?? []).map { $0 as? String ?? "\($0)" } }
+    }
     /// Accepted for its name.
     public var relationshipKeyPathsForPrefetching: [String]?
 

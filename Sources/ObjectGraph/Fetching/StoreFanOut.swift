@@ -43,12 +43,13 @@ struct StoreFanOut {
 
     init(
         _ runner: FetchRunner, _ object: any DynamicObject.Type,
-        _ configurations: [ModelConfiguration]?, pending: Bool
+        _ configurations: [ModelConfiguration]?, _ affected: [any StorageInterface]?,
+        pending: Bool
     ) throws {
         guard let type = object as? CoreStoreObject.Type else {
             throw CoreStoreError.persistentStoreNotFound(entity: object)
         }
-        let stores = runner.stack.stores(for: type, in: configurations)
+        let stores = runner.stack.stores(for: type, in: configurations, of: affected)
         parts = try stores.compactMap { store in
             guard runner.context.sees(store) else { return nil }
             return try store.entities[ObjectIdentifier(type)].map { entity in

@@ -46,6 +46,9 @@ extension FieldContainer.Relationship where V: FieldRelationshipToOneType {
 
 extension FieldContainer.Relationship where V: FieldRelationshipToManyOrderedType {
     /// A to-many relationship that keeps the program's order; an object is in it once.
+    ///
+    /// - Parameter minCount: how many objects a commit asks for at least where there are any: an
+    ///   empty list is always allowed.
     @inlinable
     public init(
         _ keyPath: @autoclosure () -> KeyPathString,
@@ -68,6 +71,9 @@ extension FieldContainer.Relationship where V: FieldRelationshipToManyOrderedTyp
 
     /// A to-many relationship that keeps the program's order, and whose other side is the inverse,
     /// which declares none itself; an object is in it once.
+    ///
+    /// - Parameter minCount: how many objects a commit asks for at least where there are any: an
+    ///   empty list is always allowed.
     @inlinable
     public init<B: CoreStoreObject, I: FieldRelationshipType>(
         _ keyPath: @autoclosure () -> KeyPathString,
@@ -95,6 +101,9 @@ extension FieldContainer.Relationship where V: FieldRelationshipToManyOrderedTyp
 
 extension FieldContainer.Relationship where V: FieldRelationshipToManyUnorderedType {
     /// A to-many relationship without order.
+    ///
+    /// - Parameter minCount: how many objects a commit asks for at least where there are any: an
+    ///   empty list is always allowed.
     @inlinable
     public init(
         _ keyPath: @autoclosure () -> KeyPathString,
@@ -117,6 +126,9 @@ extension FieldContainer.Relationship where V: FieldRelationshipToManyUnorderedT
 
     /// A to-many relationship without order whose other side is the inverse, which declares none
     /// itself.
+    ///
+    /// - Parameter minCount: how many objects a commit asks for at least where there are any: an
+    ///   empty list is always allowed.
     @inlinable
     public init<B: CoreStoreObject, I: FieldRelationshipType>(
         _ keyPath: @autoclosure () -> KeyPathString,

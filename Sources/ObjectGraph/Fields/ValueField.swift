@@ -91,6 +91,11 @@ final class ValueField<V>: FieldDeclaration, @unchecked Sendable {
         return storage.primitive(self, of: object)
     }
 
+    /// The value that a property without a getter would have.
+    func valueWithoutGetter(of object: CoreStoreObject) -> V {
+        primitive(of: object) ?? storage.load(self, of: object)
+    }
+
     func setPrimitive(_ value: V?, of object: CoreStoreObject) {
         guard object.raw != nil else {
             Log.assert(

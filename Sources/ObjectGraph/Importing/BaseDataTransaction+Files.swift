@@ -13,7 +13,7 @@ extension BaseDataTransaction {
     ///
     /// - Parameter progress: counts the bytes of the file.
     @discardableResult
-    public func importObjects<O: CoreStoreObject & ImportableObject>(
+    public func importObjects<O: ImportableObject>(
         _ into: Into<O>, file: URL, format: SourceFormat, progress: Progress? = nil
     ) throws(CoreStoreError) -> Int where O.ImportSource == [String: Any] {
         try forEachPart(of: file, format, progress) { sources throws(CoreStoreError) in
@@ -24,7 +24,7 @@ extension BaseDataTransaction {
     /// Changes the objects that the sources of a file name, and makes those that there are not.
     /// Returns how many were changed or made; of several sources with one identity the last wins.
     @discardableResult
-    public func importUniqueObjects<O: CoreStoreObject & ImportableUniqueObject>(
+    public func importUniqueObjects<O: ImportableUniqueObject>(
         _ into: Into<O>, file: URL, format: SourceFormat, progress: Progress? = nil
     ) throws(CoreStoreError) -> Int where O.ImportSource == [String: Any] {
         try forEachPart(of: file, format, progress) { sources throws(CoreStoreError) in

@@ -1,7 +1,7 @@
 // The results are objects of the view, and for use where it lives.
 
 extension DataStack.AsyncNamespace {
-    private func viewObjects<O: CoreStoreObject>(_ ids: [NSManagedObjectID]) async -> Carried<[O]> {
+    private func viewObjects<O: DynamicObject>(_ ids: [NSManagedObjectID]) async -> Carried<[O]> {
         await withCheckedContinuation { continuation in
             base.viewExecutor.run {
                 base.deliver()
@@ -10,7 +10,7 @@ extension DataStack.AsyncNamespace {
         }
     }
 
-    private func viewObject<O: CoreStoreObject>(_ id: NSManagedObjectID?) async -> Carried<O?> {
+    private func viewObject<O: DynamicObject>(_ id: NSManagedObjectID?) async -> Carried<O?> {
         let objects: Carried<[O]> = await viewObjects([id].compactMap { $0 })
         return Carried(objects.value.first)
     }
@@ -19,7 +19,7 @@ extension DataStack.AsyncNamespace {
     ///
     /// - Parameter isolation: where the caller runs.
     @discardableResult
-    public func importObject<O: CoreStoreObject & ImportableObject>(
+    public func importObject<O: ImportableObject>(
         _ into: Into<O>, source: O.ImportSource,
         isolation: isolated (any Actor)? = #isolation
     ) async throws(CoreStoreError) -> O? {
@@ -32,7 +32,7 @@ extension DataStack.AsyncNamespace {
 
     /// Fills an object from a source; throws `.userCancelled` when the object is gone.
     @discardableResult
-    public func importObject<O: CoreStoreObject & ImportableObject>(
+    public func importObject<O: ImportableObject>(
         _ object: O, source: O.ImportSource,
         isolation: isolated (any Actor)? = #isolation
     ) async throws(CoreStoreError) -> O? {
@@ -49,7 +49,7 @@ extension DataStack.AsyncNamespace {
 
     /// Changes the object that a source names, or makes it; nil when the source is left out.
     @discardableResult
-    public func importUniqueObject<O: CoreStoreObject & ImportableUniqueObject>(
+    public func importUniqueObject<O: ImportableUniqueObject>(
         _ into: Into<O>, source: O.ImportSource,
         isolation: isolated (any Actor)? = #isolation
     ) async throws(CoreStoreError) -> O? {
@@ -63,7 +63,7 @@ extension DataStack.AsyncNamespace {
     /// Changes the objects that sources name, and makes those that there are not; see
     /// ``BaseDataTransaction/importUniqueObjects(_:sourceArray:preProcess:)``.
     @discardableResult
-    public func importUniqueObjects<O: CoreStoreObject & ImportableUniqueObject, S: Sequence>(
+    public func importUniqueObjects<O: ImportableUniqueObject, S: Sequence>(
         _ into: Into<O>, sourceArray: S,
         isolation: isolated (any Actor)? = #isolation,
         preProcess:
@@ -81,7 +81,7 @@ extension DataStack.AsyncNamespace {
 
     /// The same without a chance to change the sources.
     @discardableResult
-    public func importUniqueObjects<O: CoreStoreObject & ImportableUniqueObject, S: Sequence>(
+    public func importUniqueObjects<O: ImportableUniqueObject, S: Sequence>(
         _ into: Into<O>, sourceArray: S,
         isolation: isolated (any Actor)? = #isolation
     ) async throws(CoreStoreError) -> [O] where S.Element == O.ImportSource {

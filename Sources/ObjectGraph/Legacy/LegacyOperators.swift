@@ -20,6 +20,11 @@ extension ValueContainer.Required {
         left.value == right
     }
 
+    /// Whether the property has this value.
+    public static func .== (left: V?, right: ValueContainer<O>.Required<V>) -> Bool {
+        left == right.value
+    }
+
     /// Whether both properties have the same value.
     public static func .== <O2: CoreStoreObject>(
         left: ValueContainer<O>.Required<V>, right: ValueContainer<O2>.Required<V>
@@ -58,6 +63,11 @@ extension ValueContainer.Optional {
         left.value == right
     }
 
+    /// Whether the property has this value.
+    public static func .== (left: V?, right: ValueContainer<O>.Optional<V>) -> Bool {
+        left == right.value
+    }
+
     /// Whether both properties have the same value.
     public static func .== <O2: CoreStoreObject>(
         left: ValueContainer<O>.Optional<V>, right: ValueContainer<O2>.Optional<V>
@@ -79,6 +89,13 @@ extension TransformableContainer.Required {
         left.value = right
     }
 
+    /// Assigns what the other property has; in a transaction only.
+    public static func .= <O2: CoreStoreObject>(
+        left: TransformableContainer<O>.Required<V>, right: TransformableContainer<O2>.Required<V>
+    ) {
+        left.value = right.value
+    }
+
     /// Whether the property has this value.
     public static func .== (left: TransformableContainer<O>.Required<V>, right: V?) -> Bool {
         left.value == right
@@ -89,6 +106,20 @@ extension TransformableContainer.Optional {
     /// Assigns a value; in a transaction only.
     public static func .= (left: TransformableContainer<O>.Optional<V>, right: V?) {
         left.value = right
+    }
+
+    /// Assigns what the other property has; in a transaction only.
+    public static func .= <O2: CoreStoreObject>(
+        left: TransformableContainer<O>.Optional<V>, right: TransformableContainer<O2>.Optional<V>
+    ) {
+        left.value = right.value
+    }
+
+    /// Assigns what the other property has; in a transaction only.
+    public static func .= <O2: CoreStoreObject>(
+        left: TransformableContainer<O>.Optional<V>, right: TransformableContainer<O2>.Required<V>
+    ) {
+        left.value = right.value
     }
 
     /// Whether the property has this value.
@@ -115,6 +146,11 @@ extension RelationshipContainer.ToOne {
         left.value == right
     }
 
+    /// Whether the property has this value.
+    public static func .== (left: D?, right: RelationshipContainer<O>.ToOne<D>) -> Bool {
+        left == right.value
+    }
+
     /// Whether both properties have the same value.
     public static func .== <O2: CoreStoreObject>(
         left: RelationshipContainer<O>.ToOne<D>, right: RelationshipContainer<O2>.ToOne<D>
@@ -137,6 +173,21 @@ extension RelationshipContainer.ToManyOrdered {
     ) -> Bool where C.Element == D {
         left.value.elementsEqual(right)
     }
+
+    /// Whether the relationship leads to these objects in this order.
+    public static func .== <C: Collection>(
+        left: C, right: RelationshipContainer<O>.ToManyOrdered<D>
+    ) -> Bool where C.Element == D {
+        left.elementsEqual(right.value)
+    }
+
+    /// Whether both relationships lead to the same objects in the same order.
+    public static func .== <O2: CoreStoreObject>(
+        left: RelationshipContainer<O>.ToManyOrdered<D>,
+        right: RelationshipContainer<O2>.ToManyOrdered<D>
+    ) -> Bool {
+        left.value == right.value
+    }
 }
 
 extension RelationshipContainer.ToManyUnordered {
@@ -152,5 +203,12 @@ extension RelationshipContainer.ToManyUnordered {
         left: RelationshipContainer<O>.ToManyUnordered<D>, right: S
     ) -> Bool where S.Element == D {
         left.value == Set(right)
+    }
+
+    /// Whether the relationship leads to these objects and no others.
+    public static func .== (
+        left: Set<D>, right: RelationshipContainer<O>.ToManyUnordered<D>
+    ) -> Bool {
+        left == right.value
     }
 }

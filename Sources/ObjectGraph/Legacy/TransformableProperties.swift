@@ -11,11 +11,14 @@ extension TransformableContainer {
 
         /// See ``ValueContainer/Required``.
         ///
-        /// - Parameter allowsExternalBinaryDataStorage: accepted for its name; large values have
-        ///   pages of their own in any case.
+        /// - Parameters:
+        ///   - isTransient: whether the object alone keeps the value, and no store.
+        ///   - allowsExternalBinaryDataStorage: accepted for its name; large values have pages of
+        ///     their own in any case.
         public init(
             _ keyPath: @autoclosure () -> KeyPathString,
             initial: @autoclosure () -> V,
+            isTransient: @autoclosure () -> Bool = false,
             allowsExternalBinaryDataStorage: @autoclosure () -> Bool = false,
             versionHashModifier: @autoclosure () -> String? = nil,
             renamingIdentifier: @autoclosure () -> String? = nil,
@@ -30,7 +33,8 @@ extension TransformableContainer {
                             O.self, keyPath(), versionHashModifier(), renamingIdentifier(),
                             affectedByKeyPaths),
                         FieldCoding(FieldCoders.NSCoding<V>.self), initial: initial(),
-                        isOptional: false, customGetter, customSetter))
+                        isOptional: false, isTransient: isTransient(), customGetter,
+                        customSetter))
         }
 
         /// The object. One that is changed in place is stored when it is assigned again.
@@ -59,6 +63,7 @@ extension TransformableContainer {
         public init(
             _ keyPath: @autoclosure () -> KeyPathString,
             initial: @autoclosure () -> V? = nil,
+            isTransient: @autoclosure () -> Bool = false,
             allowsExternalBinaryDataStorage: @autoclosure () -> Bool = false,
             versionHashModifier: @autoclosure () -> String? = nil,
             renamingIdentifier: @autoclosure () -> String? = nil,
@@ -73,7 +78,8 @@ extension TransformableContainer {
                             O.self, keyPath(), versionHashModifier(), renamingIdentifier(),
                             affectedByKeyPaths),
                         FieldCoding<V?>(optional: FieldCoders.NSCoding<V>.self),
-                        initial: initial(), isOptional: true, customGetter, customSetter))
+                        initial: initial(), isOptional: true, isTransient: isTransient(),
+                        customGetter, customSetter))
         }
 
         /// The object. One that is changed in place is stored when it is assigned again.
@@ -92,8 +98,13 @@ extension TransformableContainer {
 
     static func declare<V>(
         _ terms: FieldTerms, _ coding: FieldCoding<V>, initial: V, isOptional: Bool,
-        _ getter: ((PartialObject<O>) -> V)?, _ setter: ((PartialObject<O>, V) -> Void)?
+        isTransient: Bool, _ getter: ((PartialObject<O>) -> V)?,
+        _ setter: ((PartialObject<O>, V) -> Void)?
     ) -> UInt16 {
+        guard !isTransient else {
+            return FieldContainer<O>.register(
+                terms, .virtual, VirtualValues(empty: initial), partial: getter, setter)
+        }
         let values = CodedValues(coding: coding, initial: initial, fallback: { initial })
         let attribute = AttributeDeclaration(
             type: .binaryDataAttributeType, isOptional: isOptional,

@@ -133,6 +133,7 @@ extension LocalStorageOptions {
             (.recreateStoreOnModelMismatch, "recreateStoreOnModelMismatch"),
             (.preventProgressiveMigration, "preventProgressiveMigration"),
             (.allowSynchronousLightweightMigration, "allowSynchronousLightweightMigration"),
+            (.allowDataLoss, "allowDataLoss"),
         ]
         return known.filter { contains($0.0) }.map(\.1)
     }

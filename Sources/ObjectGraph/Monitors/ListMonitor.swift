@@ -54,6 +54,7 @@ public final class ListMonitor<O: DynamicObject>: Hashable {
         var terms = feed.terms
         let asked = FetchTerms(fetchClauses)
         (terms.fetch, terms.watchedPaths) = (asked.request, asked.watchedPaths)
+        terms.affectedStores = asked.affectedStores
         refetch(terms, sourceIdentifier)
     }
 

@@ -47,7 +47,7 @@ final class TransactionList: MonitoredList {
     /// Fetches while the caller waits; the list stays when this throws.
     func fetch(_ terms: ListTerms) throws {
         guard let context, !context.hasEnded, let stack = link.object else { return }
-        let stores = stack.stores(for: terms.type, in: terms.configurations)
+        let stores = terms.stores(in: stack)
         self.terms = terms
         guard let first = stores.first, let entity = first.entities[ObjectIdentifier(terms.type)]
         else {

@@ -8,6 +8,7 @@ struct ListTerms {
     var fetch: FetchRequest
     var section: SectionRule
     var watchedPaths: [[String]] = []
+    var affectedStores: [any StorageInterface]?
 
     init<O: DynamicObject>(
         _ from: From<O>, _ section: SectionRule, _ clauses: [any FetchClause]
@@ -20,6 +21,7 @@ struct ListTerms {
         let terms = FetchTerms(clauses)
         fetch = terms.request
         watchedPaths = terms.watchedPaths
+        affectedStores = terms.affectedStores
         self.section = section
         Log.assert(
             !fetch.sortKeys.isEmpty, "a list of \(type) that is observed needs an OrderBy clause")
@@ -29,6 +31,13 @@ struct ListTerms {
     func asksTheSame(_ other: ListTerms) -> Bool {
         type == other.type && configurations == other.configurations && fetch == other.fetch
             && section.name == other.section.name && watchedPaths == other.watchedPaths
+            && affectedStores?.map { ObjectIdentifier($0) }
+                == other.affectedStores?.map { ObjectIdentifier($0) }
+    }
+
+    /// The stores that the list is fetched from.
+    func stores(in stack: DataStack) -> [AttachedStore] {
+        stack.stores(for: type, in: configurations, of: affectedStores)
     }
 }
 
@@ -108,7 +117,7 @@ final class ListFeed: MonitoredList {
     /// Whether the stores of the list are no longer those that it is to be fetched from.
     var hasOtherStores: Bool {
         guard let stack = link.object else { return false }
-        let wanted = stack.stores(for: terms.type, in: terms.configurations)
+        let wanted = terms.stores(in: stack)
         let known = share?.stores ?? []
         return wanted.count != known.count || !zip(wanted, known).allSatisfy { $0 === $1 }
     }
@@ -244,7 +253,7 @@ extension DataStack {
 
     /// A list that begins where the view is.
     private func newShare(_ terms: ListTerms) throws -> (ListShare, ListKey)? {
-        let stores = stores(for: terms.type, in: terms.configurations)
+        let stores = terms.stores(in: self)
         guard let first = stores.first, let entity = first.entities[ObjectIdentifier(terms.type)]
         else { return nil }
         let snapshots = try withView { view in

@@ -17,7 +17,7 @@ public final class ListPublisher<O: DynamicObject>: Hashable, Observable {
     private var observers = PublisherObservers<ListPublisher<O>>()
     private var change: ListChangeSet?
     private let registrar = ObservationRegistrar()
-    private var shown = ListSnapshot<O>()
+    private(set) var shown = ListSnapshot<O>()
 
     init(_ feed: ListFeed) { self.feed = feed }
 

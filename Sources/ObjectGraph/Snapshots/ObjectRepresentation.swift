@@ -6,8 +6,11 @@ public protocol AnyObjectRepresentation {
     func cs_dataStack() -> DataStack?
 }
 
-/// Anything that stands for one stored object of a class: a publisher, a monitor, a snapshot. An
-/// object itself has the same calls.
+/// Anything that stands for one stored object of a class: the object itself, a publisher, a monitor
+/// or a snapshot.
+///
+/// Objects conform by ``CoreStoreObject``, so that code which is generic over this protocol has
+/// `CoreStoreObject` as their `ObjectType`. Calls on an object itself return its own class.
 public protocol ObjectRepresentation: AnyObjectRepresentation {
     associatedtype ObjectType: DynamicObject
 
@@ -85,4 +88,5 @@ extension DynamicObject where Self: CoreStoreObject {
     public func asSnapshot() -> ObjectSnapshot<Self>? { ObjectSnapshot(self) }
 }
 
+extension CoreStoreObject: ObjectRepresentation {}
 extension ObjectMonitor: ObjectRepresentation {}

@@ -1,5 +1,6 @@
 import Primitives
 import RecordStore
+
 import struct Synchronization.Atomic
 
 /// A program's objects: its model, its stores, a view to read them by and transactions to change
@@ -151,6 +152,16 @@ public final class DataStack: Equatable, @unchecked Sendable {
             store.entities[ObjectIdentifier(type)] != nil
                 && (configurations?.contains { $0 == store.configuration } ?? true)
         }
+    }
+
+    /// The same of those that a request is limited to.
+    func stores(
+        for type: CoreStoreObject.Type, in configurations: [ModelConfiguration]?,
+        of affected: [any StorageInterface]?
+    ) -> [AttachedStore] {
+        let stores = stores(for: type, in: configurations)
+        guard let affected else { return stores }
+        return stores.filter { store in affected.contains { $0 === store.storage } }
     }
 
     /// The one store that has a class's entity, and the entity; nil when several stores have it, or

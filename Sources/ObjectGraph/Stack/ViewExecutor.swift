@@ -56,7 +56,7 @@ struct ViewExecutor: Sendable {
 
     func run(_ work: @escaping @Sendable () -> Void) {
         switch context {
-        case .main: DispatchQueue.main.async(execute: work)
+        case .main: MainQueueWatch.run(work)
         case .queue(let queue): queue.async(execute: work)
         case .executor:
             guard let host else { return }

@@ -156,15 +156,29 @@ public class BaseDataTransaction {
         return count
     }
 
-    /// Deletes objects by the delete rules of their relationships; nil and what is gone are
-    /// passed over.
+    /// Deletes objects by the delete rules of their relationships: objects of any context, or
+    /// publishers, snapshots and monitors of them. Ignores nil and deleted objects.
+    public func delete<O: ObjectRepresentation>(_ object: O?, _ objects: O?...) {
+        delete(([object] + objects).compactMap { $0 })
+    }
+
+    /// Deletes objects by the delete rules of their relationships: a collection of objects, or of
+    /// publishers, snapshots and monitors of them, such as a ``ListSnapshot``. Returns how many
+    /// existed.
+    @discardableResult
+    public func delete<S: Sequence>(_ objects: S) -> Int where S.Element: ObjectRepresentation {
+        deleteExisting(objects.map { $0.objectID() })
+    }
+
+    /// Deletes objects in code that knows their class as a `DynamicObject` only.
+    @_disfavoredOverload
     public func delete<O: DynamicObject>(_ object: O?, _ objects: O?...) {
         delete(([object] + objects).compactMap { $0 })
     }
 
-    /// Deletes objects by the delete rules of their relationships. Returns how many were there to
-    /// delete.
-    @discardableResult
+    /// Deletes objects in code that knows their class as a `DynamicObject` only. Returns how many
+    /// existed.
+    @_disfavoredOverload @discardableResult
     public func delete<S: Sequence>(_ objects: S) -> Int where S.Element: DynamicObject {
         deleteExisting(objects.map { $0.objectID() })
     }

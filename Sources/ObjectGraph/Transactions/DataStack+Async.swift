@@ -9,15 +9,26 @@ extension DataStack {
 }
 
 extension DataStack.AsyncNamespace {
-    /// Opens a storage.
+    /// Opens a storage in the background, and migrates its file as
+    /// ``DataStack/addStorage(_:completion:)`` does. Returns the attached storage.
+    ///
+    /// A local storage also has the form that returns a sequence; this one reports no progress.
+    /// Throws what ``DataStack/addStorage(_:completion:)`` passes to its completion.
+    ///
+    /// - Parameter isolation: where the caller runs.
     @discardableResult
-    public func addStorage<T: StorageInterface>(_ storage: T) async throws -> T {
-        try await withCheckedThrowingContinuation { continuation in
+    public func addStorage<T: StorageInterface>(
+        _ storage: T, isolation: isolated (any Actor)? = #isolation
+    ) async throws(CoreStoreError) -> T {
+        let result: SetupResult<T> = await withCheckedContinuation { continuation in
             base.transactionQueue.async {
                 continuation.resume(
-                    with: Result { try base.addStorageAndWait(storage) })
+                    returning: SetupResult<T> { () throws(CoreStoreError) in
+                        try base.add(storage, MigrationTask(nil))
+                    })
             }
         }
+        return try result.get()
     }
 
     /// Opens a local storage, and brings its file to the model where that is an earlier one. It

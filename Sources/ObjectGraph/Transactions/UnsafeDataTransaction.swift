@@ -255,8 +255,7 @@ public final class UnsafeDataTransaction: BaseDataTransaction, @unchecked Sendab
     ) -> UnsafeDataTransaction {
         checkOpen()
         let context = UnsafeContext(
-            of: stack, parent: changing, supportsUndo: supportsUndo,
-            PinPlace(name: nil, fileID: #fileID, line: #line))
+            of: stack, parent: changing, supportsUndo: supportsUndo, nil)
         let nested = UnsafeDataTransaction(
             stack: stack, context: context, sourceIdentifier: sourceIdentifier)
         nested.parent = self
