@@ -100,6 +100,21 @@ uint64_t trellis_next_data(int file, uint64_t byte_offset) {
     return byte_offset;
 }
 
+uint64_t trellis_next_hole(int file, uint64_t byte_offset) {
+#ifdef SEEK_HOLE
+    if (byte_offset <= INT64_MAX) {
+        off_t found = lseek(file, (off_t)byte_offset, SEEK_HOLE);
+        if (found >= 0) return (uint64_t)found;
+    }
+#endif
+    struct stat status;
+    if (fstat(file, &status) == 0 && status.st_size > 0
+        && (uint64_t)status.st_size > byte_offset) {
+        return (uint64_t)status.st_size;
+    }
+    return byte_offset;
+}
+
 void trellis_will_read(int file, uint64_t byte_count) {
     // Hints: where they fail, each read waits for itself.
 #if defined(POSIX_FADV_WILLNEED)

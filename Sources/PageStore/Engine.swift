@@ -230,13 +230,15 @@ package final class Engine: Sendable {
 
     /// The log's frames in order.
     package func logFrames() throws(StoreError) -> [LogFrame] {
-        let (frames, error) = try readableLogFrames()
-        if let error { throw error }
+        var frames: [LogFrame] = []
+        if let error = try readLogFrames({ frames.append($0) }) { throw error }
         return frames
     }
 
-    /// The log's frames up to the first damage, and what that is.
-    package func readableLogFrames() throws(StoreError) -> ([LogFrame], StoreError?) {
-        try StoreReader(parts.context, parts.pager).frames()
+    /// Lends the log's frames up to the first damage; returns what that is.
+    package func readLogFrames(
+        _ body: @escaping (LogFrame) -> Void
+    ) throws(StoreError) -> StoreError? {
+        try StoreReader(parts.context, parts.pager).readFrames(body)
     }
 }

@@ -90,6 +90,28 @@ package class RecordReader {
         }
     }
 
+    /// The blob that a property's bytes are; nil where they are in the record, or nil.
+    package final func blob(
+        _ field: FieldLayout, of row: RowView
+    ) throws(StoreError) -> BlobID? {
+        guard field.isVariable, !row.isNull(at: field.byteOffset),
+            row.isBlob(at: field.byteOffset)
+        else { return nil }
+        return try BlobName.read(row.heapBytes(at: field.byteOffset))
+    }
+
+    /// Lends the bytes of a blob that a property names, a page at a time.
+    package final func forEachPiece(
+        of blob: BlobID, _ body: (ByteView) throws(StoreError) -> Void
+    ) throws(StoreError) {
+        try view.forEachPiece(of: blob, body)
+    }
+
+    /// Reads a property wherever its bytes are, and keeps nothing of it.
+    final func checkValue(_ field: FieldLayout, of row: RowView) throws(StoreError) {
+        if let blob = try blob(field, of: row) { try view.forEachPiece(of: blob) { _ in } }
+    }
+
     package final func contains(
         _ number: ObjectNumber, in hierarchy: HierarchyID
     ) throws(StoreError) -> Bool {

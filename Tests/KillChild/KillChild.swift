@@ -12,7 +12,8 @@ import ObjectGraph
 /// rights in. `load` makes objects in one transaction: how many, and with how many MiB of cache,
 /// say two more arguments. `intake` imports a file of so many MiB likewise. `fill` makes so many
 /// objects of an earlier model, `migrate` brings them to a later one, and `tell` says which of the
-/// two is there. `completions` runs transactions with or without a main loop.
+/// two is there. `completions` runs transactions with or without a main loop. `measure OUTPUT
+/// PROGRAM …` runs another program and tells what it took.
 @main
 struct KillChild {
     final class Entry: CoreStoreObject {
@@ -68,6 +69,9 @@ struct KillChild {
             options.cacheSizeInBytes = mebibytes << 20
             if chunk > 0 { options.migrationChunkRowsMax = chunk }
             return try MigrateUse(path: arguments[2]).migrate(options)
+        }
+        if arguments.count > 3, arguments[1] == "measure" {
+            return MeasureUse(output: arguments[2], command: Array(arguments[3...])).run()
         }
         guard arguments.count == 3 else { exit(2) }
         if arguments[1] == "denied" { return DeniedUse(folder: arguments[2]).run() }

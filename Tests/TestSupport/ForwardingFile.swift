@@ -15,6 +15,7 @@ extension ForwardingFile {
 
     package func willRead(to byteOffset: UInt64) { file.willRead(to: byteOffset) }
     package func nextData(from byteOffset: UInt64) -> UInt64 { file.nextData(from: byteOffset) }
+    package func nextHole(from byteOffset: UInt64) -> UInt64 { file.nextHole(from: byteOffset) }
 
     package func write(_ bytes: ByteView, at byteOffset: UInt64) throws(StoreError) {
         try file.write(bytes, at: byteOffset)

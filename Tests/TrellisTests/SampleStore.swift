@@ -36,12 +36,13 @@ final class SampleStore {
 
     static let token = UUID()
 
-    init(authorCount: Int = 40) throws {
+    /// - Parameter name: that of every author; else each has one of its own.
+    init(authorCount: Int = 40, name: String? = nil, portrait: [UInt8] = [0, 1, 255]) throws {
         path =
             FileManager.default.temporaryDirectory
             .appendingPathComponent("sample-\(UUID().uuidString).trellis").path
         let database = try RecordDatabase.open(.file(path), schema: Self.schema)
-        try SampleStore.fill(database, authorCount)
+        try SampleStore.fill(database, authorCount, name: name, portrait: portrait)
         try database.close()
     }
 
@@ -55,7 +56,10 @@ final class SampleStore {
 
     deinit { try? FileManager.default.removeItem(atPath: path) }
 
-    private static func fill(_ database: RecordDatabase, _ authorCount: Int) throws {
+    static func fill(
+        _ database: RecordDatabase, _ authorCount: Int, name: String? = nil,
+        portrait: [UInt8] = [0, 1, 255]
+    ) throws {
         let author = try #require(database.schema.entity(named: "Author"))
         let book = try #require(database.schema.entity(named: "Book"))
         let transaction = try database.beginWrite()
@@ -67,10 +71,10 @@ final class SampleStore {
             func set(_ name: String, _ value: Value) throws {
                 row.setValue(value, try #require(author.field(named: name)))
             }
-            try set("name", .string("author \(index) \"ü\""))
+            try set("name", .string(name ?? "author \(index) \"ü\""))
             try set("fee", .decimal(Decimal(index) / 10))
             try set("born", .date(0.25))
-            try set("portrait", .data([0, 1, 255]))
+            try set("portrait", .data(portrait))
             if index == 1 { try set("token", .uuid(token)) }
             batch.insert(author, number, row: row)
             let title = try transaction.allocateNumber(in: book.hierarchy)

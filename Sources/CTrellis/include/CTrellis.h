@@ -76,6 +76,9 @@ void trellis_will_read(int file, uint64_t byte_count);
 // The first byte from an offset on that is in no hole of the file; its size where there is none, and
 // the offset itself where the system cannot tell. Moves the descriptor's own position.
 uint64_t trellis_next_data(int file, uint64_t byte_offset);
+// The first byte from an offset on that is in a hole of the file; its size where there is none or
+// the system cannot tell. Moves the descriptor's own position.
+uint64_t trellis_next_hole(int file, uint64_t byte_offset);
 
 // A flag of `open` with which a write is durable when it returns; 0 where no flag says that.
 int trellis_durable_write_flag(void);

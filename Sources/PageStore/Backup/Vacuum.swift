@@ -2,6 +2,8 @@
 struct Vacuum {
     /// How many pages are tried in vain before nothing is said to fit.
     private static let misfitCountMax = 100
+    /// Bytes of images that one step may always hold.
+    private static let imageBytesMin = 16 << 20
 
     private let parts: StoreParts
 
@@ -37,15 +39,20 @@ struct Vacuum {
         var moved = 0
         var moves: [(id: PageID, version: PageVersion)] = []
         var misfitCount = 0
+        // A few bytes of the file can be a large image.
+        var imageBytes = 0
         for extent in extents.sorted(by: { $0.unit > $1.unit }) {
-            guard moved < byteBudget, misfitCount < Self.misfitCountMax else { break }
+            guard moved < byteBudget, imageBytes < max(byteBudget, Self.imageBytesMin),
+                misfitCount < Self.misfitCountMax
+            else { break }
             guard let id = extent.page, !known.contains(id) else { continue }
             guard trial.allocate(Int(extent.unitCount), below: extent.unit) != nil else {
                 misfitCount += 1
                 continue
             }
-            let version = PageVersion(
-                commit: plan.commitNumber, content: .image(try snapshot.page(id)))
+            let image = try snapshot.page(id)
+            imageBytes += image.count
+            let version = PageVersion(commit: plan.commitNumber, content: .image(image))
             moves.append((id: id, version: version))
             plan.moves[id] = extent.unit
             moved += Int(parts.context.geometry.bytes(ofUnits: extent.unitCount))

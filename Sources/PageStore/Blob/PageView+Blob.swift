@@ -25,23 +25,36 @@ extension PageView {
     private final func readBlob(
         _ blob: BlobID, _ range: Range<UInt64>, into buffer: ByteBuffer
     ) throws(StoreError) {
+        try visitBlob(blob, range) { buffer.append($0) }
+    }
+
+    /// Lends the bytes of a blob a page at a time: a small file can hold a large one, whose bytes
+    /// compress well.
+    package final func forEachPiece(
+        of blob: BlobID, _ body: (ByteView) throws(StoreError) -> Void
+    ) throws(StoreError) {
+        try visitBlob(blob, 0..<blob.sizeInBytes, body)
+    }
+
+    private final func visitBlob(
+        _ blob: BlobID, _ range: Range<UInt64>, _ body: (ByteView) throws(StoreError) -> Void
+    ) throws(StoreError) {
         var pages = BlobPages(blob, in: self)
         let shape = pages.shape
         var position: UInt64 = 0
         var chunkNumber: UInt64 = 0
-        func take(_ payload: ByteView) {
+        func take(_ payload: ByteView) throws(StoreError) {
             let end = position + UInt64(payload.count)
             let from = max(range.lowerBound, position)
             let to = min(range.upperBound, end)
             if from < to {
-                buffer.append(
-                    payload.slice(from: Int(from - position), count: Int(to - from)))
+                try body(payload.slice(from: Int(from - position), count: Int(to - from)))
             }
             position = end
         }
         while position < range.upperBound, let page = try pages.next() {
             guard shape.isChunked else {
-                take(BlobPages.payload(of: page))
+                try take(BlobPages.payload(of: page))
                 continue
             }
             for chunk in try pages.nextChunks(of: page) where position < range.upperBound {
@@ -52,7 +65,7 @@ extension PageView {
                 } else {
                     let image = try BlobPages.checkedChunk(
                         page: self.page(chunk), payloadSize: size)
-                    take(BlobPages.payload(of: image))
+                    try take(BlobPages.payload(of: image))
                 }
             }
         }

@@ -8,8 +8,8 @@ struct SpaceCheck {
     private let log: LogClaim
     private let saved: LoadedSpace
     private let content: StoreContent
-    private var reachable = BitMap()
-    private var waiting = BitMap()
+    private var reachable = SparseBitMap()
+    private var waiting = SparseBitMap()
     private(set) var findings: [Finding] = []
 
     /// Returns what is wrong, nothing when nothing is. The store has just been opened, for
@@ -89,18 +89,18 @@ struct SpaceCheck {
     }
 
     private mutating func compare() {
-        let used = saved.map.bits
-        let rules: [(in: BitMap, notIn: BitMap, said: String)] = [
+        let (used, countMax) = (saved.map.bits, TreeCheck.findingCountMax)
+        let rules: [(in: SparseBitMap, notIn: SparseBitMap, said: String)] = [
             (reachable, used, "in use and marked as free"),
             (waiting, used, "still needed and marked as free"),
             (used, reachable.union(waiting), "marked as used, and nothing uses it"),
         ]
         for rule in rules {
-            for run in rule.in.subtracting(rule.notIn) {
+            for run in rule.in.subtracting(rule.notIn, countMax: countMax) {
                 note(run.lowerBound, "\(size(of: run)) bytes: \(rule.said)")
             }
         }
-        for run in reachable.intersection(waiting) {
+        for run in reachable.intersection(waiting, countMax: countMax) {
             note(run.lowerBound, "\(size(of: run)) bytes: in use and waiting to be used again")
         }
     }
@@ -122,7 +122,7 @@ struct SpaceCheck {
     /// A writer gives a free name to the next page.
     private mutating func compareNames() {
         var runs = saved.freeIDs[...]
-        for id in content.pages {
+        for id in content.pages where findings.count < TreeCheck.findingCountMax {
             runs = runs.drop { $0.end <= id.rawValue }
             if let run = runs.first, id.rawValue >= run.start {
                 findings.append(Finding(page: id, "the page exists and its name is marked as free"))

@@ -16,6 +16,14 @@ extension Checkpointer {
                     commit: version.commit, below: plan.moves[id])
                 changes.append((id: id, address: address))
                 images.append((image: image, address: address))
+            case .packed(let packed):
+                // There are too many of them for the cache.
+                let image = try packed.unpacked(id, context.geometry.pageSizeInBytes)
+                defer { withExtendedLifetime(image) {} }
+                let address = try output.append(
+                    image.view, id: id.rawValue, kind: .page, generation: plan.number,
+                    commit: version.commit)
+                changes.append((id: id, address: address))
             case .extent(let address):
                 changes.append((id: id, address: address))
             case .freed:

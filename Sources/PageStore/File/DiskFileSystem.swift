@@ -197,6 +197,10 @@ final class DiskFile: StoreFile, @unchecked Sendable {
         trellis_next_data(data.rawValue, byteOffset)
     }
 
+    func nextHole(from byteOffset: UInt64) -> UInt64 {
+        trellis_next_hole(data.rawValue, byteOffset)
+    }
+
     func read(into buffer: ReadBuffer, at byteOffset: UInt64) throws(StoreError) -> Int {
         try systemCall("read", path: path, byteOffset: byteOffset) {
             var filled = 0

@@ -67,6 +67,9 @@ package protocol StoreFile: AnyObject, Sendable {
     /// and are zeros. The file's size where there is none; the offset itself where the system
     /// cannot tell.
     func nextData(from byteOffset: UInt64) -> UInt64
+    /// The first byte from an offset on that the system does not keep; the file's size, or the
+    /// offset where that is larger, where there is none or the system cannot tell.
+    func nextHole(from byteOffset: UInt64) -> UInt64
     /// Writes into the system's cache.
     func write(_ bytes: ByteView, at byteOffset: UInt64) throws(StoreError)
     /// Writes through to the medium: the bytes are durable when the call returns.
@@ -108,6 +111,9 @@ extension StoreFile {
     ) -> (any FileWatch)? { nil }
     package func willRead(to byteOffset: UInt64) {}
     package func nextData(from byteOffset: UInt64) -> UInt64 { byteOffset }
+    package func nextHole(from byteOffset: UInt64) -> UInt64 {
+        max((try? size()) ?? byteOffset, byteOffset)
+    }
     package func nameCount() throws(StoreError) -> UInt64 { 1 }
     package func lockWriter() throws(StoreError) -> Bool { true }
     package func isLockedByWriter() throws(StoreError) -> Bool { false }

@@ -24,6 +24,7 @@ final class MeteredFile: StoreFile {
 
     func willRead(to byteOffset: UInt64) { file.willRead(to: byteOffset) }
     func nextData(from byteOffset: UInt64) -> UInt64 { file.nextData(from: byteOffset) }
+    func nextHole(from byteOffset: UInt64) -> UInt64 { file.nextHole(from: byteOffset) }
 
     func write(_ bytes: ByteView, at byteOffset: UInt64) throws(StoreError) {
         try file.write(bytes, at: byteOffset)

@@ -12,6 +12,8 @@ package enum ExtentLayout {
     /// without superblocks says so together what its checksums begin from.
     package static let uuidPart = 44
     package static let size = 48
+    /// Header and payload of the longest extent.
+    package static let sizeInBytesMax = size + Limits.chunkSizeInBytesMax
 
     /// The payload is LZ4; otherwise it is stored as it is.
     package static let flagCompressed: UInt16 = 1

@@ -15,6 +15,8 @@ package enum Limits {
     package static let walSegmentSizeInBytesMin = 16_384
     /// Bounds what a log that lies makes a reader look through.
     package static let walSegmentSizeInBytesMax: UInt64 = 1 << 30
+    /// Zones of the allocation state: bounds what a state that lies makes a reader keep.
+    package static let zoneCountMax: UInt64 = 1 << 22
     package static let pageCountMax: UInt64 = 1 << 48
     /// Generations, commits and segments are counted up to this.
     package static let numberMax: UInt64 = 1 << 60

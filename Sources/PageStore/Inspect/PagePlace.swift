@@ -28,10 +28,10 @@ extension Snapshot {
 
     private func isInLog(_ page: PageID) -> Bool {
         pager.state.withLock { _ in
-            if case .image? = generation.version(of: page, upTo: commitNumber)?.content {
-                return true
+            switch generation.version(of: page, upTo: commitNumber)?.content {
+            case .image?, .packed?: true
+            case .extent?, .freed?, nil: false
             }
-            return false
         }
     }
 }

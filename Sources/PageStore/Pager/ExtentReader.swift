@@ -74,6 +74,8 @@ struct ExtentReader: Sendable {
         for index in 0..<geometry.mapFanout {
             node.entries[index] = ExtentAddress(image.view, at: index * ExtentAddress.size)
         }
+        // Zero names no page, whatever the file says.
+        if level == 0, firstID == 0 { node.entries[0] = .none }
         return node
     }
 

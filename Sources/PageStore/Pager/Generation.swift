@@ -3,6 +3,8 @@ struct PageVersion {
     enum Content {
         /// The whole image, in memory until the next checkpoint stores it.
         case image(PageBuffer)
+        /// The same, unpacked for each use: of a log with more images than memory should hold.
+        case packed(PackedImage)
         /// Bytes that were written straight to their extent.
         case extent(ExtentAddress)
         /// The page was freed.
@@ -27,8 +29,14 @@ struct PageVersion {
         DeltaChain(count: Int(chainCount), sizeInBytes: Int(chainSizeInBytes))
     }
 
-    /// The bytes of its image.
-    var imageSizeInBytes: Int { if case .image(let image) = content { image.count } else { 0 } }
+    /// The bytes that its image takes.
+    var imageSizeInBytes: Int {
+        switch content {
+        case .image(let image): image.count
+        case .packed(let packed): packed.count
+        case .extent, .freed: 0
+        }
+    }
 
     /// Where its image lies.
     var location: ImageAddress? {
@@ -134,10 +142,9 @@ final class Generation: @unchecked Sendable {
     }
 
     private func count(_ version: PageVersion) {
-        switch version.content {
-        case .image(let image): imageBytes += image.count
-        case .extent(let address): extentUnits += UInt64(address.unitCount)
-        case .freed: break
+        imageBytes += version.imageSizeInBytes
+        if case .extent(let address) = version.content {
+            extentUnits += UInt64(address.unitCount)
         }
     }
 

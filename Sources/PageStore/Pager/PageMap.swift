@@ -48,6 +48,12 @@ final class MapNode: @unchecked Sendable {
         return MapPlace(address: entries[index], hint: cacheHints[index])
     }
 
+    var sizeInBytes: Int {
+        entries.count * MemoryLayout<ExtentAddress>.stride
+            + children.count * MemoryLayout<MapNode?>.stride
+            + cacheHints.count * MemoryLayout<CacheHint>.stride
+    }
+
     var isEmpty: Bool { entries.indices.allSatisfy { entries[$0].isNone } }
 }
 
@@ -96,6 +102,15 @@ struct PageMap: Sendable {
             span = product
         }
         return span
+    }
+
+    /// Under the lock: drops the nodes below the root that the file has, which are read again when
+    /// they are needed.
+    func dropChildren() {
+        for index in root.children.indices
+        where root.children[index]?.address == root.entries[index] {
+            root.children[index] = nil
+        }
     }
 
     // MARK: Ways down

@@ -2,6 +2,7 @@
 extension Pager {
     private enum Found {
         case image(PageBuffer)
+        case packed(PackedImage)
         case address(ExtentAddress)
         case unread(UnreadNode)
         case absent
@@ -16,6 +17,8 @@ extension Pager {
             while true {
                 switch try find(id, generation, commit, forecast) {
                 case .image(let image): return image
+                case .packed(let packed):
+                    return try packed.unpacked(id, context.geometry.pageSizeInBytes)
                 case .address(let address): return try page(id, at: address, of: generation)
                 case .unread(let node): _ = try child(node, isKept: true)
                 case .absent:
@@ -38,6 +41,7 @@ extension Pager {
                 state.cache.lookupCount &+= 1
                 switch version.content {
                 case .image(let image): return .image(image)
+                case .packed(let packed): return .packed(packed)
                 case .extent(let address): return .address(address)
                 case .freed: return .absent
                 }

@@ -18,14 +18,26 @@ extension Pager {
         let read = try extents.readMapNode(
             unread.address, level: unread.level, firstID: unread.ids.lowerBound)
         guard isKept else { return read }
-        return state.withLock { _ in
+        let sizeInBytesMax = max(context.options.cacheSizeInBytes, Self.nodeBytesMin)
+        return state.withLock { state in
             if let known = unread.parent.children[unread.index] { return known }
+            // A file of a few megabytes can have gigabytes of nodes. The way down that is being
+            // read is far shorter than the limit.
+            state.nodeBytes += read.sizeInBytes
+            if state.nodeBytes > sizeInBytesMax {
+                state.published.generation.map.dropChildren()
+                state.nodeBytes = read.sizeInBytes
+            }
             unread.parent.children[unread.index] = read
             return read
         }
     }
 
-    /// Visits the nodes of a map from the root on, each before those below it.
+    /// What nodes of the map may always take in memory.
+    private static let nodeBytesMin = 32 << 20
+
+    /// Visits the nodes of a map from the root on, each before those below it. One way down is in
+    /// memory at a time: nodes compress well where few of their entries are set.
     ///
     /// - Parameters:
     ///   - visit: returns whether the nodes below are to be visited too.
@@ -36,19 +48,19 @@ extension Pager {
             _, error throws(StoreError) in throw error
         }
     ) throws(StoreError) {
-        var open = [map.root]
-        while let node = open.popLast() {
-            guard try visit(node), node.level > 0 else { continue }
-            for index in node.entries.indices {
-                do throws(StoreError) {
-                    if let child = try child(of: node, at: index, isKept: false) {
-                        open.append(child)
-                    }
-                } catch {
-                    guard let unread = UnreadNode(below: node, at: index) else { throw error }
-                    try fails(unread, error)
-                }
+        var open: [(node: MapNode, next: Int)] = []
+        if try visit(map.root) { open.append((map.root, 0)) }
+        while let (node, index) = open.popLast() {
+            guard node.level > 0, index < node.entries.count else { continue }
+            open.append((node, index + 1))
+            var found: MapNode?
+            do throws(StoreError) {
+                found = try child(of: node, at: index, isKept: false)
+            } catch {
+                guard let unread = UnreadNode(below: node, at: index) else { throw error }
+                try fails(unread, error)
             }
+            if let child = found, try visit(child) { open.append((child, 0)) }
         }
     }
 

@@ -7,6 +7,8 @@ struct PagerState: ~Copyable {
     /// Bytes of the private copies of the transaction that runs.
     var dirtyBytes = 0
     var pagesRead: UInt64 = 0
+    /// Bytes of map nodes that were read, since all of them were dropped.
+    var nodeBytes = 0
     /// Whether the system was told that the rest of the file will be read.
     var didRequestReadAhead = false
 

@@ -5,7 +5,7 @@ extension Snapshot {
         var pages = Set(content.pages)
         for (id, version) in versions() {
             switch version.content {
-            case .image: pages.insert(id)
+            case .image, .packed: pages.insert(id)
             case .extent(let address):
                 pages.insert(id)
                 content.places.append(place(address, id))
@@ -45,16 +45,25 @@ extension Snapshot {
         if generation.map.root.address.isNone, !pager.superblock.mapRoot.isNone {
             unknown.append(0..<Limits.pageCountMax)
         }
-        // Nothing is thrown: each node that cannot be read is passed over.
-        try? pager.walk(
-            generation.map,
-            { node in
-                node.visitPages { id, address in named[id] = .extent(address) }
-                return true
-            }, fails: { node, _ in unknown.append(node.ids) })
+        // Each node that cannot be read is passed over. A map of more pages than there can be is
+        // not believed.
+        var limit = MapLimit(pager.context)
+        do throws(StoreError) {
+            try pager.walk(
+                generation.map,
+                { node throws(StoreError) in
+                    node.visitPages { id, address in named[id] = .extent(address) }
+                    try limit.check(named.count)
+                    return true
+                }, fails: { node, _ in unknown.append(node.ids) })
+        } catch {
+            named = [:]
+            unknown = [0..<Limits.pageCountMax]
+        }
         for (id, version) in versions() {
             switch version.content {
             case .image(let image): named[id] = .image(image)
+            case .packed(let packed): named[id] = .packed(packed)
             case .extent(let address): named[id] = .extent(address)
             case .freed:
                 named[id] = nil
@@ -99,13 +108,15 @@ extension Snapshot {
     private func readMap() throws(StoreError) -> StoreContent {
         var pages: [PageID] = []
         var places: [StoreContent.Place] = []
-        try pager.walk(generation.map) { node in
+        var limit = MapLimit(pager.context)
+        try pager.walk(generation.map) { node throws(StoreError) in
             // Of the root alone no node above says where it lies.
             if !node.address.isNone { places.append(place(node.address, nil)) }
             node.visitPages { id, address in
                 pages.append(id)
                 places.append(place(address, id))
             }
+            try limit.check(pages.count)
             return true
         }
         return StoreContent(
@@ -116,6 +127,27 @@ extension Snapshot {
     private func place(_ address: ExtentAddress, _ page: PageID?) -> StoreContent.Place {
         StoreContent.Place(
             unit: address.unit, unitCount: UInt64(address.unitCount), page: page)
+    }
+}
+
+/// How many pages a map can name: each has an extent of its own.
+private struct MapLimit {
+    /// Up to here the file is not asked how large it is.
+    private static let countMin = 1 << 16
+
+    private let context: StoreContext
+    private var countMax = countMin
+
+    init(_ context: StoreContext) { self.context = context }
+
+    mutating func check(_ count: Int) throws(StoreError) {
+        guard count > countMax else { return }
+        // It grows while a writer is at work.
+        countMax = max(Int(clamping: try context.extentCountMax()), Self.countMin)
+        guard count <= countMax else {
+            throw StoreError.corrupt(nil, "the map names more pages than the file has room for")
+                .at(path: context.path)
+        }
     }
 }
 

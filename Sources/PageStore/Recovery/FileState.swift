@@ -73,8 +73,10 @@ struct StoreReader {
         return found
     }
 
-    /// The log's frames up to the first damage, and what that is.
-    func frames() throws(StoreError) -> ([LogFrame], StoreError?) {
+    /// Lends the log's frames up to the first damage; returns what that is.
+    func readFrames(
+        _ body: @escaping (LogFrame) -> Void
+    ) throws(StoreError) -> StoreError? {
         let (superblock, generation, commit) = pager.withPublished {
             ($0.superblock, $0.generation, $0.commitNumber)
         }
@@ -82,13 +84,13 @@ struct StoreReader {
         let isTailOpen = mode.isReadOnly ? try context.file.isLockedByWriter() : false
         var reader = LogReader(
             context, superblock, isTailOpen: isTailOpen,
-            commitMax: isTailOpen ? commit : .max, collectsFrames: true,
+            commitMax: isTailOpen ? commit : .max, noteFrame: body,
             basePage: basePage(of: generation, superblock.commitNumber))
         do throws(StoreError) {
             _ = try reader.read()
-            return (reader.frames, nil)
+            return nil
         } catch {
-            return (reader.frames, error)
+            return error
         }
     }
 

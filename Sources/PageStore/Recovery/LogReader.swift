@@ -15,13 +15,13 @@ struct LogReader {
     private var fileSizeInBytes: UInt64 = 0
     /// What is committed by the frames that were read.
     private(set) var content: LogContent
-    private var pending: [(PageID, PageVersion.Content)] = []
-    /// The newest of them of each page.
-    private var pendingByID: [PageID: PageVersion.Content] = [:]
+    /// What the transaction that is being read changes.
+    private var pending: PendingVersions
+    private var limits: LogLimits
     /// Whether the group that is being read has had a COMMIT.
     private var hasCommitInGroup = false
-    private(set) var frames: [LogFrame] = []
-    private let collectsFrames: Bool
+    /// Gets each frame that was read, for tools.
+    private let noteFrame: ((LogFrame) -> Void)?
 
     /// Bytes of a segment, from a position in it on.
     private struct Window {
@@ -40,8 +40,8 @@ struct LogReader {
 
     init(
         _ context: StoreContext, _ superblock: Superblock, content: LogContent? = nil,
-        isTailOpen: Bool = false, commitMax: UInt64 = .max, collectsFrames: Bool = false,
-        basePage: @escaping BasePage
+        isTailOpen: Bool = false, commitMax: UInt64 = .max,
+        noteFrame: ((LogFrame) -> Void)? = nil, basePage: @escaping BasePage
     ) {
         self.context = context
         extents = ExtentReader(context)
@@ -50,7 +50,11 @@ struct LogReader {
         self.basePage = basePage
         self.isTailOpen = isTailOpen
         self.commitMax = commitMax
-        self.collectsFrames = collectsFrames
+        self.noteFrame = noteFrame
+        pending = PendingVersions(
+            imageBytesMax: 2 * context.options.versionBytesMax,
+            pageSizeInBytes: context.geometry.pageSizeInBytes)
+        limits = LogLimits(context)
     }
 
     /// Reads to the log's end. Throws `corrupt` when a durable commit after the first bad frame
@@ -110,7 +114,7 @@ struct LogReader {
             if pending.isEmpty { content.end = end }
             if content.commitNumber >= commitMax { break }
         }
-        forgetPending()
+        pending.forget()
         content.byteCount = end.linkedByteCount + UInt64(end.position)
         guard content.commitNumber < commitMax, !isTailOpen else { return nil }
         try searchLaterGroups(segment, window, end.position)
@@ -158,10 +162,10 @@ struct LogReader {
     private mutating func note(
         _ frame: (type: FrameType, bytes: ByteView), _ byteOffset: UInt64, _ segment: LogSegment
     ) {
-        guard collectsFrames else { return }
+        guard let noteFrame else { return }
         let namesPage = [.full, .delta, .extent].contains(frame.type) && frame.bytes.count >= 24
         let isCommit = frame.type == .commit && frame.bytes.count >= FrameLayout.commitSize
-        frames.append(
+        noteFrame(
             LogFrame(
                 byteOffset: byteOffset, length: frame.bytes.count, type: frame.type,
                 segmentNumber: segment.number,
@@ -180,15 +184,17 @@ struct LogReader {
             try require(bytes, FrameLayout.extentSize, byteOffset)
             let address = ExtentAddress(bytes, at: FrameLayout.extentHash)
             try checkExtent(address, byteOffset)
-            notePending(try pageID(bytes, byteOffset), .extent(address))
+            try limits.noteExtent(byteOffset)
+            pending.note(try pageID(bytes, byteOffset), .extent(address))
         case .free:
             try require(bytes, FrameLayout.freeIDs, byteOffset)
             let count = Int(bytes.uint32(at: FrameLayout.freeCount))
             try require(bytes, FrameLayout.freeIDs + count * 8, byteOffset)
+            try limits.noteFreed(count, byteOffset)
             for index in 0..<count {
                 let id = bytes.uint64(at: FrameLayout.freeIDs + index * 8)
                 try checkPageID(id, byteOffset)
-                notePending(PageID(id), .freed)
+                pending.note(PageID(id), .freed)
             }
         case .commit:
             try applyCommit(bytes, byteOffset)
@@ -210,11 +216,7 @@ struct LogReader {
         guard pageCount >= 1, pageCount <= Limits.pageCountMax else {
             throw .corrupt(nil, "a commit's page count is out of range", byteOffset: byteOffset)
         }
-        for (id, version) in pending {
-            if case .extent(let old)? = content.pages[id] { content.replacedExtents.append(old) }
-            content.pages[id] = version
-        }
-        forgetPending()
+        pending.commit(to: &content)
         content.commitNumber = number
         content.pageCount = pageCount
         content.catalogRoot = bytes.uint64(at: FrameLayout.commitCatalogRoot)
@@ -238,6 +240,7 @@ struct LogReader {
         let isWhole: Bool
         if frame.type == .delta {
             let base = try base(of: id, byteOffset)
+            defer { withExtendedLifetime(base) {} }
             isWhole =
                 isCompressed && Compression.decompress(payload, against: base.view, into: image)
         } else if isCompressed {
@@ -260,24 +263,16 @@ struct LogReader {
             located.byteOffset = byteOffset
             throw located
         }
-        notePending(id, .image(image))
-    }
-
-    private mutating func notePending(_ id: PageID, _ version: PageVersion.Content) {
-        pending.append((id, version))
-        pendingByID[id] = version
-    }
-
-    private mutating func forgetPending() {
-        pending = []
-        pendingByID = [:]
+        if frame.type == .full { limits.noteImage() }
+        pending.note(image)
     }
 
     /// The page's version before, in the order of the log.
     private func base(of id: PageID, _ byteOffset: UInt64) throws(StoreError) -> PageBuffer {
-        let version = pendingByID[id] ?? content.pages[id]
+        let version = pending[id] ?? content.pages[id]
         switch version {
         case .image(let previous): return previous
+        case .packed(let bytes): return try bytes.unpacked(id, context.geometry.pageSizeInBytes)
         case .extent(let address): return try extents.readPage(id, at: address)
         case .freed: throw .corrupt(id, "a delta follows a freed page", byteOffset: byteOffset)
         case nil: return try basePage(id)

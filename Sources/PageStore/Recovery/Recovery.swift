@@ -140,7 +140,7 @@ struct LogClaim {
             claimed.append(address.unit..<(address.unit + UInt64(address.unitCount)))
         }
         for units in claimed {
-            for unit in units where space.isUsed(unit) { return unit }
+            if let used = space.firstUsed(in: units) { return used }
             space.take(units.lowerBound, UInt64(units.count))
         }
         return nil

@@ -26,6 +26,18 @@ final class FileWindow {
         return buffer.view.slice(from: Int(byteOffset - start), count: available)
     }
 
+    /// A copy of the bytes of a range, fewer where the file ends. Leaves the window where it is.
+    func read(at byteOffset: UInt64, count wanted: Int) -> ReadBuffer {
+        let available = byteOffset < fileSizeInBytes ? fileSizeInBytes - byteOffset : 0
+        let buffer = ReadBuffer(count: Int(min(UInt64(wanted), available)))
+        if let read = try? file.read(into: buffer, at: byteOffset), read == buffer.count {
+            return buffer
+        }
+        // Block by block, past what cannot be read.
+        buffer.copy(view(at: byteOffset, count: buffer.count), to: 0)
+        return buffer
+    }
+
     /// Where a search of a file with holes goes on: at a position, or at the first block behind it
     /// that is in no hole, where there are only zeros.
     func pastHole(_ position: UInt64) -> UInt64 {

@@ -3,12 +3,6 @@
 /// A group's first frame proves itself, and each frame behind it hashes from the one before. What
 /// a log no longer needed says is older than the extents of its pages, and passed over.
 struct LogScan {
-    private enum Change {
-        case image(PageID, type: FrameType, bytes: [UInt8])
-        case extent(PageID, ExtentAddress)
-        case freed(PageID)
-    }
-
     private let window: FileWindow
     private let pages: SalvagedPages
     /// The groups by the first commit in each.
@@ -71,25 +65,24 @@ struct LogScan {
         }
     }
 
+    /// Applies the transactions of a group, each frame when it is read: what they say may be more
+    /// than memory holds. Which of them have their COMMIT is looked up before.
     private func apply(_ start: UInt64, above floor: UInt64) {
-        var changes: [Change] = []
+        var commits: [UInt64] = []
         forEachFrame(start) { type, bytes in
-            switch type {
-            case .full, .delta, .extent:
-                guard let change = change(type, bytes) else { break }
-                changes.append(change)
-            case .free:
-                for id in freed(bytes) { changes.append(.freed(id)) }
-            case .commit where bytes.count >= FrameLayout.commitSize:
-                let number = bytes.uint64(at: FrameLayout.commitNumber)
-                let root = bytes.uint64(at: FrameLayout.commitCatalogRoot)
-                if number > floor {
-                    // This moves the window: what it lent is copied by then.
-                    for change in changes { apply(change, number) }
-                    note(number, root)
-                }
-                changes = []
-            default: break
+            if type == .commit, bytes.count >= FrameLayout.commitSize {
+                commits.append(bytes.uint64(at: FrameLayout.commitNumber))
+            }
+            return true
+        }
+        var rest = commits[...]
+        forEachFrame(start) { type, bytes in
+            guard let number = rest.first else { return false }
+            if type == .commit, bytes.count >= FrameLayout.commitSize {
+                rest.removeFirst()
+                if number > floor { note(number, bytes.uint64(at: FrameLayout.commitCatalogRoot)) }
+            } else if number > floor {
+                apply(type, bytes, number)
             }
             return true
         }
@@ -101,12 +94,37 @@ struct LogScan {
         if root > 0 { pages.root = PageID(root) }
     }
 
-    private func change(_ type: FrameType, _ bytes: ByteView) -> Change? {
-        guard bytes.count >= FrameLayout.payload else { return nil }
+    private func apply(_ type: FrameType, _ bytes: ByteView, _ commit: UInt64) {
+        if type == .free {
+            for id in freed(bytes) where pages.commit(of: id) < commit { pages.sources[id] = nil }
+            return
+        }
+        guard [.full, .delta, .extent].contains(type), bytes.count >= FrameLayout.payload else {
+            return
+        }
         let id = PageID(bytes.uint64(at: FrameLayout.pageID))
-        guard id.rawValue > 0, id.rawValue < Limits.pageCountMax else { return nil }
-        if type == .extent { return .extent(id, ExtentAddress(bytes, at: FrameLayout.extentHash)) }
-        return .image(id, type: type, bytes: bytes.array())
+        guard id.rawValue > 0, id.rawValue < Limits.pageCountMax else { return }
+        if type == .extent {
+            apply(ExtentAddress(bytes, at: FrameLayout.extentHash), id, commit)
+        } else if pages.commit(of: id) < commit {
+            // Reading what a delta builds on may move the window.
+            let copy = bytes.array()
+            if let image = copy.withView({ image(id, type, $0) }) {
+                pages.setNewest(image, commit)
+            } else {
+                pages.noteReplaced(id)
+            }
+        }
+    }
+
+    private func apply(_ address: ExtentAddress, _ id: PageID, _ commit: UInt64) {
+        // The scan has met it, and perhaps one of the same commit that was given up.
+        guard pages.commit(of: id) <= commit else { return }
+        if pages.isReadable(address, of: id) {
+            pages.setNewest(.extent(address), of: id, commit)
+        } else {
+            pages.noteReplaced(id)
+        }
     }
 
     private func freed(_ bytes: ByteView) -> [PageID] {
@@ -114,28 +132,6 @@ struct LogScan {
         let count = Int(bytes.uint32(at: FrameLayout.freeCount))
         guard count <= (bytes.count - FrameLayout.freeIDs) / 8 else { return [] }
         return (0..<count).map { PageID(bytes.uint64(at: FrameLayout.freeIDs + 8 * $0)) }
-    }
-
-    private func apply(_ change: Change, _ commit: UInt64) {
-        switch change {
-        case .freed(let id):
-            if pages.commit(of: id) < commit { pages.sources[id] = nil }
-        case .extent(let id, let address):
-            // The scan has met it, and perhaps one of the same commit that was given up.
-            guard pages.commit(of: id) <= commit else { return }
-            if pages.isReadable(address, of: id) {
-                pages.setNewest(.extent(address), of: id, commit)
-            } else {
-                pages.noteReplaced(id)
-            }
-        case .image(let id, let type, let bytes):
-            guard pages.commit(of: id) < commit else { return }
-            if let image = bytes.withView({ image(id, type, $0) }) {
-                pages.setNewest(.image(image), of: id, commit)
-            } else {
-                pages.noteReplaced(id)
-            }
-        }
     }
 
     /// The image of a FULL or DELTA frame, when it is the one that the frame promises.

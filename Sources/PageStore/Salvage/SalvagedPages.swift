@@ -10,6 +10,7 @@ package final class SalvagedPages: PageView {
         enum Content {
             case extent(ExtentAddress)
             case image(PageBuffer)
+            case packed(PackedImage)
         }
 
         var content: Content
@@ -170,6 +171,11 @@ package final class SalvagedPages: PageView {
         stalePages.remove(id)
     }
 
+    /// The same for an image, which is kept as small as it can be.
+    func setNewest(_ image: PageBuffer, _ commit: UInt64) {
+        setNewest(PackedImage(image).map { .packed($0) } ?? .image(image), of: image.id, commit)
+    }
+
     /// The log has a newer version of a page, and what it takes to read that is lost.
     func noteReplaced(_ id: PageID) {
         guard sources[id] != nil else { return }
@@ -203,6 +209,7 @@ package final class SalvagedPages: PageView {
         guard let source = sources[id] else { throw .corrupt(id, "the page is lost") }
         switch source.content {
         case .image(let image): return image
+        case .packed(let packed): return try packed.unpacked(id, pageSizeInBytes)
         case .extent(let address):
             if let image = cache.image(at: address), image.id == id { return image }
             let image = try read(address, id)
@@ -220,8 +227,12 @@ package final class SalvagedPages: PageView {
 
     private func read(_ address: ExtentAddress, _ id: PageID) throws(StoreError) -> PageBuffer {
         let byteOffset = address.unit * UInt64(identity.unitSizeInBytes)
-        let bytes = window.view(
-            at: byteOffset, count: address.unitCount * identity.unitSizeInBytes)
+        // Not through the window, which a search moves on in order.
+        let size = min(
+            address.unitCount * identity.unitSizeInBytes, ExtentLayout.sizeInBytesMax)
+        let buffer = window.read(at: byteOffset, count: size)
+        defer { withExtendedLifetime(buffer) {} }
+        let bytes = buffer.view
         let header = try ExtentCodec.decodeHeader(bytes, page: id, byteOffset: byteOffset)
         let whole = bytes.slice(from: 0, count: ExtentLayout.size + header.storedLength)
         guard header.pageID == id.rawValue, header.kind == .page,

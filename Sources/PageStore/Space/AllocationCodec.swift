@@ -1,5 +1,3 @@
-import Primitives
-
 /// Where the saved allocation state keeps what: spec/02-pages.md.
 package enum AllocationLayout {
     // A block: the address of the next one, then its part of the stream.
@@ -72,76 +70,78 @@ enum AllocationCodec {
     }
 
     /// Checks every number against the superblock that named the state.
+    ///
+    /// - Parameter extentCountMax: how many extents the file has room for. Pending runs are as
+    ///   many at most: each is an extent, or a segment of the log, and no two share a unit.
     static func decode(
-        _ bytes: ByteView, of superblock: Superblock
+        _ stream: inout AllocationStream, of superblock: Superblock, extentCountMax: UInt64
     ) throws(StoreError) -> Header {
-        typealias Layout = AllocationLayout
         let geometry = Geometry(superblock)
-        let root = superblock.allocationRoot
-        guard bytes.count >= Layout.zones else { throw damaged("it is too short", root, geometry) }
-        let unitCount = bytes.uint64(at: Layout.unitCount)
-        let counts = [Layout.zoneCount, Layout.pendingCount, Layout.freeRunCount]
-            .map { bytes.uint64(at: $0) }
-        guard counts.allSatisfy({ $0 <= UInt64(bytes.count) }) else {
-            throw damaged("a count lies", root, geometry)
-        }
-        let (zoneCount, pendingCount, runCount) = (Int(counts[0]), Int(counts[1]), Int(counts[2]))
+        let unitCount = try stream.uint64()
+        let (zoneCount, pendingCount) = (try stream.uint64(), try stream.uint64())
+        let runCount = try stream.uint64()
         let unitsPerZone = UInt64(SpaceMap.unitsPerZone(geometry))
-        guard
-            size(zoneCount: zoneCount, pendingCount: pendingCount, freeRunCount: runCount)
-                <= bytes.count,
-            unitCount <= geometry.units(from: 0, count: superblock.requiredLength).upperBound,
-            counts[0] * unitsPerZone >= unitCount
-        else { throw damaged("its counts do not fit its size", root, geometry) }
-        var position = Layout.zones
-        var zones: [ExtentAddress] = []
-        for _ in 0..<zoneCount {
-            zones.append(ExtentAddress(bytes, at: position))
-            position += ExtentAddress.size
+        let (zoneUnits, isPastAll) = zoneCount.multipliedReportingOverflow(by: unitsPerZone)
+        guard unitCount <= geometry.units(from: 0, count: superblock.requiredLength).upperBound,
+            zoneCount <= Limits.zoneCountMax, !isPastAll, zoneUnits >= unitCount
+        else {
+            throw damaged("its counts do not fit its size", superblock.allocationRoot, geometry)
         }
+        var zones: [ExtentAddress] = []
+        for _ in 0..<zoneCount { zones.append(try stream.address()) }
+        let pending = try pending(
+            &stream, pendingCount, unitCount, superblock, countMax: extentCountMax)
         return Header(
-            unitCount: unitCount, zones: zones,
-            pending: try pending(bytes, &position, pendingCount, unitCount, superblock),
-            freeIDs: try freeRuns(bytes, position, runCount, superblock))
+            unitCount: unitCount, zones: zones, pending: pending,
+            freeIDs: try freeRuns(&stream, runCount, superblock))
     }
 
     private static func pending(
-        _ bytes: ByteView, _ position: inout Int, _ count: Int, _ unitCount: UInt64,
-        _ superblock: Superblock
+        _ stream: inout AllocationStream, _ count: UInt64, _ unitCount: UInt64,
+        _ superblock: Superblock, countMax: UInt64
     ) throws(StoreError) -> [PendingSpace] {
+        let geometry = Geometry(superblock)
+        // An extent or a segment of the log.
+        let longest = geometry.units(from: 0, count: Limits.walSegmentSizeInBytesMax).upperBound
         var pending: [PendingSpace] = []
         for _ in 0..<count {
             let space = PendingSpace(
-                unit: bytes.uint64(at: position), unitCount: bytes.uint64(at: position + 8),
-                born: bytes.uint64(at: position + 16), died: bytes.uint64(at: position + 24))
-            guard space.unit <= unitCount, space.unitCount <= unitCount - space.unit else {
+                unit: try stream.uint64(), unitCount: try stream.uint64(),
+                born: try stream.uint64(), died: try stream.uint64())
+            guard space.unitCount > 0, space.unit <= unitCount,
+                space.unitCount <= unitCount - space.unit,
+                space.unitCount <= longest
+            else {
                 throw damaged(
-                    "pending space lies outside the file", superblock.allocationRoot,
-                    Geometry(superblock))
+                    "pending space lies outside the file", superblock.allocationRoot, geometry)
             }
             pending.append(space)
-            position += AllocationLayout.pendingSize
+            guard UInt64(pending.count) <= countMax else {
+                throw damaged(
+                    "more waits to be used again than the file holds", superblock.allocationRoot,
+                    geometry)
+            }
         }
         return pending
     }
 
+    /// Runs without an id say nothing, and are left out.
     private static func freeRuns(
-        _ bytes: ByteView, _ start: Int, _ count: Int, _ superblock: Superblock
+        _ stream: inout AllocationStream, _ count: UInt64, _ superblock: Superblock
     ) throws(StoreError) -> [FreePageIDs.Run] {
-        var position = start
         var runs: [FreePageIDs.Run] = []
+        var end: UInt64 = 1
         for _ in 0..<count {
-            let first = bytes.uint64(at: position)
-            let length = bytes.uint64(at: position + 8)
-            guard first > 0, first >= runs.last?.end ?? 1, first <= superblock.pageCount,
+            let (first, length) = (try stream.uint64(), try stream.uint64())
+            guard first >= end, first <= superblock.pageCount,
                 length <= superblock.pageCount - first
             else {
                 throw damaged(
                     "free page names are out of range", superblock.allocationRoot,
                     Geometry(superblock))
             }
-            runs.append(FreePageIDs.Run(start: first, count: length))
-            position += AllocationLayout.freeRunSize
+            end = first + length
+            if length > 0 { runs.append(FreePageIDs.Run(start: first, count: length)) }
         }
         return runs
     }

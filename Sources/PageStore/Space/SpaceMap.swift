@@ -21,7 +21,7 @@ extension PendingSpace {
     static func firstShared(
         in spaces: [PendingSpace], with others: [PendingSpace] = []
     ) -> UInt64? {
-        var seen = BitMap()
+        var seen = SparseBitMap()
         for space in others { seen.insert(space.unit, space.unitCount) }
         for space in spaces {
             if let shared = seen.insert(space.unit, space.unitCount) { return shared }
@@ -33,7 +33,7 @@ extension PendingSpace {
 /// Which units of the file are taken. A unit is free, used, or pending; the bitmap has a one for
 /// both others. What lies behind the bitmap's end is free.
 struct SpaceMap {
-    private(set) var bits = BitMap()
+    private(set) var bits = SparseBitMap()
     private(set) var pending: [PendingSpace] = []
     /// Zones whose bits changed since they were saved.
     private(set) var changedZones: Set<Int> = []
@@ -176,7 +176,6 @@ struct SpaceMap {
             freeUnitsBelowEnd += end - unitCount
             noteUnwritten(unitCount..<end)
             unitCount = end
-            bits.grow(toBitCount: end)
         }
         if used {
             let taken = bits.count(in: unit, count)
@@ -194,11 +193,12 @@ struct SpaceMap {
 
     func isUsed(_ unit: UInt64) -> Bool { bits.contains(unit) }
 
+    /// The first unit of a range that is taken.
+    func firstUsed(in units: Range<UInt64>) -> UInt64? { bits.firstSet(in: units) }
+
     /// Whether all of a run is taken; of no units it is not.
     func isUsed(_ unit: UInt64, _ count: UInt64) -> Bool {
-        guard count > 0 else { return false }
-        let end = Int(unit + count)
-        return end <= bits.words.count * 64 && bits.firstClear(in: Int(unit)..<end) == nil
+        count > 0 && bits.firstClear(in: unit..<unit + count) == nil
     }
 
     /// First fit from the cursor on, once around.
@@ -221,9 +221,12 @@ struct SpaceMap {
     private func search(_ count: Int, _ alignment: Int, from: Int, to end: Int) -> Int? {
         var start = (from + alignment - 1) / alignment * alignment
         while start + count <= end {
-            guard let taken = bits.firstSet(in: start..<start + count) else { return start }
-            let next = bits.firstClear(in: taken + 1..<max(end, taken + 1)) ?? end
-            start = (next + alignment - 1) / alignment * alignment
+            guard let taken = bits.firstSet(in: UInt64(start)..<UInt64(start + count)) else {
+                return start
+            }
+            let behind = taken + 1
+            let next = bits.firstClear(in: behind..<max(UInt64(end), behind)) ?? UInt64(end)
+            start = (Int(next) + alignment - 1) / alignment * alignment
         }
         return nil
     }
@@ -247,18 +250,17 @@ struct SpaceMap {
 
     /// Takes over a zone's bitmap as it was saved.
     mutating func loadZone(_ zone: Int, _ image: ByteView) {
-        let first = zone * unitsPerZone / 64
+        let first = UInt64(zone) * UInt64(unitsPerZone / 64)
         for index in 0..<(image.count / 8) {
             let word = image.uint64(at: index * 8)
             guard word != 0 else { continue }
-            bits.setWord(word, at: first + index)
+            bits.setWord(word, at: first + UInt64(index))
         }
     }
 
     /// Sets the end after all zones were loaded.
     mutating func finishLoading(unitCount count: UInt64, pending saved: [PendingSpace]) {
         unitCount = count
-        bits.grow(toBitCount: count)
         let used = bits.setCount
         freeUnitsBelowEnd = count >= used ? count - used : 0
         pending = saved
@@ -284,7 +286,7 @@ struct SpaceMap {
 
 /// The allocation state as a checkpoint saves it.
 struct SavedSpace {
-    private var bits: BitMap
+    private var bits: SparseBitMap
     /// The zones to write.
     let zones: [Int]
     var zoneAddresses: [ExtentAddress]
@@ -294,7 +296,7 @@ struct SavedSpace {
     var usedEnd: UInt64 { bits.end }
 
     fileprivate init(
-        bits: BitMap, zones: [Int], zoneAddresses: [ExtentAddress], pending: [PendingSpace],
+        bits: SparseBitMap, zones: [Int], zoneAddresses: [ExtentAddress], pending: [PendingSpace],
         unitsPerZone: Int
     ) {
         self.bits = bits
@@ -309,9 +311,9 @@ struct SavedSpace {
     /// The bitmap of a zone, one bit a unit, low bits first.
     func zoneImage(_ zone: Int) -> PageBuffer {
         let page = PageBuffer(id: PageID(UInt64(zone)), count: unitsPerZone / 8)
-        let first = zone * unitsPerZone / 64
-        for index in 0..<(unitsPerZone / 64) where first + index < bits.words.count {
-            page.setUInt64(bits.words[first + index], at: index * 8)
+        let first = UInt64(zone) * UInt64(unitsPerZone / 64)
+        for index in 0..<(unitsPerZone / 64) {
+            page.setUInt64(bits.word(at: first + UInt64(index)), at: index * 8)
         }
         return page
     }

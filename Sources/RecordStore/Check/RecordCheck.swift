@@ -75,7 +75,7 @@ struct RecordCheck {
     private mutating func take(_ row: RowView, _ number: ObjectNumber) throws(StoreError) {
         let entity = reader.schema.knownEntity(tag: row.entityTag)
         counts[row.entityTag, default: 0] += 1
-        for field in entity.fields where field.isVariable { _ = try reader.value(field, of: row) }
+        for field in entity.fields where field.isVariable { try reader.checkValue(field, of: row) }
         for offset in entity.retiredOffsets
         where !row.isNull(at: offset) || row.uint(at: offset) != 0 {
             note("object \(number.rawValue) has a value of a property that is gone")

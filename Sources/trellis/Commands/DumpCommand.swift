@@ -49,7 +49,7 @@ struct DumpCommand: ParsableCommand {
                 let row = try cursor.row()
                 guard entity.tags.contains(row.entityTag) else { continue }
                 let members = members(of: row, cursor.number, in: reader, &isWhole)
-                printObject(members, isFirst: isFirst)
+                printObject(members, isFirst: isFirst, &isWhole)
                 isFirst = false
             } catch {
                 Console.warn(error)
@@ -77,15 +77,20 @@ struct DumpCommand: ParsableCommand {
         }
     }
 
+    private enum Member {
+        case short(JSONText)
+        case long(LongText)
+    }
+
     private func members(
         of row: RowView, _ number: ObjectNumber, in reader: RecordReader, _ isWhole: inout Bool
-    ) -> [(name: String, value: JSONText)] {
+    ) -> [(name: String, value: Member)] {
         let entity = reader.schema.knownEntity(tag: row.entityTag)
-        var members: [(name: String, value: JSONText)] = [
-            (name: "$entity", value: .string(entity.name)),
-            (name: "$number", value: .integer(number.rawValue)),
+        var members: [(name: String, value: Member)] = [
+            (name: "$entity", value: .short(.string(entity.name))),
+            (name: "$number", value: .short(.integer(number.rawValue))),
         ]
-        func append(_ name: String, _ value: () throws(StoreError) -> JSONText) {
+        func append(_ name: String, _ value: () throws(StoreError) -> Member) {
             do throws(StoreError) {
                 members.append((name: name, value: try value()))
             } catch {
@@ -95,33 +100,59 @@ struct DumpCommand: ParsableCommand {
                         error.code, "\(place) cannot be read: \(error.message)",
                         page: error.page, byteOffset: error.byteOffset, path: error.path))
                 isWhole = false
-                members.append((name: name, value: .optional(nil as UInt64?)))
+                members.append((name: name, value: .short(.null)))
             }
         }
         for field in entity.fields where field.type != nil {
             append(field.name) { () throws(StoreError) in
-                ValueText.json(try reader.value(field, of: row))
+                if let long = try LongText(field, of: row, in: reader) { return .long(long) }
+                return .short(ValueText.json(try reader.value(field, of: row)))
             }
         }
         for relationship in entity.relationships {
             append(relationship.name) { () throws(StoreError) in
                 if let field = relationship.field {
-                    return .optional(row.link(at: field.byteOffset)?.rawValue)
+                    return .short(.optional(row.link(at: field.byteOffset)?.rawValue))
                 }
                 let targets = try reader.linkedNumbers(relationship, of: number)
-                return .array(targets.map { .integer($0.rawValue) })
+                return .short(.array(targets.map { .integer($0.rawValue) }))
             }
         }
         return members
     }
 
-    private func printObject(_ members: [(name: String, value: JSONText)], isFirst: Bool) {
+    private func printObject(
+        _ members: [(name: String, value: Member)], isFirst: Bool, _ isWhole: inout Bool
+    ) {
         if store.json {
-            print(isFirst ? "\n" : ",\n", terminator: "")
-            print(JSONText.object(members).text, terminator: "")
+            print(isFirst ? "\n{" : ",\n{", terminator: "")
+            for (index, member) in members.enumerated() {
+                let name = JSONText.string(member.name).text
+                print(index == 0 ? "\(name): " : ", \(name): ", terminator: "")
+                printValue(member.value, &isWhole)
+            }
+            print("}", terminator: "")
             return
         }
         if !isFirst { print() }
-        Console.print(members.map { (name: $0.name, value: $0.value.text) })
+        let width = members.map(\.name.count).max() ?? 0
+        for member in members {
+            print(Console.padded(member.name, width), terminator: "")
+            printValue(member.value, &isWhole)
+            print()
+        }
+    }
+
+    private func printValue(_ value: Member, _ isWhole: inout Bool) {
+        do throws(StoreError) {
+            switch value {
+            case .short(let json): print(json.text, terminator: "")
+            case .long(let long): try long.write { print($0, terminator: "") }
+            }
+        } catch {
+            // It was readable a moment before: another program has changed the file.
+            Console.warn(error)
+            isWhole = false
+        }
     }
 }

@@ -10,16 +10,18 @@ struct LogCommand: ParsableCommand {
 
     func run() throws {
         try store.withEngine { engine in
-            let (frames, error) = try engine.readableLogFrames()
+            // A log can have millions of frames: each is printed as it is read.
+            if store.json { print("{\"frames\": [", terminator: "") }
+            var count = 0
+            let error = try engine.readLogFrames { frame in
+                count += 1
+                guard store.json else { return print(text(frame)) }
+                print((count > 1 ? ", " : "") + json(frame).text, terminator: "")
+            }
             if store.json {
-                Console.print(
-                    .object([
-                        (name: "frames", value: .array(frames.map(json))),
-                        (name: "error", value: error.map(Console.json) ?? .null),
-                    ]))
+                print("], \"error\": \((error.map(Console.json) ?? .null).text)}")
             } else {
-                for frame in frames { print(text(frame)) }
-                print("\(frames.count) frames")
+                print("\(count) frames")
                 if let error { print("unreadable: \(error)") }
             }
             if error != nil { throw ExitCode(1) }

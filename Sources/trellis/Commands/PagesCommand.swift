@@ -12,19 +12,19 @@ struct PagesCommand: ParsableCommand {
         try store.withEngine { engine in
             let snapshot = try engine.snapshot()
             var unreadable = 0
-            var rows: [JSONText] = []
-            for place in try snapshot.pagePlaces() {
+            if store.json { print("[", terminator: "") }
+            for (index, place) in try snapshot.pagePlaces().enumerated() {
                 let row = describe(place, in: snapshot)
                 if row.error != nil { unreadable += 1 }
                 if store.json {
-                    rows.append(json(place, row))
+                    print((index > 0 ? ", " : "") + json(place, row).text, terminator: "")
                 } else {
                     let start = place.byteOffset.map { "byte \($0)" } ?? "in the log"
                     let what = row.error.map { "UNREADABLE: \($0.message)" } ?? row.kind
                     print("\(place.page.rawValue)\t\(start)\t\(place.sizeInBytes)\t\(what)")
                 }
             }
-            if store.json { Console.print(.array(rows)) }
+            if store.json { print("]") }
             if unreadable > 0 || !engine.damage.isEmpty { throw ExitCode(1) }
         }
     }

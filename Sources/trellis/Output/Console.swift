@@ -19,10 +19,13 @@ enum Console {
     static func print(_ members: [(name: String, value: String)]) {
         let width = members.map(\.name.count).max() ?? 0
         for member in members {
-            Swift.print(
-                member.name.padding(toLength: width + 2, withPad: " ", startingAt: 0)
-                    + member.value)
+            Swift.print(padded(member.name, width) + member.value)
         }
+    }
+
+    /// A name before a value, where the longest name has so many characters.
+    static func padded(_ name: String, _ width: Int) -> String {
+        name.padding(toLength: width + 2, withPad: " ", startingAt: 0)
     }
 
     static func print(_ json: JSONText) { Swift.print(json.text) }

@@ -1,0 +1,40 @@
+import ObjectGraph
+
+/// Runs a program and tells how it ended, how long it took and how much memory it had at most.
+///
+/// A process of its own for that: what the system tells of a child includes what its parent had
+/// when it was started.
+struct MeasureUse {
+    /// Where what the program prints goes.
+    let output: String
+    /// The program's path and its arguments.
+    let command: [String]
+
+    private static let addressBytesMax: UInt = 16 << 30
+
+    /// Prints the exit code, or the signal as a negative number; milliseconds; KiB.
+    func run() {
+        // A program without bounds must not take the machine's memory.
+        var limit = rlimit(rlim_cur: Self.addressBytesMax, rlim_max: Self.addressBytesMax)
+        setrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &limit)
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        let flags = O_WRONLY | O_CREAT | O_TRUNC
+        posix_spawn_file_actions_addopen(&actions, 1, output, flags, 0o600)
+        posix_spawn_file_actions_addopen(&actions, 2, output + ".errors", flags, 0o600)
+        var processID: pid_t = 0
+        let arguments = command.map { strdup($0) } + [nil]
+        let start = ContinuousClock.now
+        guard posix_spawn(&processID, command[0], &actions, nil, arguments, [nil]) == 0 else {
+            exit(2)
+        }
+        var status: Int32 = 0
+        var usage = rusage()
+        guard wait4(processID, &status, 0, &usage) == processID else { exit(2) }
+        let (seconds, attoseconds) = (ContinuousClock.now - start).components
+        let milliseconds = seconds * 1000 + attoseconds / 1_000_000_000_000_000
+        let signal = status & 0x7F
+        let outcome = signal == 0 ? status >> 8 & 0xFF : -signal
+        print("\(outcome) \(milliseconds) \(usage.ru_maxrss)")
+    }
+}

@@ -1,0 +1,81 @@
+import Primitives
+import TestSupport
+import Testing
+
+@Suite struct SparseBitMapTests {
+    /// Runs lie around the ends of parts, far from each other.
+    private static func number(_ random: inout SeededRandom) -> UInt64 {
+        let part = [0, 1, 2, 1 << 40][random.below(4)] as UInt64
+        return part * SparseBitMap.partSize + UInt64(SparseBitMap.partSize - 200)
+            + UInt64(random.below(400))
+    }
+
+    @Test func `runs far apart come and go as in a set`() {
+        var random = SeededRandom(for: "SparseBitMapTests")
+        var map = SparseBitMap()
+        var model: Set<UInt64> = []
+        for _ in 0..<1000 {
+            let start = Self.number(&random)
+            let count = UInt64(random.below(130))
+            let run = start..<start + count
+            let present = run.filter(model.contains)
+            #expect(map.count(in: start, count) == UInt64(present.count), "seed \(random.seed)")
+            #expect(map.firstSet(in: run) == present.first, "seed \(random.seed)")
+            let missing = run.first { !model.contains($0) }
+            #expect(map.firstClear(in: run) == missing, "seed \(random.seed)")
+            if random.below(2) == 0 {
+                #expect(map.insert(start, count) == present.first, "seed \(random.seed)")
+                model.formUnion(run)
+            } else {
+                #expect(map.remove(start, count) == UInt64(present.count), "seed \(random.seed)")
+                model.subtract(run)
+            }
+            #expect(map.setCount == UInt64(model.count), "seed \(random.seed)")
+            #expect(map.end == model.max().map { $0 + 1 } ?? 0, "seed \(random.seed)")
+            let probe = Self.number(&random)
+            #expect(map.contains(probe) == model.contains(probe), "seed \(random.seed)")
+            let word = (0..<64).reduce(UInt64(0)) { word, bit in
+                model.contains(probe / 64 * 64 + UInt64(bit)) ? word | 1 << UInt64(bit) : word
+            }
+            #expect(map.word(at: probe / 64) == word, "seed \(random.seed)")
+        }
+        #expect(map.partCount <= 7)
+    }
+
+    @Test func `words make the set that they were taken from`() {
+        var map = SparseBitMap()
+        map.insert(100, 3 * SparseBitMap.partSize)
+        var copy = SparseBitMap()
+        for index in 0..<(5 * SparseBitMap.partSize / 64) {
+            copy.setWord(map.word(at: index), at: index)
+        }
+        #expect(copy.partCount == 4)
+        #expect(copy.setCount == map.setCount && copy.end == map.end)
+        #expect(copy.subtracting(map, countMax: 10).isEmpty)
+    }
+
+    @Test func `two sets are compared by runs, and no more of them than are asked for`() {
+        let part = SparseBitMap.partSize
+        var first = SparseBitMap()
+        var second = SparseBitMap()
+        first.insert(part - 10, 20)
+        first.insert(1 << 40, 5)
+        second.insert(part + 5, 10)
+        #expect(
+            first.subtracting(second, countMax: 10) == [
+                part - 10..<part + 5, 1 << 40..<(1 << 40 + 5),
+            ])
+        #expect(first.subtracting(second, countMax: 1).count == 1)
+        #expect(first.intersection(second, countMax: 10) == [part + 5..<part + 10])
+        #expect(second.union(first).count(in: part, 15) == 15)
+    }
+
+    @Test func `parts that a run fills take no memory of their own until they change`() {
+        var map = SparseBitMap()
+        map.insert(0, 4 * SparseBitMap.partSize)
+        #expect(map.remove(SparseBitMap.partSize, 1) == 1)
+        #expect(map.contains(0) && !map.contains(SparseBitMap.partSize))
+        #expect(map.contains(2 * SparseBitMap.partSize))
+        #expect(map.setCount == 4 * SparseBitMap.partSize - 1)
+    }
+}

@@ -1,0 +1,90 @@
+import Foundation
+import Testing
+
+/// Numbers of 64 bits that a file says. One that was not compared with anything must not be
+/// calculated with, nor made an `Int`: either ends the process when the number lies.
+@Suite struct ArithmeticTests {
+    @Test func `no number of a file is calculated with before it is compared`() {
+        var verdict = Verdict("arithmetic")
+        let rooms = SourceFile.rooms.filter { ["PageStore", "RecordStore"].contains($0.room) }
+        #expect(rooms.contains { $0.code.contains { $0.text.contains("uint64(at: ") } })
+        for file in rooms {
+            for line in Numbers.uncheckedLines(of: file) {
+                verdict.note(file.path, "line \(line) calculates with what a file says")
+            }
+        }
+        verdict.expectNothing()
+    }
+
+    @Test func `the search for unchecked numbers finds each form`() {
+        func lines(_ body: String...) -> [Int] {
+            let indented = body.map { "        " + $0 }
+            let file = SourceFile(
+                path: "Sources/Room/File.swift", lines: ["    func a() {"] + indented + ["    }"])
+            return Numbers.uncheckedLines(of: file)
+        }
+        #expect(lines("let a = Int(bytes.uint64(at: 8))") == [2])
+        #expect(lines("let a = Int(bytes.uint64(at: 8) & 3)").isEmpty)
+        #expect(lines("let a = bytes.uint64(at: 8) * 512") == [2])
+        #expect(lines("let a = b + bytes.uint64(at: start)") == [2])
+        #expect(lines("let a = b &+ bytes.uint64(at: start)").isEmpty)
+        #expect(lines("let a = bytes.uint64(at: 8)", "return a + 1") == [3])
+        #expect(lines("let a = bytes.uint64(at: 8)", "return Int(a)") == [3])
+        #expect(lines("let a = bytes.uint64(at: 8)", "guard a < 9 else {", "Int(a)").isEmpty)
+        #expect(lines("let a = try stream.uint64()", "return a * 2") == [3])
+        #expect(lines("let a = bytes.uint32(at: 8)", "return a + 1").isEmpty)
+    }
+}
+
+enum Numbers {
+    /// Lines that calculate with a number of 64 bits, or convert it, where it is read, or where a
+    /// name for it was not compared before in the function.
+    static func uncheckedLines(of file: SourceFile) -> [Int] {
+        var found: Set<Int> = []
+        let code = file.code
+        for (index, line) in code.enumerated() {
+            if isUnchecked(line.text) { found.insert(line.number) }
+            if let name = namedNumber(line.text),
+                let user = firstUse(of: name, in: code[(index + 1)...], below: indent(line.text))
+            {
+                found.insert(user)
+            }
+        }
+        return found.sorted()
+    }
+
+    private static func isUnchecked(_ text: String) -> Bool {
+        let read = /(?:[\w.]+\.)?(?:uint64|bigEndianUInt64)\((?:at: )?[^()]*\)/
+        let conversion = /\bInt\((?:[\w.]+\.)?(?:uint64|bigEndianUInt64)\((?:at: )?[^()]*\)\)/
+        if text.contains(conversion) { return true }
+        for match in text.matches(of: read) {
+            let (before, after) = (text[..<match.range.lowerBound], text[match.range.upperBound...])
+            let isFirst = after.prefixMatch(of: /\)?\s+(?:[-+*]|<<)\s/) != nil
+            if isFirst || before.contains(/(?:^|[^&<])[-+*]\s+(?:Int\()?$/) { return true }
+        }
+        return false
+    }
+
+    private static func namedNumber(_ text: String) -> String? {
+        let pattern =
+            /^\s*(?:let|var) (\w+) = (?:try )?(?:[\w.]+\.)?(?:uint64|bigEndianUInt64)\((?:at|\))/
+        return text.firstMatch(of: pattern).map { String($0.1) }
+    }
+
+    private static func indent(_ text: String) -> Int { text.prefix { $0 == " " }.count }
+
+    /// The line that calculates with a name before any compares it.
+    private static func firstUse(
+        of name: String, in code: ArraySlice<(number: Int, text: String)>, below depth: Int
+    ) -> Int? {
+        for line in code {
+            let words = line.text.split { !($0.isLetter || $0.isNumber || $0 == "_") }
+            if !words.isEmpty, indent(line.text) < depth { return nil }
+            guard words.contains(Substring(name)) else { continue }
+            if line.text.contains(/[<>]|==|ReportingOverflow/) { return nil }
+            let pieces = line.text.replacingOccurrences(of: name, with: "#")
+            if pieces.contains(/#\s[-+*]\s|(?:^|[^&])[-+*]\s#|\bInt\(#\)/) { return line.number }
+        }
+        return nil
+    }
+}
