@@ -27,6 +27,7 @@ import Testing
         guard random.below(2) == 0 else { return options }
         options.migrationRowsMax = 0
         options.migrationChunkRowsMax = 1 + random.below(30)
+        options.migrationDropPagesMax = 1 + random.below(8)
         options.checkpointsInBackground = false
         return options
     }
