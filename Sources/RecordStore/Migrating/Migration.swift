@@ -141,6 +141,11 @@ struct Migration {
                 try copy.copy(name)
             }
             try MigrationSteps(run: run, control: control).take(plan.steps)
+            try run.performLong { () throws(StoreError) in
+                true
+            } _: { () throws(StoreError) in
+                try MigrationVerification(run, catalog, stored, plan.steps).verify()
+            }
             try run.finish()
         } catch {
             run.rollBack()
