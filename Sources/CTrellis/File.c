@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <time.h>
 #include <unistd.h>
 #ifdef __linux__
@@ -223,6 +224,13 @@ uint64_t trellis_now(void) {
     struct timespec time;
     if (clock_gettime(CLOCK_REALTIME, &time) != 0) return 0;
     return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
+}
+
+int trellis_free_bytes(const char *path, uint64_t *bytes) {
+    struct statvfs system;
+    if (statvfs(path, &system) != 0) return errno;
+    *bytes = (uint64_t)system.f_bavail * (uint64_t)system.f_frsize;
+    return 0;
 }
 
 int trellis_program(char **path, uint64_t *size, uint64_t *nanoseconds) {

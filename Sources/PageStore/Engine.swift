@@ -28,6 +28,8 @@ package final class Engine: Sendable {
     /// Damage that a tolerant opening skipped.
     package var damage: [StoreError] { parts.pager.withPublished { $0.damage } }
     package var statistics: StoreStatistics { parts.statistics }
+    /// The bytes that are left on the file system; nil where it cannot tell.
+    package var freeBytesOnDisk: UInt64? { parts.context.files.freeBytes(at: path) }
 
     // MARK: Opening and closing
 
@@ -227,6 +229,14 @@ package final class Engine: Sendable {
     }
 
     // MARK: For tools
+
+    /// The bytes of the file that the newest checkpoint has left free, and those that the next ones
+    /// make free where no reader needs them: they are used before the file grows.
+    package func freeBytesInFile() throws(StoreError) -> UInt64 {
+        let map = try AllocationReader(parts.context).read(parts.pager.superblock).map
+        let units = map.pending.reduce(map.freeUnits) { $0 + $1.unitCount }
+        return parts.context.geometry.bytes(ofUnits: units)
+    }
 
     /// The log's frames in order.
     package func logFrames() throws(StoreError) -> [LogFrame] {

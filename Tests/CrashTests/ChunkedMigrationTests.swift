@@ -12,7 +12,8 @@ import Testing
     private static let plants: PottedPlants = {
         var plants = PottedPlants(objectCount: 10)
         plants.options.migrationRowsMax = 0
-        plants.options.migrationChunkRowsMax = 9
+        plants.options.migrationChunkRowsMax = 8
+        plants.options.migrationDropPagesMax = 6
         return plants
     }()
 
@@ -335,6 +336,47 @@ import Testing
             #expect(call > 50)
         }
         #expect((fullCount > 0) == (kind == .diskFull))
+    }
+
+    /// Names of trees may be as long as a key can be; below `next/` there is no room for these.
+    @Test func `a migration of many records failed where names are long`() throws {
+        // The key is `tree/records/` and the name, of 64 bytes at most.
+        let name = String(repeating: "E", count: 50)
+        func schema(_ version: String, _ type: AttributeType) -> SchemaDescription {
+            SchemaDescription(
+                modelVersion: version,
+                entities: [
+                    EntityDescription(
+                        name: name, className: name,
+                        attributes: [AttributeDescription(name: "size", type: type)])
+                ])
+        }
+        let files = MemoryFileSystem()
+        var options = Self.plants.options
+        options.migrationRowsMax = 1
+        func open(_ schema: SchemaDescription) throws -> RecordDatabase {
+            try RecordDatabase.open(
+                .file("store"), schema: schema, options: options, files: files)
+        }
+        let database = try open(schema("V1", .int32))
+        let entity = try #require(database.schema.entity(named: name))
+        let transaction = try database.beginWrite()
+        var batch = RecordBatch()
+        for size in 1...20 {
+            var row = entity.emptyRow()
+            defer { row.deallocate() }
+            row.setValue(.int(Int64(size)), try #require(entity.field(named: "size")))
+            batch.insert(entity, try transaction.allocateNumber(in: entity.hierarchy), row: row)
+        }
+        try transaction.apply(batch)
+        _ = try transaction.commit()
+        try database.close()
+        let migrated = try open(schema("V2", .double))
+        let reader = try migrated.snapshot()
+        #expect(reader.check() == [])
+        let later = try #require(migrated.schema.entity(named: name))
+        #expect(try reader.recordCount(of: later) == 20)
+        try migrated.close()
     }
 
     private func size(ofPot uid: Int64, _ image: DiskImage) throws -> Value? {

@@ -69,7 +69,8 @@ struct PottedPlants {
             defer { row.deallocate() }
             row.setValue(.int(Int64(uid + 1000)), try #require(plant.field(named: "uid")))
             // Some are too large for a page.
-            let picture = [UInt8](repeating: UInt8(uid), count: uid.isMultiple(of: 4) ? 900 : 9)
+            let picture = [UInt8](
+                repeating: UInt8(truncatingIfNeeded: uid), count: uid.isMultiple(of: 4) ? 900 : 9)
             row.setValue(.data(picture), try #require(plant.field(named: "picture")))
             batch.insert(plant, number, row: row)
             var owner = pot.emptyRow()
@@ -101,11 +102,16 @@ struct PottedPlants {
         let database = try RecordDatabase.openReadOnly(
             path: "store", options: options, files: SimulatedDisk(image, seed: 7))
         defer { #expect(throws: Never.self) { try database.close() } }
+        try checkPages(image, place)
         let reader = try database.snapshot()
         #expect(reader.check() == [], "\(place)")
-        try checkPages(image, place)
-        let pot = try #require(database.schema.entity(named: "Pot"))
-        let plant = try #require(database.schema.entity(named: "Plant"))
+        return try found(reader, place)
+    }
+
+    /// The same of what a reader sees.
+    func found(_ reader: RecordReader, _ place: String) throws -> String {
+        let pot = try #require(reader.schema.entity(named: "Pot"))
+        let plant = try #require(reader.schema.entity(named: "Plant"))
         let relationship = try #require(pot.relationship(named: "plant"))
         var uids: [ObjectNumber: Value] = [:]
         let plants = reader.recordCursor(plant.hierarchy)
@@ -136,7 +142,7 @@ struct PottedPlants {
             #expect(targets.map { uids[$0] } == [.int(uid + 1000)], "\(place)")
         }
         #expect(potCount == objectCount, "\(place)")
-        return database.schema.description.modelVersion
+        return reader.schema.description.modelVersion
     }
 
     /// Every page belongs to a tree that the catalog names, of a migration's too.

@@ -59,6 +59,7 @@ extension ForwardingFileSystem {
         try base.syncDirectory(of: path)
     }
 
+    package func freeBytes(at path: String) -> UInt64? { base.freeBytes(at: path) }
     package func now() -> UInt64 { base.now() }
     package func random() -> UInt64 { base.random() }
     package func processID() -> Int32 { base.processID() }

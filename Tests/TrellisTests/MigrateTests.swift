@@ -156,6 +156,31 @@ import Testing
         #expect(nothing.output == "model V1\nnothing is to be done\n")
     }
 
+    @Test func `a dry run says how much room a migration takes`() throws {
+        let store = try SampleStore()
+        let model = try Model { schema in
+            schema.entities.append(
+                EntityDescription(name: "Item", className: "Item", isAbstract: true))
+            for index in 0..<2 { schema.entities[index].superentityName = "Item" }
+        }
+        let arguments = ["migrate", store.path, "--to", model.path]
+        let text = try Tool.run(arguments + ["--dry-run"])
+        #expect(text.exitCode == 1, "\(text.errors)")
+        let line = try #require(text.output.split(separator: "\n").dropLast().last)
+        #expect(line.hasPrefix("80 objects are written anew, for which about "), "\(line)")
+        #expect(line.hasSuffix(" beside it"), "\(line)")
+        let outcome = try Tool.run(arguments + ["--dry-run", "--json"])
+        let members = try #require(try outcome.json() as? [String: Any])
+        #expect(members["objects"] as? Int == 80)
+        #expect(members["isTooLarge"] as? Bool == false)
+        let bytes = try #require(members["neededBytes"] as? Int)
+        #expect(bytes > 4096 && bytes < 1 << 20)
+        // What is done needs no forecast.
+        let done = try Tool.run(arguments)
+        #expect(done.exitCode == 0, "\(done.errors)")
+        #expect(!done.output.contains("bytes"), "\(done.output)")
+    }
+
     @Test func `a new index changes the file, and another class does not`() throws {
         let store = try SampleStore()
         let before = try Self.bytes(store)

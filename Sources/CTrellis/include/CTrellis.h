@@ -105,6 +105,8 @@ int trellis_watch(int file, const char *path);
 // Nanoseconds since 1970.
 uint64_t trellis_now(void);
 int32_t trellis_process_id(void);
+// The bytes that this user may still write to the file system that a path lies on.
+int trellis_free_bytes(const char *path, uint64_t *bytes);
 // The executable of this process: its path, for the caller to free, its size, and when it was
 // written. NULL for the path where the call fails.
 int trellis_program(char **path, uint64_t *size, uint64_t *nanoseconds);

@@ -49,6 +49,8 @@ package struct StoreOptions: Sendable {
     /// … of at most so many records, and about so many bytes of pages.
     package var migrationChunkRowsMax = 250_000
     package var migrationChunkBytesMax = 64 << 20
+    /// What a migration has replaced is dropped in transactions that free about so many pages each.
+    package var migrationDropPagesMax = 4096
     /// For tests: who goes on where threads meet. Nil leaves that to the system.
     package var schedule: (any Schedule)?
 

@@ -28,6 +28,22 @@ package enum StoreCheck {
         return check.findings
     }
 
+    /// The first pages of the blobs that no tree has as a value: records name them, a room above.
+    /// Pages that cannot be read are passed over. Reads every page.
+    package static func looseBlobs(in snapshot: Snapshot) throws(StoreError) -> Set<PageID> {
+        let pages = try snapshot.content().pages
+        let named = references(pages, in: snapshot)
+        var loose: Set<PageID> = []
+        for id in pages where !named.contains(id) {
+            guard let page = try? snapshot.page(id), !NodeView.isNode(page),
+                page[0] != PageKind.blobChunk.rawValue,
+                page[BlobLayout.flags] & BlobLayout.flagFirst != 0
+            else { continue }
+            loose.insert(id)
+        }
+        return loose
+    }
+
     /// Only of a store that nobody changes: a writer's next checkpoint has a state of its own.
     private static func checkSpace(of snapshot: Snapshot, _ check: inout TreeCheck) {
         let pager = snapshot.pager

@@ -71,6 +71,12 @@ package struct DiskFileSystem: FileSystem {
             trellis_sync(descriptor.rawValue), "synchronise the folder", path: folder)
     }
 
+    package func freeBytes(at path: String) -> UInt64? {
+        var bytes: UInt64 = 0
+        // Safety: the path ends with a zero, and the number outlives the call, which sets it.
+        return unsafe trellis_free_bytes(path, &bytes) == 0 ? bytes : nil
+    }
+
     package func now() -> UInt64 { trellis_now() }
 
     package func random() -> UInt64 {

@@ -41,6 +41,8 @@ package protocol FileSystem: Sendable {
     func unlink(_ path: String) throws(StoreError)
     /// Makes the folder's entry of a file durable.
     func syncDirectory(of path: String) throws(StoreError)
+    /// The bytes that files at a path may still take; nil where the system cannot tell.
+    func freeBytes(at path: String) -> UInt64?
     /// Nanoseconds since 1970.
     func now() -> UInt64
     func random() -> UInt64
@@ -50,8 +52,9 @@ package protocol FileSystem: Sendable {
     func programIdentity() -> UInt64
 }
 
-/// A file system without symbolic links, in which no program lies.
+/// A file system without symbolic links and without an end, in which no program lies.
 extension FileSystem {
+    package func freeBytes(at path: String) -> UInt64? { nil }
     package func target(of path: String) throws(StoreError) -> String { path }
     package func programIdentity() -> UInt64 { 0 }
 }

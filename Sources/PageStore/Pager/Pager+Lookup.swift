@@ -118,6 +118,39 @@ extension Pager {
 
     // MARK: The file
 
+    /// The bytes of the extent that holds a page as a commit left it. Counted neither as a lookup
+    /// nor as a use; the size of a page for one that is only in the log.
+    func storedSize(
+        of id: PageID, generation: Generation, commit: UInt64
+    ) throws(StoreError) -> Int {
+        let geometry = context.geometry
+        while true {
+            let found: Found = try state.withLock { _ throws(StoreError) in
+                try checkNotRevoked(generation)
+                switch generation.version(of: id, upTo: commit)?.content {
+                case .image(let image): return .image(image)
+                case .extent(let address): return .address(address)
+                case .freed: return .absent
+                case nil: break
+                }
+                switch generation.map.descent(to: id) {
+                case .leaf(let leaf, _):
+                    let address = leaf.place(of: id).address
+                    return address.isNone ? .absent : .address(address)
+                case .unread(let node): return .unread(node)
+                case .absent: return .absent
+                }
+            }
+            switch found {
+            case .image: return geometry.pageSizeInBytes
+            case .address(let address):
+                return Int(geometry.bytes(ofUnits: UInt64(address.unitCount)))
+            case .unread(let node): _ = try child(node, isKept: true)
+            case .absent: throw .corrupt(id, "the page does not exist")
+            }
+        }
+    }
+
     private func page(
         _ id: PageID, at address: ExtentAddress, of generation: Generation
     ) throws(StoreError) -> PageBuffer {

@@ -26,6 +26,9 @@ package final class WriteTransaction: PageEditor {
     private var filled: Set<PageID> = []
     private var freed: Set<PageID> = []
     private var allocated: Set<PageID> = []
+    /// Of chunks that were written, as far as each is more than a page; those that were freed again
+    /// count too.
+    private var chunkBytes = 0
     private var root: PageID?
 
     init(_ parts: StoreParts, base: Snapshot, _ turn: consuming WriterState) {
@@ -56,8 +59,9 @@ package final class WriteTransaction: PageEditor {
     /// The number that committing will give.
     package var nextCommitNumber: UInt64 { baseCommit + 1 }
 
-    /// What the pages take that the transaction has changed or made.
-    package var changedBytes: Int { (dirty.count + written.count) * pageSizeInBytes }
+    /// What the pages take that the transaction has changed or made, and the chunks of large values
+    /// that it has written.
+    package var changedBytes: Int { (dirty.count + written.count) * pageSizeInBytes + chunkBytes }
 
     /// How many of the store's pages the transaction has freed.
     package var freedPageCount: Int { freed.count }
@@ -127,6 +131,7 @@ package final class WriteTransaction: PageEditor {
             "an out-of-line page has up to 1 MiB")
         let id = try newPageID()
         written[id] = try outOfLine.write(bytes, id: id)
+        chunkBytes += max(0, bytes.count - pageSizeInBytes)
         return id
     }
 

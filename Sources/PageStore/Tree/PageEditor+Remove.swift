@@ -169,7 +169,8 @@ extension PageEditor {
         }
     }
 
-    private final func deleteValues(of leaf: NodeView) throws(StoreError) {
+    /// Frees the values of a leaf that lie in pages of their own.
+    final func deleteValues(of leaf: NodeView) throws(StoreError) {
         for index in 0..<leaf.slotCount where leaf.isValueElsewhere(index) {
             try deleteBlob(BlobID(leaf.storedValue(index)))
         }

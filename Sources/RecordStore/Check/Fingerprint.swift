@@ -12,6 +12,11 @@ struct Fingerprint: Equatable {
         sum &+= Checksum.hash(bytes, seed: number.rawValue)
     }
 
+    mutating func add(_ other: Fingerprint) {
+        count += other.count
+        sum &+= other.sum
+    }
+
     mutating func add(_ first: ObjectNumber, _ second: ObjectNumber) {
         let bytes = InlineArray<8, UInt8> { index in
             UInt8(truncatingIfNeeded: first.rawValue >> UInt64(8 * index))

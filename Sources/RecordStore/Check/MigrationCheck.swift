@@ -1,35 +1,100 @@
 import PageStore
 
-/// What `trellis check` says of a migration that has not come to its end: spec/07-catalog.md, 7.6.
-/// The pages of its trees are checked as all pages are.
+/// What `trellis check` says of a migration that has not come to its end, and of large values that
+/// nothing names: spec/07-catalog.md, 7.6. The pages of its trees are checked as all pages are.
 struct MigrationCheck {
     private let catalog: Catalog
     private let view: PageView
+    /// Those that the records of the file's model name; nil where not all of them could be read.
+    private let blobs: Set<BlobID>?
+    private var findings: [Finding] = []
 
-    static func run(_ reader: RecordReader) -> [Finding] {
+    static func run(_ reader: RecordReader, blobs: Set<BlobID>?) -> [Finding] {
+        var check = MigrationCheck(reader, blobs)
         do throws(StoreError) {
-            return try MigrationCheck(catalog: reader.catalog, view: reader.view).findings()
+            try check.run()
         } catch {
-            return [Finding(error)]
+            check.findings.append(Finding(error))
         }
+        return check.findings
     }
 
-    private func findings() throws(StoreError) -> [Finding] {
+    private init(_ reader: RecordReader, _ blobs: Set<BlobID>?) {
+        (catalog, view) = (reader.catalog, reader.view)
+        self.blobs = blobs
+    }
+
+    private mutating func note(_ message: String, page: PageID? = nil) {
+        guard findings.count < TreeCheck.findingCountMax else { return }
+        findings.append(Finding(page: page, message))
+    }
+
+    private mutating func run() throws(StoreError) {
         let phase = try catalog.migration(view)?.phase
-        var findings: [Finding] = []
         for (prefix, expected) in [
             (MigrationShadow.prefix, MigrationState.Phase.copying),
             (ReplacedTrees.prefix, .dropping),
         ] where phase != expected {
             for key in try catalog.keys(beginning: prefix, of: view) {
-                findings.append(
-                    Finding(.corrupt, "\(prefix)\(key) is there without its migration"))
+                note("\(prefix)\(key) is there without its migration")
             }
         }
-        guard phase == .copying else { return findings }
-        let shadow = try MigrationShadow.open(beside: catalog, in: view)
-        // The schema of a step on the way to the later model.
-        _ = try shadow.catalog.resolvedSchema(view)
-        return findings
+        var others: Set<BlobID> = []
+        switch phase {
+        case .copying:
+            let shadow = try MigrationShadow.open(beside: catalog, in: view)
+            // The schema of a step on the way to the later model.
+            _ = try shadow.catalog.resolvedSchema(view)
+            others = try names(in: shadow.ledger.made)
+            if let blobs {
+                for blob in try names(in: shadow.ledger.freed).subtracting(blobs) {
+                    note("the migration drops a blob that the file's model does not have", blob)
+                }
+            }
+        case .dropping:
+            if let tree = try catalog.tree(ofKey: ReplacedTrees.blobsKey, of: view) {
+                others = try names(in: tree)
+            }
+        case nil: break
+        }
+        try compare(others)
+    }
+
+    /// The names in a ledger.
+    private mutating func names(in tree: TreeID) throws(StoreError) -> Set<BlobID> {
+        var names: Set<BlobID> = []
+        let cursor = Cursor(view, tree: tree)
+        var isValid = try cursor.seekFirst()
+        while isValid {
+            let key = cursor.key.array()
+            if key.count == 16, try cursor.value().isEmpty {
+                names.insert(key.withView { BlobID($0) })
+            } else {
+                note("an entry of a migration's blobs is no name of one", page: tree.root)
+            }
+            isValid = try cursor.next()
+        }
+        return names
+    }
+
+    /// Every blob is one of the file's model or of the others, and of one of them alone.
+    private mutating func compare(_ others: Set<BlobID>) throws(StoreError) {
+        guard let blobs, let snapshot = view as? Snapshot else { return }
+        let loose = try StoreCheck.looseBlobs(in: snapshot)
+        let known = Set(blobs.map(\.page))
+        for blob in others {
+            if known.contains(blob.page) {
+                note("a migration's blob is one of the file's model as well", blob)
+            } else if !loose.contains(blob.page) {
+                note("a migration names a blob that is not there", blob)
+            }
+        }
+        for page in loose.subtracting(known).subtracting(others.map(\.page)).sorted() {
+            note("nothing names the blob", page: page)
+        }
+    }
+
+    private mutating func note(_ message: String, _ blob: BlobID) {
+        note(message, page: blob.page)
     }
 }

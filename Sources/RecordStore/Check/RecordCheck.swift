@@ -12,6 +12,8 @@ struct RecordCheck {
     /// cannot be read completely are left out: objects in damaged pages are not reported missing.
     private(set) var tags: [UInt16: [ObjectNumber: UInt16]] = [:]
     private var counts: [UInt16: Int] = [:]
+    /// Those that records name.
+    private var blobs: Set<BlobID> = []
     /// What the records say must be in each index, and in the tree of each to-one relationship.
     private var indexed: [Fingerprint]
     private(set) var linked: [Fingerprint]
@@ -29,13 +31,20 @@ struct RecordCheck {
         for index in schema.indexes { check.checkIndex(index) }
         var links = LinkCheck(check)
         links.run()
-        return check.findings + links.findings + MigrationCheck.run(reader)
+        // A record that cannot be read may name any blob.
+        let isComplete = check.tags.count == check.hierarchyCount
+        return check.findings + links.findings
+            + MigrationCheck.run(reader, blobs: isComplete ? check.blobs : nil)
     }
 
     private init(_ reader: RecordReader) {
         self.reader = reader
         indexed = Array(repeating: Fingerprint(), count: reader.schema.indexes.count)
         linked = Array(repeating: Fingerprint(), count: reader.schema.relationships.count)
+    }
+
+    private var hierarchyCount: Int {
+        reader.schema.entities.count { $0.superentityTag == nil }
     }
 
     private mutating func note(_ message: String) { note(Finding(.corrupt, message)) }
@@ -75,7 +84,13 @@ struct RecordCheck {
     private mutating func take(_ row: RowView, _ number: ObjectNumber) throws(StoreError) {
         let entity = reader.schema.knownEntity(tag: row.entityTag)
         counts[row.entityTag, default: 0] += 1
-        for field in entity.fields where field.isVariable { try reader.checkValue(field, of: row) }
+        for field in entity.fields where field.isVariable {
+            try reader.checkValue(field, of: row)
+            guard let blob = try reader.blob(field, of: row) else { continue }
+            if !blobs.insert(blob).inserted {
+                note("object \(number.rawValue) names a blob that is another one's as well")
+            }
+        }
         for offset in entity.retiredOffsets
         where !row.isNull(at: offset) || row.uint(at: offset) != 0 {
             note("object \(number.rawValue) has a value of a property that is gone")

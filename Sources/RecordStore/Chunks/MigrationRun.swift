@@ -115,6 +115,23 @@ final class MigrationRun {
         try endChunkIfFull(passCount + 1, [])
     }
 
+    /// A pass after which the trees of some names are nearly empty, so that removing them takes
+    /// little of a chunk. In one transaction it does nothing.
+    func emptyTrees(_ names: () throws(StoreError) -> [String]) throws(StoreError) {
+        try performInParts { _ throws(StoreError) in
+            guard isChunked else { return nil }
+            for name in try names() {
+                guard let tree = try catalog.tree(name, of: editor),
+                    !catalog.lentTrees.contains(tree)
+                else { continue }
+                let isEmpty = try editor.trimTree(tree, while: { !isChunkFull })
+                // Nothing of the position is needed: what is gone is not there any more.
+                guard isEmpty else { return [] }
+            }
+            return nil
+        }
+    }
+
     /// Whether the pass that begins is not done yet.
     private func isLeft() -> Bool {
         if passCount == start.passCount { progress.goOn(at: start.doneCount) }
@@ -133,7 +150,8 @@ final class MigrationRun {
     var isChunkFull: Bool {
         isChunked
             && (chunkRowCount >= engine.options.migrationChunkRowsMax
-                || editor.changedBytes >= engine.options.migrationChunkBytesMax)
+                || editor.changedBytes >= engine.options.migrationChunkBytesMax
+                || editor.freedPageCount >= engine.options.migrationDropPagesMax)
     }
 
     private func endChunkIfFull(_ passCount: Int, _ position: [UInt8]) throws(StoreError) {

@@ -2,7 +2,7 @@
 /// Of the program's closures it knows only that they are there.
 struct PlanFingerprint {
     /// Changes whenever the passes of a plan become others, or do something else.
-    private static let sequenceVersion = 1
+    private static let sequenceVersion = 2
 
     private var bytes: [UInt8] = []
 

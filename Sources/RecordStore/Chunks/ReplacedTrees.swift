@@ -7,8 +7,6 @@ enum ReplacedTrees {
     static let prefix = "old/"
     static let blobsKey = prefix + "blobs"
     private static let treePrefix = prefix + Catalog.treePrefix
-    /// A transaction ends after the tree with which it has freed so many.
-    private static let pageCountMax = 4096
 
     /// Drops all of it. A failure leaves the rest for the next opening.
     static func drop(_ catalog: Catalog, of engine: Engine) throws(StoreError) {
@@ -16,7 +14,8 @@ enum ReplacedTrees {
         while !isDone {
             let editor = try engine.beginWrite()
             do throws(StoreError) {
-                isDone = try dropSome(catalog, in: editor)
+                isDone = try dropSome(
+                    catalog, in: editor, freeing: engine.options.migrationDropPagesMax)
                 try editor.commit()
             } catch {
                 editor.rollback()
@@ -26,7 +25,7 @@ enum ReplacedTrees {
     }
 
     private static func dropSome(
-        _ catalog: Catalog, in editor: WriteTransaction
+        _ catalog: Catalog, in editor: WriteTransaction, freeing pageCountMax: Int
     ) throws(StoreError) -> Bool {
         guard try catalog.migration(editor)?.phase == .dropping else { return true }
         for name in try catalog.keys(beginning: treePrefix, of: editor) {
@@ -34,6 +33,10 @@ enum ReplacedTrees {
             guard let tree = try catalog.tree(ofKey: treePrefix + name, of: editor) else {
                 continue
             }
+            // A large tree goes in pieces, each in a transaction of its own.
+            guard
+                try editor.trimTree(tree, while: { editor.freedPageCount < pageCountMax })
+            else { return false }
             try editor.deleteTree(tree)
             try catalog.setEntry(treePrefix + name, nil, in: editor)
         }

@@ -17,6 +17,9 @@ struct TouchedTrees {
         }
     }
 
+    /// Whether records of a hierarchy may change.
+    func contains(_ hierarchy: HierarchyID) -> Bool { records.contains(hierarchy.rootTag) }
+
     /// The names of the trees of a file's schema.
     func names(of schema: Schema) -> Set<String> {
         func hierarchy(_ tag: UInt16) -> UInt16 { schema.knownEntity(tag: tag).hierarchy.rootTag }
@@ -102,5 +105,22 @@ struct TouchedTrees {
         }
         records.formUnion(reached)
         linked.formUnion(reached)
+    }
+}
+
+extension MigrationPlan {
+    /// The names of the trees that are copied before the first step: those that the plan may
+    /// change, but for indexes that the first step drops before it writes a record.
+    func copiedTrees(of stored: Schema) throws(StoreError) -> Set<String> {
+        let names = try TouchedTrees(steps).names(of: stored)
+        let first: LayoutPlan? =
+            switch steps.first {
+            case .layout(let plan): plan
+            case .rewrite(let plan): plan.first.first
+            case nil: nil
+            }
+        guard let first, !first.writesRecords else { return names }
+        return names.subtracting(
+            first.endingTrees(among: names.filter { TreeTable.isIndex($0) }))
     }
 }

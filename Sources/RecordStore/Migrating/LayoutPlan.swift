@@ -34,8 +34,22 @@ struct LayoutPlan {
     private let wanted: SchemaDescription
     private let later: LayoutEdits
 
+    /// What entities and properties are named later.
+    var names: LaterNames { later.names }
+
     /// Whether records are looked through before the catalog changes.
     var writesRecords: Bool { !removed.isEmpty || !removedEntities.isEmpty || !fills.isEmpty }
+
+    /// The trees that are dropped when the catalog follows, of those that the file has: of what is
+    /// gone, and indexes that have another form later or that the later schema does not have.
+    func endingTrees(among names: [String]) -> Set<String> {
+        let later = Dictionary(renamedTrees.map { ($0.old, $0.new) }) { first, _ in first }
+        let kept = Set(schema.indexes.map(\.treeName)).subtracting(staleIndexes)
+        let indexes = names.filter { name in
+            TreeTable.isIndex(name) && !kept.contains(later[name] ?? name)
+        }
+        return Set(deadTrees).intersection(names).union(indexes)
+    }
 
     /// Throws `schemaMismatch` for a schema that the file cannot follow in this way, with the
     /// first difference that asks for more.

@@ -17,7 +17,9 @@ struct Migration {
     /// As it is saved.
     let text: [UInt8]?
 
-    private var options: Engine.Options { engine.options }
+    private var size: MigrationSize {
+        MigrationSize(engine: engine, catalog: catalog, plan: plan, stored: stored)
+    }
 
     func run() throws(StoreError) {
         try resumeOrBegin()
@@ -26,34 +28,31 @@ struct Migration {
     }
 
     private func resumeOrBegin() throws(StoreError) {
-        if let state = try catalog.migration(engine.snapshot()) {
+        let state = try catalog.migration(engine.snapshot())
+        if let state {
             if state.phase == .copying, try isOwn(state) { return try resume(state) }
             // Which trees are the copy's own is told by the model that the file has now.
             try Self.discard(catalog, of: engine)
             try ReplacedTrees.drop(catalog, of: engine)
         }
-        if try mayWriteMany() {
-            try begin(copying: TouchedTrees(plan.steps).names(of: stored))
+        let isChunked = try size.mayWriteMany()
+        try checkSpace(isChunked: isChunked, hasDropped: state != nil)
+        if isChunked {
+            try begin(copying: plan.copiedTrees(of: stored))
         } else {
             try runWhole()
         }
     }
 
-    /// Whether more records may be written than one transaction should.
-    private func mayWriteMany() throws(StoreError) -> Bool {
-        let limit = options.migrationRowsMax
-        guard try recordCount(plan.steps) > limit else { return false }
-        guard case .layout(let first) = plan.steps.first else { return true }
-        // Most records may have nothing that goes, and no nil that is filled.
-        let count = try recordCount(plan.steps.dropFirst())
-        guard count <= limit else { return true }
-        let snapshot = try engine.snapshot()
-        let (trees, missing) = try TreeTable.open(stored, catalog, snapshot)
-        if let name = missing.first(where: { !TreeTable.isIndex($0) }) {
-            throw .corrupt(catalog.root.root, "the catalog does not name the tree \(name)")
+    /// Refuses what would not fit before a byte is written.
+    ///
+    /// - Parameter hasDropped: whether a copy was given up just now, whose space a checkpoint
+    ///   notes as free.
+    private func checkSpace(isChunked: Bool, hasDropped: Bool) throws(StoreError) {
+        if hasDropped, try !size.forecast(isChunked: isChunked).fits {
+            try engine.checkpointNow()
         }
-        let reader = RecordReader(schema: stored, view: snapshot, catalog: catalog, trees: trees)
-        return try first.writtenCount(reader, upTo: limit + 1 - count) > limit - count
+        try size.forecast(isChunked: isChunked).check()
     }
 
     /// Whether nothing has happened since the plan's last chunk.
@@ -67,17 +66,6 @@ struct Migration {
 
     /// Closures of another program may make other values; zero where it is not known which it is.
     private var program: UInt64 { plan.callsProgram ? engine.programIdentity : 0 }
-
-    /// The records of all hierarchies in which some may be written.
-    private func recordCount(_ steps: some Sequence<VersionPlan>) throws(StoreError) -> Int {
-        let snapshot = try engine.snapshot()
-        var count = 0
-        for entity in try TouchedTrees(steps).entities(of: stored) {
-            let counted = try catalog.counter(Catalog.countKey(entity.tag), of: snapshot)
-            count += Int(min(counted, 1 << 40))
-        }
-        return count
-    }
 
     // MARK: In one transaction
 
@@ -137,7 +125,7 @@ struct Migration {
             editor.rollback()
             throw error
         }
-        try run(shadow, editor, state, copying: TouchedTrees(plan.steps).names(of: stored))
+        try run(shadow, editor, state, copying: plan.copiedTrees(of: stored))
     }
 
     private func run(
@@ -147,12 +135,17 @@ struct Migration {
         let progress = MigrationProgress(control)
         let run = MigrationRun(engine, catalog, shadow, editor, stored, start, progress)
         do throws(StoreError) {
-            progress.beginCopying(try recordCount(plan.steps))
+            progress.beginCopying(try size.recordCount())
             let copy = TreeCopy(run: run, live: catalog)
             for name in names.sorted() where try catalog.tree(name, of: run.editor) != nil {
                 try copy.copy(name)
             }
             try MigrationSteps(run: run, control: control).take(plan.steps)
+            try run.performLong { () throws(StoreError) in
+                true
+            } _: { () throws(StoreError) in
+                try MigrationVerification(run, catalog, stored, plan.steps).verify()
+            }
             try run.finish()
         } catch {
             run.rollBack()

@@ -164,6 +164,8 @@ package struct MigrationForecast: Sendable {
     package var sourceVersion: String
     /// The versions that it would go through; empty where nothing is to be done.
     package var steps: [Step]
+    /// The room that it would take. A file too large for it is refused by the migration alone.
+    package var space: SpaceForecast
 
     package var destinationVersions: [String] { steps.map(\.version) }
 }

@@ -41,6 +41,10 @@ struct MigrationSteps {
             try use(plan.stored)
             try LayoutPreparation(plan, run).perform()
         }
+        try run.emptyTrees { () throws(StoreError) in
+            let names = try run.catalog.treeNames(run.editor)
+            return names.filter(plan.endingTrees(among: names).contains)
+        }
         try run.perform { () throws(StoreError) in try follow(plan) }
         run.use(plan.schema)
         try run.perform { () throws(StoreError) in try check(plan, run.transaction) }

@@ -21,11 +21,12 @@ extension RecordDatabase {
         let plan = try MigrationPlan(
             from: stored, to: schema, MigrationTerms(route: route))
         try checkLoss(plan, catalog, snapshot)
+        let size = MigrationSize(engine: engine, catalog: catalog, plan: plan, stored: stored)
         return MigrationForecast(
             sourceVersion: stored.description.modelVersion,
             steps: plan.steps.map {
                 MigrationForecast.Step(version: $0.schema.description.modelVersion, limit: $0.limit)
-            })
+            }, space: try size.forecast(isChunked: size.mayWriteMany()))
     }
 
     /// Makes a file one of a later schema: its names, its layout, its records, what trees it lacks,

@@ -94,17 +94,20 @@ struct RecordMover {
 
     // MARK: Links
 
-    /// Links to objects that the later version does not have. Where none is gone there are none.
+    /// Links to objects that the later version does not have. Where none is gone there are none,
+    /// and from hierarchies that are not linked with any that changes: links of theirs that lead
+    /// to nothing were so before, and their trees may be the earlier model's.
     private func clearLinks(allowsLoss: Bool) throws(StoreError) {
         let isComplete =
             lineage.pairs.mappers.isEmpty
             && lineage.stored.entities.allSatisfy { lineage.pairs.later[$0.name] != nil }
+        let touched = try TouchedTrees([.rewrite(plan)])
         for entity in lineage.wanted.entities {
             for description in entity.relationships where description.kind == .toOne {
                 let path = PropertyPath(entity.name, description.name)
-                guard
-                    let relationship = schema.entity(named: entity.name)?
-                        .relationship(named: description.name),
+                guard let owner = schema.entity(named: entity.name),
+                    let relationship = owner.relationship(named: description.name),
+                    touched.contains(owner.hierarchy),
                     !isComplete || isNarrower(path)
                         || lineage.after.inverse(of: path).map(isNarrower) == true
                 else { continue }

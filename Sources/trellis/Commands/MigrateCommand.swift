@@ -17,7 +17,9 @@ struct MigrateCommand: ParsableCommand {
             store has no defaults. Stored values that have no place in the model are dropped \
             only with --allow-loss.
 
-            A dry run reads the file and looks for values that would be lost. It does not look \
+            A dry run reads the file, looks for values that would be lost, and says how many \
+            objects are written anew and about how many bytes of room that takes. A migration \
+            for which there is not enough is refused before anything is written. It does not look \
             for objects that lack a value that the model requires, or that break a new unique \
             constraint: these refuse the migration itself.
 
@@ -82,18 +84,36 @@ struct MigrateCommand: ParsableCommand {
                     (name: "edits", value: EditText.json(outline.edits)),
                     (name: "changesFile", value: .bool(outline.changesFile)),
                     (name: "isDryRun", value: .bool(dryRun)),
+                    (name: "objects", value: .integer(outline.space?.recordCount ?? 0)),
+                    (
+                        name: "neededBytes",
+                        value: .integer(outline.space?.neededBytes ?? 0)
+                    ),
+                    (name: "isTooLarge", value: .bool(outline.space?.fits == false)),
                     (name: "backup", value: backup.map { .string($0) } ?? .null),
                 ]))
         }
         let versions = [outline.sourceVersion] + outline.destinationVersions
         print("model \(versions.joined(separator: " → "))")
         for edit in outline.edits { print("  \(edit)") }
+        if dryRun, let space = outline.space { show(space) }
         if let backup { print("\(backup): the store as it was") }
         if !outline.changesFile {
             print("nothing is to be done")
         } else {
             print(dryRun ? "the file would change" : "the file has the model")
         }
+    }
+
+    private func show(_ space: SpaceForecast) {
+        guard space.neededBytes > 0 else { return }
+        var line = "\(space.recordCount) objects are written anew"
+        line += ", for which about \(space.neededBytes) bytes are needed"
+        if let bytes = space.freeBytesOnDisk {
+            line += "; free are \(space.freeBytesInFile) in the file and \(bytes) beside it"
+        }
+        print(line)
+        if !space.fits { print("the migration would be refused for want of room") }
     }
 }
 
@@ -105,6 +125,8 @@ private struct MigrationOutline {
     let edits: [SchemaEdit]
     /// False if only classes and the version's name differ: opening rewrites neither alone.
     let changesFile: Bool
+    /// Nil for a file that no program has used.
+    let space: SpaceForecast?
 
     /// Throws `schemaMismatch` where the file cannot follow.
     init(
@@ -120,6 +142,7 @@ private struct MigrationOutline {
         edits = SchemaDifference.edits(from: stored.description, to: wanted)
         sourceVersion = forecast?.sourceVersion ?? stored.description.modelVersion
         destinationVersions = forecast?.destinationVersions ?? []
+        space = forecast?.space
         let indexes = Set(stored.indexes.map(\.treeName))
         let hasOtherIndexes = try Set(Schema(wanted).indexes.map(\.treeName)) != indexes
         changesFile = !destinationVersions.isEmpty || hasOtherIndexes

@@ -15,6 +15,13 @@ import Testing
         return try Engine.open(path: "store", options: options, files: files)
     }
 
+    @Test func `the bytes that a transaction has written count those of chunks`() throws {
+        let transaction = try Engine.inMemory().beginWrite()
+        _ = try transaction.createBlob([UInt8](repeating: 1, count: 3_000_000).span)
+        #expect(transaction.changedBytes >= 3_000_000)
+        #expect(transaction.changedBytes < 3_200_000)
+    }
+
     @Test(arguments: sizes, [512, 16_384])
     func `a blob is read back whole and in parts, and leaves nothing behind`(
         _ size: Int, _ pageSize: Int

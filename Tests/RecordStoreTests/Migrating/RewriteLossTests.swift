@@ -65,6 +65,44 @@ import Testing
         return values
     }
 
+    /// A name goes by the entity that declares it: what an entity above has by the earlier name of
+    /// a renamed attribute is another attribute.
+    @Test func `a renamed attribute keeps its values below an entity with one of its earlier name`()
+        throws
+    {
+        let files = try files([
+            EntityDescription(
+                name: "Dog", className: "Dog", attributes: [Self.attribute("age", 49)]),
+            EntityDescription(
+                name: "Animal", className: "Animal", attributes: [Self.attribute("age", 141)]),
+        ])
+        var years = Self.attribute("years", 7)
+        years.previousName = "age"
+        let database = try open(
+            [
+                EntityDescription(
+                    name: "Animal", className: "Animal", attributes: [Self.attribute("age", 141)]),
+                EntityDescription(
+                    name: "Dog", className: "Dog", superentityName: "Animal", attributes: [years]),
+            ], files)
+        let animal = try #require(database.schema.entity(named: "Animal"))
+        let dog = try #require(database.schema.entity(named: "Dog"))
+        let reader = try database.snapshot()
+        #expect(reader.check() == [])
+        var found: [String: [Value]] = [:]
+        let cursor = reader.recordCursor(animal.hierarchy)
+        while try cursor.next() {
+            let row = try cursor.row()
+            let age = try reader.value(try #require(animal.field(named: "age")), of: row)
+            found["age", default: []].append(age)
+            guard row.entityTag == dog.tag else { continue }
+            let value = try reader.value(try #require(dog.field(named: "years")), of: row)
+            found["years", default: []].append(value)
+        }
+        #expect(found == ["age": [.int(141), .int(141)], "years": [.int(49)]])
+        try database.close()
+    }
+
     @Test func `an attribute that moves up gives objects that never had it its default`() throws {
         let files = try files([
             EntityDescription(

@@ -79,6 +79,8 @@ struct RewriteReference {
     let mappings: [RewriteMapping]?
     /// The later name of each earlier entity that has one.
     let later: [String: String]
+    private var attributes: [PropertyPath: PropertyPath]
+    private var relationships: [PropertyPath: PropertyPath]
 
     init(
         from old: SchemaDescription, to new: SchemaDescription, _ mappings: [RewriteMapping]?
@@ -104,6 +106,30 @@ struct RewriteReference {
             }
         }
         self.later = later
+        (attributes, relationships) = ([:], [:])
+        attributes = renamed { $0.attributes.map { ($0.name, $0.previousName) } }
+        relationships = renamed { $0.relationships.map { ($0.name, $0.previousName) } }
+    }
+
+    /// The properties that entities declare by other names than before, by their earlier paths.
+    private func renamed(
+        _ properties: (EntityDescription) -> [(name: String, previousName: String?)]
+    ) -> [PropertyPath: PropertyPath] {
+        var renamed: [PropertyPath: PropertyPath] = [:]
+        for (before, after) in later {
+            guard let former = old.entityNamed(before), let entity = new.entityNamed(after) else {
+                continue
+            }
+            let earlierNames = Set(properties(former).map(\.name))
+            let names = Set(properties(entity).map(\.name))
+            for (name, previousName) in properties(entity) where !earlierNames.contains(name) {
+                guard let previousName, earlierNames.contains(previousName),
+                    !names.contains(previousName)
+                else { continue }
+                renamed[PropertyPath(before, previousName)] = PropertyPath(after, name)
+            }
+        }
+        return renamed
     }
 
     /// Of an earlier entity.
@@ -112,30 +138,47 @@ struct RewriteReference {
         return nil
     }
 
-    /// The earlier property that an object of a pair of entities has a later one from.
+    /// The earlier property that an object of a pair of entities has a later one from: what its
+    /// entity itself calls the earlier name comes before what another one has by that name.
     private func source<Property>(
-        _ name: String, _ previousName: String?, _ former: [Property], _ all: [String],
-        _ nameOf: (Property) -> String
+        _ name: String, _ previousName: String?, _ renamed: [PropertyPath: PropertyPath],
+        _ pair: (before: String, after: String),
+        _ properties: (EntityDescription) -> [Property], _ nameOf: (Property) -> String
     ) -> Property? {
-        if let same = former.first(where: { nameOf($0) == name }) { return same }
-        guard let previousName, !all.contains(previousName) else { return nil }
-        return former.first { nameOf($0) == previousName }
+        let former = old.line(pair.before).flatMap { entity in
+            properties(entity).map { (path: PropertyPath(entity.name, nameOf($0)), property: $0) }
+        }
+        let line = new.line(pair.after)
+        let owner = line.first { properties($0).contains { nameOf($0) == name } }
+        func isRenamed(_ path: PropertyPath) -> Bool {
+            renamed[path].map { later in line.contains { $0.name == later.entityName } } ?? false
+        }
+        if let owner,
+            let own = former.first(where: { renamed[$0.path] == PropertyPath(owner.name, name) })
+        {
+            return own.property
+        }
+        let free = former.filter { !isRenamed($0.path) }
+        if let same = free.first(where: { $0.path.name == name }) { return same.property }
+        let names = line.flatMap { properties($0).map(nameOf) }
+        guard let previousName, !names.contains(previousName) else { return nil }
+        return free.first { $0.path.name == previousName }?.property
     }
 
     private func source(
         ofAttribute attribute: AttributeDescription, _ before: String, _ after: String
     ) -> AttributeDescription? {
         source(
-            attribute.name, attribute.previousName, old.attributes(of: before),
-            new.attributes(of: after).map(\.name), \.name)
+            attribute.name, attribute.previousName, attributes, (before, after), \.attributes,
+            \.name)
     }
 
     private func source(
         ofRelationship relationship: RelationshipDescription, _ before: String, _ after: String
     ) -> RelationshipDescription? {
         source(
-            relationship.name, relationship.previousName, old.relationships(of: before),
-            new.relationships(of: after).map(\.name), \.name)
+            relationship.name, relationship.previousName, relationships, (before, after),
+            \.relationships, \.name)
     }
 
     // MARK: Objects

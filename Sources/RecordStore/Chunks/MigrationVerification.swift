@@ -1,0 +1,279 @@
+import PageStore
+
+/// Compares the later model with the file's before it takes its place: how many objects there are
+/// of each entity, the values that were carried over, and indexes and links with the records. Reads
+/// what the migration has written once, and the records that it was made from; its memory does not
+/// grow with their number.
+///
+/// It trusts nothing that the passes have counted, so that what one of them leaves out, or does
+/// twice, keeps the earlier model.
+struct MigrationVerification {
+    private let run: MigrationRun
+    /// The file's model, and the one that was made beside it.
+    private let before: RecordReader
+    private let after: RecordReader
+    private let columns: CarriedColumns
+    /// The hierarchies, indexes and links that are not the earlier model's trees themselves.
+    private let own: Set<TreeID>
+
+    init(
+        _ run: MigrationRun, _ live: Catalog, _ stored: Schema, _ steps: [VersionPlan]
+    ) throws(StoreError) {
+        self.run = run
+        let view = try run.editor.before
+        func reader(_ schema: Schema, _ catalog: Catalog) throws(StoreError) -> RecordReader {
+            let (trees, missing) = try TreeTable.open(schema, catalog, view)
+            if let name = missing.first {
+                throw .corrupt(catalog.root.root, "the catalog does not name the tree \(name)")
+            }
+            return RecordReader(schema: schema, view: view, catalog: catalog, trees: trees)
+        }
+        before = try reader(stored, live)
+        after = try reader(steps.last?.schema ?? stored, run.catalog)
+        columns = CarriedColumns(stored, steps)
+        var own: Set<TreeID> = []
+        for name in try run.catalog.treeNames(view) {
+            if let tree = try run.catalog.tree(name, of: view) { own.insert(tree) }
+        }
+        self.own = own.subtracting(run.catalog.lentTrees)
+    }
+
+    /// Throws `corrupt` for the first difference.
+    func verify() throws(StoreError) {
+        let schema = after.schema
+        let copied = schema.entities.filter { own.contains(after.trees.records($0.hierarchy)) }
+        guard !copied.isEmpty else { return }
+        let names = Set(copied.map(\.name))
+        var found = Contents(after)
+        for root in copied where root.superentityTag == nil {
+            try found.read(root, run, fields(of: schema, columns: nil))
+        }
+        let sources = columns.sources.filter { names.contains($0.entityName) }
+        var expected = Contents(before)
+        for root in before.schema.entities where root.superentityTag == nil {
+            let tags = root.tags.intersection(sources.map(\.tag))
+            guard !tags.isEmpty else { continue }
+            try expected.read(root, run, fields(of: before.schema, columns: sources))
+        }
+        for entity in copied { try compare(entity, sources, found, expected) }
+        try compareTrees(found)
+    }
+
+    // MARK: Columns
+
+    /// The attributes that are summed up, by the tags of exactly their entities.
+    ///
+    /// - Parameter columns: of the file's model; nil for all of the later one that any of the
+    ///   file's objects has.
+    private func fields(
+        of schema: Schema, columns sources: [CarriedColumns.Source]?
+    ) -> [UInt16: [FieldLayout]] {
+        var fields: [UInt16: [FieldLayout]] = [:]
+        for source in sources ?? columns.sources {
+            let isLater = sources == nil
+            let later = after.schema.entity(named: source.entityName)?.tag
+            guard let tag = isLater ? later : source.tag, let entity = schema.entity(tag: tag)
+            else { continue }
+            let (laterNames, names) = (source.attributes.keys, source.attributes.values)
+            let wanted = isLater ? Set(laterNames) : Set(names)
+            let known = Set(fields[tag, default: []].map(\.name))
+            fields[tag, default: []] += entity.fields.filter {
+                wanted.contains($0.name) && !known.contains($0.name)
+            }
+        }
+        return fields
+    }
+
+    private func compare(
+        _ entity: EntityLayout, _ all: [CarriedColumns.Source], _ found: Contents,
+        _ expected: Contents
+    ) throws(StoreError) {
+        let sources = all.filter { $0.entityName == entity.name }
+        let count = found.counts[entity.tag] ?? 0
+        let formerCount = sources.reduce(0) { $0 + (expected.counts[$1.tag] ?? 0) }
+        let isComplete = sources.allSatisfy(\.isComplete)
+        guard isComplete ? count == formerCount : count <= formerCount else {
+            throw difference(
+                "has \(count) objects of \(entity.name), of which the file has \(formerCount)")
+        }
+        guard isComplete else { return }
+        for field in entity.fields {
+            var sum = ColumnSum()
+            var isCarried = !sources.isEmpty
+            for source in sources {
+                guard let name = source.attributes[field.name],
+                    let former = before.schema.knownEntity(tag: source.tag).field(named: name),
+                    former.type == field.type, former.isCoded == field.isCoded
+                else {
+                    isCarried = false
+                    break
+                }
+                sum.add(expected.sums[Contents.Column(tag: source.tag, name: name)] ?? ColumnSum())
+            }
+            // Nil becomes a default where a value is required.
+            guard isCarried, field.isOptional || sum.nilCount == 0 else { continue }
+            let column = Contents.Column(tag: entity.tag, name: field.name)
+            guard found.sums[column] ?? ColumnSum() == sum else {
+                throw difference("has other values of \(entity.name).\(field.name) than the file")
+            }
+        }
+    }
+
+    // MARK: Indexes and links
+
+    private func compareTrees(_ found: Contents) throws(StoreError) {
+        let schema = after.schema
+        for index in schema.indexes where own.contains(after.trees.indexes[index.id]) {
+            guard isRead(index.entityTag) else { continue }
+            var entries = Fingerprint()
+            let cursor = after.indexCursor(index)
+            while try cursor.next() {
+                entries.add(cursor.columns, cursor.number)
+                try run.count()
+            }
+            guard entries == found.indexed[index.id] else {
+                throw difference("has a tree \(index.treeName) that its records do not say")
+            }
+        }
+        var sides: [Int: (forward: Fingerprint, backward: Fingerprint)] = [:]
+        for relationship in schema.relationships
+        where !relationship.mirrorsToOne && own.contains(after.trees.links(relationship)) {
+            var side = (forward: Fingerprint(), backward: Fingerprint())
+            try after.forEachEdge(relationship) { owner, edge throws(StoreError) in
+                side.forward.add(owner, edge.target)
+                side.backward.add(edge.target, owner)
+                try run.count()
+            }
+            sides[relationship.id] = side
+            guard relationship.kind == .toOne, isRead(relationship.sourceTag) else { continue }
+            guard side.forward == found.linked[relationship.id] else {
+                throw difference("has a tree \(relationship.treeName) that its records do not say")
+            }
+        }
+        for relationship in schema.relationships {
+            guard let inverse = relationship.inverseID.map({ schema.relationship(id: $0) }),
+                let one = sides[relationship.id], let other = sides[inverse.id]
+            else { continue }
+            // A to-one's tree is in the order of its targets, as a list is in that of owners.
+            let isTurned = relationship.hasEdges == inverse.hasEdges
+            guard one.forward == (isTurned ? other.backward : other.forward) else {
+                throw difference(
+                    "has links of \(relationship.name) that the inverse \(inverse.name) has not")
+            }
+        }
+    }
+
+    private func isRead(_ tag: UInt16) -> Bool {
+        own.contains(after.trees.records(after.schema.knownEntity(tag: tag).hierarchy))
+    }
+
+    private func difference(_ message: String) -> StoreError {
+        .corrupt(
+            nil, "the migrated copy \(message); the file keeps its model, and the copy is dropped")
+    }
+}
+
+/// The values of a column: how many there are, and the sum of their hashes.
+private struct ColumnSum: Equatable {
+    private var values = Fingerprint()
+    private(set) var nilCount = 0
+
+    mutating func addNil() { nilCount += 1 }
+    mutating func add(_ bytes: ByteView) { values.add(bytes, ObjectNumber(0)) }
+
+    mutating func add(_ other: ColumnSum) {
+        nilCount += other.nilCount
+        values.add(other.values)
+    }
+}
+
+/// What the records of a model say.
+private struct Contents {
+    struct Column: Hashable {
+        /// Of exactly the entity.
+        var tag: UInt16
+        var name: String
+    }
+
+    private let reader: RecordReader
+    private(set) var counts: [UInt16: Int] = [:]
+    private(set) var sums: [Column: ColumnSum] = [:]
+    private(set) var indexed: [Fingerprint]
+    private(set) var linked: [Fingerprint]
+
+    init(_ reader: RecordReader) {
+        self.reader = reader
+        indexed = Array(repeating: Fingerprint(), count: reader.schema.indexes.count)
+        linked = Array(repeating: Fingerprint(), count: reader.schema.relationships.count)
+    }
+
+    /// Reads a hierarchy, and compares it with its counters.
+    mutating func read(
+        _ root: EntityLayout, _ run: MigrationRun, _ fields: [UInt16: [FieldLayout]]
+    ) throws(StoreError) {
+        let last = try reader.catalog.counter(Catalog.numberKey(root.hierarchy), of: reader.view)
+        let cursor = reader.recordCursor(root.hierarchy, isScan: true)
+        while try cursor.next() {
+            try run.count()
+            let (row, number) = (try cursor.row(), cursor.number)
+            guard number.rawValue > 0, number.rawValue <= last else {
+                throw .corrupt(nil, "\(root.name) \(number.rawValue) was never given out")
+            }
+            counts[row.entityTag, default: 0] += 1
+            for field in fields[row.entityTag] ?? [] { try add(field, row) }
+            try addEntries(row, number)
+        }
+        for tag in root.tags {
+            let entity = reader.schema.knownEntity(tag: tag)
+            let counted = try reader.recordCount(of: entity, includesSubentities: false)
+            guard counted == counts[tag] ?? 0 else {
+                throw .corrupt(
+                    nil,
+                    "the counter of \(entity.name) says \(counted), and there are "
+                        + "\(counts[tag] ?? 0)")
+            }
+        }
+    }
+
+    private mutating func addEntries(
+        _ row: RowView, _ number: ObjectNumber
+    ) throws(StoreError) {
+        let entity = reader.schema.knownEntity(tag: row.entityTag)
+        for index in entity.indexes {
+            var key = reader.keyEncoder(columnCount: index.columns.count)
+            try reader.append(index.columns, of: row, to: &key)
+            key.bytes.withView { indexed[index.id].add($0, number) }
+        }
+        for relationship in entity.relationships {
+            guard let field = relationship.field, let target = row.link(at: field.byteOffset)
+            else { continue }
+            linked[relationship.id].add(target, number)
+        }
+    }
+
+    private mutating func add(_ field: FieldLayout, _ row: RowView) throws(StoreError) {
+        let column = Column(tag: row.entityTag, name: field.name)
+        let offset = field.byteOffset
+        guard !row.isNull(at: offset) else {
+            sums[column, default: ColumnSum()].addNil()
+            return
+        }
+        // One number has several forms.
+        guard field.type != .decimal else { return }
+        var word = row.uint(at: offset)
+        if field.isVariable {
+            let isBlob = row.isBlob(at: offset)
+            let blob = isBlob ? try BlobName.read(row.heapBytes(at: offset)) : nil
+            word = blob?.sizeInBytes ?? UInt64(row.heapBytes(at: offset).count)
+            // Of what may lie in pages of its own the size is enough: blobs are not copied.
+            if word < UInt64(reader.view.pageSizeInBytes / 4) {
+                var bytes = row.byteArray(at: offset)
+                if let blob { bytes = try reader.view.readBlob(blob) }
+                bytes.withView { sums[column, default: ColumnSum()].add($0) }
+                return
+            }
+        }
+        let bytes = (0..<8).map { UInt8(truncatingIfNeeded: word >> UInt64(8 * $0)) }
+        bytes.withView { sums[column, default: ColumnSum()].add($0) }
+    }
+}

@@ -1,0 +1,119 @@
+import PageStore
+import Proof
+import Testing
+
+@testable import RecordStore
+
+/// Trees that both models of an unfinished migration have are the earlier model's.
+@Suite struct LentTreeTests {
+    private static let uid = AttributeDescription(name: "uid", type: .int64)
+
+    /// Dogs lead to their owners; stones are apart.
+    private static func schema(_ version: String, weight: AttributeType) -> SchemaDescription {
+        SchemaDescription(
+            modelVersion: version,
+            entities: [
+                EntityDescription(
+                    name: "Stone", className: "Stone",
+                    attributes: [uid, AttributeDescription(name: "weight", type: weight)]),
+                EntityDescription(
+                    name: "Dog", className: "Dog", attributes: [uid],
+                    relationships: [
+                        RelationshipDescription(
+                            name: "owner", destinationEntityName: "Person", kind: .toOne)
+                    ]),
+                EntityDescription(name: "Person", className: "Person", attributes: [uid]),
+            ])
+    }
+
+    private static let old = schema("V1", weight: .int32)
+    private static let new = schema("V2", weight: .double)
+
+    private static var options: Engine.Options {
+        var options = CrashProof.options
+        options.migrationRowsMax = 0
+        options.migrationChunkRowsMax = 3
+        return options
+    }
+
+    /// A store in which the owner of the dog with number 2 is gone without its link.
+    private func store() throws -> DiskImage {
+        let disk = SimulatedDisk(seed: 1)
+        let database = try RecordDatabase.open(
+            .file("store"), schema: Self.old, options: Self.options, files: disk)
+        let transaction = try database.beginWrite()
+        for name in ["Stone", "Person", "Dog"] {
+            let entity = try #require(database.schema.entity(named: name))
+            var batch = RecordBatch()
+            for uid in 1...12 {
+                var row = entity.emptyRow()
+                defer { row.deallocate() }
+                row.setValue(.int(Int64(uid)), try #require(entity.field(named: "uid")))
+                if let owner = entity.field(named: "owner") {
+                    row.setLink(ObjectNumber(UInt64(uid)), at: owner.byteOffset)
+                }
+                if let weight = entity.field(named: "weight") { row.setValue(.int(5), weight) }
+                batch.insert(
+                    entity, try transaction.allocateNumber(in: entity.hierarchy), row: row)
+            }
+            try transaction.apply(batch)
+        }
+        _ = try transaction.commit()
+        try database.close()
+        let engine = try Engine.open(path: "store", options: Self.options, files: disk)
+        let editor = try engine.beginWrite()
+        let catalog = try #require(try Catalog.open(editor))
+        let people = try #require(try catalog.tree("records/Person", of: editor))
+        try editor.remove(RecordKey.bytes(ObjectNumber(2)).span, from: people)
+        let person = try #require(Schema(Self.old).entity(named: "Person"))
+        try catalog.setCounter(Catalog.countKey(person.tag), 11, in: editor)
+        try editor.commit()
+        try engine.close()
+        return disk.image
+    }
+
+    /// The model of a file, and the owner of the dog with number 2.
+    private func found(_ image: DiskImage) throws -> (version: String, owner: ObjectNumber?) {
+        let database = try RecordDatabase.openReadOnly(
+            path: "store", options: Self.options, files: SimulatedDisk(image, seed: 7))
+        defer { #expect(throws: Never.self) { try database.close() } }
+        let dog = try #require(database.schema.entity(named: "Dog"))
+        let field = try #require(dog.field(named: "owner"))
+        let reader = try database.snapshot()
+        let owner = try reader.withRow(ObjectNumber(2), in: dog.hierarchy) {
+            $0.link(at: field.byteOffset)
+        }
+        return (database.schema.description.modelVersion, try #require(owner))
+    }
+
+    private func migrate(_ files: any FileSystem) throws {
+        let mapper: RecordMapper = { source, make in
+            let stone = try make()
+            for name in ["uid", "weight"] {
+                if let value = try source.value(name) { _ = stone.set(value, for: name) }
+            }
+        }
+        let step = MigrationStep(
+            Self.new, mappings: [.transform(from: "Stone", to: "Stone", mapper)])
+        try RecordDatabase.open(
+            .file("store"), schema: Self.new, options: Self.options, files: files
+        ) { _ in [step] }.close()
+    }
+
+    @Test func `links that lead nowhere were cleared in a tree of the earlier model`() throws {
+        let start = try store()
+        #expect(try found(start).owner == ObjectNumber(2))
+        let disk = SimulatedDisk(start, seed: 2, records: true)
+        try migrate(disk)
+        var image = start
+        var (earlierCount, laterCount) = (0, 0)
+        for effect in disk.effects {
+            image.apply(effect)
+            guard case .durableWrite = effect else { continue }
+            let (version, owner) = try found(image)
+            #expect(owner == ObjectNumber(2), "\(version)")
+            if version == "V1" { earlierCount += 1 } else { laterCount += 1 }
+        }
+        #expect(earlierCount > 5 && laterCount > 0)
+    }
+}
