@@ -129,6 +129,7 @@ extension Pager {
                 try checkNotRevoked(generation)
                 switch generation.version(of: id, upTo: commit)?.content {
                 case .image(let image): return .image(image)
+                case .packed(let bytes): return .packed(bytes)
                 case .extent(let address): return .address(address)
                 case .freed: return .absent
                 case nil: break
@@ -142,7 +143,7 @@ extension Pager {
                 }
             }
             switch found {
-            case .image: return geometry.pageSizeInBytes
+            case .image, .packed: return geometry.pageSizeInBytes
             case .address(let address):
                 return Int(geometry.bytes(ofUnits: UInt64(address.unitCount)))
             case .unread(let node): _ = try child(node, isKept: true)
