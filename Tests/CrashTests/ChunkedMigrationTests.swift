@@ -75,6 +75,40 @@ import Testing
         }
     }
 
+    @Test func `an index that is built anew is not copied before`() throws {
+        let plants = Self.plants
+        let images = try chunks(plants, plants.storeOfOld()).map(\.image)
+        // The type of what it has in order changes.
+        let name = "next/index/Pot/size"
+        let hasIndex = try images.map { try plants.unfinishedTrees($0).contains(name) }
+        #expect(hasIndex.first == false && hasIndex.last == true)
+        #expect(hasIndex.count { $0 } < hasIndex.count / 2)
+        // Records that are copied are below the same key.
+        #expect(try plants.unfinishedTrees(images[0]).contains("next/records/Pot"))
+    }
+
+    @Test func `trees that a migration has replaced go in pieces`() throws {
+        var plants = PottedPlants(objectCount: 500)
+        plants.options = Self.plants.options
+        plants.options.migrationChunkRowsMax = 2000
+        let start = try plants.storeOfOld()
+        let disk = SimulatedDisk(start, seed: 2, records: true)
+        try plants.migrate(disk)
+        var image = start
+        var sizes: [Int] = []
+        for effect in disk.effects {
+            image.apply(effect)
+            guard case .durableWrite = effect,
+                let size = try plants.pageCount(of: "old/records/Plant", image)
+            else { continue }
+            sizes.append(size)
+        }
+        let whole = try #require(sizes.first)
+        #expect(whole > 20)
+        #expect(sizes.contains { $0 > 1 && $0 < whole }, "\(sizes)")
+        #expect(sizes == sizes.sorted(by: >), "\(sizes)")
+    }
+
     @Test func `a copy is given up where another commit came in between`() throws {
         let plants = Self.plants
         for (image, _) in try chunks(plants, plants.storeOfOld()) {

@@ -158,6 +158,14 @@ struct PottedPlants {
             .filter { $0.hasPrefix("next/") || $0.hasPrefix("old/") }
     }
 
+    /// The pages of a tree, of a migration's too; nil where there is none of that name.
+    func pageCount(of name: String, _ image: DiskImage) throws -> Int? {
+        let snapshot = try engine(image).snapshot()
+        let trees = try #require(CatalogView(snapshot)).trees()
+        guard let tree = trees.first(where: { $0.name == name })?.tree else { return nil }
+        return try StoreSize.measure(snapshot, trees: [tree]).trees.first?.pages.count
+    }
+
     private func engine(_ image: DiskImage) throws -> Engine {
         var options = options
         options.mode = .reading

@@ -45,6 +45,47 @@ import Testing
         #expect(outcome.output == "nothing wrong was found\n")
     }
 
+    @Test(arguments: ["copying-v1", "dropping-v1"])
+    func `what an interrupted migration has left is dropped on request`(sample: String) throws {
+        let store = try copy("\(sample).trellis")
+        defer { try? FileManager.default.removeItem(at: store) }
+        let schema = try Tool.run("schema", store.path, "--json").output
+        let before = try Tool.run("dump", store.path, "Pot", "--json").output
+        for (isLeft, words) in [
+            (true, "what an interrupted migration has left is dropped\n"),
+            (false, "no migration was interrupted\n"),
+        ] {
+            let stats = try Tool.run("stats", store.path).output
+            #expect((stats.contains("next/") || stats.contains("old/")) == isLeft, "\(stats)")
+            let outcome = try Tool.run("migrate", store.path, "--discard")
+            #expect(outcome.exitCode == 0, "\(outcome.errors)")
+            #expect(outcome.output == words)
+        }
+        let check = try Tool.run("check", store.path)
+        #expect(check.output == "nothing wrong was found\n")
+        #expect(try Tool.run("schema", store.path, "--json").output == schema)
+        #expect(try Tool.run("dump", store.path, "Pot", "--json").output == before)
+    }
+
+    @Test func `discarding makes no store and takes no model`() throws {
+        let store = try copy("copying-v1.trellis")
+        defer { try? FileManager.default.removeItem(at: store) }
+        let missing = store.path + ".no"
+        let outcome = try Tool.run("migrate", missing, "--discard")
+        #expect(outcome.exitCode == 2)
+        #expect(outcome.errors.contains("notFound"), "\(outcome.errors)")
+        #expect(!FileManager.default.fileExists(atPath: missing))
+        let before = try Data(contentsOf: store)
+        for arguments in [
+            [], ["--discard", "--to", store.path], ["--discard", "--dry-run"],
+            ["--discard", "--allow-loss"], ["--discard", "--backup", missing],
+        ] {
+            let outcome = try Tool.run(["migrate", store.path] + arguments)
+            #expect(outcome.exitCode == 64, "\(arguments)")
+            #expect(try Data(contentsOf: store) == before)
+        }
+    }
+
     @Test func `the sample can be written on`() throws {
         let store = try copy("kinds-v1.trellis")
         defer { try? FileManager.default.removeItem(at: store) }

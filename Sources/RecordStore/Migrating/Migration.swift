@@ -170,7 +170,8 @@ struct Migration {
         return true
     }
 
-    private static func discard(_ catalog: Catalog, of engine: Engine) throws(StoreError) {
+    /// Gives a copy up, where there is one: what it leaves is dropped afterwards.
+    static func discard(_ catalog: Catalog, of engine: Engine) throws(StoreError) {
         let editor = try engine.beginWrite()
         do throws(StoreError) {
             if try catalog.migration(editor)?.phase == .copying {

@@ -29,6 +29,34 @@ extension RecordDatabase {
             }, space: try size.forecast(isChunked: size.mayWriteMany()))
     }
 
+    /// Gives up what a migration that has not come to its end has written beside the file's model,
+    /// and drops what is left of it. Returns false where there is no such migration.
+    ///
+    /// Throws `notFound` where there is no file.
+    package static func discardMigration(
+        path: String, options: Engine.Options = Engine.Options(),
+        files: any FileSystem = DiskFileSystem.shared
+    ) throws(StoreError) -> Bool {
+        guard try files.identity(path) != nil else {
+            throw StoreError(.notFound, "there is no store", path: path)
+        }
+        let engine = try Engine.open(path: path, options: options, files: files)
+        var isThere = false
+        do throws(StoreError) {
+            let snapshot = try engine.snapshot()
+            if let catalog = try Catalog.open(snapshot), try catalog.migration(snapshot) != nil {
+                isThere = true
+                try Migration.discard(catalog, of: engine)
+                try ReplacedTrees.drop(catalog, of: engine)
+            }
+        } catch {
+            try? engine.close()
+            throw error.at(path: path)
+        }
+        try engine.close(makesCheckpoint: isThere)
+        return isThere
+    }
+
     /// Makes a file one of a later schema: its names, its layout, its records, what trees it lacks,
     /// and its indexes. Until its last commit is durable the file is one of the old schema;
     /// whatever is thrown leaves it so.

@@ -23,6 +23,10 @@ struct MigrateCommand: ParsableCommand {
             for objects that lack a value that the model requires, or that break a new unique \
             constraint: these refuse the migration itself.
 
+            A migration of many objects that was interrupted goes on when it is begun again, by \
+            this command or by the program. With --discard the part that is done is dropped \
+            instead; the file keeps the model that it has.
+
             Exit codes: 0 when the store has the model, 1 when a dry run finds that the file \
             would change, 2 when the file cannot follow, or when the file or the model cannot \
             be read; the file then has the model and the content that it had.
@@ -31,7 +35,10 @@ struct MigrateCommand: ParsableCommand {
     @OptionGroup var store: StoreOptions
 
     @Option(help: "The model: JSON, or another store.")
-    var to: String
+    var to: String?
+
+    @Flag(help: "Drop what an interrupted migration has written, and migrate nothing.")
+    var discard = false
 
     @Flag(help: "Report what would be done, and write nothing.")
     var dryRun = false
@@ -46,7 +53,17 @@ struct MigrateCommand: ParsableCommand {
     @Flag(help: "Drop stored values that the model has no place for.")
     var allowLoss = false
 
+    func validate() throws {
+        guard discard != (to != nil) else {
+            throw ValidationError("Give either --to with a model, or --discard.")
+        }
+        guard !discard || (!dryRun && backup == nil && !allowLoss) else {
+            throw ValidationError("--discard takes no other option.")
+        }
+    }
+
     func run() throws {
+        guard let to else { return try discardMigration() }
         let outline: MigrationOutline
         do throws(StoreError) {
             let steps = [MigrationStep(try ModelFile.schema(at: to), allowsLoss: allowLoss)]
@@ -58,6 +75,23 @@ struct MigrateCommand: ParsableCommand {
         }
         show(outline)
         if outline.changesFile, dryRun { throw ExitCode(1) }
+    }
+
+    private func discardMigration() throws {
+        let isThere: Bool
+        do throws(StoreError) {
+            isThere = try RecordDatabase.discardMigration(path: store.file)
+        } catch {
+            Console.warn(error)
+            throw ExitCode(2)
+        }
+        guard !store.json else {
+            return Console.print(.object([(name: "isDiscarded", value: .bool(isThere))]))
+        }
+        print(
+            isThere
+                ? "what an interrupted migration has left is dropped"
+                : "no migration was interrupted")
     }
 
     private func migrate(by steps: [MigrationStep]) throws(StoreError) {
