@@ -30,12 +30,6 @@ package struct BitMap {
 
     // MARK: Changing
 
-    /// Replaces a word, which stands for 64 numbers.
-    package mutating func setWord(_ word: UInt64, at index: Int) {
-        grow(toBitCount: UInt64(index + 1) * 64)
-        words[index] = word
-    }
-
     /// Inserts a run. Returns the first number of it that was there already.
     @discardableResult
     package mutating func insert(_ start: UInt64, _ count: UInt64) -> UInt64? {

@@ -38,12 +38,23 @@ package struct SparseBitMap {
 
     // MARK: Changing
 
-    /// Replaces 64 numbers from a multiple of 64 on.
-    package mutating func setWord(_ word: UInt64, at index: UInt64) {
+    /// Inserts numbers by words of 64, from a multiple of 64 on.
+    package mutating func insert(
+        wordsAt start: UInt64, count: Int, _ word: (Int) -> UInt64
+    ) {
         let wordCount = Self.partSize / 64
-        let key = index / wordCount
-        guard word != 0 || parts[key] != nil else { return }
-        withPart(key) { $0.setWord(word, at: Int(index % wordCount)) }
+        var index = 0
+        while index < count {
+            let (key, first) = (start + UInt64(index)).quotientAndRemainder(dividingBy: wordCount)
+            let length = min(count - index, Int(wordCount - first))
+            var words = parts.removeValue(forKey: key)?.words ?? []
+            if words.isEmpty { words = Array(repeating: 0, count: Int(wordCount)) }
+            for offset in 0..<length { words[Int(first) + offset] |= word(index + offset) }
+            index += length
+            if words.contains(where: { $0 != 0 }) {
+                parts[key] = words == Self.fullPart.words ? Self.fullPart : BitMap(words: words)
+            }
+        }
     }
 
     /// Inserts a run. Returns the first number of it that was there already.

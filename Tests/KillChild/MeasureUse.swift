@@ -10,13 +10,16 @@ struct MeasureUse {
     /// The program's path and its arguments.
     let command: [String]
 
-    private static let addressBytesMax: UInt = 16 << 30
+    /// A program without bounds must take neither the machine's memory nor its time.
+    private static let addressBytesMax: UInt = 8 << 30
+    private static let secondsMax: UInt = 100
 
     /// Prints the exit code, or the signal as a negative number; milliseconds; KiB.
     func run() {
-        // A program without bounds must not take the machine's memory.
-        var limit = rlimit(rlim_cur: Self.addressBytesMax, rlim_max: Self.addressBytesMax)
-        setrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &limit)
+        var memory = rlimit(rlim_cur: Self.addressBytesMax, rlim_max: Self.addressBytesMax)
+        setrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &memory)
+        var time = rlimit(rlim_cur: Self.secondsMax, rlim_max: Self.secondsMax)
+        setrlimit(__rlimit_resource_t(RLIMIT_CPU.rawValue), &time)
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
         let flags = O_WRONLY | O_CREAT | O_TRUNC

@@ -46,8 +46,12 @@ import Testing
         var map = SparseBitMap()
         map.insert(100, 3 * SparseBitMap.partSize)
         var copy = SparseBitMap()
-        for index in 0..<(5 * SparseBitMap.partSize / 64) {
-            copy.setWord(map.word(at: index), at: index)
+        // In pieces that end within a part.
+        let wordCount = Int(5 * SparseBitMap.partSize / 64)
+        for start in stride(from: 0, to: wordCount, by: 700) {
+            copy.insert(wordsAt: UInt64(start), count: min(700, wordCount - start)) {
+                map.word(at: UInt64(start + $0))
+            }
         }
         #expect(copy.partCount == 4)
         #expect(copy.setCount == map.setCount && copy.end == map.end)

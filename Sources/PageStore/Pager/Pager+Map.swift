@@ -50,8 +50,10 @@ extension Pager {
     ) throws(StoreError) {
         var open: [(node: MapNode, next: Int)] = []
         if try visit(map.root) { open.append((map.root, 0)) }
-        while let (node, index) = open.popLast() {
-            guard node.level > 0, index < node.entries.count else { continue }
+        while let (node, next) = open.popLast() {
+            let rest = next..<node.entries.count
+            guard node.level > 0, let index = rest.first(where: { !node.entries[$0].isNone })
+            else { continue }
             open.append((node, index + 1))
             var found: MapNode?
             do throws(StoreError) {

@@ -52,7 +52,7 @@ struct LogReader {
         self.commitMax = commitMax
         self.noteFrame = noteFrame
         pending = PendingVersions(
-            imageBytesMax: 2 * context.options.versionBytesMax,
+            imageBytesMax: context.options.versionBytesMax,
             pageSizeInBytes: context.geometry.pageSizeInBytes)
         limits = LogLimits(context)
     }

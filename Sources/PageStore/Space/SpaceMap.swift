@@ -251,11 +251,7 @@ struct SpaceMap {
     /// Takes over a zone's bitmap as it was saved.
     mutating func loadZone(_ zone: Int, _ image: ByteView) {
         let first = UInt64(zone) * UInt64(unitsPerZone / 64)
-        for index in 0..<(image.count / 8) {
-            let word = image.uint64(at: index * 8)
-            guard word != 0 else { continue }
-            bits.setWord(word, at: first + UInt64(index))
-        }
+        bits.insert(wordsAt: first, count: image.count / 8) { image.uint64(at: $0 * 8) }
     }
 
     /// Sets the end after all zones were loaded.

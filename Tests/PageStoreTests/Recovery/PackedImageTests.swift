@@ -60,7 +60,7 @@ import Testing
             path: "store", options: Self.options(versionBytesMax: 64 << 20), files: files)
         var content = try fill(writer, &random)
         let survivor = files.processDeath()
-        // Room for four images.
+        // Room for two images.
         let options = Self.options(versionBytesMax: 8192)
         var reading = options
         reading.mode = .reading

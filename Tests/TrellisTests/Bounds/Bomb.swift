@@ -12,8 +12,8 @@ enum Bomb: String, CaseIterable {
     func file(_ sizeInBytes: Int) throws -> CraftedFile {
         switch self {
         case .longValue:
-            // A chunk of zeros takes some four kilobytes.
-            return try CraftedFile(portraitBytes: sizeInBytes / 4300 << 20)
+            // A chunk of zeros takes some four kilobytes; the value is made in memory.
+            return try CraftedFile(portraitBytes: min(sizeInBytes / 34_400, 1000) << 20)
         case .hole:
             let file = try CraftedFile(pageSize: 16_384)
             file.skip(UInt64(sizeInBytes) << 12)

@@ -119,16 +119,17 @@ import Testing
         let only = environment["TRELLIS_BOMB"]
         print("| file | MB on the disk | command | exit | seconds | MiB |")
         print("|---|---|---|---|---|---|")
-        for bomb in Bomb.allCases where only == nil || only == bomb.rawValue {
+        for bomb in Bomb.allCases where only == nil || only == "" || only == bomb.rawValue {
+            let file = try bomb.file(megabytes * 1_000_000)
+            let size = try file.finish() / 1_000_000
             for command in Self.commands {
-                let file = try bomb.file(megabytes * 1_000_000)
-                let size = try file.finish() / 1_000_000
                 let cost = try Self.run(command, file)
                 let mark = cost.isBounded ? "" : " !"
                 print(
                     "| \(bomb) | \(size) | \(command[0]) | \(cost.outcome) | "
                         + "\(Double(cost.milliseconds / 100) / 10) | "
                         + "\(cost.kibibytes >> 10)\(mark) |")
+                fflush(nil)
             }
         }
     }
