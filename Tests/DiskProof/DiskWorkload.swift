@@ -204,7 +204,7 @@ package final class DiskWorkload {
 
     /// Makes the file's end free, so that it is given back to the system.
     private func shrink(_ store: DiskStore) {
-        for byteCount in [400_000, 0] {
+        for byteCount in [1_500_000, 0] {
             let edit = DiskEdit(
                 random: SeededRandom(seed: random.next()), largeBytes: byteCount)
             if !attempts.commit(edit, store.stack, .durable, notes) { errorCount += 1 }
