@@ -124,7 +124,7 @@ extension StoreParts {
     /// crash.
     func durableSnapshot() throws(StoreError) -> Snapshot {
         if !context.options.mode.isReadOnly, log.hasFoundCommits {
-            // A transaction that runs has written them anew: nobody waits here for its own.
+            // A running transaction has written them anew: no thread waits for one of its own.
             try turn.withState { turn throws(StoreError) in
                 try checkUsable()
                 try secureFoundCommits(&turn)
