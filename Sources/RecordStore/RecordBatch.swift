@@ -41,7 +41,7 @@ package struct RecordBatch: ~Copyable {
     /// How many targets whole lists have.
     private var linkedCount = 0
     private let rows = ByteBuffer(capacity: 1024)
-    /// Rows that lie with whoever lends them.
+    /// Rows in memory that their owners lend.
     private var lent: [RowView]
     /// What lists have in the place of deleted objects.
     private var replacements: [ObjectNumber] = []

@@ -44,7 +44,7 @@ package enum StoreCheck {
         return loose
     }
 
-    /// Only of a store that nobody changes: a writer's next checkpoint has a state of its own.
+    /// Only of a store without a writer: a writer's next checkpoint has a state of its own.
     private static func checkSpace(of snapshot: Snapshot, _ check: inout TreeCheck) {
         let pager = snapshot.pager
         guard pager.context.options.mode.follows, pager.withPublished({ $0.damage.isEmpty }),

@@ -12,7 +12,7 @@ extension Snapshot {
         let content = try content()
         let unitSize = UInt64(content.unitSizeInBytes)
         var byID: [PageID: StoreContent.Place] = [:]
-        // A page that the log changed last has its newest place behind the map's.
+        // The newest version of a page that the log changed comes after the map's.
         for place in content.places {
             if let page = place.page { byID[page] = place }
         }

@@ -43,7 +43,7 @@ package final class SalvagedPages: PageView {
     private var cache = PageCache(budgetInBytes: 16 << 20)
 
     /// Looks through the file at a path, and writes nothing. Throws `notAStore` when nothing in it
-    /// looks like a page, `lockedByOther` when somebody writes it, and `newerFormat`.
+    /// looks like a page, `lockedByOther` when a writer has it open, and `newerFormat`.
     package static func scan(
         path: String, files: any FileSystem = DiskFileSystem.shared
     ) throws(StoreError) -> SalvagedPages {
@@ -164,7 +164,7 @@ package final class SalvagedPages: PageView {
 
     // MARK: What the log adds
 
-    /// Takes a version over that the log gives a page. Without a superblock nobody knows whether
+    /// Takes a version over that the log gives a page. Without a superblock it is not known whether
     /// it is a log of long ago.
     func setNewest(_ content: Source.Content, of id: PageID, _ commit: UInt64) {
         sources[id] = Source(content: content, commit: commit, isNamed: hasSuperblock)

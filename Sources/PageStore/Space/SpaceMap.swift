@@ -31,7 +31,7 @@ extension PendingSpace {
 }
 
 /// Which units of the file are taken. A unit is free, used, or pending; the bitmap has a one for
-/// both others. What lies behind the bitmap's end is free.
+/// both others. Units past the bitmap's end are free.
 struct SpaceMap {
     private(set) var bits = SparseBitMap()
     private(set) var pending: [PendingSpace] = []

@@ -162,7 +162,7 @@ extension PageEditor {
             } else {
                 open[open.count - 1].next = next + 1
                 let child = try node.checkedNode(page(node.child(next)))
-                // A node of another place belongs to somebody else.
+                // A node with other fences belongs to another parent.
                 try node.checkFences(of: child, at: next)
                 open.append((child, -1))
             }

@@ -1,7 +1,7 @@
 import CTrellis
 import PageStore
 
-/// The values of variable length: bytes behind the slots, in the order in which they were set.
+/// The heap: values of variable length, after the slots, in the order in which they were set.
 ///
 /// In a long block each value that is added is *led* by eight bytes that name its slot and its
 /// length, so that the bytes of values that were replaced are found and used again: a value that
