@@ -22,6 +22,10 @@ final class Person: CoreStoreObject, ImportableUniqueObject {
     }
 }
 
+final class Note: CoreStoreObject {
+    @Field.Stored("text") var text: String = ""
+}
+
 enum People {
     static func stack() throws -> DataStack {
         let dataStack = DataStack(

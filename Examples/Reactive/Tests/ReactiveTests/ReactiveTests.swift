@@ -25,7 +25,11 @@ import Testing
             .appendingPathComponent("reactive-\(UUID().uuidString).trellis")
         defer { try? FileManager.default.removeItem(at: url) }
         let dataStack = DataStack(
-            CoreStoreSchema(modelVersion: "V1", entities: [Entity<Person>("Person")]))
+            CoreStoreSchema(
+                modelVersion: "V1",
+                entityConfigurations: [
+                    Entity<Person>("Person"): [], Entity<Note>("Note"): ["notes"],
+                ]))
         var cancellables: Set<AnyCancellable> = []
         let received = Received<Double>()
         var wasMigrated: Bool?
@@ -54,18 +58,26 @@ import Testing
         await received.wait()
         #expect(received.values == [100] && wasMigrated == false && received.failure == nil)
         #expect(try dataStack.fetchCount(From<Person>()) == 0)
-        // Another storage in memory, and one whose folder cannot be made.
+        // Another storage in memory, one of a configuration that the model does not have, and one
+        // whose folder cannot be made.
         let memory = Received<InMemoryStore>()
-        dataStack.reactive.addStorage(InMemoryStore(configuration: "none"))
+        dataStack.reactive.addStorage(InMemoryStore(configuration: "notes"))
             .sink(receiveCompletion: memory.end) { memory.values.append($0) }
+            .store(in: &cancellables)
+        let unknown = Received<InMemoryStore>()
+        dataStack.reactive.addStorage(InMemoryStore(configuration: "none"))
+            .sink(receiveCompletion: unknown.end) { unknown.values.append($0) }
             .store(in: &cancellables)
         let refused = Received<MigrationProgress<LocalStore>>()
         dataStack.reactive.addStorage(LocalStore(fileURL: url.appendingPathComponent("a")))
             .sink(receiveCompletion: refused.end) { refused.values.append($0) }
             .store(in: &cancellables)
         await memory.wait()
+        await unknown.wait()
         await refused.wait()
-        #expect(memory.values.count == 1 && refused.failure != nil && refused.values.isEmpty)
+        #expect(memory.values.count == 1 && memory.failure == nil)
+        #expect(unknown.values.isEmpty && unknown.failure != nil)
+        #expect(refused.values.isEmpty && refused.failure != nil)
         dataStack.unsafeRemoveAllPersistentStoresAndWait()
     }
 
