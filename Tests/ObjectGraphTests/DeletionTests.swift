@@ -74,19 +74,10 @@ private final class Picture: CoreStoreObject {
         var time = 0.0
         try stack.perform(synchronous: { transaction in
             let pictures = (0..<count).map { _ in transaction.create(Into<Picture>()) }
-            let start = Self.threadTime()
-            transaction.delete(pictures.reversed())
-            time = Self.threadTime() - start
+            time = ThreadTime.of { transaction.delete(pictures.reversed()) }
             #expect(!transaction.hasChanges)
         })
         return time
-    }
-
-    /// Seconds that the calling thread has worked: what runs beside it does not count.
-    private static func threadTime() -> Double {
-        var time = timespec()
-        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
-        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
     }
 
     @Test func `deleting fresh objects costs each the same however many there are`() throws {
