@@ -8,8 +8,12 @@ import TestSupport
 /// others change or delete, undoing, rolling back, nesting, commits in the background, and read
 /// views that are held meanwhile. The store, each transaction and each view must be what the model
 /// says.
+///
+/// Then the same on files: ``GraphCuts``.
 package struct ObjectProof: StoreProof {
-    package static let requiredCounts = ["steps", "commits"]
+    package static let requiredCounts = [
+        "steps", "commits", "images", "continued", "copies", "looks by readers",
+    ]
     package private(set) var report = ProofReport()
     private let seed: UInt64
     private let budget: ProofBudget
@@ -20,27 +24,38 @@ package struct ObjectProof: StoreProof {
     }
 
     package mutating func run() {
+        do {
+            try runInMemory(budget.share(0.3))
+            try run(GraphCuts(seed: seed, budget: budget.share(0.45)))
+        } catch {
+            report.fail("\(error)")
+        }
+    }
+
+    private mutating func run(_ part: some GraphPart) throws {
+        var part = part
+        defer { report.add(part.report) }
+        try part.run()
+    }
+
+    private mutating func runInMemory(_ budget: ProofBudget) throws {
         var random = SeededRandom(seed: seed)
         repeat {
             let scriptSeed = random.next()
             let stepCount = 20 + random.below(120)
+            let script = try GraphScript(seed: scriptSeed)
             do {
-                let script = try GraphScript(seed: scriptSeed)
-                do {
-                    for _ in 0..<stepCount { try script.step() }
-                    try script.finish()
-                } catch {
-                    throw ProofFailure(
-                        "seed \(seed), script \(scriptSeed): "
-                            + script.trace.suffix(40).joined(separator: "; ") + ": \(error)")
-                }
-                report.count("scripts")
-                report.count("steps", stepCount)
-                report.count("commits", script.commitCount)
-                report.count("conflicts", script.conflictCount)
+                for _ in 0..<stepCount { try script.step() }
+                try script.finish()
             } catch {
-                return report.fail("\(error)")
+                throw ProofFailure(
+                    "seed \(seed), script \(scriptSeed): "
+                        + script.trace.suffix(40).joined(separator: "; ") + ": \(error)")
             }
+            report.count("scripts")
+            report.count("steps", stepCount)
+            report.count("commits", script.commitCount)
+            report.count("conflicts", script.conflictCount)
         } while !budget.isSpent && !budget.isEndless
     }
 }
