@@ -9,10 +9,11 @@ import TestSupport
 /// views that are held meanwhile. The store, each transaction and each view must be what the model
 /// says.
 ///
-/// Then the same on files: ``GraphCuts``.
+/// Then the same on files: ``GraphCuts`` and ``GraphFaults``.
 package struct ObjectProof: StoreProof {
     package static let requiredCounts = [
-        "steps", "commits", "images", "continued", "copies", "looks by readers",
+        "steps", "commits", "images", "continued", "copies", "looks by readers", "object errors",
+        "states after faults",
     ]
     package private(set) var report = ProofReport()
     private let seed: UInt64
@@ -27,6 +28,7 @@ package struct ObjectProof: StoreProof {
         do {
             try runInMemory(budget.share(0.3))
             try run(GraphCuts(seed: seed, budget: budget.share(0.45)))
+            try run(GraphFaults(seed: seed, budget: budget.share(0.5)))
         } catch {
             report.fail("\(error)")
         }
