@@ -9,11 +9,11 @@ import TestSupport
 /// views that are held meanwhile. The store, each transaction and each view must be what the model
 /// says.
 ///
-/// Then the same on files: ``GraphCuts`` and ``GraphFaults``.
+/// Then the same on files: ``GraphCuts``, ``GraphFaults`` and ``GraphDamage``.
 package struct ObjectProof: StoreProof {
     package static let requiredCounts = [
         "steps", "commits", "images", "continued", "copies", "looks by readers", "object errors",
-        "states after faults",
+        "states after faults", "named damage", "right answers",
     ]
     package private(set) var report = ProofReport()
     private let seed: UInt64
@@ -29,6 +29,7 @@ package struct ObjectProof: StoreProof {
             try runInMemory(budget.share(0.3))
             try run(GraphCuts(seed: seed, budget: budget.share(0.45)))
             try run(GraphFaults(seed: seed, budget: budget.share(0.5)))
+            try run(GraphDamage(seed: seed, budget: budget))
         } catch {
             report.fail("\(error)")
         }
