@@ -16,6 +16,11 @@ package struct ProofReport {
         }
     }
 
+    /// Adds what a part of a proof counted.
+    package mutating func add(_ other: ProofReport) {
+        for (name, increment) in other.counts { count(name, increment) }
+    }
+
     package subscript(_ name: String) -> Int { counts.first { $0.name == name }?.count ?? 0 }
 
     package mutating func fail(_ text: String) {

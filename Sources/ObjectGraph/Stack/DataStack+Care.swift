@@ -45,9 +45,10 @@ extension DataStack {
         }
         // What is in memory has no disk of its own.
         let files = store.storage is any LocalStorage ? nil : DiskFileSystem.shared
-        let isUpdate = isIncremental && FileManager.default.fileExists(atPath: url.path)
+        let target = (store.storage as? LocalStore)?.files ?? DiskFileSystem.shared
         try caring { () throws(StoreError) in
-            if isUpdate {
+            let found = isIncremental ? try target.identity(url.path) : nil
+            if found != nil {
                 try store.database.updateCopy(at: url.path, files: files)
             } else {
                 try store.database.copy(to: url.path, files: files)
