@@ -1,4 +1,5 @@
 import ObjectGraph
+import TestSupport
 
 /// What tests need a process of its own for: to be killed, to hold a store, to fork, to have a
 /// main thread.
@@ -87,7 +88,12 @@ struct KillChild {
         }
         let stack = try stack(path: arguments[2])
         switch arguments[1] {
-        case "read": try read(stack)
+        case "read":
+            try read(stack)
+            if let excess = PeakMemory.excess(over: 160) {
+                say(excess)
+                exit(4)
+            }
         case "hold": hold(stack)
         case "fork": try ForkedUse(stack: stack).run()
         case "busy": try MainThreadUse(stack: stack).run()

@@ -12,6 +12,7 @@ import xxhash
 BLOCK, SECTOR, MAGIC = 4096, 512, 0x0A73696C6C657254
 GROUP, FULL, DELTA, EXTENT, FREE, COMMIT, LINK, PAD = range(1, 9)
 PAGE_MAX, COMPRESSED_MAX, CHUNK_MAX, DEPTH_MAX = 1 << 48, 2 << 20, 1 << 20, 24
+NUMBER_MAX = 1 << 60
 EXTENT_HEADER, FRAME_MAX, OVERFLOW_MAX = 48, (2 << 20) + 64, 65536
 
 
@@ -65,6 +66,7 @@ class Superblock:
         self.commit, self.time, self.page_count, self.catalog = unpack("QQQQ", raw, 72)
         self.map_root, self.allocation = raw[104:120], raw[120:136]
         self.head = unpack("QQQQQ", raw, 136)
+        need(max(self.generation, self.commit, self.head[2]) <= NUMBER_MAX, "a number is out of range")
         self.required = unpack("Q", raw, 176)[0]
         sessions = unpack("I", raw, 216)[0]
         need(sessions <= 240, "more sessions than a superblock has room for")
@@ -222,7 +224,7 @@ class Pages:
                 if at > offset:
                     self.look_elsewhere(number + 1)
                 return
-            need(link[2] == number + 1, "a link to a segment of the wrong number")
+            need(link[2] == number + 1 <= NUMBER_MAX, "a link to a segment of the wrong number")
             offset, length, number, low, high = link
             check_segment(offset, length, len(self.data))
             need(all(offset >= a + n or a >= offset + length for a, n in self.segments),
@@ -230,7 +232,7 @@ class Pages:
 
     def commit_frame(self, frame, open_versions):
         number, count, root, _ = unpack("QQQQ", frame, 16)
-        need(number == self.commit + 1, f"commit {number} follows commit {self.commit}")
+        need(number == self.commit + 1 <= NUMBER_MAX, f"commit {number} follows commit {self.commit}")
         need(1 <= count <= PAGE_MAX, "a page count out of range")
         self.commit, self.page_count, self.catalog = number, count, root
         self.versions.update(open_versions)
