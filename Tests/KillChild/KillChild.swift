@@ -47,11 +47,12 @@ struct KillChild {
 
     static func main() throws {
         let arguments = CommandLine.arguments
-        if arguments.count == 5, arguments[1] == "load", let count = Int(arguments[3]),
-            let mebibytes = Int(arguments[4])
+        if arguments.count == 5, ["load", "state"].contains(arguments[1]),
+            let count = Int(arguments[3]), let mebibytes = Int(arguments[4])
         {
             let cacheSize = mebibytes << 20
-            return try LoadUse(path: arguments[2], count: count, cacheSizeInBytes: cacheSize).run()
+            let use = LoadUse(path: arguments[2], count: count, cacheSizeInBytes: cacheSize)
+            return try arguments[1] == "load" ? use.run() : use.state()
         }
         if arguments.count == 5, arguments[1] == "intake", let size = Int(arguments[3]),
             let mebibytes = Int(arguments[4])

@@ -155,6 +155,35 @@ private final class Picture: CoreStoreObject {
         #expect(try queue.sync { try stack.fetchCount(From<Picture>()) } == 2)
     }
 
+    private final class Shelf: CoreStoreObject {
+        @Field.Relationship("items", inverse: \.$shelf, deleteRule: .noAction)
+        var items: Set<Item>
+    }
+
+    private final class Item: CoreStoreObject {
+        @Field.Relationship("shelf") var shelf: Shelf?
+    }
+
+    @Test func `noAction leaves no link to what is gone`() throws {
+        let queue = DispatchQueue(label: "view")
+        let stack = DataStack(
+            CoreStoreSchema(
+                modelVersion: "V1", entities: [Entity<Shelf>("Shelf"), Entity<Item>("Item")]),
+            viewContext: .queue(queue))
+        try stack.addStorageAndWait(InMemoryStore())
+        try stack.perform(synchronous: { transaction in
+            let shelf = transaction.create(Into<Shelf>())
+            shelf.items = Set((0..<3).map { _ in transaction.create(Into<Item>()) })
+        })
+        try stack.perform(synchronous: { transaction in
+            transaction.delete(try transaction.fetchOne(From<Shelf>()))
+        })
+        try queue.sync { () throws in
+            #expect(try stack.fetchAll(From<Item>()).map(\.shelf) == [nil, nil, nil])
+            #expect(try stack.fetchCount(From<Item>().where(\.$shelf == nil)) == 3)
+        }
+    }
+
     @Test func `a deny rule does not hold for an object that was never stored`() throws {
         let (stack, queue) = try Zoo.stack()
         try stack.perform(synchronous: { transaction in

@@ -261,6 +261,7 @@ private final class GraphScript {
         case .changedAfterDeletion: "\(number) changed, deleted"
         case .deletedAfterChange: "\(number) deleted, changed"
         case .linkToDeleted(let name): "\(number) link \(name)"
+        case .replaced(_, let names): "\(number) \(names)"
         }
     }
 
