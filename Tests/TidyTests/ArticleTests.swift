@@ -39,7 +39,7 @@ import Testing
 
     /// How a block is wrapped and indented differs with its depth.
     private static func withoutSpace(_ text: String) -> String {
-        String(text.unicodeScalars.filter { !CharacterSet.whitespacesAndNewlines.contains($0) })
+        String(decoding: text.utf8.filter { $0 > UInt8(ascii: " ") }, as: UTF8.self)
     }
 
     @Test func `each block of code in the articles is compiled in a test`() throws {
@@ -53,7 +53,7 @@ import Testing
             for block in Self.blocks(of: text, at: path) {
                 count += 1
                 let code = Self.withoutSpace(block.code)
-                if !tests.contains(where: { $0.contains(code) }) {
+                if !tests.contains(where: { $0.range(of: code, options: .literal) != nil }) {
                     verdict.note("\(path):\(block.line)", "no test has this code")
                 }
             }

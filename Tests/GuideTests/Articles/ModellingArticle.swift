@@ -126,6 +126,17 @@ import Testing
         #expect(try stack.fetchOne(From<Linked.Person>())?.pets.count == 1)
     }
 
+    @Test func `many dogs come to one person`() throws {
+        let stack = try stack([Entity<Linked.Person>("Person"), Entity<Linked.Dog>("Dog")])
+        try stack.perform(synchronous: { transaction in
+            let person = transaction.create(Into<Linked.Person>())
+            let dogs = (0..<3).map { _ in transaction.create(Into<Linked.Dog>()) }
+            person.pets.formUnion(dogs)  // one read, one assignment
+            for dog in dogs { dog.master = person }  // constant for each
+            #expect(person.pets.count == 3)
+        })
+    }
+
     @Test func `a class without an entity gives its properties to those below`() throws {
         typealias Note = Above.Note
         typealias Task = Above.Task
