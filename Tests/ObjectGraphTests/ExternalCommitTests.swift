@@ -1,6 +1,7 @@
-import ObjectGraph
 import TestSupport
 import Testing
+
+@testable import ObjectGraph
 
 /// A stack that reads what another one writes: as good as another process to the system.
 @Suite(.timeLimit(.minutes(hangMinutes))) struct ExternalCommitTests {
@@ -69,6 +70,30 @@ import Testing
         }
     }
 
+    /// Before, the commit could be told before the lists had it, and a program that waited for it
+    /// found the list as it had been.
+    @Test func `a list shows a commit that was awaited`() async throws {
+        let url = Zoo.temporaryURL()
+        defer { try? FileManager.default.removeItem(at: url) }
+        let writer = try stack(url)
+        try add(writer, "a")
+        let reader = try stack(url, isReadOnly: true)
+        let monitor = queue.sync {
+            reader.monitorList(From<Dog>().orderBy(.ascending(\.$nickname)))
+        }
+        var commits = reader.externalCommits.makeAsyncIterator()
+        for name in ["b", "c", "d"] {
+            // The observing queue is busy for a while.
+            reader.viewSteps.compute(later: { usleep(50_000) })
+            try add(writer, name)
+            let last = writer.statistics.commitNumber
+            while let commit = try await commits.next(), commit.commitNumber < last {}
+            queue.sync {
+                #expect(monitor.objectsInAllSections().last?.nickname == name)
+            }
+        }
+    }
+
     @Test func `a view for reading gives up old space when only a checkpoint came`() throws {
         let url = Zoo.temporaryURL()
         defer { try? FileManager.default.removeItem(at: url) }
@@ -108,6 +133,37 @@ import Testing
         #expect(error?.storeError?.code == .schemaMismatch)
         // What it showed it still shows.
         #expect(try names(reader) == ["a"])
+    }
+
+    @Test func `a list stays as it is when another process changes the schema`() async throws {
+        let url = Zoo.temporaryURL()
+        defer { try? FileManager.default.removeItem(at: url) }
+        try add(stack(url), "a")
+        let reader = try stack(url, isReadOnly: true)
+        let (monitor, publisher) = queue.sync {
+            let chain = From<Dog>().orderBy(.ascending(\.$nickname))
+            return (reader.monitorList(chain), reader.publishList(chain))
+        }
+        let before = queue.sync { publisher.snapshot }
+        var commits = reader.externalCommits.makeAsyncIterator()
+        let schema = CoreStoreSchema(
+            modelVersion: "V1",
+            entities: [
+                Entity<Animal>("Animal"), Entity<Dog>("Dog", indexes: [[\.$nickname]]),
+                Entity<Person>("Person", uniqueConstraints: [[\.$email]]), Entity<Toy>("Toy"),
+                Entity<Debt>("Debt"),
+            ])
+        let other = DataStack(schema, viewContext: .queue(queue))
+        try other.addStorageAndWait(LocalStore(fileURL: url))
+        try add(other, "b")
+        let error = await #expect(throws: CoreStoreError.self) {
+            while try await commits.next() != nil {}
+        }
+        #expect(error?.storeError?.code == .schemaMismatch)
+        queue.sync {
+            #expect(monitor.objectsInAllSections().map(\.nickname) == ["a"])
+            #expect(publisher.snapshot == before)
+        }
     }
 
     @Test func `the sequence ends with its stack`() async throws {

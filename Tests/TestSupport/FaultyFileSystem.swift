@@ -34,6 +34,8 @@ package final class FaultyFileSystem: FileSystem {
         var durable: [UInt8] = []
         var exists = false
         var fault: Fault?
+        var readFault: StoreError.Code?
+        var readFaultAfterSync: StoreError.Code?
         var matchCount = 0
         var callCount = 0
         var inode: UInt64 = 1
@@ -74,6 +76,18 @@ package final class FaultyFileSystem: FileSystem {
         }
     }
 
+    /// Why all reads fail; nil while they do not.
+    package var readFault: StoreError.Code? {
+        get { state.withLock { $0.readFault } }
+        set { state.withLock { ($0.readFault, $0.readFaultAfterSync) = (newValue, nil) } }
+    }
+
+    /// Has all reads fail as soon as something has been synchronised: those that come after the
+    /// next commit.
+    package func failReadsAfterSync(_ code: StoreError.Code) {
+        state.withLock { $0.readFaultAfterSync = code }
+    }
+
     /// Calls with an effect so far.
     package var callCount: Int { state.withLock { $0.callCount } }
 
@@ -95,6 +109,9 @@ package final class FaultyFileSystem: FileSystem {
                 if isDue { return fault.code }
             }
             body(&state)
+            if call == .sync || call == .durableWrite, let code = state.readFaultAfterSync {
+                (state.readFault, state.readFaultAfterSync) = (code, nil)
+            }
             return nil
         }
         if let failure { throw StoreError(failure, "the test lets this call fail") }
@@ -152,6 +169,7 @@ final class FaultyFile: StoreFile {
     }
 
     func read(into buffer: ReadBuffer, at byteOffset: UInt64) throws(StoreError) -> Int {
+        if let code = files.readFault { throw StoreError(code, "the test lets reads fail") }
         let part: [UInt8] = files.state.withLock { state in
             guard byteOffset < UInt64(state.bytes.count) else { return [] }
             let start = Int(byteOffset)

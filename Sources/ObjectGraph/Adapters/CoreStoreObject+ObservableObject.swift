@@ -32,16 +32,17 @@
     /// Watches an object for one subscriber.
     private final class WillChangeWatch: ViewParticipant, WriteObserver {
         private(set) weak var object: CoreStoreObject?
-        private let id: NSManagedObjectID
+        /// Nil for an object of a transaction.
+        private var watch: ObjectWatch?
         private weak var stack: DataStack?
         private weak var context: EditingContext?
         var send: (() -> Void)?
 
         init(_ object: CoreStoreObject) {
             self.object = object
-            id = object.objectID()
             context = object.raw?.context as? EditingContext
             stack = object.raw?.context is StackView ? object.raw?.context.stack : nil
+            watch = stack.map { ObjectWatch(object.objectID(), [], $0) }
         }
 
         deinit {
@@ -58,14 +59,12 @@
             if moment == .before { send?() }
         }
 
+        func follows(_ name: KeyPathString) -> Bool { true }
+
         func prepare(_ delivery: Delivery) -> Bool {
-            guard object != nil, let store = delivery.stack.store(id.storeID) else { return false }
-            do throws(StoreError) {
-                return try delivery.fate(of: id.number, id.entity, in: store).fate != .none
-            } catch {
-                Log.error(CoreStoreError(error), "an observed object could not be compared.")
-                return false
-            }
+            guard object != nil else { return false }
+            let found = watch?.fate(in: delivery, "an observed object could not be compared.")
+            return found.map { $0.fate != .none } ?? false
         }
 
         func tellBefore(_ delivery: Delivery) { send?() }

@@ -178,7 +178,47 @@ final class UnsafeContext: RecordingContext {
     }
 
     /// Returns to a state of the scratches. Objects read their values there at the next access.
-    private func restore(_ state: UndoHistory.State) throws(StoreError) {
+    ///
+    /// - Parameter isFlushed: whether the scratches have all changes.
+    private func restore(_ state: UndoHistory.State, isFlushed: Bool) throws(StoreError) {
+        let observed = observedChanges(state, isFlushed: isFlushed)
+        for (object, names) in observed { writeObservers?.tell(.before, of: object, names) }
+        try restoreUntold(state)
+        for (object, names) in observed { writeObservers?.tell(.after, of: object, names) }
+    }
+
+    /// The observed objects that are there now and in a state, with the properties that differ.
+    private func observedChanges(
+        _ state: UndoHistory.State, isFlushed: Bool
+    ) -> [(object: CoreStoreObject, names: Set<KeyPathString>)] {
+        guard let observed = writeObservers?.objects, !observed.isEmpty else { return [] }
+        var found: [(object: CoreStoreObject, names: Set<KeyPathString>)] = []
+        for access in changedAccesses {
+            let own = observed.filter { $0.raw?.store === access.store }
+            if own.isEmpty { continue }
+            if isFlushed {
+                let before = access.scratch.frozen()
+                let mark = access.scratch.mark()
+                access.scratch.restore(state.marks[ObjectIdentifier(access)] ?? access.emptyMark)
+                let after = access.scratch.frozen()
+                access.scratch.restore(mark)
+                for object in own {
+                    guard let raw = object.raw else { continue }
+                    let difference = RecordDifference(raw.entity, before, after)
+                    // Of what cannot be compared, anything may differ.
+                    let names = (try? difference.names(of: raw.number)) ?? raw.entity.propertyNames
+                    if !names.isEmpty { found.append((object, names)) }
+                }
+            } else {
+                found += own.compactMap { object in
+                    object.raw.map { (object, $0.entity.propertyNames) }
+                }
+            }
+        }
+        return found
+    }
+
+    private func restoreUntold(_ state: UndoHistory.State) throws(StoreError) {
         // An object that the state does not have keeps its last values.
         for access in changedAccesses {
             for (hierarchy, numbers) in access.touched {
@@ -244,8 +284,10 @@ final class UnsafeContext: RecordingContext {
 
     /// Forgets every change.
     func rollBack() throws(StoreError) {
+        // Observers of properties are told what differs; other rollbacks need no flush.
+        let isFlushed = writeObservers != nil && (try? flush()) != nil
         noteTouched()
-        try restore(UndoHistory.State())
+        try restore(UndoHistory.State(), isFlushed: isFlushed)
         for access in changedAccesses { access.touched = [:] }
         forgetMadeUpRows()
         forgetFailure()
@@ -265,7 +307,7 @@ final class UnsafeContext: RecordingContext {
     func goBack(redoes: Bool) throws(StoreError) -> Bool {
         try endGroup()
         guard let state = redoes ? history?.redo() : history?.undo() else { return false }
-        try restore(state)
+        try restore(state, isFlushed: true)
         return true
     }
 

@@ -50,8 +50,8 @@ public struct StagedChanges<O: DynamicObject>: RandomAccessCollection, Sendable 
     public init(from old: ListSnapshot<O>, to new: ListSnapshot<O>) {
         let difference = new.changes(since: old).difference
         var reloads = Stage(old)
-        // What moves has changed as well, in all lists but those that the program edited.
-        reloads.reloadedItems = (difference.updates + Self.changedMoves(difference, new))
+        // An item that a list moves has changed as well; one that the program moved may have not.
+        reloads.reloadedItems = (difference.updates + Self.changedMoves(difference, old, new))
             .sorted().map(\.indexPath)
         var places = Stage(new)
         let deleted = Set(difference.deletedSections)
@@ -77,10 +77,10 @@ public struct StagedChanges<O: DynamicObject>: RandomAccessCollection, Sendable 
     }
 
     private static func changedMoves(
-        _ difference: ListDifference, _ new: ListSnapshot<O>
+        _ difference: ListDifference, _ old: ListSnapshot<O>, _ new: ListSnapshot<O>
     ) -> [ListPath] {
         guard !difference.moves.isEmpty else { return [] }
-        let changed = new.updatedItemIdentifiers
+        let changed = new.changedItems(since: old)
         return difference.moves.filter { move in
             guard let indices = new.indices(ofSection: move.to.section) else { return false }
             return changed.contains(new.id(at: indices.lowerBound + move.to.item))

@@ -130,7 +130,7 @@ extension DataStack {
         let feed = ListFeed(self, terms)
         let monitor = ListMonitor<O>(feed)
         begin(monitor)
-        // What went wrong is logged; the list is empty until a refetch.
+        // What went wrong is logged; the list is empty until the next step fetches it.
         try? feed.fetch()
         return monitor
     }

@@ -36,7 +36,15 @@ public final class ListMonitor<O: DynamicObject>: Hashable {
     }
 
     public static func == (left: ListMonitor, right: ListMonitor) -> Bool { left === right }
+    public static func ~= (pattern: ListMonitor, value: ListMonitor) -> Bool { pattern === value }
     public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+
+    /// How the list follows changes, as text: whether it is kept, so that a commit costs what it
+    /// changes, or fetched again and compared, and why. For people; its words may change.
+    public func explain() -> String {
+        checkExecutor()
+        return feed.explanation
+    }
 
     // MARK: Refetching
 
@@ -75,10 +83,16 @@ public final class ListMonitor<O: DynamicObject>: Hashable {
     }
 }
 
+/// Whether both are one monitor, as whatever they are known.
+public func == <T, U>(left: ListMonitor<T>, right: ListMonitor<U>) -> Bool { left === right }
+/// Whether both are one monitor, as whatever they are known.
+public func ~= <T, U>(pattern: ListMonitor<T>, value: ListMonitor<U>) -> Bool { pattern === value }
+
 // MARK: Deliveries
 
 extension ListMonitor: ViewParticipant {
     func prepare(_ delivery: Delivery) -> Bool {
+        if refetching == nil, let terms = (feed as? ListFeed)?.missedTerms { refetch(terms, nil) }
         change = (feed as? ListFeed)?.change(in: delivery)
         return change != nil
     }

@@ -8,7 +8,7 @@ import RecordStore
 public final class ObjectMonitor<O: DynamicObject>: Hashable {
     public typealias ObjectType = O
 
-    private let watch: ObjectWatch
+    private var watch: ObjectWatch
     private let link: WeakLink<DataStack>
     /// Nil for an object of the view.
     private let edited: EditedWatch?
@@ -54,6 +54,9 @@ public final class ObjectMonitor<O: DynamicObject>: Hashable {
     public func cs_dataStack() -> DataStack? { link.object }
 
     public static func == (left: ObjectMonitor, right: ObjectMonitor) -> Bool { left === right }
+    public static func ~= (pattern: ObjectMonitor, value: ObjectMonitor) -> Bool {
+        pattern === value
+    }
     public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 
     // MARK: Observers
@@ -74,20 +77,24 @@ public final class ObjectMonitor<O: DynamicObject>: Hashable {
     }
 }
 
+/// Whether both are one monitor, as whatever they are known.
+public func == <T, U>(left: ObjectMonitor<T>, right: ObjectMonitor<U>) -> Bool { left === right }
+/// Whether both are one monitor, as whatever they are known.
+public func ~= <T, U>(pattern: ObjectMonitor<T>, value: ObjectMonitor<U>) -> Bool {
+    pattern === value
+}
+
 extension ObjectMonitor: ViewParticipant {
     func prepare(_ delivery: Delivery) -> Bool {
         guard !isGone else { return false }
-        do throws(StoreError) {
-            (fate, names) = try watch.fate(in: delivery)
-        } catch {
-            delivery.stack.faults.report(
-                CoreStoreError(error), "an observed object could not be compared.")
-            return false
-        }
+        (fate, names) = watch.fate(in: delivery, "an observed object could not be compared.")
         return fate != .none
     }
 
-    func tellBefore(_ delivery: Delivery) { tellBefore(object, delivery.sourceIdentifier) }
+    func tellBefore(_ delivery: Delivery) {
+        // One whose deletion could not be told with its own step is no longer found.
+        tellBefore(object ?? delivery.stack.knownObject(watch.id) as? O, delivery.sourceIdentifier)
+    }
 
     func keepOld(_ delivery: Delivery) {
         if fate == .deleted {
@@ -168,21 +175,26 @@ private final class EditedWatch {
         guard let store, let before else { return (.none, []) }
         do throws(StoreError) {
             let after = try delivery.reader(of: store)
+            let found = try fate(before, after)
             self.before = after
-            let wasThere = try before.contains(id.number, in: id.entity.hierarchy)
-            switch (wasThere, try after.contains(id.number, in: id.entity.hierarchy)) {
-            case (false, false): return (.none, [])
-            case (true, false): return (.deleted, [])
-            case (false, true):
-                let relationships = id.entity.relationships.map(\.name)
-                return (.updated, Set(id.entity.fields.map(\.name) + relationships))
-            case (true, true):
-                let names = try RecordDifference(id.entity, before, after).names(of: id.number)
-                return (names.isEmpty ? .none : .updated, names)
-            }
+            return found
         } catch {
-            Log.error(CoreStoreError(error), "an observed object could not be compared.")
+            delivery.miss(error, "an observed object could not be compared.")
             return (.none, [])
+        }
+    }
+
+    private func fate(
+        _ before: RecordReader, _ after: RecordReader
+    ) throws(StoreError) -> (fate: Delivery.Fate, names: Set<KeyPathString>) {
+        let wasThere = try before.contains(id.number, in: id.entity.hierarchy)
+        switch (wasThere, try after.contains(id.number, in: id.entity.hierarchy)) {
+        case (false, false): return (.none, [])
+        case (true, false): return (.deleted, [])
+        case (false, true): return (.updated, id.entity.propertyNames)
+        case (true, true):
+            let names = try RecordDifference(id.entity, before, after).names(of: id.number)
+            return (names.isEmpty ? .none : .updated, names)
         }
     }
 }

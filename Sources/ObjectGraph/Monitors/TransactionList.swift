@@ -21,6 +21,7 @@ final class TransactionList: MonitoredList {
     /// What the list has been compared with last.
     private var readers: [RecordReader] = []
     private var shown: Shown
+    private var hasWarned = false
 
     init(_ context: UnsafeContext, _ link: WeakLink<DataStack>, _ terms: ListTerms) {
         self.context = context
@@ -42,15 +43,19 @@ final class TransactionList: MonitoredList {
         return entity
     }
 
+    var explanation: String {
+        "fetched again and compared: each group of changes of an unsafe transaction may concern it"
+    }
+
     // MARK: Fetching
 
     /// Fetches while the caller waits; the list stays when this throws.
     func fetch(_ terms: ListTerms) throws {
         guard let context, !context.hasEnded, let stack = link.object else { return }
         let stores = terms.stores(in: stack)
-        self.terms = terms
         guard let first = stores.first, let entity = first.entities[ObjectIdentifier(terms.type)]
         else {
+            self.terms = terms
             (list, shown) = (nil, Shown(content: ListFeed.empty(terms.section)))
             return
         }
@@ -60,7 +65,8 @@ final class TransactionList: MonitoredList {
             section: terms.section.section(of: terms.type, in: stores, stack),
             watchedPaths: terms.watchedPaths)
         let list = try LiveList(request, in: zip(stores, readers).map { ($0.id, $1) })
-        (self.list, self.readers) = (list, readers)
+        (self.terms, self.list, self.readers) = (terms, list, readers)
+        list.content.warnOfRepeatedSections(of: entity.name, once: &hasWarned)
         shown = Shown(
             content: list.content, stores: stores, readers: readers, lookup: list.lookup)
     }
@@ -70,7 +76,13 @@ final class TransactionList: MonitoredList {
         do {
             try fetch(terms)
         } catch {
-            Log.error(CoreStoreError(error), "a list to be observed could not be fetched.")
+            let failure = CoreStoreError(error)
+            let message = "a list to be observed could not be fetched."
+            if let stack = link.object {
+                stack.faults.report(failure, message)
+            } else {
+                Log.error(failure, message)
+            }
         }
         done()
     }
@@ -84,24 +96,24 @@ final class TransactionList: MonitoredList {
     /// What differs since the last call; nil when nothing does. The list shows it after
     /// ``show(_:)``.
     func change(in delivery: TransactionDelivery) -> ListChangeSet? {
-        guard list != nil else { return nil }
+        guard var list else { return nil }
         do {
             let after = try shown.stores.map { try delivery.reader(of: $0) }
             let steps = zip(readers, after).map {
                 StoreStep(before: $0, after: $1, changes: .unknown)
             }
-            readers = after
-            let difference = try list?.take(steps)
-            guard let list, let difference, !difference.isEmpty else {
+            let difference = try list.take(steps)
+            (self.list, readers) = (list, after)
+            guard let difference, !difference.isEmpty else {
                 // The same content, and no need of the state before.
-                (shown.readers, shown.lookup) = (readers, list?.lookup)
+                (shown.readers, shown.lookup) = (readers, list.lookup)
                 return nil
             }
             return ListChangeSet(
                 before: shown.content, after: list.content, difference: difference)
         } catch {
             // The content stays, and the next call makes up for this one.
-            Log.error(CoreStoreError(error), "an observed list could not be kept up to date.")
+            delivery.miss(error, "an observed list could not be kept up to date.")
             return nil
         }
     }

@@ -20,10 +20,23 @@ final class TransactionDelivery {
     let context: UnsafeContext
     let sourceIdentifier: Any?
     private var readers: [ObjectIdentifier: RecordReader] = [:]
+    /// Whether a participant could not compare: the next delivery makes up for it.
+    private(set) var hasMissed = false
 
     init(_ context: UnsafeContext, _ sourceIdentifier: Any?) {
         self.context = context
         self.sourceIdentifier = sourceIdentifier
+    }
+
+    /// Reports why a participant could not compare.
+    func miss(_ error: any Error, _ message: String) {
+        hasMissed = true
+        let failure = CoreStoreError(error)
+        if let stack = context.stack {
+            stack.faults.report(failure, message)
+        } else {
+            Log.error(failure, message)
+        }
     }
 
     /// The records of a store with all changes, which later changes leave as they are.
@@ -47,7 +60,8 @@ final class TransactionObservers: @unchecked Sendable {
     private let lock = NSLock()
     private var entries: [Entry] = []
     private weak var context: UnsafeContext?
-    private var toldCount = 0
+    /// The state that was told last; nil when some could not be told of it.
+    private var toldCount: Int?
     private var isTelling = false
     /// Whether there is more to tell, of changes that a callback made.
     private var isDue = false
@@ -96,6 +110,7 @@ final class TransactionObservers: @unchecked Sendable {
         let concerned = lock.withLock { entries }.compactMap(\.participant).filter {
             $0.prepare(delivery)
         }
+        if delivery.hasMissed { toldCount = nil }
         for participant in concerned { participant.tellBefore(delivery) }
         for participant in concerned { participant.show(delivery) }
         for participant in concerned { participant.tellChanges(delivery) }

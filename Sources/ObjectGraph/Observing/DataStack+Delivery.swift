@@ -104,11 +104,15 @@ extension DataStack {
         changeDelivery { $0.announced = step }
         let concerned = participants.filter { $0.prepare(delivery) }
         for participant in concerned { participant.tellBefore(delivery) }
+        // Those that callbacks have made, too. Released when the lock is open again.
+        let current = observers.all
         viewLock.lock()
         for participant in concerned { participant.keepOld(delivery) }
         view?.take(step)
         finish(step)
+        for participant in current { participant.show(delivery) }
         viewLock.unlock()
+        withExtendedLifetime(current) {}
         for participant in concerned { participant.tellChanges(delivery) }
         for participant in concerned { participant.tellAfter(delivery) }
     }

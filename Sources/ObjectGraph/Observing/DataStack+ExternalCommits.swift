@@ -3,12 +3,13 @@ import RecordStore
 
 extension DataStack {
     /// What other processes commit to the storages that the stack opened for reading only, from
-    /// now on. The view has what was committed at its next use.
+    /// now on. The view has what was committed at its next use. So have lists and objects that are
+    /// observed: what a program runs where the view lives, after it got a commit here, finds it.
     ///
     /// Each access begins a sequence of its own. Commits that follow each other closely come as
     /// one, and a slow reader of the sequence misses some, never the last. Iterating throws when a
     /// storage cannot be followed any more; its ``CoreStoreError/storeError`` says why.
-    public var externalCommits: ExternalCommits { steps.externalCommits() }
+    public var externalCommits: ExternalCommits { steps.externalCommits(after: viewSteps) }
 
     /// A storage for reading only shows what another process commits to it.
     func follow(_ store: AttachedStore) {

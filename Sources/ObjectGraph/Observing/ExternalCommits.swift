@@ -29,32 +29,46 @@ public struct ExternalCommits: AsyncSequence, Sendable {
 /// Makes a sequence of the steps that come from other processes.
 final class ExternalCommitFeed: StepSubscriber {
     private let continuation: AsyncStream<Result<ExternalCommit, CoreStoreError>>.Continuation
+    /// What the stack's view does with the steps.
+    private let viewSteps: ViewSteps
     let needsChanges = false
 
-    init(_ continuation: AsyncStream<Result<ExternalCommit, CoreStoreError>>.Continuation) {
+    init(
+        _ continuation: AsyncStream<Result<ExternalCommit, CoreStoreError>>.Continuation,
+        after viewSteps: ViewSteps
+    ) {
         self.continuation = continuation
+        self.viewSteps = viewSteps
     }
 
+    /// The sequence has a commit when the lists have it and its turn is scheduled where the view
+    /// lives: what a program runs there afterwards finds the commit.
     func receive(_ step: CommitStep) {
         guard step.origin == .otherProcess else { return }
-        for part in step.parts {
-            let commit = ExternalCommit(
+        let commits = step.parts.map { part in
+            ExternalCommit(
                 storage: part.store.storage, commitNumber: part.snapshot.commitNumber)
-            continuation.yield(.success(commit))
+        }
+        viewSteps.afterAnnouncing { [continuation] in
+            for commit in commits { continuation.yield(.success(commit)) }
         }
     }
 
     func end(_ failure: CoreStoreError?) {
-        if let failure { continuation.yield(.failure(failure)) } else { continuation.finish() }
+        viewSteps.afterAnnouncing { [continuation] in
+            if let failure { continuation.yield(.failure(failure)) } else { continuation.finish() }
+        }
     }
 }
 
 extension CommitSteps {
     /// A sequence that begins with the next commit of another process.
-    func externalCommits() -> ExternalCommits {
+    ///
+    /// - Parameter viewSteps: of the same stack.
+    func externalCommits(after viewSteps: ViewSteps) -> ExternalCommits {
         let (elements, continuation) = AsyncStream<Result<ExternalCommit, CoreStoreError>>
             .makeStream(bufferingPolicy: .bufferingNewest(16))
-        let feed = ExternalCommitFeed(continuation)
+        let feed = ExternalCommitFeed(continuation, after: viewSteps)
         subscribe(feed)
         continuation.onTermination = { [weak self] _ in self?.unsubscribe(feed) }
         return ExternalCommits(elements: elements)

@@ -54,6 +54,8 @@ protocol MonitoredList: AnyObject {
     func object(_ item: ListItem) -> CoreStoreObject
     /// The index of an object; nil when it is not in the list.
     func index(of id: NSManagedObjectID) -> Int?
+    /// How the list follows changes, for people.
+    var explanation: String { get }
     /// Calls back when no change is being told.
     func whenIdle(_ work: @escaping () -> Void)
     /// Fetches other terms, and calls back when the list shows them; of several calls that are
@@ -68,6 +70,10 @@ final class ListFeed: MonitoredList {
     /// Nil when no attached store has the entity, or when the list could not be fetched.
     private var share: ListShare?
     private var pending = 0
+    /// The fetches that have ended, by their numbers.
+    private var ended = 0
+    /// What could not be fetched, because a storage failed.
+    private var missed: ListTerms?
 
     init(_ stack: DataStack, _ terms: ListTerms) {
         link = stack.link
@@ -84,6 +90,10 @@ final class ListFeed: MonitoredList {
 
     var isUsedByCaller: Bool { link.object?.viewExecutor.isCurrent ?? true }
 
+    var explanation: String {
+        share?.explanation ?? "empty: no attached storage has the entity, or none can be read"
+    }
+
     func whenIdle(_ work: @escaping () -> Void) { link.object?.whenIdle(work) }
 
     func change(in delivery: Delivery) -> ListChangeSet? {
@@ -93,26 +103,47 @@ final class ListFeed: MonitoredList {
     // MARK: Fetching
 
     /// Fetches while the caller waits.
-    func fetch() throws(CoreStoreError) { share = try link.object?.observedList(terms) }
-
-    /// Fetches other terms while the caller waits; the terms stay when this throws.
-    func fetch(_ terms: ListTerms) throws(CoreStoreError) {
-        share = try link.object?.observedList(terms, isShared: false)
-        self.terms = terms
+    func fetch() throws(CoreStoreError) {
+        do throws(CoreStoreError) {
+            share = try link.object?.observedList(terms)
+        } catch {
+            note(error, terms)
+            throw error
+        }
     }
 
-    /// Fetches in the background.
+    /// Fetches other terms while the caller waits; list and terms stay when this throws.
+    func fetch(_ terms: ListTerms) throws(CoreStoreError) {
+        share = try link.object?.observedList(terms, isShared: false)
+        (self.terms, missed) = (terms, nil)
+    }
+
+    /// Fetches in the background. When that fails, list and terms stay as they are.
     func fetchLater(_ terms: ListTerms, _ done: @escaping () -> Void) {
         guard let stack = link.object else { return }
         pending += 1
         let number = pending
-        stack.observedList(terms) { [weak self] share in
+        // A storage that goes on failing is reported once.
+        let isReported = missed.map { terms.asksTheSame($0) } ?? false
+        stack.observedList(terms, isReported: isReported) { [weak self] outcome in
             guard let self, number == pending else { return }
-            self.terms = terms
-            self.share = share
+            ended = number
+            switch outcome {
+            case .success(let share): (self.terms, self.share, missed) = (terms, share, nil)
+            case .failure(let failure): note(failure, terms)
+            }
             done()
         }
     }
+
+    private func note(_ failure: CoreStoreError, _ terms: ListTerms) {
+        // No step makes a request right that cannot be answered.
+        missed = failure.isStorageFault ? terms : nil
+    }
+
+    /// What the next step has to have fetched again, because a storage failed; nil while that is
+    /// under way.
+    var missedTerms: ListTerms? { ended == pending ? missed : nil }
 
     /// Whether the stores of the list are no longer those that it is to be fetched from.
     var hasOtherStores: Bool {
@@ -203,50 +234,61 @@ extension DataStack {
     }
 
     /// The same in the background; calls back where the view lives, when no step is being told.
-    func observedList(_ terms: ListTerms, _ done: @escaping (ListShare?) -> Void) {
-        let made: (share: ListShare, key: ListKey)?
-        do {
-            made = try viewSteps.lists.compute { () throws -> (ListShare, ListKey)? in
-                guard let (share, key) = try newShare(terms) else { return nil }
-                catchUp(share, nil)
-                return (share, key)
+    ///
+    /// - Parameter isReported: whether the program was told already that this fails.
+    func observedList(
+        _ terms: ListTerms, isReported: Bool,
+        _ done: @escaping (Result<ListShare?, CoreStoreError>) -> Void
+    ) {
+        let faults = faults
+        let fail: @Sendable (any Error) -> CoreStoreError = { error in
+            let failure = error as? CoreStoreError ?? CoreStoreError(error)
+            if !isReported {
+                faults.report(failure, "a list to be observed could not be fetched.")
             }
+            return failure
+        }
+        let made: Result<(share: ListShare, key: ListKey)?, CoreStoreError>
+        do {
+            made = .success(
+                try viewSteps.lists.compute { () throws -> (ListShare, ListKey)? in
+                    guard let (share, key) = try newShare(terms) else { return nil }
+                    catchUp(share, nil)
+                    return (share, key)
+                })
         } catch {
-            faults.report(CoreStoreError(error), "a list to be observed could not be fetched.")
-            made = nil
+            made = .failure(fail(error))
         }
-        guard let (share, key) = made else {
-            let done = Carried(done)
-            return viewExecutor.run { [link] in link.object?.whenIdle { done.value(nil) } }
+        guard case .success((let share, let key)?) = made else {
+            let end = Carried { done(made.map { _ in nil }) }
+            return viewExecutor.run { [link] in link.object?.whenIdle { end.value() } }
         }
-        let finish = Carried { (isFetched: Bool) in
+        let finish = Carried { (outcome: Result<Void, CoreStoreError>) in
             self.whenIdle {
-                if isFetched {
+                if case .success = outcome {
                     self.viewSteps.lists.takeEarly()
                     share.show(self.delivery.position)
                     self.viewSteps.lists.name(share, key)
                 }
-                done(isFetched ? share : nil)
+                done(outcome.map { share })
             }
         }
-        let (lists, executor, faults) = (viewSteps.lists, viewExecutor, faults)
-        let fetch: @Sendable () -> Bool = {
+        let (lists, executor) = (viewSteps.lists, viewExecutor)
+        let fetch: @Sendable () -> Result<Void, CoreStoreError> = {
             do {
                 let list = try share.fetched()
                 lists.compute { share.begin(list) }
-                return true
+                return .success(())
             } catch {
-                faults.report(
-                    CoreStoreError(error), "a list to be observed could not be fetched.")
-                return false
+                return .failure(fail(error))
             }
         }
         if case .computed = terms.section.name {
             executor.run { finish.value(fetch()) }
         } else {
             viewSteps.compute(later: {
-                let isFetched = fetch()
-                executor.run { finish.value(isFetched) }
+                let outcome = fetch()
+                executor.run { finish.value(outcome) }
             })
         }
     }

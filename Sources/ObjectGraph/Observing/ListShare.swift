@@ -29,6 +29,7 @@ final class ListShare: @unchecked Sendable {
     /// Steps that wait, for the fetch or for the executor; with the lock of computation.
     private var early: [CommitStep] = []
     private var hasLoggedFailure = false
+    private var hasWarned = false
     private let states = Mutex<[State]>([])
     /// What the view shows; where the view lives.
     private(set) var shown: ListContent
@@ -65,7 +66,13 @@ final class ListShare: @unchecked Sendable {
                 State(
                     position: 0, content: list.content, difference: nil, lookup: list.lookup))
         }
+        list.content.warnOfRepeatedSections(of: request.entityName, once: &hasWarned)
         takeEarly()
+    }
+
+    /// How the list follows changes, for people.
+    var explanation: String {
+        lists.compute { list?.explanation ?? "not fetched yet" }
     }
 
     // MARK: Computing
@@ -104,6 +111,7 @@ final class ListShare: @unchecked Sendable {
             let difference = try list?.take(steps)
             hasLoggedFailure = false
             guard let list else { return }
+            list.content.warnOfRepeatedSections(of: request.entityName, once: &hasWarned)
             states.withLock {
                 $0.append(
                     State(
@@ -197,4 +205,17 @@ struct ListChangeSet: Sendable {
     var before: ListContent
     var after: ListContent
     var difference: ListDifference
+}
+
+extension ListContent {
+    /// Warns when the order of a list does not have the objects of each section together.
+    func warnOfRepeatedSections(of entityName: EntityName, once hasWarned: inout Bool) {
+        guard hasRepeatedSections, !hasWarned else { return }
+        hasWarned = true
+        Log.message(
+            .warning,
+            "a list of \(entityName) has several sections of one name, because its order does not "
+                + "have the objects of a section together; order it by what makes its sections "
+                + "first. Each change compares such a list item by item")
+    }
 }

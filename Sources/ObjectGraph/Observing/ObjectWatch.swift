@@ -6,6 +6,8 @@ struct ObjectWatch {
     let id: NSManagedObjectID
     let paths: [[String]]
     private let watched: WatchedPaths?
+    /// Whether the last step could not be compared.
+    private var hasMissed = false
 
     init(_ id: NSManagedObjectID, _ paths: [[String]], _ stack: DataStack) {
         self.id = id
@@ -24,15 +26,55 @@ struct ObjectWatch {
 
     /// What a step does to the object, and the names of what differs: of its own properties, and of
     /// watched paths with dots.
-    func fate(
-        in delivery: Delivery
-    ) throws(StoreError) -> (fate: Delivery.Fate, names: Set<KeyPathString>) {
+    ///
+    /// A step that cannot be compared does nothing. The next step of the store makes up for it: the
+    /// state before is gone by then, so that everything of the object counts as different.
+    ///
+    /// - Parameter failure: what to report of a step that cannot be compared.
+    mutating func fate(
+        in delivery: Delivery, _ failure: String
+    ) -> (fate: Delivery.Fate, names: Set<KeyPathString>) {
         guard let store = delivery.stack.store(id.storeID) else { return (.none, []) }
+        do throws(StoreError) {
+            let found = try fate(in: delivery, store)
+            guard hasMissed, let (_, after, _) = delivery.readers(of: store) else { return found }
+            let isThere = try after.contains(id.number, in: id.entity.hierarchy)
+            hasMissed = false
+            return isThere ? (.updated, allNames) : (.deleted, [])
+        } catch {
+            if !hasMissed { delivery.stack.faults.report(CoreStoreError(error), failure) }
+            hasMissed = true
+            return (.none, [])
+        }
+    }
+
+    private func fate(
+        in delivery: Delivery, _ store: AttachedStore
+    ) throws(StoreError) -> (fate: Delivery.Fate, names: Set<KeyPathString>) {
         var (fate, names) = try delivery.fate(of: id.number, id.entity, in: store)
         guard fate != .deleted, let watched, let (before, after, _) = delivery.readers(of: store)
         else { return (fate, names) }
         names.formUnion(try watched.differences(of: id.number, before, after))
         if !names.isEmpty { fate = .updated }
         return (fate, names)
+    }
+
+    private var allNames: Set<KeyPathString> {
+        id.entity.propertyNames.union(paths.map { $0.joined(separator: ".") })
+    }
+}
+
+extension EntityLayout {
+    /// The names of all properties and relationships.
+    var propertyNames: Set<KeyPathString> {
+        Set(fields.map(\.name) + relationships.map(\.name))
+    }
+}
+
+extension DataStack {
+    /// The object of an ID that the view has made, also when it has been deleted since.
+    func knownObject(_ id: NSManagedObjectID) -> CoreStoreObject? {
+        guard let store = store(id.storeID) else { return nil }
+        return withView { $0.registered(id.number, in: id.entity.hierarchy, of: store) }
     }
 }

@@ -13,7 +13,12 @@ protocol ViewParticipant: AnyObject {
     /// Called with the view's lock held, before the view moves: what is needed of the commit before
     /// is read now. No code of the program may run.
     func keepOld(_ delivery: Delivery)
-    /// Tells observers what has changed. The view shows the step, as in all that follows.
+    /// Moves to the step, as the view just has. Called of all participants, also of those that the
+    /// step does not concern and of new ones, with the view's lock held. No code of the program may
+    /// run.
+    func show(_ delivery: Delivery)
+    /// Tells observers what has changed. The view and all participants show the step, as in all
+    /// that follows.
     func tellChanges(_ delivery: Delivery)
     /// Tells observers that all changes were told.
     func tellAfter(_ delivery: Delivery)
@@ -24,6 +29,7 @@ protocol ViewParticipant: AnyObject {
 extension ViewParticipant {
     func tellBefore(_ delivery: Delivery) {}
     func keepOld(_ delivery: Delivery) {}
+    func show(_ delivery: Delivery) {}
     func tellAfter(_ delivery: Delivery) {}
     func storesChanged() {}
 }

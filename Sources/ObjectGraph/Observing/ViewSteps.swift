@@ -92,6 +92,15 @@ final class ViewSteps: StepSubscriber {
         if !computed.isEmpty { scheduleTurn() }
     }
 
+    /// Runs work on the observing queue when the steps that are there are computed and their turn
+    /// is scheduled. The caller does not wait.
+    func afterAnnouncing(_ work: @escaping @Sendable () -> Void) {
+        observingQueue.async { [self] in
+            announce()
+            work()
+        }
+    }
+
     /// Has the lists take all steps that are there.
     func compute() {
         lists.compute {

@@ -8,6 +8,8 @@ protocol WriteObserver: AnyObject {
     /// Nil when it is gone.
     var object: CoreStoreObject? { get }
     func tell(_ moment: WriteMoment, of name: KeyPathString)
+    /// Whether the observer is told of writes to a property.
+    func follows(_ name: KeyPathString) -> Bool
 }
 
 /// The observers of one transaction's objects, which are told of each write by the thread that
@@ -39,5 +41,21 @@ final class WriteObservers: @unchecked Sendable {
         }
         if own.isEmpty { object.isObserved = false }
         for observer in own { observer.tell(moment, of: name) }
+    }
+
+    /// The objects that are observed, each once.
+    var objects: [CoreStoreObject] {
+        var known: Set<ObjectIdentifier> = []
+        return lock.withLock { entries }.compactMap { $0.observer?.object }.filter {
+            known.insert(ObjectIdentifier($0)).inserted
+        }
+    }
+
+    /// Tells of several properties that change at once: each observer one time.
+    func tell(_ moment: WriteMoment, of object: CoreStoreObject, _ names: Set<KeyPathString>) {
+        for observer in lock.withLock({ entries }).compactMap(\.observer)
+        where observer.object === object {
+            if let name = names.first(where: observer.follows) { observer.tell(moment, of: name) }
+        }
     }
 }

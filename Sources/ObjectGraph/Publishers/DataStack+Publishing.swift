@@ -57,7 +57,7 @@ extension DataStack {
     func publish<O>(_ terms: ListTerms) -> ListPublisher<O> {
         let publisher = ListPublisher<O>(ListFeed(self, terms))
         withView { _ in observers.add(publisher, .publisher) }
-        // What went wrong is logged; the list is empty until a refetch.
+        // What went wrong is logged; the list is empty until the next step fetches it.
         try? publisher.begin()
         return publisher
     }

@@ -48,7 +48,8 @@ private struct ObservedProperty<V> {
 /// write, by the thread that writes.
 public final class CoreStoreObjectKeyValueObservation {
     private(set) weak var object: CoreStoreObject?
-    private let id: NSManagedObjectID
+    /// Nil for an object of a transaction.
+    private var watch: ObjectWatch?
     /// Nil for an object of a transaction.
     private let link: WeakLink<DataStack>?
     /// Nil for an object of the view.
@@ -66,7 +67,7 @@ public final class CoreStoreObjectKeyValueObservation {
         _ handler: @escaping (O, CoreStoreObjectValueDiff<V>) -> Void
     ) {
         self.object = object
-        id = object.objectID()
+        watch = stack.map { ObjectWatch(object.objectID(), [], $0) }
         link = stack?.link
         self.context = context
         names = property.names
@@ -111,6 +112,8 @@ public final class CoreStoreObjectKeyValueObservation {
 }
 
 extension CoreStoreObjectKeyValueObservation: WriteObserver {
+    func follows(_ name: KeyPathString) -> Bool { names.contains(name) }
+
     /// Tells of a write to the property, or to one that it is computed from.
     func tell(_ moment: WriteMoment, of name: KeyPathString) {
         guard tell != nil, names.contains(name), let object else { return }
@@ -129,17 +132,10 @@ private final class OldValue<V> {
 
 extension CoreStoreObjectKeyValueObservation: ViewParticipant {
     func prepare(_ delivery: Delivery) -> Bool {
-        guard tell != nil, let object, let store = delivery.stack.store(id.storeID) else {
-            return false
-        }
-        do throws(StoreError) {
-            let (fate, changed) = try delivery.fate(of: id.number, id.entity, in: store)
-            guard fate == .updated, !changed.isDisjoint(with: names) else { return false }
-        } catch {
-            delivery.stack.faults.report(
-                CoreStoreError(error), "an observed property could not be compared.")
-            return false
-        }
+        guard tell != nil, let object else { return false }
+        let found = watch?.fate(in: delivery, "an observed property could not be compared.")
+        guard let (fate, changed) = found, fate == .updated, !changed.isDisjoint(with: names)
+        else { return false }
         observed = object
         return true
     }

@@ -15,7 +15,11 @@ public final class ListPublisher<O: DynamicObject>: Hashable, Observable {
     /// Data of the program's own.
     public let userInfo = UserInfo()
     private var observers = PublisherObservers<ListPublisher<O>>()
-    private var change: ListChangeSet?
+    /// The list after the step that is being delivered; nil when the step changes nothing in it.
+    private var next: ListSnapshot<O>?
+    /// Whether the list was fetched, and its observers are told of that when no step is being
+    /// delivered.
+    private var isFetchUntold = false
     private let registrar = ObservationRegistrar()
     private(set) var shown = ListSnapshot<O>()
 
@@ -30,13 +34,35 @@ public final class ListPublisher<O: DynamicObject>: Hashable, Observable {
     }
 
     func begin() throws(CoreStoreError) {
-        defer { showContent(nil) }
+        defer {
+            showFetched()
+            feed.whenIdle { [weak self] in self?.isFetchUntold = false }
+        }
         try feed.fetch()
     }
 
-    private func showContent(_ change: ListChangeSet?) {
-        let next = ListSnapshot<O>(ListedContent(feed.content, feed.homes, change), feed.link)
-        registrar.withMutation(of: self, keyPath: \.snapshot) { shown = next }
+    private func snapshot(of content: ListContent, _ change: ListChangeSet?) -> ListSnapshot<O> {
+        ListSnapshot(ListedContent(content, feed.homes, change), feed.link)
+    }
+
+    /// Shows another list from now on, in place of one that a step was to change.
+    private func showFetched() {
+        (next, isFetchUntold) = (nil, true)
+        let fetched = snapshot(of: feed.content, nil)
+        registrar.withMutation(of: self, keyPath: \.snapshot) { shown = fetched }
+    }
+
+    private func tellFetched(_ sourceIdentifier: Any?) {
+        isFetchUntold = false
+        registrar.withMutation(of: self, keyPath: \.snapshot) {}
+        observers.tell(self, sourceIdentifier)
+    }
+
+    /// How the list follows changes, as text: whether it is kept, so that a commit costs what it
+    /// changes, or fetched again and compared, and why. For people; its words may change.
+    public func explain() -> String {
+        checkExecutor()
+        return feed.explanation
     }
 
     public func cs_dataStack() -> DataStack? { feed.link.object }
@@ -98,33 +124,48 @@ public final class ListPublisher<O: DynamicObject>: Hashable, Observable {
     private func refetch(_ terms: ListTerms, _ sourceIdentifier: Any?) throws(CoreStoreError) {
         checkExecutor()
         try feed.fetch(terms)
-        showContent(nil)
-        feed.link.object?.whenIdle { [weak self] in
-            guard let self else { return }
-            observers.tell(self, sourceIdentifier)
+        showFetched()
+        feed.whenIdle { [weak self] in self?.tellFetched(sourceIdentifier) }
+    }
+
+    /// Fetches the list in the background.
+    private func fetchLater(_ terms: ListTerms) {
+        feed.whenIdle { [weak self] in
+            self?.feed.fetchLater(terms) { [weak self] in
+                self?.showFetched()
+                self?.tellFetched(nil)
+            }
         }
     }
 }
 
 extension ListPublisher: ViewParticipant {
     func prepare(_ delivery: Delivery) -> Bool {
-        change = feed.change(in: delivery)
-        return change != nil
+        if feed.missedTerms != nil {
+            feed.whenIdle { [weak self] in
+                if let self, let terms = feed.missedTerms { fetchLater(terms) }
+            }
+        }
+        next = feed.change(in: delivery).map { snapshot(of: $0.after, $0) }
+        return next != nil
+    }
+
+    func show(_ delivery: Delivery) {
+        if let next {
+            shown = next
+        } else if isFetchUntold {
+            shown = snapshot(of: feed.content, nil)
+        }
     }
 
     func tellChanges(_ delivery: Delivery) {
-        guard let change else { return }
-        showContent(change)
-        self.change = nil
+        guard next != nil else { return }
+        next = nil
+        registrar.withMutation(of: self, keyPath: \.snapshot) {}
         observers.tell(self, delivery.sourceIdentifier)
     }
 
     func storesChanged() {
-        guard feed.hasOtherStores else { return }
-        feed.fetchLater(feed.terms) { [weak self] in
-            guard let self else { return }
-            showContent(nil)
-            observers.tell(self, nil)
-        }
+        if feed.hasOtherStores { fetchLater(feed.terms) }
     }
 }

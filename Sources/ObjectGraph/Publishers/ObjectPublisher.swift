@@ -12,7 +12,7 @@ import RecordStore
 public final class ObjectPublisher<O: DynamicObject>: Hashable, ObjectRepresentation, Observable {
     public typealias ObjectType = O
 
-    private let watch: ObjectWatch
+    private var watch: ObjectWatch
     private var id: NSManagedObjectID { watch.id }
     private let link: WeakLink<DataStack>
     /// Data of the program's own.
@@ -114,8 +114,8 @@ public final class ObjectPublisher<O: DynamicObject>: Hashable, ObjectRepresenta
 }
 
 extension ObjectPublisher: PublishedObject {
-    func change(in delivery: Delivery) throws(StoreError) -> PublishedChange? {
-        let (fate, names) = try watch.fate(in: delivery)
+    func change(in delivery: Delivery) -> PublishedChange? {
+        let (fate, names) = watch.fate(in: delivery, "a published object could not be compared.")
         switch fate {
         case .none: return nil
         case .updated: return delivery.isRefresh ? .everything : .properties(names)

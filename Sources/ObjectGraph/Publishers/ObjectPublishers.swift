@@ -4,7 +4,7 @@ import RecordStore
 /// A publisher of any class.
 protocol PublishedObject: AnyObject {
     /// Nil when a step does nothing to the object.
-    func change(in delivery: Delivery) throws(StoreError) -> PublishedChange?
+    func change(in delivery: Delivery) -> PublishedChange?
     func forgetSnapshot()
     func tell(_ change: PublishedChange, _ sourceIdentifier: Any?)
 }
@@ -47,6 +47,8 @@ final class ObjectPublishers: ViewParticipant, @unchecked Sendable {
     private var nextPlace: UInt64 = 0
     private var observingCount = 0
     private weak var observers: ViewObservers?
+    /// Those with a later place came after the running delivery was prepared.
+    private var preparedPlace: UInt64 = 0
     /// Of the delivery that is running.
     private var concerned: [(publisher: any PublishedObject, change: PublishedChange)] = []
 
@@ -111,20 +113,24 @@ final class ObjectPublishers: ViewParticipant, @unchecked Sendable {
     // MARK: Deliveries
 
     func prepare(_ delivery: Delivery) -> Bool {
+        let observing = observing
+        preparedPlace = lock.withLock { nextPlace }
         concerned = observing.compactMap { publisher in
-            do throws(StoreError) {
-                return try publisher.change(in: delivery).map { (publisher, $0) }
-            } catch {
-                delivery.stack.faults.report(
-                    CoreStoreError(error), "a published object could not be compared.")
-                return nil
-            }
+            publisher.change(in: delivery).map { (publisher, $0) }
         }
         return !concerned.isEmpty
     }
 
     func keepOld(_ delivery: Delivery) {
         for (publisher, _) in concerned { publisher.forgetSnapshot() }
+    }
+
+    /// Whoever began to observe in a callback has the values of the commit before.
+    func show(_ delivery: Delivery) {
+        let place = lock.withLock { nextPlace }
+        guard place != preparedPlace else { return }
+        preparedPlace = place
+        for publisher in observing { publisher.forgetSnapshot() }
     }
 
     func tellChanges(_ delivery: Delivery) {

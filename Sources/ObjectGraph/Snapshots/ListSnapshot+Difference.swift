@@ -41,15 +41,32 @@ extension ListSnapshot {
     /// Two versions that a publisher or a monitor had are compared at the cost of what differs. An
     /// item that changed in between and changed back counts as updated: values are not compared.
     /// Versions that the program has edited, and lists that were fetched apart, are compared item
-    /// by item; of the items that both have, the ``updatedItemIdentifiers`` count as updated then.
+    /// by item; of the items that both have, the ``updatedItemIdentifiers`` count as updated then,
+    /// and all others that changed since the earlier version of one list.
     public func changes(since earlier: ListSnapshot) -> Difference {
-        Difference(difference: difference(to: earlier.storage, storage))
+        Difference(difference: difference(to: earlier))
     }
 
-    private func difference(to old: Storage, _ new: Storage) -> ListDifference {
-        guard case .listed(let before) = old, case .listed(let after) = new,
+    /// The items that may show other values than in an earlier version: those that came, moved or
+    /// changed in any version since.
+    func changedItems(since earlier: ListSnapshot) -> Set<ItemID> {
+        var changed = updatedItemIdentifiers
+        guard let before = earlier.storage.origin, let after = storage.origin, before !== after,
             before.content.lineage == after.content.lineage
-        else { return EditedList(old).difference(to: EditedList(new)) }
+        else { return changed }
+        let difference = TreeDifference.between(before.content, after.content)
+        for path in difference.updates { changed.insert(before.id(at: path)) }
+        for move in difference.moves { changed.insert(before.id(at: move.from)) }
+        return changed
+    }
+
+    private func difference(to earlier: ListSnapshot) -> ListDifference {
+        guard case .listed(let before) = earlier.storage, case .listed(let after) = storage,
+            before.content.lineage == after.content.lineage
+        else {
+            return EditedList(earlier.storage).difference(
+                to: EditedList(storage), changed: changedItems(since: earlier))
+        }
         var difference = TreeDifference.between(before.content, after.content)
         // A list without sections has one here as long as it has an item.
         if before.sectionCount == 0, after.sectionCount == 1, difference.insertedSections.isEmpty {
@@ -59,6 +76,16 @@ extension ListSnapshot {
             difference.deletedSections = [0]
         }
         return difference
+    }
+}
+
+extension ListSnapshot.Storage {
+    /// The version of an observed list that this is, or was edited from.
+    fileprivate var origin: ListedContent? {
+        switch self {
+        case .listed(let list): list
+        case .edited(let list): list.origin
+        }
     }
 }
 
@@ -79,7 +106,9 @@ extension EditedList {
     }
 
     /// An ID that is in a list twice counts where it is first.
-    func difference(to other: EditedList) -> ListDifference {
+    ///
+    /// - Parameter changed: items that count as updated where they stay.
+    func difference(to other: EditedList, changed: Set<NSManagedObjectID>) -> ListDifference {
         var difference = ListDifference()
         let paired = LinearDifference.pairedSections(sections.map(\.id), other.sections.map(\.id))
         difference.deletedSections = sections.indices.filter { paired[$0] == nil }
@@ -111,7 +140,7 @@ extension EditedList {
             if !kept.contains(index) {
                 difference.moves.append(
                     ListDifference.Move(from: entry.path, to: new[pair.new].path))
-            } else if other.reloaded.contains(entry.id) {
+            } else if changed.contains(entry.id) {
                 difference.updates.append(entry.path)
             }
         }

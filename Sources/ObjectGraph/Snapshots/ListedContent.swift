@@ -40,6 +40,10 @@ final class ListedContent: Sendable {
 
     func id(at index: Int) -> NSManagedObjectID { id(content.item(at: index)) }
 
+    func id(at path: ListPath) -> NSManagedObjectID {
+        id(at: content.indices(ofSection: path.section).lowerBound + path.item)
+    }
+
     func ids(_ indices: Range<Int>) -> [NSManagedObjectID] {
         indices.map { id(at: $0) }
     }
@@ -73,6 +77,8 @@ struct EditedList: Sendable {
     }
 
     var sections: [Section]
+    /// What the program began with; nil for an empty list.
+    private(set) var origin: ListedContent?
     /// Objects that the program wants shown anew.
     var reloaded: Set<NSManagedObjectID>
 
@@ -83,6 +89,7 @@ struct EditedList: Sendable {
                 items: list.ids(list.content.indices(ofSection: index)))
         }
         reloaded = list.changedIDs
+        origin = list
     }
 
     init() { (sections, reloaded) = ([], []) }

@@ -17,6 +17,9 @@ public final class UnsafeDataTransaction: BaseDataTransaction, @unchecked Sendab
     /// The transaction around this one.
     private var parent: UnsafeDataTransaction?
     private var nestedConflicts: [CommitConflict] = []
+    /// Whether the transaction moved to what a commit in the background left, and its monitors were
+    /// not told yet.
+    private var isMoveUntold = false
 
     required init(stack: DataStack, context: EditingContext, sourceIdentifier: Any?) {
         guard let changing = context as? UnsafeContext else {
@@ -41,6 +44,8 @@ public final class UnsafeDataTransaction: BaseDataTransaction, @unchecked Sendab
     override func checkOpen() {
         super.checkOpen()
         takeOver()
+        // Questions such as `hasChanges` move the transaction as well, but call nothing.
+        if isMoveUntold { tellObservers() }
     }
 
     public override var hasChanges: Bool {
@@ -51,6 +56,7 @@ public final class UnsafeDataTransaction: BaseDataTransaction, @unchecked Sendab
     /// Moves to what the last commit left.
     private func takeOver() {
         guard let landing = line.takeLanding() else { return }
+        isMoveUntold = true
         attempt("the state after a commit could not be read.") { () throws(StoreError) in
             try changing.move(to: landing.bases, committed: landing.committed)
         }
@@ -65,7 +71,10 @@ public final class UnsafeDataTransaction: BaseDataTransaction, @unchecked Sendab
     }
 
     /// Tells the transaction's monitors what changed.
-    private func tellObservers() { changing.observers?.tell(sourceIdentifier) }
+    private func tellObservers() {
+        isMoveUntold = false
+        changing.observers?.tell(sourceIdentifier)
+    }
 
     // MARK: Committing
 
@@ -147,6 +156,7 @@ public final class UnsafeDataTransaction: BaseDataTransaction, @unchecked Sendab
                 try changing.move(
                     to: try parent.frozenStates(of: changes), committed: changes.states)
                 parent.tellObservers()
+                tellObservers()
             } else {
                 line.begin()
             }

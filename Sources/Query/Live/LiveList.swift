@@ -61,7 +61,7 @@ package struct LiveList {
             return "kept: changed objects are looked up"
                 + (related == 0 ? "" : ", and those that \(related) paths lead back to")
         }
-        return "fetched again and compared: \(refusal)"
+        return "fetched again and compared after each change of what it reads: \(refusal)"
     }
 
     /// A content of this list.
@@ -98,7 +98,12 @@ package struct LiveList {
 
     private mutating func taken(_ steps: [StoreStep]) throws -> ListDifference? {
         var outcome: Outcome?
-        if refusal == nil, !missed.contains(where: { $0 != nil }) { outcome = try kept(steps) }
+        if !missed.contains(where: { $0 != nil }) {
+            guard zip(watches, steps).contains(where: { $0.isConcerned(by: $1.changes) }) else {
+                return nil
+            }
+            if refusal == nil { outcome = try kept(steps) }
+        }
         return install(try outcome ?? refetched(steps, missed))
     }
 

@@ -12,6 +12,10 @@ struct RequestParts {
     private(set) var conditionPaths: [ResolvedPath] = []
     /// Why a change does not say which objects of the list it concerns; nil when it does.
     private(set) var refusal: String?
+    /// The hierarchies whose records the request reads, the list's own among them.
+    private(set) var readHierarchies: Set<HierarchyID>
+    /// The to-many relationships whose links the request reads.
+    private(set) var readRelationships: [RelationshipLayout] = []
     fileprivate let residual: ResidualFilter
     private let request: FetchRequest
     private let storeID: UUID
@@ -26,6 +30,7 @@ struct RequestParts {
             throw QueryError("the store has no entity “\(request.entityName)”")
         }
         self.entity = entity
+        readHierarchies = [entity.hierarchy]
         let paths = PathResolver(schema: schema)
         order = try paths.order(fetch.sortKeys, of: entity)
         if case .path(let names, _) = request.section {
@@ -46,9 +51,18 @@ struct RequestParts {
     }
 
     private mutating func admit(_ path: ResolvedPath) {
+        note(path)
         if case .collection = path.end {
             refusal = refusal ?? "a path of \(entity.name) ends with a to-many relationship"
         }
+    }
+
+    private mutating func note(_ path: ResolvedPath) {
+        for step in path.steps { readHierarchies.insert(step.hierarchy) }
+        guard case .collection(let collection) = path.end else { return }
+        readRelationships.append(collection.relationship)
+        readHierarchies.formUnion([path.entity.hierarchy, collection.hierarchy])
+        if let elements = collection.elements { note(elements.path) }
     }
 
     // MARK: The condition's paths
@@ -81,8 +95,14 @@ struct RequestParts {
             collect(condition)
             collect(yes)
             collect(no)
-        case .subquery, .variable, .variablePath:
-            refusal = refusal ?? "the condition asks a subquery"
+        case .subquery(let collection, _, let condition):
+            collect(collection)
+            refusal = "the condition asks a subquery"
+            collect(condition)
+        case .variable: break
+        case .variablePath(_, let hierarchy, let path):
+            readHierarchies.insert(hierarchy)
+            note(path)
         }
     }
 

@@ -73,6 +73,18 @@ struct RequestWatch {
         }
     }
 
+    /// Whether changes touch anything that the request reads or that is a change of the list's
+    /// objects. Others leave the list as it is, also one that is fetched again.
+    func isConcerned(by changes: ChangeSet) -> Bool {
+        for hierarchy in parts.readHierarchies {
+            guard let records = changes.records(in: hierarchy), records.isEmpty else { return true }
+        }
+        for relationship in linkRelationships + parts.readRelationships {
+            guard let owners = changes.owners(of: relationship), owners.isEmpty else { return true }
+        }
+        return false
+    }
+
     // MARK: Candidates
 
     /// Nil when they are not known, or more than `countMax`.

@@ -163,4 +163,45 @@ import Testing
             withExtendedLifetime(monitor) {}
         }
     }
+
+    private final class CallCounts: ListObserver, ObjectObserver {
+        private(set) var calls: [String] = []
+        func listMonitorWillChange(_ monitor: ListMonitor<Dog>) { calls.append("will") }
+        func listMonitorDidChange(_ monitor: ListMonitor<Dog>) {
+            calls.append("did \(monitor.numberOfObjects())")
+        }
+        func listMonitorDidRefetch(_ monitor: ListMonitor<Dog>) { calls.append("refetch") }
+        func objectMonitor(_ monitor: ObjectMonitor<Dog>, didDeleteObject object: Dog) {
+            calls.append("deleted \(object.age)")
+        }
+    }
+
+    @Test func `the deletion of a large entity is told once`() throws {
+        let isLong = ProcessInfo.processInfo.environment["TRELLIS_LONG"] != nil
+        let (stack, queue) = try Zoo.stack()
+        for _ in 0..<(isLong ? 100 : 1) {
+            try stack.perform(synchronous: { transaction in
+                for age in 0..<(isLong ? 10_000 : 6000) {
+                    transaction.create(Into<Dog>()).age = age
+                }
+            })
+        }
+        try queue.sync {
+            let chain = From<Dog>().orderBy(.ascending(\.$age))
+            let monitor = stack.monitorList(chain)
+            let publisher = stack.publishList(chain)
+            let object = stack.monitorObject(monitor[monitor.numberOfObjects() - 1])
+            let age = object.object?.age ?? -1
+            let counts = CallCounts()
+            monitor.addObserver(counts)
+            object.addObserver(counts)
+            var publishedCounts: [Int] = []
+            publisher.addObserver(counts) { publishedCounts.append($0.snapshot.count) }
+            let before = publisher.snapshot
+            _ = try stack.perform(synchronous: { try $0.deleteAll(From<Dog>()) })
+            #expect(counts.calls == ["will", "deleted \(age)", "did 0"])
+            #expect(publishedCounts == [0] && object.isObjectDeleted)
+            #expect(publisher.snapshot.changes(since: before).deletions.count == before.count)
+        }
+    }
 }

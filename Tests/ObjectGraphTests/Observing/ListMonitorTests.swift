@@ -435,4 +435,113 @@ import Testing
             try kennel.add([("d", 1)])
         }
     }
+
+    @Test func `lists explain how they follow changes`() throws {
+        let kennel = try Kennel([("a", 1)])
+        try kennel.queue.sync {
+            let order = OrderBy<Dog>(.ascending(\.$age))
+            let kept = kennel.stack.monitorList(
+                From<Dog>().where(\.$master ~ \.$name == "Ann").orderBy(order))
+            #expect(kept.explain().hasPrefix("kept: ") && kept.explain().contains("1 path"))
+            let chain = From<Person>().where(format: "ANY pets.color == 'red'")
+                .orderBy(.ascending(\.$name))
+            let refetched = kennel.stack.publishList(chain)
+            #expect(refetched.explain().hasPrefix("fetched again and compared"))
+            #expect(refetched.explain().contains("to-many relationship"))
+            let transaction = kennel.stack.beginUnsafe()
+            let edited = transaction.monitorList(From<Dog>(), order)
+            #expect(edited.explain().contains("unsafe transaction"))
+            let empty = DataStack(Zoo.schema(), viewContext: .queue(kennel.queue))
+            #expect(empty.publishList(From<Dog>(), order).explain().hasPrefix("empty: "))
+            // An answer that is fetched again follows other entities than its own.
+            #expect(refetched.snapshot.isEmpty)
+            try kennel.stack.perform(synchronous: { transaction in
+                let dog = try transaction.fetchOne(From<Dog>())
+                dog?.master = transaction.create(Into<Person>())
+                dog?.color = "red"
+            })
+            #expect(refetched.snapshot.count == 1)
+            try kennel.change(["a"]) { dog, _ in dog.color = "blue" }
+            #expect(refetched.snapshot.isEmpty)
+        }
+    }
+
+    @Test func `monitors are equal when they are one, also as other types`() throws {
+        let kennel = try Kennel([("a", 1)])
+        kennel.queue.sync {
+            let order = OrderBy<Dog>(.ascending(\.$age))
+            let dogs = kennel.stack.monitorList(From<Dog>(), order)
+            let others = kennel.stack.monitorList(From<Dog>(), order)
+            let animals = kennel.stack.monitorList(
+                From<Animal>(), OrderBy<Animal>(.ascending(\.$color)))
+            #expect(dogs == dogs && dogs != others && dogs ~= dogs && !(dogs ~= others))
+            #expect(!(dogs == animals) && !(animals ~= dogs))
+            let dog = dogs[0]
+            let monitor = kennel.stack.monitorObject(dog)
+            #expect(monitor == monitor && monitor ~= monitor)
+            #expect(!(monitor == kennel.stack.monitorObject(dog as Animal)))
+            #expect(!(monitor ~= kennel.stack.monitorObject(dog as Animal)))
+        }
+    }
+
+    @Test func `a list whose sections repeat says so once`() async {
+        let result = await #expect(
+            processExitsWith: .success, observing: [\.standardErrorContent]
+        ) {
+            let (stack, queue) = try Zoo.stack()
+            try queue.sync {
+                func add(_ age: Int, _ name: String) throws {
+                    try stack.perform(synchronous: { transaction in
+                        let dog = transaction.create(Into<Dog>())
+                        (dog.age, dog.nickname) = (age, name)
+                    })
+                }
+                try add(1, "a")
+                try add(2, "b")
+                let monitor = stack.monitorSectionedList(
+                    From<Dog>().sectionBy(\.$age).orderBy(.ascending(\.$nickname)))
+                try #require(monitor.numberOfSections() == 2)
+                try add(1, "c")
+                try #require(monitor.sections().map(\.name) == ["1", "2", "1"])
+                try add(2, "d")
+                try #require(monitor.numberOfSections() == 4)
+            }
+        }
+        let said = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+        #expect(said.components(separatedBy: "several sections of one name").count == 2, "\(said)")
+    }
+
+    @Test func `a refetch in a callback begins when the delivery has ended`() throws {
+        let kennel = try Kennel([("a", 1), ("b", 5)])
+        let (monitor, recorder) = kennel.queue.sync { (kennel.sectioned(), kennel.recorder()) }
+        try kennel.queue.sync {
+            recorder.onEvent = { event, monitor in
+                guard event == "+c 0.1", !monitor.isPendingRefetch else { return }
+                monitor.refetch(
+                    Where<Dog>(\.$age > 1), OrderBy<Dog>(.ascending(\.$age)),
+                    sourceIdentifier: "inside")
+                #expect(monitor.isPendingRefetch && monitor.numberOfObjects() == 3)
+            }
+            monitor.addObserver(recorder)
+            try kennel.add([("c", 1)])
+            #expect(recorder.takeEvents() == ["will", "+c 0.1", "did", "willRefetch"])
+        }
+        while kennel.queue.sync(execute: { monitor.isPendingRefetch }) { usleep(1000) }
+        kennel.queue.sync {
+            #expect(recorder.takeEvents() == ["didRefetch inside"])
+            #expect(names(monitor) == ["b"])
+            let publisher = kennel.stack.publishList(From<Dog>().orderBy(.ascending(\.$age)))
+            var calls: [String] = []
+            publisher.addObserver(recorder) { publisher, source in
+                if source == nil {
+                    try? publisher.refetch(
+                        From<Dog>().where(\.$age > 8).orderBy(.ascending(\.$age)),
+                        sourceIdentifier: "again")
+                }
+                calls.append("\(source ?? "-") \(publisher.snapshot.count)")
+            }
+            try? kennel.add([("d", 9)])
+            #expect(calls == ["- 1", "again 1"])
+        }
+    }
 }

@@ -35,6 +35,52 @@ import Testing
         }
     }
 
+    /// Before, they told nothing.
+    @Test func `undo, redo and rollback tell the properties that they change`() throws {
+        try withDog { stack, dog in
+            let transaction = stack.beginUnsafe(supportsUndo: true)
+            let edited = try #require(transaction.edit(dog))
+            let other = transaction.create(Into<Dog>())
+            let person = transaction.create(Into<Person>())
+            transaction.flush()
+            var calls: [String] = []
+            let tokens = [
+                edited.observe(\.$age, options: [.new, .old, .prior]) { dog, change in
+                    func text(_ value: Int?) -> String { value.map { "\($0)" } ?? "-" }
+                    let values = "\(text(change.oldValue))>\(text(change.newValue))"
+                    calls.append((change.isPrior ? "prior " : "") + "\(values) \(dog.age)")
+                },
+                other.observe(\.$age) { dog, _ in calls.append("other \(dog.age)") },
+                person.observe(\.$pets) { person, _ in calls.append("\(person.pets.count) pets") },
+            ]
+            func take() -> [String] {
+                defer { calls = [] }
+                return calls
+            }
+            edited.age = 5
+            edited.color = "red"
+            edited.master = person
+            transaction.flush()
+            other.color = "blue"
+            _ = take()
+            // The group that is not ended: nothing that is observed.
+            transaction.undo()
+            #expect(take().isEmpty)
+            transaction.undo()
+            #expect(take() == ["prior 5>- 5", "5>1 1", "0 pets"])
+            transaction.redo()
+            #expect(take() == ["prior 1>- 1", "1>5 5", "1 pets"])
+            edited.age = 6
+            _ = take()
+            // Also what was never flushed. Objects that go are not told.
+            transaction.rollback()
+            #expect(take() == ["prior 6>- 6", "6>1 1"])
+            transaction.rollback()
+            #expect(take().isEmpty && edited.age == 1)
+            withExtendedLifetime(tokens) {}
+        }
+    }
+
     @Test func `in a transaction each write is told at once`() throws {
         try withDog { stack, dog in
             try stack.perform(synchronous: { transaction in

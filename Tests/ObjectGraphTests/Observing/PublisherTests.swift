@@ -112,6 +112,71 @@ import Testing
         }
     }
 
+    /// Before, a publisher showed the commit before until its own turn to tell.
+    @Test func `all publishers show a step before the first observer is told of it`() throws {
+        try withDogs(4) { stack, ids in
+            let chain = From<Dog>().orderBy(.ascending(\.$age))
+            let monitor = stack.monitorList(chain)
+            let (first, second) = (publisher(stack), publisher(stack))
+            let object = stack.publishObject(ids[0]) as ObjectPublisher<Dog>
+            _ = object.snapshot
+            var seen: [String] = []
+            func note(_ event: String) {
+                seen.append(
+                    "\(event) \(first.snapshot.count) \(second.snapshot.count) "
+                        + "\(object.snapshot?.$age ?? -1)")
+            }
+            let recorder = ListRecorder<Dog> { $0.nickname ?? "?" }
+            recorder.onEvent = { event, _ in note(event) }
+            monitor.addObserver(recorder)
+            first.addObserver(key) { _ in note("first") }
+            second.addObserver(key) { _ in note("second") }
+            object.addObserver(key) { _ in note("object") }
+            try stack.perform(synchronous: { transaction in
+                (transaction.fetchExisting(ids[0]) as Dog?)?.age = 7
+                transaction.delete(objectIDs: [ids[3]])
+            })
+            #expect(
+                seen == [
+                    "will 4 4 0", "-3 0.3 3 3 7", "~0 0.0>0.2 3 3 7", "first 3 3 7",
+                    "second 3 3 7", "object 3 3 7", "did 3 3 7",
+                ])
+        }
+    }
+
+    /// Before, what was made or fetched while a step was announced never showed that step.
+    @Test func `publishers that come while a step is announced show it with the others`() throws {
+        try withDogs(4) { stack, ids in
+            let chain = From<Dog>().orderBy(.ascending(\.$age))
+            let monitor = stack.monitorList(chain)
+            let refetched = publisher(stack)
+            var told: [String] = []
+            refetched.addObserver(key) { _, source in told.append("\(source ?? "-")") }
+            var made: (ListPublisher<Dog>, ObjectPublisher<Dog>)?
+            var seen: [String] = []
+            let recorder = ListRecorder<Dog> { $0.nickname ?? "?" }
+            recorder.onEvent = { event, _ in
+                if event == "will", made == nil {
+                    made = (stack.publishList(chain), stack.publishObject(ids[0]))
+                    try? refetched.refetch(
+                        From<Dog>().where(\.$age < 9).orderBy(.ascending(\.$age)),
+                        sourceIdentifier: "again")
+                }
+                guard let made else { return }
+                seen.append(
+                    "\(event) \(made.0.snapshot.count) \(made.1.snapshot?.$age ?? -1) "
+                        + "\(refetched.snapshot.count)")
+            }
+            monitor.addObserver(recorder)
+            try stack.perform(synchronous: { transaction in
+                (transaction.fetchExisting(ids[0]) as Dog?)?.age = 7
+                transaction.delete(objectIDs: [ids[3]])
+            })
+            #expect(seen == ["will 4 0 4", "-3 0.3 3 7 3", "~0 0.0>0.2 3 7 3", "did 3 7 3"])
+            #expect(told == ["again"] && refetched.snapshot.count == 3)
+        }
+    }
+
     @Test func `publishers are kept by those who use them alone`() throws {
         let (stack, queue) = try Zoo.stack()
         let id = try stack.perform(synchronous: { $0.create(Into<Dog>()).objectID() })

@@ -135,6 +135,48 @@ import Testing
         #expect(recorder.takeEvents() == ["will", "+n1 0.2", "did"])
     }
 
+    /// Before, only the next flush told it.
+    @Test func `what others have committed is told when a commit in the background has ended`()
+        async throws
+    {
+        let (stack, _) = try stack()
+        let transaction = stack.beginUnsafe()
+        let (monitor, recorder) = (transaction.monitorList(chain), recorder())
+        monitor.addObserver(recorder)
+        try dogs(transaction)[0].age = 8
+        try stack.perform(synchronous: { other in
+            let dog = other.create(Into<Dog>())
+            (dog.age, dog.nickname) = (7, "other")
+        })
+        await withCheckedContinuation { ended in
+            transaction.commit { _ in ended.resume() }
+        }
+        #expect(recorder.takeEvents() == ["will", "+n1 0.2", "did"])
+        #expect(transaction.hasChanges == false && recorder.takeEvents().isEmpty)
+        #expect(try transaction.fetchCount(chain) == 4)
+        #expect(recorder.takeEvents() == ["will", "+other 0.2", "did"])
+        transaction.flush()
+        #expect(recorder.takeEvents().isEmpty)
+    }
+
+    /// Before, its own monitors were told by its next flush.
+    @Test func `a nested transaction that has committed tells what the one around it has`() throws {
+        let transaction = try stack().0.beginUnsafe()
+        let nested = transaction.beginUnsafe()
+        let (monitor, recorder) = (nested.monitorList(chain), recorder())
+        monitor.addObserver(recorder)
+        try dogs(transaction)[1].age = 9
+        try dogs(nested)[0].age = 4
+        try nested.commitAndWait()
+        #expect(
+            recorder.takeEvents() == [
+                "will", "+n1 0.2", "did", "will", "~n2 0.0>0.2", "did",
+            ])
+        nested.flush()
+        #expect(recorder.takeEvents().isEmpty)
+        #expect(monitor.objectsInAllSections().map(\.nickname) == ["n3", "n1", "n2"])
+    }
+
     @Test func `changes of a callback are told after those that it was told`() throws {
         let transaction = try stack().0.beginUnsafe()
         let (monitor, recorder) = (transaction.monitorList(chain), recorder())

@@ -337,6 +337,38 @@ import Testing
         #expect(difference.deletions.count == 1 && difference.moves.count == 1)
     }
 
+    /// Before, each step of anything had it fetched again.
+    @Test func `a list is fetched again only when something changed that it reads`() throws {
+        let zoo = try Zoo(SeededRandom(seed: 3))
+        let before = try zoo.commit(changeCount: 60).after
+        let stores: [(id: UUID, reader: RecordReader)] = [(zoo.database.storeID, before)]
+        let path = ["owner", "pets", "@count"]
+        let request = ListRequest("Animal", FetchRequest(sortKeys: [SortKey(path: path)]))
+        let after = try zoo.commit(changeCount: 60).after
+        /// Whether a list takes the state after, which differs, when it is told of one change.
+        func isFetched(_ request: ListRequest, _ entityName: String) throws -> Bool {
+            let entity = try #require(zoo.database.schema.entity(named: entityName))
+            let records = ChangeSet.Records(updated: NumberSet([1]))
+            var changes = ChangeSet()
+            changes.set(records, in: entity.hierarchy)
+            var list = try LiveList(request, in: stores)
+            let step = StoreStep(before: before, after: after, changes: changes)
+            return try list.take([step]) != nil
+        }
+        #expect(try isFetched(request, "Animal"))
+        #expect(try isFetched(request, "Person"))
+        #expect(try !isFetched(request, "City"))
+        var far = request
+        // Most animals have no such friend: the list differs after.
+        far.fetch.condition = .not(
+            .comparison(
+                Comparison(
+                    .keyPath(["friends", "owner", "city", "name"]), .equal,
+                    .constant(.string("a")), quantifier: .any)))
+        #expect(try isFetched(far, "Animal"))
+        #expect(try isFetched(far, "City"))
+    }
+
     @Test func `a list says why it is fetched again`() throws {
         let zoo = try Zoo(SeededRandom(seed: 1))
         let reader = try zoo.commit(changeCount: 5).after

@@ -236,6 +236,34 @@ final class Zoo {
         }
     }
 
+    /// A condition across a to-many relationship.
+    private func refetchedCondition() -> Condition {
+        func less(_ path: [String], _ value: Int64) -> Condition {
+            .comparison(Comparison(.keyPath(path), .less, .constant(.int(value))))
+        }
+        switch random.below(5) {
+        case 0: return less(["friends", "@count"], 2)
+        case 1: return less(["owner", "pets", "@count"], 3)
+        case 2: return less(["friends", "age", "@sum"], 4)
+        case 3:
+            return .comparison(
+                Comparison(
+                    .keyPath(["friends", "owner", "name"]), .equal, .constant(.string("a")),
+                    quantifier: .any))
+        default:
+            let name = Comparison(
+                .variable("f", ["owner", "city", "name"]), .notEqual, .constant(.string("b")))
+            return .comparison(
+                Comparison(
+                    .function(
+                        "count",
+                        [
+                            .subquery(
+                                .keyPath(["friends"]), variable: "f", .comparison(name))
+                        ]), .less, .constant(.int(2))))
+        }
+    }
+
     /// - Parameter isKept: whether each change says which objects it concerns.
     func request(isKept: Bool) -> ListRequest {
         let entityName = random.below(4) == 0 ? "Dog" : "Animal"
@@ -250,14 +278,11 @@ final class Zoo {
             fetch.offset = [0, 0, 1, 7][random.below(4)]
         }
         if !isKept {
-            if random.below(2) == 0 {
-                let count = Operand.keyPath(["friends", "@count"])
-                fetch.condition = .and([
-                    fetch.condition ?? .constant(true),
-                    .comparison(Comparison(count, .less, .constant(.int(2)))),
-                ])
+            if random.below(3) > 0 {
+                fetch.condition = .and([fetch.condition ?? .constant(true), refetchedCondition()])
             } else {
-                fetch.sortKeys.insert(SortKey(path: ["friends", "@count"]), at: 0)
+                let path = [["friends", "@count"], ["owner", "pets", "@count"]][random.below(2)]
+                fetch.sortKeys.insert(SortKey(path: path), at: 0)
             }
         }
         var request = ListRequest(entityName, fetch)
