@@ -1,4 +1,6 @@
 import ObjectGraph
+import PageStore
+import Proof
 import TestSupport
 import Testing
 
@@ -158,6 +160,33 @@ import Testing
             try stack.backup(to: copy, isIncremental: true)
         }
         #expect(error?.storeError?.code == .invalidArgument)
+    }
+
+    /// It looked for the copy on the machine's disk.
+    @Test(arguments: [false, true])
+    func `an incremental backup looks for its copy in the files of its store`(
+        isOnMachine: Bool
+    ) throws {
+        let url = Zoo.temporaryURL()
+        let copy = Zoo.temporaryURL()
+        defer { try? FileManager.default.removeItem(at: copy) }
+        // A file of that path on the machine's disk is none of the store's.
+        if isOnMachine { try Data("other".utf8).write(to: copy) }
+        let disk = SimulatedDisk(seed: 1)
+        let stack = try stack(LocalStore(fileURL: url, files: disk))
+        var copies: [FileIdentity?] = []
+        for name in ["a", "b"] {
+            try add(stack, [name])
+            try stack.backup(to: copy, isIncremental: true)
+            copies.append(try disk.identity(copy.path))
+        }
+        #expect(copies[0] != nil)
+        #expect(copies[0] == copies[1], "the copy was made anew")
+        stack.unsafeRemoveAllPersistentStoresAndWait()
+        let restored = try self.stack(LocalStore(fileURL: copy, files: disk))
+        #expect(try names(restored) == ["a", "b"])
+        restored.unsafeRemoveAllPersistentStoresAndWait()
+        #expect(FileManager.default.fileExists(atPath: copy.path) == isOnMachine)
     }
 
     @Test func `vacuum gives back what was deleted`() throws {

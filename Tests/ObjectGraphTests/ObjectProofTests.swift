@@ -5,19 +5,23 @@ import Testing
 
 /// A slice of `scripts/prove objects`.
 @Suite struct ObjectProofTests {
-    @Test func `unsafe transactions and held views show what the model says`() {
+    @Test func `objects and answers are what the model says, in memory and on files`() {
         let environment = ProcessInfo.processInfo.environment
         let seed =
             environment["TRELLIS_SEED"].flatMap(UInt64.init) ?? UInt64.random(in: 1...UInt64.max)
         print("ObjectProofTests: TRELLIS_SEED=\(seed)")
-        let first = environment["TRELLIS_LONG"] == nil ? 6.0 : 60
+        let first = environment["TRELLIS_LONG"] == nil ? 8.0 : 60
+        var missing = "nothing"
         for seconds in [first, 60, 120] {
             var proof = ObjectProof(seed: seed, budget: ProofBudget(seconds: seconds))
             proof.run()
             print(proof.report.summary)
             #expect(proof.report.failure == nil)
-            if proof.report.failure != nil || proof.report["steps"] > 500 { return }
+            // A busy machine that got nowhere has more time.
+            if proof.report.failure != nil { return }
+            if proof.failure == nil, proof.report["steps"] > 100 { return }
+            missing = proof.failure ?? "no more than 100 steps"
         }
-        Issue.record("no more than 500 steps in minutes")
+        Issue.record("\(missing) in minutes")
     }
 }

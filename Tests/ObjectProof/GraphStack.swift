@@ -83,6 +83,13 @@ final class GraphStack {
                     Entity<GraphNode>(
                         "Node", indexes: [[\.$a], [\.$n]], uniqueConstraints: [[\.$code]],
                         conflictPolicies: [policy])
+                ],
+                // Without it each opening would say what it should be.
+                versionLock: [
+                    "Node": [
+                        0x123d_82f9_6a3e_9a0b, 0x97a0_8237_e7b6_2e5c, 0x67b0_97ec_0dd4_cc7d,
+                        0xae3c_1961_ac52_e11c,
+                    ]
                 ]),
             viewContext: .queue(queue))
         try stack.addStorageAndWait(storage)

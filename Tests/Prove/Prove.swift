@@ -6,6 +6,7 @@ import Proof
 @main
 struct Prove {
     static func main() {
+        QuietLogger.install()
         var command = ProofCommand(
             "Prove",
             ProofCommand.engineProofs + [
