@@ -79,7 +79,9 @@ public class BaseDataTransaction {
             if into.infersStore { lastKind = kind }
             return kind
         } catch {
-            // The store cannot be used; creating says so again, and is heard then.
+            // Creating says so again, unless the fault has passed: then this kind is not the one that
+            // fetches know, and the commit must not store what was made of it.
+            context.refuseCommit(error)
             return ObjectKind(context: context, store: store, entity: entity)
         }
     }
