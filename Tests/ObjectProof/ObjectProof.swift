@@ -9,12 +9,9 @@ import TestSupport
 /// views that are held meanwhile. The store, each transaction and each view must be what the model
 /// says.
 ///
-/// Then the same on files: ``GraphCuts``, ``GraphFaults`` and ``GraphDamage``.
+/// ``ObjectFileProof`` does the same on files.
 package struct ObjectProof: StoreProof {
-    package static let requiredCounts = [
-        "steps", "commits", "images", "continued", "copies", "looks by readers", "object errors",
-        "states after faults", "named damage", "right answers",
-    ]
+    package static let requiredCounts = ["steps", "commits"]
     package private(set) var report = ProofReport()
     private let seed: UInt64
     private let budget: ProofBudget
@@ -26,19 +23,10 @@ package struct ObjectProof: StoreProof {
 
     package mutating func run() {
         do {
-            try runInMemory(budget.share(0.3))
-            try run(GraphCuts(seed: seed, budget: budget.share(0.45)))
-            try run(GraphFaults(seed: seed, budget: budget.share(0.5)))
-            try run(GraphDamage(seed: seed, budget: budget))
+            try runInMemory(budget)
         } catch {
             report.fail("\(error)")
         }
-    }
-
-    private mutating func run(_ part: some GraphPart) throws {
-        var part = part
-        defer { report.add(part.report) }
-        try part.run()
     }
 
     private mutating func runInMemory(_ budget: ProofBudget) throws {

@@ -10,7 +10,8 @@ struct Prove {
         var command = ProofCommand(
             "Prove",
             ProofCommand.engineProofs + [
-                ("objects", ObjectProof.self), ("observe", ObserveProof.self),
+                ("objects", ObjectProof.self), ("object-files", ObjectFileProof.self),
+                ("observe", ObserveProof.self),
                 ("disk", DiskProof.self),
             ])
         command.main()

@@ -79,8 +79,8 @@ public class BaseDataTransaction {
             if into.infersStore { lastKind = kind }
             return kind
         } catch {
-            // Creating says so again, unless the fault has passed: then this kind is not the one that
-            // fetches know, and the commit must not store what was made of it.
+            // Creating says so again, unless the fault has passed: then fetches do not know this kind,
+            // and the commit must not store what was made of it.
             context.refuseCommit(error)
             return ObjectKind(context: context, store: store, entity: entity)
         }
