@@ -79,8 +79,8 @@ public class BaseDataTransaction {
             if into.infersStore { lastKind = kind }
             return kind
         } catch {
-            // Creating says so again, unless the fault has passed: then fetches do not know this kind,
-            // and the commit must not store what was made of it.
+            // Creating says so again, unless the fault has passed. Fetches would not know what
+            // is made of this kind then, so the commit must not store it.
             context.refuseCommit(error)
             return ObjectKind(context: context, store: store, entity: entity)
         }
