@@ -125,7 +125,7 @@ final class ObjectPublishers: ViewParticipant, @unchecked Sendable {
         for (publisher, _) in concerned { publisher.forgetSnapshot() }
     }
 
-    /// Whoever began to observe in a callback has the values of the commit before.
+    /// Publishers that observers joined during a callback still hold the commit before.
     func show(_ delivery: Delivery) {
         let place = lock.withLock { nextPlace }
         guard place != preparedPlace else { return }
