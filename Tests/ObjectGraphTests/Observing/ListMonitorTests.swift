@@ -484,33 +484,6 @@ import Testing
         }
     }
 
-    @Test func `a list whose sections repeat says so once`() async {
-        let result = await #expect(
-            processExitsWith: .success, observing: [\.standardErrorContent]
-        ) {
-            let (stack, queue) = try Zoo.stack()
-            try queue.sync {
-                func add(_ age: Int, _ name: String) throws {
-                    try stack.perform(synchronous: { transaction in
-                        let dog = transaction.create(Into<Dog>())
-                        (dog.age, dog.nickname) = (age, name)
-                    })
-                }
-                try add(1, "a")
-                try add(2, "b")
-                let monitor = stack.monitorSectionedList(
-                    From<Dog>().sectionBy(\.$age).orderBy(.ascending(\.$nickname)))
-                try #require(monitor.numberOfSections() == 2)
-                try add(1, "c")
-                try #require(monitor.sections().map(\.name) == ["1", "2", "1"])
-                try add(2, "d")
-                try #require(monitor.numberOfSections() == 4)
-            }
-        }
-        let said = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
-        #expect(said.components(separatedBy: "several sections of one name").count == 2, "\(said)")
-    }
-
     @Test func `a refetch in a callback begins when the delivery has ended`() throws {
         let kennel = try Kennel([("a", 1), ("b", 5)])
         let (monitor, recorder) = kennel.queue.sync { (kennel.sectioned(), kennel.recorder()) }
