@@ -1,6 +1,6 @@
 import PageStore
 
-// What users meet of the engine; ObjectGraph hands them on under the same names.
+// Types of the engine that users see; ObjectGraph re-exports them under the same names.
 public typealias StoreError = PageStore.StoreError
 public typealias StoreStatistics = PageStore.StoreStatistics
 public typealias Durability = PageStore.Durability

@@ -28,7 +28,7 @@ public struct XcodeModelError: Error, Hashable, Sendable {
     public let fileURL: URL
     /// The line where the fault is, beginning with 1; nil for a fault of the file as a whole.
     public let line: Int?
-    /// What is wrong, in words.
+    /// The error in words.
     public let message: String
 
     init(_ code: Code, _ fileURL: URL, line: Int? = nil, _ message: String) {

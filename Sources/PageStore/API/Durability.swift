@@ -4,8 +4,8 @@ public enum Durability: Hashable, Sendable {
     /// On the medium: no power cut loses it. Transactions that wait at the same time share one
     /// write.
     case durable
-    /// The same, after waiting up to the delay for other transactions to share the write with: for
-    /// many threads that commit at once. A lone transaction takes longer by the delay.
+    /// Durable as above, after waiting up to the delay for other transactions to share the write:
+    /// for many threads that commit at once. The delay is added to a lone transaction.
     case grouped(maxDelay: Duration)
     /// In the system's hands: it survives the end of the process, and a power cut loses at most
     /// the last second of such commits. A later durable commit or checkpoint makes it durable.

@@ -1,4 +1,4 @@
-/// What a store is opened for.
+/// How a store is opened.
 package enum OpenMode: Hashable, Sendable {
     /// For writing, by one process at a time. Creates the store when nothing is there.
     case writing

@@ -1,8 +1,8 @@
-/// What the storage engine reports: the world failed (a disk, a lock, damaged bytes), never the
-/// caller.
+/// An error of the storage engine: a failure of the disk, a lock or damaged bytes, never a mistake
+/// of the caller.
 ///
-/// A program meets it inside ``CoreStoreError``; it says what happened (`code`), where (`page`,
-/// `byteOffset`, `path`) and what the system said (`systemError`, an `errno`).
+/// A program meets it inside ``CoreStoreError``. It has a `code`, the place (`page`, `byteOffset`,
+/// `path`) and the system's own error (`systemError`, an `errno`).
 public struct StoreError: Error, Hashable, Sendable {
     /// The kind of failure, for programs to switch over.
     public enum Code: String, Hashable, Sendable, CaseIterable {
@@ -35,7 +35,7 @@ public struct StoreError: Error, Hashable, Sendable {
         case tooLarge
         /// The file's schema is another one than the program's.
         case schemaMismatch
-        /// What was asked for cannot be done with this store.
+        /// This store does not allow the request.
         case invalidArgument
         /// The store has been closed.
         case closed

@@ -2,7 +2,7 @@
 struct IndexReader {
     private let element: ModelElement
     private let entityName: String
-    /// What an index may name.
+    /// The properties that an index may name.
     private let columns: Set<String>
 
     init(_ element: ModelElement, entityName: String, columns: Set<String>) {

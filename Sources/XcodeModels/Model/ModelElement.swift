@@ -29,7 +29,7 @@ struct ModelElement {
         return value
     }
 
-    /// What Xcode writes as `YES`; no for what it leaves out.
+    /// An attribute that Xcode writes as `YES`; false when it is missing.
     func flag(_ name: String) throws(XcodeModelError) -> Bool {
         switch element[name] {
         case "YES": return true

@@ -167,7 +167,8 @@ struct ModelReader {
         entities[index].uniqueConstraints = try reader.constraints()
     }
 
-    /// What an index may name: attributes and to-one relationships, also of those above.
+    /// The properties that an index may name: attributes and to-one relationships, also inherited
+    /// ones.
     private func columns(of index: Int) -> Set<String> {
         var names: Set<String> = []
         var current: Int? = index
