@@ -1,7 +1,7 @@
 /// The entries of one leaf whose keys are numbers of eight bytes, read where they lie: a scan
 /// steps through them without a call for each.
 ///
-/// What it lends is valid as long as it is. Of a leaf that may change it is what the leaf held.
+/// Lent bytes are valid as long as the entries. Of a leaf that may change, they are a snapshot.
 @safe @usableFromInline
 package struct LeafEntries: ~Copyable {
     /// The leaf, so that it lives as long as its bytes are lent.

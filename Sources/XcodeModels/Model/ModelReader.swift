@@ -7,7 +7,7 @@ import RecordStore
 /// requests, user info, positions in the editor. So are derived attributes, which the program
 /// computes, and indexes that a file could not have: spatial ones, and those of expressions.
 ///
-/// What no class can declare is read as what a class declares instead: a required relationship to
+/// Declarations that no class can have are read as a class's nearest: a required relationship to
 /// one object as an optional one, the rule “No Action” as nullify, and a relationship that is its
 /// own inverse as one without an inverse. Stores are made by classes, so no store has more.
 struct ModelReader {
