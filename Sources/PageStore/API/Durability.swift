@@ -10,8 +10,7 @@ public enum Durability: Hashable, Sendable {
     /// In the system's hands: it survives the end of the process, and a power cut loses at most
     /// the last second of such commits. A later durable commit or checkpoint makes it durable.
     case relaxed
-    /// On the medium, with all pages written straight to where they stay and the log naming them:
-    /// for loads that change most of what they touch. Large transactions are written so by
-    /// themselves.
+    /// On the medium, with all pages written straight to their extents and the log naming them: for
+    /// loads that change most pages that they touch. Large transactions use it by themselves.
     case bulk
 }

@@ -54,7 +54,7 @@ public struct StoreError: Error, Hashable, Sendable {
         /// break it.
         case duplicateValues
         /// The write or the synchronisation of a commit failed, so that the file may have it or
-        /// not. The store must be opened anew; what it shows then is what the file has.
+        /// not. Open the store anew: it then shows the commit if the file has it.
         case commitUncertain
         /// A copy shows commits that are not in the history of the store.
         case historyDiffers
