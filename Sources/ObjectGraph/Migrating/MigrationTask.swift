@@ -17,7 +17,7 @@ struct MigrationTask {
 /// Units of a migration's progress, a hundred for each step.
 private final class ProgressReport: Sendable {
     private let progress: Progress?
-    private let last = Mutex(Int64(-1))
+    private let last = Mutex(Int64(0))
 
     init(_ progress: Progress?) { self.progress = progress }
 
