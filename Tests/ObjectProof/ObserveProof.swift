@@ -97,7 +97,13 @@ private final class ObserveScript {
     init(seed: UInt64) throws {
         random = SeededRandom(seed: seed)
         stack = try Kennel.stack(.queue(queue))
-        size = [8, 8, 8, 8, 20, 20, 20, 20, 60, 300][random.below(10)]
+        size =
+            switch random.below(40) {
+            case 0: 300
+            case 1..<6: 60
+            case 6..<21: 20
+            default: 8
+            }
         try stack.perform(synchronous: { transaction in
             Kennel.addMany(transaction, &random, size)
         })
