@@ -2,6 +2,7 @@ import Foundation
 import PageStore
 import Primitives
 import Proof
+import TestSupport
 import Testing
 
 @testable import RecordStore
@@ -83,7 +84,7 @@ import Testing
 
     /// The error by which a reader that follows ends.
     private func awaitEnd(of database: RecordDatabase) throws -> StoreError.Code? {
-        let end = ContinuousClock.now + .seconds(20)
+        let end = ContinuousClock.now + .seconds(60 * hangMinutes)
         while ContinuousClock.now < end {
             do throws(StoreError) {
                 _ = try database.snapshot()

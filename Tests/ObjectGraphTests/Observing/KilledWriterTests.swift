@@ -124,7 +124,7 @@ private final class WholeBatches: ListSectionObserver {
             writer.kill()
             let last = writer.lastBatch
             // All that was acknowledged is shown, and at most the one commit that was not.
-            let end = ContinuousClock.now + .seconds(60 * hangMinutes / 2)
+            let end = ContinuousClock.now + .seconds(30 * hangMinutes)
             var shown = 0
             while shown < last, ContinuousClock.now < end {
                 shown = queue.sync { Int(monitor.sections().last?.name ?? "") ?? 0 }
