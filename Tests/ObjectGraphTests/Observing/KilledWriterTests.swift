@@ -16,6 +16,8 @@ private final class Entry: CoreStoreObject {
 
 /// Checks at each change of a list with a section a batch that all batches are whole.
 private final class WholeBatches: ListSectionObserver {
+    typealias ListEntityType = Entry
+
     private let state = Mutex<(changeCount: Int, fault: String?)>((0, nil))
 
     var changeCount: Int { state.withLock { $0.changeCount } }
