@@ -31,6 +31,8 @@ private final class WholeBatches: ListSectionObserver {
         }
     }
 
+    func listMonitorDidRefetch(_ monitor: ListMonitor<Entry>) { listMonitorDidChange(monitor) }
+
     /// The child writes 1 to 40 entries a batch, and keeps the last 60 batches.
     static func fault(of monitor: ListMonitor<Entry>) -> String? {
         var last: Int?
