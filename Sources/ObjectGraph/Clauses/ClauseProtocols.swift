@@ -14,6 +14,7 @@ public protocol DeleteClause: FetchClause {}
 
 /// An order of a class.
 public protocol OrderByClause: QueryClause, DeleteClause {
+    /// The class whose objects are sorted.
     associatedtype ObjectType: DynamicObject
     /// The order as Foundation's type.
     var sortDescriptors: [NSSortDescriptor] { get }
@@ -21,6 +22,7 @@ public protocol OrderByClause: QueryClause, DeleteClause {
 
 /// The groups of a query.
 public protocol GroupByClause: QueryClause {
+    /// The class whose objects are grouped.
     associatedtype ObjectType: DynamicObject
     /// The properties of which each set of values is a group.
     var keyPaths: [KeyPathString] { get }
@@ -36,5 +38,6 @@ public protocol AnyWhereClause: QueryClause, DeleteClause {
 
 /// A condition of a class.
 public protocol WhereClauseType: AnyWhereClause {
+    /// The class that the condition is about.
     associatedtype ObjectType: DynamicObject
 }

@@ -42,7 +42,7 @@ enum PredicateFormat {
         return .list(list)
     }
 
-    /// Nil for what is no single value and no object.
+    /// Nil for an argument that is neither a single value nor an object.
     private static func single(_ argument: Any) throws(QueryError) -> FormatArgument? {
         guard let value = try value(argument) else { return nil }
         guard case .object = value else { return .value(value) }
@@ -50,7 +50,7 @@ enum PredicateFormat {
         return id.map { .object($0.reference) }
     }
 
-    /// The values of a list; of a dictionary those behind its keys.
+    /// The elements of a list; the values of a dictionary.
     private static func elements(_ argument: Any) throws(QueryError) -> any Sequence<Any> {
         if let dictionary = argument as? [AnyHashable: Any] { return Array(dictionary.values) }
         guard let list = argument as? any Sequence else { throw refusal(argument) }
@@ -108,6 +108,7 @@ extension FormatPredicate where Self == NSPredicate {
         self.init(format: format, argumentArray: arguments)
     }
 
+    /// A condition in the predicate language, with its arguments in an array.
     public init(format: String, argumentArray: [Any]?) {
         self = ConditionPredicate(PredicateFormat.condition(format, argumentArray ?? []))
     }
