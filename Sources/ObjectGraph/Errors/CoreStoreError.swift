@@ -4,9 +4,9 @@ import RecordStore
 /// The domain of the `NSError` that a ``CoreStoreError`` becomes.
 public let CoreStoreErrorDomain = "com.corestore.error"
 
-/// Everything that the library reports to a program.
+/// The one type of error that the library throws or passes to completions.
 public enum CoreStoreError: Error, CustomNSError, Hashable, Sendable {
-    /// Something for which there is no better word, such as a stack that is gone.
+    /// No cause is known, such as for a stack that has ended.
     case unknown
     /// Another kind of store is attached at the URL.
     case differentStorageExistsAtURL(existingPersistentStoreURL: URL)
@@ -25,8 +25,8 @@ public enum CoreStoreError: Error, CustomNSError, Hashable, Sendable {
     /// No attached store has objects of the entity.
     case persistentStoreNotFound(entity: any DynamicObject.Type)
 
-    /// Makes any error one of these: nil becomes ``unknown``, one of these stays itself, and all
-    /// others become an ``internalError(NSError:)``.
+    /// Makes any error one of these: nil becomes ``unknown``, a `CoreStoreError` stays itself, and
+    /// every other error becomes an ``internalError(NSError:)``.
     public init(_ error: (any Error)?) {
         switch error {
         case nil: self = .unknown
@@ -38,7 +38,7 @@ public enum CoreStoreError: Error, CustomNSError, Hashable, Sendable {
         }
     }
 
-    /// What the storage engine reported, when it is the cause: code, page, byte offset and words.
+    /// The storage engine's report when it is the cause: its code, page, byte offset and message.
     public var storeError: StoreError? {
         switch self {
         case .internalError(let error), .asynchronousMigrationRequired(_, let error):
@@ -150,14 +150,23 @@ public enum CoreStoreError: Error, CustomNSError, Hashable, Sendable {
 
 /// The codes of ``CoreStoreErrorDomain``.
 public enum CoreStoreErrorCode: Int, Sendable {
+    /// ``CoreStoreError/unknown``.
     case unknownError = 0
+    /// ``CoreStoreError/differentStorageExistsAtURL(existingPersistentStoreURL:)``.
     case differentStorageExistsAtURL = 1
+    /// ``CoreStoreError/mappingModelNotFound(localStoreURL:targetModelVersion:)``.
     case mappingModelNotFound = 2
+    /// ``CoreStoreError/progressiveMigrationRequired(localStoreURL:)``.
     case progressiveMigrationRequired = 3
+    /// ``CoreStoreError/asynchronousMigrationRequired(localStoreURL:NSError:)``.
     case asynchronousMigrationRequired = 4
+    /// ``CoreStoreError/internalError(NSError:)``.
     case internalError = 5
+    /// ``CoreStoreError/userError(error:)``.
     case userError = 6
+    /// ``CoreStoreError/userCancelled``.
     case userCancelled = 7
+    /// ``CoreStoreError/persistentStoreNotFound(entity:)``.
     case persistentStoreNotFound = 8
 }
 

@@ -2,6 +2,8 @@
 ///
 /// A source of a program's own passes the call on to one of these.
 public protocol FetchContextOwner: AnyObject {
+    /// Runs a closure with the context. A source of the program's own passes the closure on to a
+    /// ``DataStack``, a transaction or a ``ReadView``.
     func withFetchContext<Result, Failure: Error>(
         _ body: (FetchContext) throws(Failure) -> Result
     ) throws(Failure) -> Result

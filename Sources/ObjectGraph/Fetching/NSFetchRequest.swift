@@ -1,6 +1,6 @@
 import Query
 
-/// What will be fetched: what a ``Tweak`` may change before it is.
+/// A request as a ``Tweak`` may change it before it runs.
 public final class NSFetchRequest<ResultType> {
     var terms = FetchTerms()
 
@@ -9,7 +9,7 @@ public final class NSFetchRequest<ResultType> {
         get { terms.request.condition.map { ConditionPredicate($0) } }
         set { terms.request.condition = newValue.map { Condition.stated(by: $0) } }
     }
-    /// The order.
+    /// The order; nil for none.
     public var sortDescriptors: [NSSortDescriptor]? {
         get {
             let keys = terms.request.sortKeys
@@ -24,14 +24,15 @@ public final class NSFetchRequest<ResultType> {
         get { terms.request.limit ?? 0 }
         set { terms.request.limit = newValue > 0 ? newValue : nil }
     }
-    /// How many of the first objects to leave out.
+    /// How many of the first objects are left out.
     public var fetchOffset: Int {
         get { terms.request.offset }
         set { terms.request.offset = max(0, newValue) }
     }
     /// Accepted for its name; objects are always made as they are needed.
     public var fetchBatchSize = 0
-    /// Whether changes of the transaction that are not committed yet count.
+    /// Whether the transaction's own changes are found, of which none is committed yet. Queries
+    /// never find them.
     public var includesPendingChanges: Bool {
         get { terms.includesPendingChanges }
         set { terms.includesPendingChanges = newValue }

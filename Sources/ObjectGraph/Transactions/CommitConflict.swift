@@ -1,7 +1,7 @@
-/// What an unsafe transaction and a commit that came meanwhile both changed. The transaction wins;
-/// see ``UnsafeDataTransaction/conflicts``.
+/// A change of an unsafe transaction to something that another commit changed since the transaction
+/// began. The transaction wins, except over a deletion; see ``UnsafeDataTransaction/conflicts``.
 public struct CommitConflict: Hashable, Sendable {
-    /// What became of the conflict.
+    /// How the two changes met, and which one is stored.
     public enum Kind: Hashable, Sendable {
         /// Both gave the property, or the relationship, other values. The transaction's is stored;
         /// of a list, what both added and removed is merged.
@@ -17,6 +17,8 @@ public struct CommitConflict: Hashable, Sendable {
         case replaced(by: NSManagedObjectID, unique: [KeyPathString])
     }
 
+    /// The object that both changed.
     public let objectID: NSManagedObjectID
+    /// How the two changes met, and which one is stored.
     public let kind: Kind
 }
