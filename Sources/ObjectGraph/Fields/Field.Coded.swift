@@ -30,8 +30,10 @@ extension FieldContainer {
 
         public var projectedValue: Self { self }
 
+        /// The property's name in the store.
         public var cs_keyPathString: String { FieldRegistry.declaration(slot).keyPath }
 
+        /// The property's value in an object; the compiler calls this for each access.
         public static subscript(
             _enclosingInstance object: O, wrapped wrapped: ReferenceWritableKeyPath<O, V>,
             storage storage: ReferenceWritableKeyPath<O, Self>

@@ -29,8 +29,10 @@ extension FieldContainer {
 
         public var projectedValue: Self { self }
 
+        /// The property's name.
         public var cs_keyPathString: String { FieldRegistry.declaration(slot).keyPath }
 
+        /// The property's value in an object; the compiler calls this for each access.
         public static subscript(
             _enclosingInstance object: O, wrapped wrapped: ReferenceWritableKeyPath<O, V>,
             storage storage: ReferenceWritableKeyPath<O, Self>
@@ -68,6 +70,7 @@ extension FieldContainer.Virtual {
         }
     }
 
+    /// Unavailable: a virtual property has no initial value.
     @available(*, unavailable, message: "a virtual property has no initial value")
     public init(
         wrappedValue initial: @autoclosure () -> V, _ keyPath: @autoclosure () -> KeyPathString,

@@ -148,7 +148,7 @@ private enum SealedBytes {
     }
 }
 
-/// A class that ``FieldCoders/DefaultNSSecureCoding`` takes.
+/// A class that ``FieldCoders/DefaultNSSecureCoding`` accepts.
 public protocol DefaultNSSecureCodable: NSObject, NSSecureCoding {}
 
 extension NSArray: DefaultNSSecureCodable {}

@@ -20,11 +20,20 @@ import RecordStore
 ///
 /// A step with a provider may drop what the later version has no place for.
 public final class CustomSchemaMappingProvider: SchemaMappingProvider, Hashable {
+    /// The version before the step.
     public let sourceVersion: ModelVersion
+    /// The version after the step.
     public let destinationVersion: ModelVersion
+    /// The mappings of entities; all other entities are inferred.
     public let entityMappings: Set<CustomMapping>
 
-    /// An entity is the source of one mapping at most, and the destination of one.
+    /// A provider for one step.
+    ///
+    /// - Parameters:
+    ///    - sourceVersion: the version before the step.
+    ///    - destinationVersion: the version after the step.
+    ///    - entityMappings: the mappings. An entity is the source of at most one and the
+    ///     destination of at most one; otherwise an assertion fails.
     public required init(
         from sourceVersion: ModelVersion, to destinationVersion: ModelVersion,
         entityMappings: Set<CustomMapping> = []
@@ -43,9 +52,9 @@ public final class CustomSchemaMappingProvider: SchemaMappingProvider, Hashable 
         self.entityMappings = entityMappings
     }
 
-    /// What is done with the objects of one entity.
+    /// The mapping of the objects of one entity.
     ///
-    /// Two are equal whose entities are, whatever their transformers do.
+    /// Two mappings are equal when their kinds and entities are, whatever their transformers do.
     public enum CustomMapping: Hashable, Sendable {
         /// Makes a later object of an earlier one: the second argument creates it, with its
         /// defaults and initial values, and gives the same one whenever it is called. An object for
@@ -70,10 +79,12 @@ public final class CustomSchemaMappingProvider: SchemaMappingProvider, Hashable 
         case transformEntity(
             sourceEntity: EntityName, destinationEntity: EntityName, transformer: Transformer)
 
+        /// Drops the entity's objects.
         public static func deleteEntity(_ sourceEntity: EntityName) -> CustomMapping {
             .deleteEntity(sourceEntity: sourceEntity)
         }
 
+        /// An entity that begins without objects.
         public static func insertEntity(_ destinationEntity: EntityName) -> CustomMapping {
             .insertEntity(destinationEntity: destinationEntity)
         }
@@ -160,6 +171,9 @@ public final class CustomSchemaMappingProvider: SchemaMappingProvider, Hashable 
 
     // MARK: SchemaMappingProvider
 
+    /// The mapping of this provider.
+    ///
+    /// - Throws: `.mappingModelNotFound` for versions that are not its own.
     public func cs_createMappingModel(
         from sourceSchema: any DynamicSchema, to destinationSchema: any DynamicSchema,
         storage: any LocalStorage

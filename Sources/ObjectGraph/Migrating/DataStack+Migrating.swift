@@ -3,12 +3,14 @@ import RecordStore
 /// Files of earlier models.
 extension DataStack {
     /// The steps that adding a storage would take with its file, without taking them: none where
-    /// the file is of the model, or is not there yet. Writes nothing, and reads the catalog alone,
-    /// but where a property is gone: its values are looked for unless they may be dropped.
+    /// the file has the current model, or does not exist. It writes nothing, and reads the catalog
+    /// only; where a property was removed it looks for values of it, unless they may be dropped.
     ///
-    /// Throws `.mappingModelNotFound` where the file cannot follow the model,
-    /// `.progressiveMigrationRequired` where it takes several steps and the storage's options allow
-    /// one, and `.internalError` for a file that cannot be read.
+    /// The stack must not have added the storage, or an assertion fails.
+    ///
+    /// - Throws: `.mappingModelNotFound` where the file cannot be migrated to the model,
+    ///   `.progressiveMigrationRequired` where it takes several steps and the storage's options
+    ///   allow one, and `.internalError` for a file that cannot be read.
     public func requiredMigrationsForStorage<T: LocalStorage>(
         _ storage: T
     ) throws(CoreStoreError) -> [MigrationType] {
@@ -21,11 +23,17 @@ extension DataStack {
         }
     }
 
-    /// Brings a storage's file to the model without adding it. The completion is called where the
-    /// view lives, with the steps that were taken; none where the file was of the model.
+    /// Migrates a storage's file to the current model in the background, without adding it. The
+    /// steps are planned while the caller waits. The stack must not have added the storage, or an
+    /// assertion fails.
     ///
-    /// Returns the progress, nil where nothing is to be done. Throws `.internalError` for a file
-    /// that cannot be read or is not there; every other failure reaches the completion.
+    /// - Parameters:
+    ///    - storage: the storage to migrate.
+    ///    - completion: called where the view lives, with the steps that were taken, none where the
+    ///     file had the current model, or with the error.
+    /// - Returns: the progress; nil where there is nothing to do.
+    /// - Throws: `.internalError` for a file that cannot be read or does not exist; every other
+    ///   failure reaches the completion.
     @preconcurrency @discardableResult
     public func upgradeStorageIfNeeded<T: LocalStorage>(
         _ storage: T, completion: @escaping @Sendable (MigrationResult) -> Void

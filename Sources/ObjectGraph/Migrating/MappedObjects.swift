@@ -1,9 +1,12 @@
 import RecordStore
 
-/// An attribute of a model version, as a mapping meets it.
+/// An attribute of a model version, as mappings see it.
 public struct NSAttributeDescription: Hashable, Sendable {
+    /// The attribute's name in the store.
     public let name: KeyPathString
+    /// The attribute's type.
     public let attributeType: NSAttributeType
+    /// Whether the attribute may be nil.
     public let isOptional: Bool
 
     init(_ attribute: AttributeDescription) {
@@ -47,6 +50,7 @@ public final class UnsafeSourceObject {
         }
     }
 
+    /// The value of an attribute of the earlier version; nil where it has none.
     public subscript(attribute: NSAttributeDescription) -> Any? { self[attribute.name] }
 
     /// Calls back with each attribute, those of superentities first.
@@ -88,6 +92,7 @@ public final class UnsafeDestinationObject {
         }
     }
 
+    /// The value of an attribute of the later version.
     public subscript(attribute: NSAttributeDescription) -> Any? {
         get { self[attribute.name] }
         set { self[attribute.name] = newValue }

@@ -1,12 +1,12 @@
 import Primitives
 
 extension Progress {
-    /// Calls back with the progress of a migration: once for its state now, then as its fraction
-    /// changes, at most 20 times a second, and at its end. Nil ends it, and a later handler takes
-    /// an earlier one's place.
+    /// Sets the closure that is called with the progress of a migration: once for its state now,
+    /// then as its fraction changes, at most 20 times a second, and at its end. It replaces an
+    /// earlier handler; nil removes it.
     ///
-    /// The handler is called where the view of the migrating stack lives; that of any other
-    /// progress on the main queue, for its state now alone.
+    /// The handler is called where the view of the migrating stack lives. For any other progress it
+    /// is called once, on the main queue.
     @preconcurrency
     public func setProgressHandler(_ closure: (@Sendable (Progress) -> Void)?) {
         MigrationProgressTable.setHandler(closure, of: self)

@@ -3,8 +3,11 @@ import RecordStore
 /// Taking care of files. All of it may be called from any thread, beside transactions and readers;
 /// ``DataStack/checkpoint()`` and ``DataStack/vacuum(byteBudget:)`` throw inside a transaction.
 extension DataStack {
-    /// Makes the logs of all storages short, so that the next opening has nothing to replay.
-    /// Happens by itself when a log has grown, and when a storage is removed.
+    /// Writes the committed changes of all storages from their logs into the files, so that the
+    /// next opening has nothing to replay. The engine does this itself when a log has grown, and
+    /// when a storage is removed.
+    ///
+    /// - Throws: `.internalError` with its ``CoreStoreError/storeError``, and inside a transaction.
     public func checkpoint() throws(CoreStoreError) {
         try requireNoTransaction("checkpoint()")
         for store in stores {
@@ -32,9 +35,10 @@ extension DataStack {
     /// backup goes to the same file, this one throws `alreadyOpen` or `lockedByOther`.
     ///
     /// - Parameters:
-    ///   - storage: the storage to copy; nil for the only one.
-    ///   - url: where the copy goes.
-    ///   - isIncremental: whether an earlier backup there is brought up to date.
+    ///    - storage: the storage to copy; nil for the only one.
+    ///    - url: the location of the copy, a file URL.
+    ///    - isIncremental: whether an earlier backup there is brought up to date.
+    /// - Throws: `.internalError` with its ``CoreStoreError/storeError``.
     public func backup(
         _ storage: (any StorageInterface)? = nil, to url: URL, isIncremental: Bool = false
     ) throws(CoreStoreError) {
@@ -58,11 +62,12 @@ extension DataStack {
         }
     }
 
-    /// Moves data from the end of each file into gaps before it, and gives the end back to the
-    /// system as far as no reader needs it.
+    /// Moves data from the end of each file into gaps before it, and truncates the file as far as
+    /// no reader needs its end.
     ///
-    /// - Parameter byteBudget: about how many bytes to move at most: what bounds the time.
-    /// - Returns: the bytes moved. Zero: there is nothing to gain.
+    /// - Parameter byteBudget: about how many bytes to move at most, which bounds the time.
+    /// - Returns: the number of bytes moved; zero when nothing can be gained.
+    /// - Throws: `.internalError` with its ``CoreStoreError/storeError``, and inside a transaction.
     @discardableResult
     public func vacuum(byteBudget: Int = 64 << 20) throws(CoreStoreError) -> Int {
         try requireNoTransaction("vacuum()")
@@ -77,8 +82,8 @@ extension DataStack {
         return moved
     }
 
-    /// The view shows what it showed, from where a checkpoint has put it: what only it still needed
-    /// of the generation before can be used again.
+    /// Moves the view to the newest generation, with the same content, so that the space that only
+    /// it still needed of the generation before can be reused.
     private func moveViewToNewestGeneration() {
         var stacks = [self]
         for user in stores.flatMap({ $0.shared?.others(than: steps) ?? [] }) {

@@ -33,8 +33,12 @@ extension DataStack {
         return store
     }
 
-    /// Closes one storage in the background. The view lets go of it where it lives, and the
-    /// completion is called there.
+    /// Closes one storage in the background; the others stay as they are. The view forgets it where
+    /// it lives.
+    ///
+    /// - Parameters:
+    ///    - storage: a storage that the stack has added; any other fails an assertion.
+    ///    - completion: called where the view lives, after the file was closed.
     @preconcurrency
     public func unsafeRemovePersistentStore(
         _ storage: any StorageInterface, completion: @escaping @Sendable () -> Void = {}
@@ -95,7 +99,9 @@ extension DataStack {
         return failures.first
     }
 
-    /// Closes all storages in the background.
+    /// Closes all storages in the background. A failure is logged, also in release builds.
+    ///
+    /// - Parameter completion: called where the view lives, after the files were closed.
     @preconcurrency
     public func unsafeRemoveAllPersistentStores(
         completion: @escaping @Sendable () -> Void = {}
@@ -120,12 +126,14 @@ extension DataStack {
 }
 
 extension LocalStore {
-    /// Removes the store's file, with all that it holds, for ever. Nothing is done where there is
+    /// Removes the store's file with all of its content, for ever. Nothing is done where there is
     /// none.
     ///
-    /// Throws `.internalError` with its ``CoreStoreError/storeError``: `alreadyOpen` while a stack
-    /// of the program has the store, `lockedByOther` while another process has it open for writing.
-    /// A process that only reads the store goes on reading what it sees.
+    /// A process that only reads the store continues to read its state.
+    ///
+    /// - Throws: `.internalError` with its ``CoreStoreError/storeError``: `alreadyOpen` while a
+    ///   stack of the program has the store, `lockedByOther` while another process has it open for
+    ///   writing.
     public func eraseStorageAndWait() throws(CoreStoreError) {
         do throws(StoreError) {
             try RecordDatabase.erase(fileURL.path, files: files)

@@ -4,12 +4,12 @@ import RecordStore
 public struct EngineOptions: Hashable, Sendable {
     /// How safe a transaction is when its call returns, unless the call says otherwise.
     public var durability = Durability.durable
-    /// Bytes of pages that are kept in memory. By default an eighth of what the process may use,
-    /// control groups counted, but at least 64 MiB and at most 1 GiB.
+    /// Bytes of pages that are kept in memory. By default an eighth of the memory that the process
+    /// may use, its control groups considered, but at least 64 MiB and at most 1 GiB.
     ///
-    /// These are pages that were read, those that a transaction changed, and those that no
-    /// checkpoint has stored yet. While there are many of the last two, a quarter more is used, for
-    /// what was read. What scans keep of the columns that they read is part of it.
+    /// It bounds pages that were read, those that a transaction changed, and those that no
+    /// checkpoint has stored yet. While there are many of the last two, another quarter is used for
+    /// pages that were read. Columns that scans cache are part of it.
     public var cacheSizeInBytes = CacheBudget.ofMachine.sizeInBytes {
         didSet { isCacheSizeAssigned = true }
     }
@@ -24,12 +24,11 @@ public struct EngineOptions: Hashable, Sendable {
     /// write-protected, and another process may write it meanwhile. Indexes and unique constraints
     /// of the model that the file lacks are not used: such a fetch scans, as `explain` says.
     public var isReadOnly = false
-    /// Shows the store as it was at the checkpoint before the newest one, for reading only: a way
-    /// back behind a mistake that was just committed.
+    /// Opens the store as of the checkpoint before the newest one, for reading only: a way back to
+    /// the state before a mistake that was just committed.
     public var opensPreviousGeneration = false
-    /// For how long fetched objects may hold an old state of the store once its space is needed;
-    /// afterwards reading them fails with `snapshotTooOld`. Nil, the default, is for as long as
-    /// they like.
+    /// The time for which fetched objects may hold an old state of the store once its space is
+    /// needed; afterwards reading them fails with `snapshotTooOld`. Nil, the default, is no limit.
     public var snapshotAgeMax: Duration?
 
     /// About what a transaction may keep in changed objects before it lets them go.
@@ -42,6 +41,7 @@ public struct EngineOptions: Hashable, Sendable {
     /// nil for the limits of the engine.
     package var migrationChunkRowsMax: Int?
 
+    /// The defaults.
     public init() {}
 
     /// More than any machine has, and far from where sums overflow.
