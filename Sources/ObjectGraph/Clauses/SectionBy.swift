@@ -14,9 +14,11 @@ public struct SectionBy<O: DynamicObject>: Sendable {
         self.init(SectionRule(stored: sectionKeyPath, nil))
     }
 
-    /// A property by its name.
+    /// A property, given by its name.
     ///
-    /// - Parameter sectionIndexTransformer: makes a section's index title from its name.
+    /// - Parameters:
+    ///    - sectionKeyPath: the property's name; the path may cross to-one relationships.
+    ///    - sectionIndexTransformer: makes a section's index title from its name.
     @preconcurrency
     public init(
         _ sectionKeyPath: KeyPathString,

@@ -77,7 +77,7 @@ extension DataStack.AsyncNamespace {
     ///    - asynchronous: the changes, made on a queue of the stack's own. An error that it throws
     ///     discards them all.
     /// - Returns: the closure's result. Objects belong to the transaction: fetch them again with
-    ///   ``FetchableSource/fetchExisting(_:)-swift.method``.
+    ///   `fetchExisting(_:)`.
     /// - Throws: the error of the closure, one of the program's own types wrapped in `.userError`;
     ///   `.userCancelled`; `.internalError` when the changes break a rule of the schema or cannot
     ///   be written.

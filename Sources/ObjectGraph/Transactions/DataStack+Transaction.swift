@@ -16,7 +16,7 @@ extension DataStack {
     ///    - durability: how safe the changes are when the call returns; nil for the durability that
     ///     the storage was added with.
     /// - Returns: the task's result. Objects belong to the transaction: fetch them again with
-    ///   ``FetchableSource/fetchExisting(_:)-swift.method``.
+    ///   `fetchExisting(_:)`.
     /// - Throws: the error of the task, one of the program's own types wrapped in `.userError`;
     ///   `.userCancelled`; `.internalError` when the changes break a rule of the schema or cannot
     ///   be written, or at once when the call is made inside another transaction.
