@@ -1,6 +1,6 @@
 import RecordStore
 
-/// What another process committed to a storage of a stack.
+/// A commit of another process to a storage of a stack.
 public struct ExternalCommit: Sendable {
     /// The storage, which the stack has opened for reading only.
     public let storage: any StorageInterface
