@@ -6,6 +6,7 @@ import RecordStore
 /// A Foundation class that stands for a value type.
 public protocol ValueClass: NSObject, ImportableAttributeType, FieldStorableType
 where FieldStoredNativeType == ValueType, QueryableNativeType == Any {
+    /// The value type.
     associatedtype ValueType: ImportableAttributeType & FieldStorableType
     /// The object for a value.
     static func cs_object(_ value: ValueType) -> NSObject
