@@ -2,9 +2,9 @@
 @_exported import Foundation
 import RecordStore
 
-/// What the storage engine reports; see ``CoreStoreError/storeError``.
+/// The error of the storage engine; see ``CoreStoreError/storeError``.
 public typealias StoreError = RecordStore.StoreError
-/// What a store has done since it was opened; see ``DataStack/statistics``.
+/// The counters of a store since it was opened; see ``DataStack/statistics``.
 public typealias StoreStatistics = RecordStore.StoreStatistics
 /// How safe a transaction is when its call returns.
 public typealias Durability = RecordStore.Durability

@@ -92,7 +92,7 @@ struct ModelFolder {
         return version
     }
 
-    /// What `.xccurrentversion` has.
+    /// The content of `.xccurrentversion`.
     private struct CurrentVersion: Decodable {
         let name: String
 

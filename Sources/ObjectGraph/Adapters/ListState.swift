@@ -33,7 +33,7 @@
             self.init(clauseChain.from, clauseChain.fetchClauses, in: dataStack)
         }
 
-        /// The same in sections.
+        /// A list in sections, of the objects of a chain.
         public init<B: SectionMonitorBuilderType>(
             _ clauseChain: B, in dataStack: DataStack = CoreStoreDefaults.dataStack
         ) where B.ObjectType == O {

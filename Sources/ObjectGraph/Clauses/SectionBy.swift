@@ -59,7 +59,7 @@ extension SectionBy where O: CoreStoreObject {
 
 /// How the sections of a list come about.
 struct SectionRule: Sendable {
-    /// What tells two rules apart, as far as the sections go.
+    /// The identity of a rule, as far as the sections go.
     enum Name: Hashable {
         case none
         /// A path that ends with a stored property.
@@ -104,7 +104,7 @@ struct SectionRule: Sendable {
         return mirror.displayStyle == .optional && mirror.children.isEmpty
     }
 
-    /// What the list of an object's class is asked for.
+    /// The section part of the request for a list of the objects' class.
     func section(
         of type: CoreStoreObject.Type, in stores: [AttachedStore], _ stack: DataStack
     ) -> ListRequest.Section {

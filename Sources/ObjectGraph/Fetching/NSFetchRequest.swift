@@ -72,5 +72,5 @@ public final class NSFetchRequest<ResultType> {
     init() {}
 }
 
-/// What the results of an ``NSFetchRequest`` are; a name that code written for other stores uses.
+/// The results of an ``NSFetchRequest``: a name for code that was written for other stores.
 public protocol NSFetchRequestResult {}

@@ -59,7 +59,7 @@ extension FieldContainer {
             return V.cs_known(object.row, Int(slot)) ?? unknownValue(object, Int(slot))
         }
 
-        /// What the property reads as where the type does not know the stored form.
+        /// The value of the property where the type does not know the stored form.
         private static func unknownValue(_ object: O, _ offset: Int) -> V {
             let column = object.raw?.entity.fields.first { $0.byteOffset == offset }
             return column.flatMap { ClassMeta.of(type(of: object)).unknownValue($0.name) }

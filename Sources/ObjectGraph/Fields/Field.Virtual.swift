@@ -116,7 +116,7 @@ struct VirtualValues<V>: FieldStorage {
 
     var isPlain: Bool { false }
 
-    /// What the object keeps is found before this is asked.
+    /// The value without one that the object keeps, which was looked for before.
     func primitive(_ field: FieldDeclaration, of object: CoreStoreObject) -> V? { empty }
 
     func load(_ field: FieldDeclaration, of object: CoreStoreObject) -> V {

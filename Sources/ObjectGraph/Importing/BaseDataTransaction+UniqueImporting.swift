@@ -131,7 +131,8 @@ extension BaseDataTransaction {
     ) throws -> [O] {
         let known = try existingObjects(ids, O.self)
         let last = known.lastPositions
-        // What the class does with a source may make, or delete, the object of a later one.
+        // The class may create or delete the object of a later source while it imports one.
+        // Counting all objects is cheaper than counting those of the class.
         // Counting all is cheaper than counting those of the class.
         var (createdCount, ownCount) = (context.changes.createdCount, context.createdCount(O.self))
         var (renamedIDs, isRenamed) = (RenamedIDs<O>(), false)

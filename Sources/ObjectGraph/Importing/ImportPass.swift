@@ -58,11 +58,11 @@ final class ImportPass {
         return new
     }
 
-    /// What the objects of a nested class are created into.
+    /// The destination of a nested class's objects.
     ///
     /// - Parameters:
-    ///   - root: the class of the sources around it, whose storage takes them.
-    ///   - configurations: the one that the import names; nil when it names none.
+    ///    - root: the class of the sources around it, whose storage takes them.
+    ///    - configurations: the one that the import names; nil when it names none.
     func into<O: CoreStoreObject>(
         _ type: O.Type, beside root: CoreStoreObject.Type?, _ configurations: [ModelConfiguration]?
     ) throws(CoreStoreError) -> Into<O> {

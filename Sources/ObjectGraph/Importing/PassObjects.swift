@@ -10,11 +10,11 @@ class PassObjects {
     func askAgain(for value: Value) {}
     func lookUp() throws(CoreStoreError) {}
     func forget() {}
-    /// What to tell of an ID that no object has.
+    /// The message for an ID that no object has.
     func absence(of value: Value) -> String { "" }
 }
 
-/// The same of all classes.
+/// The objects of a pass, of all classes.
 final class PassTable {
     private unowned let transaction: BaseDataTransaction
     private var classes: [ObjectIdentifier: PassObjects] = [:]

@@ -96,7 +96,7 @@ extension Where where O: CoreStoreObject {
     }
 }
 
-// The same in closures: `Where<Dog> { $0.age > 3 }`.
+// Conditions in closures: `Where<Dog> { $0.age > 3 }`.
 extension LegacyAttribute {
     private func compare<Result: DynamicObject>(
         _ operation: Comparison.Operation, _ value: ReturnValueType

@@ -1,4 +1,4 @@
-// What stacks, models, transactions and errors print of themselves.
+// Debug texts of stacks, models, transactions and errors.
 
 extension DataStack: CustomDebugStringConvertible, CoreStoreDebugStringConvertible {
     public var debugDescription: String { DebugText.described(self) }

@@ -115,7 +115,7 @@ public final class UnsafeDestinationObject {
     }
 }
 
-/// What went wrong in a mapping where nothing could be thrown.
+/// The first error of a mapping where nothing could be thrown.
 final class MappingFaults {
     private var first: StoreError?
 

@@ -147,7 +147,7 @@ private final class EditedWatch {
     private let id: NSManagedObjectID
     private let store: AttachedStore?
     private(set) weak var context: UnsafeContext?
-    /// What was told last.
+    /// The state of the last delivery.
     private var before: RecordReader?
 
     init(_ id: NSManagedObjectID, _ stack: DataStack, _ context: UnsafeContext) {
@@ -170,7 +170,7 @@ private final class EditedWatch {
         return try? context.object(id.number, in: id.entity.hierarchy, of: store)
     }
 
-    /// What differs since the last call.
+    /// The differences since the last call.
     func fate(
         in delivery: TransactionDelivery
     ) -> (fate: Delivery.Fate, names: Set<KeyPathString>) {

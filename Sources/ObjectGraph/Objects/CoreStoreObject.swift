@@ -1,6 +1,6 @@
 import RecordStore
 
-/// What an object is made from; programs only pass it on in `required init(rawObject:)`.
+/// The stored part of an object; programs only pass it on in `required init(rawObject:)`.
 public struct RawObject {
     let kind: ObjectKind
     let number: ObjectNumber
@@ -92,10 +92,11 @@ nonisolated open class CoreStoreObject: DynamicObject, Hashable {
     /// Reads the store again and keeps unsaved changes on top.
     public final func refreshAndMerge() { raw?.context.refresh(self, keepsChanges: true) }
 
-    /// What the object was fetched from: the stack or the transaction; nil when that is gone.
+    /// The stack, transaction or read view that the object was fetched from; nil when that has
+    /// ended.
     public final func fetchSource() -> (any FetchableSource)? { raw?.context.source }
 
-    /// What queries of the object's context go to; nil when that is gone.
+    /// The source for queries in the object's context; nil when that has ended.
     public final func querySource() -> (any QueryableSource)? { raw?.context.source }
 
     // MARK: Changes

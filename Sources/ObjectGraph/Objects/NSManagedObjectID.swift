@@ -12,7 +12,7 @@ final class StoreEntity: Sendable {
     }
 }
 
-/// What names an object: the same in every context and process, for as long as the store exists.
+/// The identity of an object: equal in every context and process, for as long as the store exists.
 public final class NSManagedObjectID: Hashable, Sendable, CustomStringConvertible {
     private let home: StoreEntity
     let number: ObjectNumber

@@ -41,7 +41,7 @@ enum ObjectChangeState: UInt8, CaseIterable, Sendable {
     /// Deleted, here or in the commit that the view shows.
     case deleted
 
-    /// What an object is to the commit.
+    /// The commit's operation for an object.
     enum Kind: Sendable {
         case stored, inserted, updated, deleted
     }
@@ -61,7 +61,8 @@ enum ObjectChangeState: UInt8, CaseIterable, Sendable {
         case revert
         /// The committed values are there again, and no others were flushed.
         case discard
-        /// The same, but a link stays cleared that led to an object deleted in the transaction.
+        /// Discards values like `discard`, but keeps a link cleared that led to an object deleted
+        /// in the transaction.
         case discardValues
         /// The object was read again after the context had evicted it as created.
         case restoreInserted
@@ -157,7 +158,7 @@ enum ObjectChangeState: UInt8, CaseIterable, Sendable {
 
     private var isUnflushedUpdate: Bool { self == .updatingLinks || self == .updatingRow }
 
-    /// The same without anything pending.
+    /// This state without anything pending.
     private var settled: ObjectChangeState {
         switch self {
         case .stored, .reverting: .stored

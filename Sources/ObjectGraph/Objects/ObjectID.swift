@@ -11,7 +11,7 @@
 ///
 /// It names the object for as long as the store exists, in every context and thread.
 public struct ObjectID<O: CoreStoreObject>: Hashable, Sendable, CustomStringConvertible {
-    /// The same without the class.
+    /// The ID without the class.
     public let rawID: NSManagedObjectID
 
     /// The ID of an object.

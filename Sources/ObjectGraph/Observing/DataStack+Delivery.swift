@@ -12,7 +12,7 @@ struct DeliveryState {
     var position: UInt64 = 0
     /// Completions of steps that were delivered while another completion ran.
     var completions: [@Sendable () -> Void] = []
-    /// What waits for the end of the delivery.
+    /// The work that waits for the end of the delivery.
     var afterwards: [() -> Void] = []
 
     var isIdle: Bool { !isRunning && !isCompleting }

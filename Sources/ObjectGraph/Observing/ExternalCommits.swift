@@ -29,7 +29,7 @@ public struct ExternalCommits: AsyncSequence, Sendable {
 /// Makes a sequence of the steps that come from other processes.
 final class ExternalCommitFeed: StepSubscriber {
     private let continuation: AsyncStream<Result<ExternalCommit, CoreStoreError>>.Continuation
-    /// What the stack's view does with the steps.
+    /// The steps as the stack's view takes them.
     private let viewSteps: ViewSteps
     let needsChanges = false
 

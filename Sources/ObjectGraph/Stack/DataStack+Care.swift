@@ -49,7 +49,7 @@ extension DataStack {
         guard url.isFileURL else {
             throw .refusal("a backup goes to a file, and \(url) is none")
         }
-        // What is in memory has no disk of its own.
+        // A store in memory has no disk of its own.
         let files = store.storage is any LocalStorage ? nil : DiskFileSystem.shared
         let target = (store.storage as? LocalStore)?.files ?? DiskFileSystem.shared
         try caring("a backup failed.") { () throws(StoreError) in

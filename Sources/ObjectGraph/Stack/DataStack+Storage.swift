@@ -57,7 +57,7 @@ extension DataStack {
     func add<T: StorageInterface>(
         _ storage: T, _ task: MigrationTask?
     ) throws(CoreStoreError) -> T {
-        // Who adds a shared file holds the lock and waits for the turn.
+        // A thread that adds a shared file holds the lock while it waits for the turn.
         if writerTurn.isHeldByCaller {
             guard storageLock.try() else {
                 throw .failure(
@@ -279,7 +279,7 @@ extension DataStack {
         }
     }
 
-    /// What an opening may migrate for which the caller waits, or not.
+    /// The most that an opening may migrate, in the background or while the caller waits.
     private static func limit(
         of options: LocalStorageOptions, _ task: MigrationTask?
     ) -> MigrationLimit {

@@ -23,13 +23,13 @@ public final class DataStack: Equatable, @unchecked Sendable {
     let link = WeakLink<DataStack>()
     let viewExecutor: ViewExecutor
     let writerTurn = WriterTurn()
-    /// What commits changed, for all that follow them.
+    /// The changes of commits, for all that follow them.
     let steps = CommitSteps()
-    /// What the program has pinned.
+    /// The pins of the program.
     let pins = PinBoard()
     /// The steps that the view has not taken yet.
     let viewSteps: ViewSteps
-    /// What takes part in the deliveries of steps.
+    /// The participants in deliveries of steps.
     let observers: ViewObservers
     let publishers = ObjectPublishers()
     let faults = StorageFaults()
@@ -161,7 +161,7 @@ public final class DataStack: Equatable, @unchecked Sendable {
         }
     }
 
-    /// The same of those that a request is limited to.
+    /// The stores that have a class's entity, among those that a request is limited to.
     func stores(
         for type: CoreStoreObject.Type, in configurations: [ModelConfiguration]?,
         of affected: [any StorageInterface]?
@@ -305,7 +305,7 @@ public final class DataStack: Equatable, @unchecked Sendable {
         return lockView(isCurrent: isCurrent)
     }
 
-    /// The same where it is known whether the caller is where the view lives.
+    /// The view, for a caller that knows whether it is where the view lives.
     func lockView(isCurrent: Bool) -> StackView {
         viewLock.lock()
         return lockedView(isCurrent: isCurrent)

@@ -48,7 +48,7 @@ public struct EngineOptions: Hashable, Sendable {
     private static let cacheSizeInBytesMax = 1 << 42
     private static let pageSizesInBytes = 4096...65_536
 
-    /// What ``DataStack/statistics`` says of the cache.
+    /// The budget of the cache, as ``DataStack/statistics`` has it.
     var cacheBudget: CacheBudget {
         isCacheSizeAssigned
             ? CacheBudget(sizeInBytes: usableCacheSize, origin: .options) : .ofMachine

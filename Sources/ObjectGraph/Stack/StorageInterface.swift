@@ -24,8 +24,8 @@ extension LocalStorage {
     public var migrationMappingProviders: [any SchemaMappingProvider] { [] }
 }
 
-/// What may be done when a file does not fit the model. Without any option opening throws where
-/// objects would have to be written.
+/// The options that apply when a file does not fit the model. Without any option opening throws
+/// where objects would have to be written.
 public struct LocalStorageOptions: OptionSet, ExpressibleByNilLiteral, Sendable {
     /// The options as bits.
     public let rawValue: Int
@@ -86,7 +86,7 @@ public final class LocalStore: LocalStorage {
     public let localStorageOptions: LocalStorageOptions
     /// The settings of the engine for this file.
     public let engineOptions: EngineOptions
-    /// What the file is reached by: the machine's file system, but in tests of its faults.
+    /// The file system: the machine's own, except in tests of its faults.
     let files: any FileSystem
 
     /// A store in a file of the program's choice. Nothing is opened before a stack adds the store;

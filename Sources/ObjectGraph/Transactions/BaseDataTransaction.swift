@@ -1,6 +1,6 @@
 import RecordStore
 
-/// What all transactions can do: create, edit, delete, import and fetch objects.
+/// The functions of all transactions: create, edit, delete, import and fetch objects.
 ///
 /// A transaction and its objects are for the closure that received it, on the thread that runs it.
 public class BaseDataTransaction {

@@ -140,8 +140,8 @@ extension DataStack {
         }
     }
 
-    /// What needs the turn. The next transaction begins when this returns, and may share the write
-    /// that makes this one durable.
+    /// The part of a transaction that needs the turn. The next transaction begins when this
+    /// returns, and may share the write that makes this one durable.
     func stage<Transaction: BaseDataTransaction, T>(
         _ transaction: Transaction, _ context: TransactionContext, _ durability: Durability?,
         _ task: (Transaction) throws -> T

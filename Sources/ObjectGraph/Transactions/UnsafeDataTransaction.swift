@@ -37,8 +37,8 @@ public final class UnsafeDataTransaction: BaseDataTransaction, @unchecked Sendab
     /// Whether groups of changes can be undone.
     public var supportsUndo: Bool { changing.history != nil }
 
-    /// What the last commit that ended met: properties and objects that others had changed since
-    /// the transaction read them.
+    /// The conflicts of the last commit that ended: properties and objects that other commits had
+    /// changed since the transaction read them.
     public var conflicts: [CommitConflict] { parent == nil ? line.conflicts : nestedConflicts }
 
     override func checkOpen() {
@@ -133,7 +133,7 @@ public final class UnsafeDataTransaction: BaseDataTransaction, @unchecked Sendab
         if stack.viewExecutor.isCurrent { stack.deliver() } else { stack.viewSteps.announce() }
     }
 
-    /// What a commit takes up; of a nested transaction it is in the one around it then.
+    /// The changes that a commit takes up; those of a nested transaction are in the outer one then.
     private func begunCommit() throws(CoreStoreError) -> UnsafeChanges {
         checkOpen()
         do throws(StoreError) {
@@ -178,7 +178,7 @@ public final class UnsafeDataTransaction: BaseDataTransaction, @unchecked Sendab
             try merge.apply()
             try changing.flush()
         } catch {
-            // What was merged in part is taken back with all else.
+            // A part of the merge is undone with the rest.
             changing.refuseCommit(error)
             throw error
         }
@@ -207,7 +207,7 @@ public final class UnsafeDataTransaction: BaseDataTransaction, @unchecked Sendab
         tellObservers()
     }
 
-    /// The same after a closure; not when that throws.
+    /// Runs a closure and then passes pending changes on, unless the closure throws.
     public func flush<Failure: Error>(closure: () throws(Failure) -> Void) throws(Failure) {
         try closure()
         flush()

@@ -1,7 +1,8 @@
-/// What a commit does where two objects have the same values in a unique constraint.
+/// The resolution of a commit's conflict between two objects with equal values in a unique
+/// constraint.
 ///
-/// In what follows the stored object is the one that the transaction did not give these values; of
-/// two that it did, the older one.
+/// The stored object is the one that the transaction did not give these values; of two that it did,
+/// the older one.
 public enum UniqueConflictPolicy: Sendable, Hashable {
     /// The transaction's values win, property by property. The stored object keeps its identity
     /// and what the transaction did not assign, and gets all links. The default.

@@ -30,7 +30,7 @@ public struct Violation: Sendable, Hashable, CustomStringConvertible {
     public let entityName: EntityName
     /// The properties concerned; empty for a rule of the whole object.
     public let keyPaths: [KeyPathString]
-    /// What is wrong, in words.
+    /// The description of the violation.
     public let message: String
 
     public var description: String {
@@ -50,8 +50,8 @@ public struct Violation: Sendable, Hashable, CustomStringConvertible {
 extension CoreStoreError {
     private static let shownViolationCountMax = 10
 
-    /// What a transaction broke: every violation of the commit that threw, the first 1000 of a
-    /// statement that assigns records, and empty for any other error.
+    /// The rules that a transaction broke: every violation of the commit that threw, the first 1000
+    /// of a statement that assigns records; empty for any other error.
     public var violations: [Violation] {
         guard case .internalError(let error) = self else { return [] }
         return error.userInfo[StoreFailure.violationsKey] as? [Violation] ?? []

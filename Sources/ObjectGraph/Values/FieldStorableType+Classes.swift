@@ -108,7 +108,8 @@ extension NSNumber: ImportableAttributeType, FieldStorableType {
         return number
     }
 
-    /// What a class below cannot say for itself: its property would be one of an extension.
+    /// Whether the class is `NSDecimalNumber`. It cannot override a property that an extension
+    /// declares.
     private static var isDecimal: Bool { self is NSDecimalNumber.Type }
 
     public static var cs_rawAttributeType: NSAttributeType {

@@ -29,7 +29,7 @@ struct ModelElement {
         return value
     }
 
-    /// What Xcode writes as `YES`; no for what it leaves out.
+    /// True for an attribute that Xcode wrote as `YES`; false for one that it left out.
     func flag(_ name: String) throws(XcodeModelError) -> Bool {
         switch element[name] {
         case "YES": return true
