@@ -15,8 +15,8 @@ public struct SwiftLogLogger: CoreStoreLogger {
     /// A logger that passes messages on to another one.
     ///
     /// - Parameters:
-    ///    - logger: receives the messages.
-    ///    - stopsAtMisuse: whether misuse that the library can survive ends a debug build, as with
+    ///   - logger: receives the messages.
+    ///   - stopsAtMisuse: whether misuse that the library can survive ends a debug build, as with
     ///     the default logger. In a release build it is an error in the log.
     public init(_ logger: Logging.Logger, stopsAtMisuse: Bool = true) {
         self.logger = logger

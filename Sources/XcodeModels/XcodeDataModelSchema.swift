@@ -28,8 +28,8 @@ public final class XcodeDataModelSchema: DynamicSchema, Sendable {
     /// The version in one `.xcdatamodel`, or in the file `contents` of one.
     ///
     /// - Parameters:
-    ///    - modelName: the name of the version.
-    ///    - modelVersionFileURL: the location of the `.xcdatamodel` or its `contents`.
+    ///   - modelName: the name of the version.
+    ///   - modelVersionFileURL: the location of the `.xcdatamodel` or its `contents`.
     /// - Throws: an ``XcodeModelError`` for a file that cannot be read.
     public required init(
         modelName: ModelVersion, modelVersionFileURL: URL

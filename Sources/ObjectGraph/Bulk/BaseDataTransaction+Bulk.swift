@@ -68,8 +68,8 @@ extension BaseDataTransaction {
     ///
     /// ```swift
     /// try transaction.update(
-    ///      From<Person>(), Where<Person>(\.$age >= 18),
-    ///      set: .value(\.$isMember, true), .sum(\.$score, 10))
+    ///     From<Person>(), Where<Person>(\.$age >= 18),
+    ///     set: .value(\.$isMember, true), .sum(\.$score, 10))
     /// ```
     ///
     /// Indexes, unique constraints, the commit's change set and observers see the same as when each

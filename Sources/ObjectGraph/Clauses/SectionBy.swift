@@ -17,8 +17,8 @@ public struct SectionBy<O: DynamicObject>: Sendable {
     /// A property, given by its name.
     ///
     /// - Parameters:
-    ///    - sectionKeyPath: the property's name; the path may cross to-one relationships.
-    ///    - sectionIndexTransformer: makes a section's index title from its name.
+    ///   - sectionKeyPath: the property's name; the path may cross to-one relationships.
+    ///   - sectionIndexTransformer: makes a section's index title from its name.
     @preconcurrency
     public init(
         _ sectionKeyPath: KeyPathString,

@@ -109,8 +109,8 @@ extension From {
     /// Divides an observed list into sections by a property, given by its name.
     ///
     /// - Parameters:
-    ///    - sectionKeyPath: the property's name.
-    ///    - sectionIndexTransformer: makes a section's index title from its name.
+    ///   - sectionKeyPath: the property's name.
+    ///   - sectionIndexTransformer: makes a section's index title from its name.
     @preconcurrency
     public func sectionBy(
         _ sectionKeyPath: KeyPathString,

@@ -26,8 +26,8 @@ extension DiffableDataSource {
         /// An adapter that shows an empty list first.
         ///
         /// - Parameters:
-        ///    - target: the view. One that is an object is not retained.
-        ///    - dataStack: the stack of the lists, which is not retained.
+        ///   - target: the view. One that is an object is not retained.
+        ///   - dataStack: the stack of the lists, which is not retained.
         public init(target: T, dataStack: DataStack) {
             self.dataStack = dataStack
             if type(of: target) is AnyClass {
@@ -48,9 +48,9 @@ extension DiffableDataSource {
         /// are more than half of its items.
         ///
         /// - Parameters:
-        ///    - snapshot: the version.
-        ///    - animatingDifferences: whether the view animates the changes.
-        ///    - completion: called when the version is shown.
+        ///   - snapshot: the version.
+        ///   - animatingDifferences: whether the view animates the changes.
+        ///   - completion: called when the version is shown.
         open func apply(
             _ snapshot: ListSnapshot<O>, animatingDifferences: Bool = true,
             completion: @escaping () -> Void = {}
@@ -67,8 +67,8 @@ extension DiffableDataSource {
         /// Shows an empty list.
         ///
         /// - Parameters:
-        ///    - animatingDifferences: whether the view animates the changes.
-        ///    - completion: called when the empty list is shown.
+        ///   - animatingDifferences: whether the view animates the changes.
+        ///   - completion: called when the empty list is shown.
         open func purge(
             animatingDifferences: Bool = true, completion: @escaping () -> Void = {}
         ) {

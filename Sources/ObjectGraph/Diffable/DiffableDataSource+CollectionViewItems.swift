@@ -26,10 +26,10 @@
             /// Becomes the collection view's data source.
             ///
             /// - Parameters:
-            ///    - collectionView: the collection view, which is not retained.
-            ///    - dataStack: the stack of the lists, which is not retained.
-            ///    - itemProvider: makes the item of an object.
-            ///    - supplementaryViewProvider: makes headers, footers and the like.
+            ///   - collectionView: the collection view, which is not retained.
+            ///   - dataStack: the stack of the lists, which is not retained.
+            ///   - itemProvider: makes the item of an object.
+            ///   - supplementaryViewProvider: makes headers, footers and the like.
             public init(
                 collectionView: NSCollectionView, dataStack: DataStack,
                 itemProvider:

@@ -29,9 +29,9 @@
             /// Becomes the table view's data source.
             ///
             /// - Parameters:
-            ///    - tableView: the table view, which is not retained.
-            ///    - dataStack: the stack of the lists, which is not retained.
-            ///    - cellProvider: makes the cell of an object.
+            ///   - tableView: the table view, which is not retained.
+            ///   - dataStack: the stack of the lists, which is not retained.
+            ///   - cellProvider: makes the cell of an object.
             public init(
                 tableView: UITableView, dataStack: DataStack,
                 cellProvider: @escaping (UITableView, IndexPath, O) -> UITableViewCell?

@@ -33,9 +33,9 @@ public protocol DiffableDataSourceTarget {
     /// Shows several updates as one change.
     ///
     /// - Parameters:
-    ///    - updates: calls the functions above. Call it before this function returns.
-    ///    - animated: whether the view animates the change.
-    ///    - completion: call it when the change is shown.
+    ///   - updates: calls the functions above. Call it before this function returns.
+    ///   - animated: whether the view animates the change.
+    ///   - completion: call it when the change is shown.
     func performBatchUpdates(
         updates: @escaping () -> Void, animated: Bool, completion: @escaping () -> Void)
 

@@ -5,8 +5,8 @@ import Query
 ///
 /// ```swift
 /// for stage in StagedChanges(from: shown, to: publisher.snapshot) {
-///      shown = stage.snapshot
-///      view.performBatchUpdates { … }
+///     shown = stage.snapshot
+///     view.performBatchUpdates { … }
 /// }
 /// ```
 ///

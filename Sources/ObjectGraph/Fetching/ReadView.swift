@@ -38,9 +38,9 @@ extension DataStack {
     /// ```
     ///
     /// - Parameters:
-    ///    - name: the view's name in ``DataStack/statistics``; nil for the caller's file and line.
-    ///    - fileID: the file that is named without a name.
-    ///    - line: the line that is named without a name.
+    ///   - name: the view's name in ``DataStack/statistics``; nil for the caller's file and line.
+    ///   - fileID: the file that is named without a name.
+    ///   - line: the line that is named without a name.
     /// - Throws: `.internalError` when a store cannot be read, or has failed.
     public func beginRead(
         name: String? = nil, fileID: StaticString = #fileID, line: UInt = #line
@@ -59,10 +59,10 @@ extension DataStack {
     /// closure keep their commit until they are released.
     ///
     /// - Parameters:
-    ///    - name: the view's name in ``DataStack/statistics``; nil for the caller's file and line.
-    ///    - fileID: the file that is named without a name.
-    ///    - line: the line that is named without a name.
-    ///    - task: reads from the view, on the caller's thread.
+    ///   - name: the view's name in ``DataStack/statistics``; nil for the caller's file and line.
+    ///   - fileID: the file that is named without a name.
+    ///   - line: the line that is named without a name.
+    ///   - task: reads from the view, on the caller's thread.
     /// - Throws: the errors of ``beginRead(name:fileID:line:)`` and of the closure; those of the
     ///   program's own types are wrapped in `.userError`.
     public func read<Result>(
@@ -81,11 +81,11 @@ extension DataStack {
     /// closure runs in the caller's isolation.
     ///
     /// - Parameters:
-    ///    - name: the view's name in ``DataStack/statistics``; nil for the caller's file and line.
-    ///    - fileID: the file that is named without a name.
-    ///    - line: the line that is named without a name.
-    ///    - isolation: the actor that the closure runs on; the caller's own.
-    ///    - task: reads from the view.
+    ///   - name: the view's name in ``DataStack/statistics``; nil for the caller's file and line.
+    ///   - fileID: the file that is named without a name.
+    ///   - line: the line that is named without a name.
+    ///   - isolation: the actor that the closure runs on; the caller's own.
+    ///   - task: reads from the view.
     /// - Throws: the errors of ``beginRead(name:fileID:line:)`` and of the closure; those of the
     ///   program's own types are wrapped in `.userError`.
     public func read<Result>(

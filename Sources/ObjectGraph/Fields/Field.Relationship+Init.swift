@@ -5,11 +5,11 @@ extension FieldContainer.Relationship where V: FieldRelationshipToOneType {
     /// A to-one relationship without an inverse.
     ///
     /// - Parameters:
-    ///    - keyPath: the name in the store, which stays when the Swift property is renamed.
-    ///    - deleteRule: the fate of the objects that a deleted object leads to.
-    ///    - versionHashModifier: makes the model another one though nothing else differs.
-    ///    - previousVersionKeyPath: the name in the model version before.
-    ///    - affectedByKeyPaths: properties whose change changes this one, evaluated when the schema
+    ///   - keyPath: the name in the store, which stays when the Swift property is renamed.
+    ///   - deleteRule: the fate of the objects that a deleted object leads to.
+    ///   - versionHashModifier: makes the model another one though nothing else differs.
+    ///   - previousVersionKeyPath: the name in the model version before.
+    ///   - affectedByKeyPaths: properties whose change changes this one, evaluated when the schema
     ///     is complete.
     @inlinable
     public init(
@@ -31,12 +31,12 @@ extension FieldContainer.Relationship where V: FieldRelationshipToOneType {
     /// A to-one relationship with an inverse, which both sides keep inside a transaction.
     ///
     /// - Parameters:
-    ///    - keyPath: the name in the store, which stays when the Swift property is renamed.
-    ///    - inverse: the relationship that leads back, which declares no inverse itself.
-    ///    - deleteRule: the fate of the objects that a deleted object leads to.
-    ///    - versionHashModifier: makes the model another one though nothing else differs.
-    ///    - previousVersionKeyPath: the name in the model version before.
-    ///    - affectedByKeyPaths: properties whose change changes this one, evaluated when the schema
+    ///   - keyPath: the name in the store, which stays when the Swift property is renamed.
+    ///   - inverse: the relationship that leads back, which declares no inverse itself.
+    ///   - deleteRule: the fate of the objects that a deleted object leads to.
+    ///   - versionHashModifier: makes the model another one though nothing else differs.
+    ///   - previousVersionKeyPath: the name in the model version before.
+    ///   - affectedByKeyPaths: properties whose change changes this one, evaluated when the schema
     ///     is complete.
     @inlinable
     public init<B: CoreStoreObject, I: FieldRelationshipType>(
@@ -65,14 +65,14 @@ extension FieldContainer.Relationship where V: FieldRelationshipToManyOrderedTyp
     /// A to-many relationship that keeps the program's order. An object is in it at most once.
     ///
     /// - Parameters:
-    ///    - keyPath: the name in the store, which stays when the Swift property is renamed.
-    ///    - minCount: the least number of objects that a commit accepts; an empty list is always
+    ///   - keyPath: the name in the store, which stays when the Swift property is renamed.
+    ///   - minCount: the least number of objects that a commit accepts; an empty list is always
     ///     accepted.
-    ///    - maxCount: the greatest number of objects that a commit accepts; zero for no limit.
-    ///    - deleteRule: the fate of the objects that a deleted object leads to.
-    ///    - versionHashModifier: makes the model another one though nothing else differs.
-    ///    - previousVersionKeyPath: the name in the model version before.
-    ///    - affectedByKeyPaths: properties whose change changes this one, evaluated when the schema
+    ///   - maxCount: the greatest number of objects that a commit accepts; zero for no limit.
+    ///   - deleteRule: the fate of the objects that a deleted object leads to.
+    ///   - versionHashModifier: makes the model another one though nothing else differs.
+    ///   - previousVersionKeyPath: the name in the model version before.
+    ///   - affectedByKeyPaths: properties whose change changes this one, evaluated when the schema
     ///     is complete.
     @inlinable
     public init(
@@ -98,15 +98,15 @@ extension FieldContainer.Relationship where V: FieldRelationshipToManyOrderedTyp
     /// most once.
     ///
     /// - Parameters:
-    ///    - keyPath: the name in the store, which stays when the Swift property is renamed.
-    ///    - minCount: the least number of objects that a commit accepts; an empty list is always
+    ///   - keyPath: the name in the store, which stays when the Swift property is renamed.
+    ///   - minCount: the least number of objects that a commit accepts; an empty list is always
     ///     accepted.
-    ///    - maxCount: the greatest number of objects that a commit accepts; zero for no limit.
-    ///    - inverse: the relationship that leads back, which declares no inverse itself.
-    ///    - deleteRule: the fate of the objects that a deleted object leads to.
-    ///    - versionHashModifier: makes the model another one though nothing else differs.
-    ///    - previousVersionKeyPath: the name in the model version before.
-    ///    - affectedByKeyPaths: properties whose change changes this one, evaluated when the schema
+    ///   - maxCount: the greatest number of objects that a commit accepts; zero for no limit.
+    ///   - inverse: the relationship that leads back, which declares no inverse itself.
+    ///   - deleteRule: the fate of the objects that a deleted object leads to.
+    ///   - versionHashModifier: makes the model another one though nothing else differs.
+    ///   - previousVersionKeyPath: the name in the model version before.
+    ///   - affectedByKeyPaths: properties whose change changes this one, evaluated when the schema
     ///     is complete.
     @inlinable
     public init<B: CoreStoreObject, I: FieldRelationshipType>(
@@ -137,14 +137,14 @@ extension FieldContainer.Relationship where V: FieldRelationshipToManyUnorderedT
     /// A to-many relationship without order.
     ///
     /// - Parameters:
-    ///    - keyPath: the name in the store, which stays when the Swift property is renamed.
-    ///    - minCount: the least number of objects that a commit accepts; an empty list is always
+    ///   - keyPath: the name in the store, which stays when the Swift property is renamed.
+    ///   - minCount: the least number of objects that a commit accepts; an empty list is always
     ///     accepted.
-    ///    - maxCount: the greatest number of objects that a commit accepts; zero for no limit.
-    ///    - deleteRule: the fate of the objects that a deleted object leads to.
-    ///    - versionHashModifier: makes the model another one though nothing else differs.
-    ///    - previousVersionKeyPath: the name in the model version before.
-    ///    - affectedByKeyPaths: properties whose change changes this one, evaluated when the schema
+    ///   - maxCount: the greatest number of objects that a commit accepts; zero for no limit.
+    ///   - deleteRule: the fate of the objects that a deleted object leads to.
+    ///   - versionHashModifier: makes the model another one though nothing else differs.
+    ///   - previousVersionKeyPath: the name in the model version before.
+    ///   - affectedByKeyPaths: properties whose change changes this one, evaluated when the schema
     ///     is complete.
     @inlinable
     public init(
@@ -169,15 +169,15 @@ extension FieldContainer.Relationship where V: FieldRelationshipToManyUnorderedT
     /// A to-many relationship with an inverse and without order.
     ///
     /// - Parameters:
-    ///    - keyPath: the name in the store, which stays when the Swift property is renamed.
-    ///    - minCount: the least number of objects that a commit accepts; an empty list is always
+    ///   - keyPath: the name in the store, which stays when the Swift property is renamed.
+    ///   - minCount: the least number of objects that a commit accepts; an empty list is always
     ///     accepted.
-    ///    - maxCount: the greatest number of objects that a commit accepts; zero for no limit.
-    ///    - inverse: the relationship that leads back, which declares no inverse itself.
-    ///    - deleteRule: the fate of the objects that a deleted object leads to.
-    ///    - versionHashModifier: makes the model another one though nothing else differs.
-    ///    - previousVersionKeyPath: the name in the model version before.
-    ///    - affectedByKeyPaths: properties whose change changes this one, evaluated when the schema
+    ///   - maxCount: the greatest number of objects that a commit accepts; zero for no limit.
+    ///   - inverse: the relationship that leads back, which declares no inverse itself.
+    ///   - deleteRule: the fate of the objects that a deleted object leads to.
+    ///   - versionHashModifier: makes the model another one though nothing else differs.
+    ///   - previousVersionKeyPath: the name in the model version before.
+    ///   - affectedByKeyPaths: properties whose change changes this one, evaluated when the schema
     ///     is complete.
     @inlinable
     public init<B: CoreStoreObject, I: FieldRelationshipType>(

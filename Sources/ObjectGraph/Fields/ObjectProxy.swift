@@ -63,7 +63,7 @@ public struct ObjectProxy<O: CoreStoreObject> {
             }
         }
 
-        /// The property as everyone else sees it, custom getter and setter included.
+        /// The property's value, by its custom getter and setter.
         public var value: V {
             get { field.value(of: object) }
             nonmutating set { field.setValue(newValue, of: object) }

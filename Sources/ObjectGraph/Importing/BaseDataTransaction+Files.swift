@@ -11,10 +11,10 @@ extension BaseDataTransaction {
     /// that a later one creates, and such links are kept in memory until the end of the file.
     ///
     /// - Parameters:
-    ///    - into: the class, and the store for new objects.
-    ///    - file: the file to read.
-    ///    - format: the format of the file.
-    ///    - progress: counts the bytes of the file; cancelling it ends the import.
+    ///   - into: the class, and the store for new objects.
+    ///   - file: the file to read.
+    ///   - format: the format of the file.
+    ///   - progress: counts the bytes of the file; cancelling it ends the import.
     /// - Throws: `.userCancelled` when the progress was cancelled; `.internalError` for a file that
     ///   cannot be read; the error of the class, one of the program's own types as
     ///   ``CoreStoreError/userError(error:)``.
@@ -31,10 +31,10 @@ extension BaseDataTransaction {
     /// exist, and returns the number of both. Of several sources with one identity the last wins.
     ///
     /// - Parameters:
-    ///    - into: the class, and the store for new objects.
-    ///    - file: the file to read.
-    ///    - format: the format of the file.
-    ///    - progress: counts the bytes of the file; cancelling it ends the import.
+    ///   - into: the class, and the store for new objects.
+    ///   - file: the file to read.
+    ///   - format: the format of the file.
+    ///   - progress: counts the bytes of the file; cancelling it ends the import.
     /// - Throws: `.userCancelled` when the progress was cancelled; `.internalError` for a file that
     ///   cannot be read; the error of the class, one of the program's own types as
     ///   ``CoreStoreError/userError(error:)``.

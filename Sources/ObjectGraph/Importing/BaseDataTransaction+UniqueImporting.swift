@@ -52,9 +52,9 @@ extension BaseDataTransaction {
     /// Updates or creates objects after the program has changed their sources.
     ///
     /// - Parameters:
-    ///    - into: the class, and the store for new objects.
-    ///    - sourceArray: the sources.
-    ///    - preProcess: receives the sources by their identities and returns those to import. An
+    ///   - into: the class, and the store for new objects.
+    ///   - sourceArray: the sources.
+    ///   - preProcess: receives the sources by their identities and returns those to import. An
     ///     identity that it leaves out is skipped, one that it adds is ignored. Of texts that Swift
     ///     takes for equal its dictionary has one.
     /// - Returns: the objects in the order of the sources, without those that were skipped.

@@ -19,9 +19,9 @@ extension DataStack.AsyncNamespace {
     /// source.
     ///
     /// - Parameters:
-    ///    - into: the class, and the store for the new object.
-    ///    - source: the source.
-    ///    - isolation: the actor to return to; the caller's own.
+    ///   - into: the class, and the store for the new object.
+    ///   - source: the source.
+    ///   - isolation: the actor to return to; the caller's own.
     /// - Returns: an object of the view, for use where the view lives.
     /// - Throws: the error of the class or of the commit.
     @discardableResult

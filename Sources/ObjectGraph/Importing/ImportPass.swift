@@ -61,8 +61,8 @@ final class ImportPass {
     /// The destination of a nested class's objects.
     ///
     /// - Parameters:
-    ///    - root: the class of the sources around it, whose storage takes them.
-    ///    - configurations: the one that the import names; nil when it names none.
+    ///   - root: the class of the sources around it, whose storage takes them.
+    ///   - configurations: the one that the import names; nil when it names none.
     func into<O: CoreStoreObject>(
         _ type: O.Type, beside root: CoreStoreObject.Type?, _ configurations: [ModelConfiguration]?
     ) throws(CoreStoreError) -> Into<O> {

@@ -15,8 +15,8 @@ public struct ImportableRelationship<ImportSource> {
     /// A relationship whose targets a closure finds in the source.
     ///
     /// - Parameters:
-    ///    - keyPath: the relationship with its class, such as `\Person.$pets`.
-    ///    - targets: the new targets of the relationship, in order; nil leaves the relationship
+    ///   - keyPath: the relationship with its class, such as `\Person.$pets`.
+    ///   - targets: the new targets of the relationship, in order; nil leaves the relationship
     ///     unchanged. An error ends the import.
     public init<O: CoreStoreObject, B: CoreStoreObject, V: FieldRelationshipType>(
         _ keyPath: KeyPath<O, FieldContainer<B>.Relationship<V>>,

@@ -15,16 +15,16 @@ extension TransformableContainer {
         /// An archived property; see ``ValueContainer/Required``.
         ///
         /// - Parameters:
-        ///    - keyPath: the name in the store.
-        ///    - initial: the value of new objects.
-        ///    - isTransient: whether only the object keeps the value, and no store.
-        ///    - allowsExternalBinaryDataStorage: accepted for compatibility; large values have
+        ///   - keyPath: the name in the store.
+        ///   - initial: the value of new objects.
+        ///   - isTransient: whether only the object keeps the value, and no store.
+        ///   - allowsExternalBinaryDataStorage: accepted for compatibility; large values have
         ///     pages of their own in any case.
-        ///    - versionHashModifier: makes the model another one though nothing else differs.
-        ///    - renamingIdentifier: the name in the model version before.
-        ///    - customGetter: replaces reading.
-        ///    - customSetter: replaces writing; sets the primitive value itself.
-        ///    - affectedByKeyPaths: properties whose change changes this one.
+        ///   - versionHashModifier: makes the model another one though nothing else differs.
+        ///   - renamingIdentifier: the name in the model version before.
+        ///   - customGetter: replaces reading.
+        ///   - customSetter: replaces writing; sets the primitive value itself.
+        ///   - affectedByKeyPaths: properties whose change changes this one.
         public init(
             _ keyPath: @autoclosure () -> KeyPathString,
             initial: @autoclosure () -> V,

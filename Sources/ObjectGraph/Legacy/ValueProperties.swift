@@ -12,14 +12,14 @@ extension ValueContainer {
         /// A required attribute.
         ///
         /// - Parameters:
-        ///    - keyPath: the name in the store.
-        ///    - initial: the value of new objects.
-        ///    - isTransient: whether only the object keeps the value, and no store.
-        ///    - versionHashModifier: makes the model another one though nothing else differs.
-        ///    - renamingIdentifier: the name in the model version before.
-        ///    - customGetter: replaces reading.
-        ///    - customSetter: replaces writing; sets the primitive value itself.
-        ///    - affectedByKeyPaths: properties whose change changes this one.
+        ///   - keyPath: the name in the store.
+        ///   - initial: the value of new objects.
+        ///   - isTransient: whether only the object keeps the value, and no store.
+        ///   - versionHashModifier: makes the model another one though nothing else differs.
+        ///   - renamingIdentifier: the name in the model version before.
+        ///   - customGetter: replaces reading.
+        ///   - customSetter: replaces writing; sets the primitive value itself.
+        ///   - affectedByKeyPaths: properties whose change changes this one.
         public init(
             _ keyPath: @autoclosure () -> KeyPathString,
             initial: @autoclosure () -> V,

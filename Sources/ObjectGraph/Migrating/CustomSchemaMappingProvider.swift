@@ -30,9 +30,9 @@ public final class CustomSchemaMappingProvider: SchemaMappingProvider, Hashable 
     /// A provider for one step.
     ///
     /// - Parameters:
-    ///    - sourceVersion: the version before the step.
-    ///    - destinationVersion: the version after the step.
-    ///    - entityMappings: the mappings. An entity is the source of at most one and the
+    ///   - sourceVersion: the version before the step.
+    ///   - destinationVersion: the version after the step.
+    ///   - entityMappings: the mappings. An entity is the source of at most one and the
     ///     destination of at most one; otherwise an assertion fails.
     public required init(
         from sourceVersion: ModelVersion, to destinationVersion: ModelVersion,

@@ -28,8 +28,8 @@ extension DataStack {
     /// assertion fails.
     ///
     /// - Parameters:
-    ///    - storage: the storage to migrate.
-    ///    - completion: called where the view lives, with the steps that were taken, none where the
+    ///   - storage: the storage to migrate.
+    ///   - completion: called where the view lives, with the steps that were taken, none where the
     ///     file had the current model, or with the error.
     /// - Returns: the progress; nil where there is nothing to do.
     /// - Throws: `.internalError` for a file that cannot be read or does not exist; every other

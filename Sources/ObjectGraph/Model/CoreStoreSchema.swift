@@ -37,9 +37,9 @@ public final class CoreStoreSchema: DynamicSchema, Sendable {
     /// A version whose entities all belong to the default configuration.
     ///
     /// - Parameters:
-    ///    - modelVersion: the version's name.
-    ///    - entities: the entities, each with a class of its own.
-    ///    - versionLock: the hashes that the entities must have; a difference fails an assertion.
+    ///   - modelVersion: the version's name.
+    ///   - entities: the entities, each with a class of its own.
+    ///   - versionLock: the hashes that the entities must have; a difference fails an assertion.
     ///     Without it a debug build logs the hashes to copy.
     public convenience init(
         modelVersion: ModelVersion, entities: [DynamicEntity], versionLock: VersionLock? = nil
@@ -53,9 +53,9 @@ public final class CoreStoreSchema: DynamicSchema, Sendable {
     /// be kept in a store of its own. Every entity belongs to the default configuration too.
     ///
     /// - Parameters:
-    ///    - modelVersion: the version's name.
-    ///    - entityConfigurations: the entities, each with the names of its configurations.
-    ///    - versionLock: the hashes that the entities must have; a difference fails an assertion.
+    ///   - modelVersion: the version's name.
+    ///   - entityConfigurations: the entities, each with the names of its configurations.
+    ///   - versionLock: the hashes that the entities must have; a difference fails an assertion.
     public convenience init(
         modelVersion: ModelVersion, entityConfigurations: [DynamicEntity: Set<String>],
         versionLock: VersionLock? = nil

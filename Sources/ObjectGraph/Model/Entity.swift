@@ -63,16 +63,16 @@ public final class Entity<O: CoreStoreObject>: DynamicEntity, @unchecked Sendabl
     /// Declares a class as an entity.
     ///
     /// - Parameters:
-    ///    - entityName: the name in the store.
-    ///    - isAbstract: whether no object is of this entity itself.
-    ///    - versionHashModifier: makes the model another one though nothing else differs.
-    ///    - indexes: the properties of each index, in order; conditions and sorts use them.
-    ///    - uniqueConstraints: properties of which no two objects have all the same values; only
+    ///   - entityName: the name in the store.
+    ///   - isAbstract: whether no object is of this entity itself.
+    ///   - versionHashModifier: makes the model another one though nothing else differs.
+    ///   - indexes: the properties of each index, in order; conditions and sorts use them.
+    ///   - uniqueConstraints: properties of which no two objects have all the same values; only
     ///     the root of a hierarchy of entities may have some. A transaction that makes a second
     ///     object with the same values changes the first instead.
-    ///    - conflictPolicies: the policy of each unique constraint, in its order;
+    ///   - conflictPolicies: the policy of each unique constraint, in its order;
     ///     ``UniqueConflictPolicy/transactionWins`` for those that have none.
-    ///    - validations: the rules that commits check for inserted and updated objects. Neither
+    ///   - validations: the rules that commits check for inserted and updated objects. Neither
     ///     these nor the policies are stored.
     public init(
         _ entityName: EntityName, isAbstract: Bool = false, versionHashModifier: String? = nil,
@@ -89,14 +89,14 @@ public final class Entity<O: CoreStoreObject>: DynamicEntity, @unchecked Sendabl
     /// Declares a class, given as an argument, as an entity.
     ///
     /// - Parameters:
-    ///    - type: the class.
-    ///    - entityName: the name in the store.
-    ///    - isAbstract: whether no object is of this entity itself.
-    ///    - versionHashModifier: makes the model another one though nothing else differs.
-    ///    - indexes: the properties of each index, in order; conditions and sorts use them.
-    ///    - uniqueConstraints: properties of which no two objects have all the same values.
-    ///    - conflictPolicies: the policy of each unique constraint, in its order.
-    ///    - validations: the rules that commits check for inserted and updated objects.
+    ///   - type: the class.
+    ///   - entityName: the name in the store.
+    ///   - isAbstract: whether no object is of this entity itself.
+    ///   - versionHashModifier: makes the model another one though nothing else differs.
+    ///   - indexes: the properties of each index, in order; conditions and sorts use them.
+    ///   - uniqueConstraints: properties of which no two objects have all the same values.
+    ///   - conflictPolicies: the policy of each unique constraint, in its order.
+    ///   - validations: the rules that commits check for inserted and updated objects.
     public convenience init(
         _ type: O.Type, _ entityName: EntityName, isAbstract: Bool = false,
         versionHashModifier: String? = nil, indexes: [[PartialKeyPath<O>]] = [],

@@ -85,10 +85,10 @@ public final class SchemaHistory: ExpressibleByArrayLiteral, Sendable {
     /// A history of one or several versions.
     ///
     /// - Parameters:
-    ///    - schema: a version of the model.
-    ///    - otherSchema: its other versions.
-    ///    - migrationChain: the order of the versions.
-    ///    - exactCurrentModelVersion: the current version; nil for the only schema, or the chain's
+    ///   - schema: a version of the model.
+    ///   - otherSchema: its other versions.
+    ///   - migrationChain: the order of the versions.
+    ///   - exactCurrentModelVersion: the current version; nil for the only schema, or the chain's
     ///     single leaf.
     public convenience init(
         _ schema: any DynamicSchema, _ otherSchema: any DynamicSchema...,
@@ -109,10 +109,10 @@ public final class SchemaHistory: ExpressibleByArrayLiteral, Sendable {
     /// several.
     ///
     /// - Parameters:
-    ///    - allSchema: the versions. The current one is a ``CoreStoreSchema``; those before it may
+    ///   - allSchema: the versions. The current one is a ``CoreStoreSchema``; those before it may
     ///     be models without classes, such as those of Xcode's model files.
-    ///    - migrationChain: the order of the versions.
-    ///    - exactCurrentModelVersion: the current version; nil for the only schema, or the chain's
+    ///   - migrationChain: the order of the versions.
+    ///   - exactCurrentModelVersion: the current version; nil for the only schema, or the chain's
     ///     single leaf.
     public required init(
         allSchema: [any DynamicSchema], migrationChain: MigrationChain = nil,

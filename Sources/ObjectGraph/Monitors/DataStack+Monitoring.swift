@@ -31,10 +31,10 @@ extension DataStack {
     /// order.
     ///
     /// - Parameters:
-    ///    - createAsynchronously: receives the monitor where the view lives, once its list is
+    ///   - createAsynchronously: receives the monitor where the view lives, once its list is
     ///     fetched.
-    ///    - from: the class and its stores.
-    ///    - fetchClauses: the condition, the order and other clauses.
+    ///   - from: the class and its stores.
+    ///   - fetchClauses: the condition, the order and other clauses.
     @preconcurrency
     public func monitorList<O>(
         createAsynchronously: @escaping @Sendable (ListMonitor<O>) -> Void, _ from: From<O>,

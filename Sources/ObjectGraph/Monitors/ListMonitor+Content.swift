@@ -137,8 +137,8 @@ extension ListMonitor {
     /// The index of the first section with a title.
     ///
     /// - Parameters:
-    ///    - title: the title.
-    ///    - index: the index of the title in ``sectionIndexTitles()``; it is returned, within
+    ///   - title: the title.
+    ///   - index: the index of the title in ``sectionIndexTitles()``; it is returned, within
     ///     bounds, when no section has the title.
     public func targetSection(forSectionIndexTitle title: String, at index: Int) -> Int {
         let sections = sections()

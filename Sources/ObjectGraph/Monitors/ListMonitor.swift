@@ -63,8 +63,8 @@ public final class ListMonitor<O: DynamicObject>: Hashable {
     /// Fetches the list again by other clauses, given as an array, in the background.
     ///
     /// - Parameters:
-    ///    - fetchClauses: the new clauses, which need an order.
-    ///    - sourceIdentifier: passed to the observers after the refetch.
+    ///   - fetchClauses: the new clauses, which need an order.
+    ///   - sourceIdentifier: passed to the observers after the refetch.
     public func refetch(_ fetchClauses: [any FetchClause], sourceIdentifier: Any? = nil) {
         checkExecutor()
         var terms = feed.terms

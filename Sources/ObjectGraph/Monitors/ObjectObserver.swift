@@ -17,10 +17,10 @@ public protocol ObjectObserver: AnyObject {
     /// Called after the object has changed.
     ///
     /// - Parameters:
-    ///    - monitor: the monitor of the object.
-    ///    - object: the object, with its new values.
-    ///    - changedPersistentKeys: the names of the changed properties, relationships included.
-    ///    - sourceIdentifier: the identifier that the program gave the transaction.
+    ///   - monitor: the monitor of the object.
+    ///   - object: the object, with its new values.
+    ///   - changedPersistentKeys: the names of the changed properties, relationships included.
+    ///   - sourceIdentifier: the identifier that the program gave the transaction.
     func objectMonitor(
         _ monitor: ObjectMonitor<ObjectEntityType>, didUpdateObject object: ObjectEntityType,
         changedPersistentKeys: Set<KeyPathString>, sourceIdentifier: Any?)

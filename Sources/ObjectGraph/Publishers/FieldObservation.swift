@@ -164,10 +164,10 @@ extension DynamicObject where Self: CoreStoreObject {
     /// retained.
     ///
     /// - Parameters:
-    ///    - property: the property with its dollar: `\.$name`.
-    ///    - options: the values that a call has, and whether there are calls at once and before
+    ///   - property: the property with its dollar: `\.$name`.
+    ///   - options: the values that a call has, and whether there are calls at once and before
     ///     each change.
-    ///    - changeHandler: receives the object and the change.
+    ///   - changeHandler: receives the object and the change.
     public func observe<B: CoreStoreObject, V>(
         _ property: KeyPath<Self, FieldContainer<B>.Stored<V>>,
         options: NSKeyValueObservingOptions = [],

@@ -86,9 +86,9 @@ public final class ObjectPublisher<O: DynamicObject>: Hashable, ObjectRepresenta
     /// is not retained; it replaces the same observer if that was added before.
     ///
     /// - Parameters:
-    ///    - observer: the owner of the closure.
-    ///    - notifyInitial: whether the closure is also called at once.
-    ///    - callback: receives the publisher, where the view lives.
+    ///   - observer: the owner of the closure.
+    ///   - notifyInitial: whether the closure is also called at once.
+    ///   - callback: receives the publisher, where the view lives.
     public func addObserver<T: AnyObject>(
         _ observer: T, notifyInitial: Bool = false,
         _ callback: @escaping (ObjectPublisher<O>) -> Void
@@ -100,10 +100,10 @@ public final class ObjectPublisher<O: DynamicObject>: Hashable, ObjectRepresenta
     /// transaction.
     ///
     /// - Parameters:
-    ///    - observer: the owner of the closure, which is not retained.
-    ///    - notifyInitial: whether the closure is also called at once.
-    ///    - initialSourceIdentifier: the identifier of the call at once.
-    ///    - callback: receives the publisher and the identifier, where the view lives.
+    ///   - observer: the owner of the closure, which is not retained.
+    ///   - notifyInitial: whether the closure is also called at once.
+    ///   - initialSourceIdentifier: the identifier of the call at once.
+    ///   - callback: receives the publisher and the identifier, where the view lives.
     public func addObserver<T: AnyObject>(
         _ observer: T, notifyInitial: Bool = false, initialSourceIdentifier: Any? = nil,
         _ callback: @escaping (ObjectPublisher<O>, _ sourceIdentifier: Any?) -> Void

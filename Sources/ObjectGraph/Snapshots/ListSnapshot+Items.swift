@@ -5,8 +5,8 @@ extension ListSnapshot {
     /// Appends items to a section. IDs that the list has already are not looked for.
     ///
     /// - Parameters:
-    ///    - itemIDs: the IDs of the items.
-    ///    - sectionID: the section to append to; nil for the last one.
+    ///   - itemIDs: the IDs of the items.
+    ///   - sectionID: the section to append to; nil for the last one.
     public mutating func appendItems<C: Collection>(
         withIDs itemIDs: C, toSectionWithID sectionID: SectionID? = nil
     ) where C.Element == ItemID {
@@ -93,8 +93,8 @@ extension ListSnapshot {
     /// Moves the item at a path.
     ///
     /// - Parameters:
-    ///    - indexPath: the item's path before the call.
-    ///    - newIndexPath: the item's path after the call.
+    ///   - indexPath: the item's path before the call.
+    ///   - newIndexPath: the item's path after the call.
     public mutating func moveItem(at indexPath: IndexPath, to newIndexPath: IndexPath) {
         edit { list in
             let id = list.sections[indexPath[0]].items.remove(at: indexPath[1])

@@ -65,8 +65,8 @@ extension ListSnapshot {
     /// Moves a section with its items.
     ///
     /// - Parameters:
-    ///    - sectionIndex: the section's index before the call.
-    ///    - newSectionIndex: the index among the sections before the call: the section comes to
+    ///   - sectionIndex: the section's index before the call.
+    ///   - newSectionIndex: the index among the sections before the call: the section comes to
     ///     stand before the one that has it.
     public mutating func moveSection(at sectionIndex: Int, to newSectionIndex: Int) {
         edit { list in

@@ -35,9 +35,9 @@ extension DataStack {
     /// backup goes to the same file, this one throws `alreadyOpen` or `lockedByOther`.
     ///
     /// - Parameters:
-    ///    - storage: the storage to copy; nil for the only one.
-    ///    - url: the location of the copy, a file URL.
-    ///    - isIncremental: whether an earlier backup there is brought up to date.
+    ///   - storage: the storage to copy; nil for the only one.
+    ///   - url: the location of the copy, a file URL.
+    ///   - isIncremental: whether an earlier backup there is brought up to date.
     /// - Throws: `.internalError` with its ``CoreStoreError/storeError``.
     public func backup(
         _ storage: (any StorageInterface)? = nil, to url: URL, isIncremental: Bool = false

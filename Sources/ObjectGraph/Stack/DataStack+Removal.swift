@@ -37,8 +37,8 @@ extension DataStack {
     /// it lives.
     ///
     /// - Parameters:
-    ///    - storage: a storage that the stack has added; any other fails an assertion.
-    ///    - completion: called where the view lives, after the file was closed.
+    ///   - storage: a storage that the stack has added; any other fails an assertion.
+    ///   - completion: called where the view lives, after the file was closed.
     @preconcurrency
     public func unsafeRemovePersistentStore(
         _ storage: any StorageInterface, completion: @escaping @Sendable () -> Void = {}

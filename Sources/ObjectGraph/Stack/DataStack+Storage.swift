@@ -79,8 +79,8 @@ extension DataStack {
     /// earlier model. The steps are planned while the caller waits.
     ///
     /// - Parameters:
-    ///    - storage: the storage to open.
-    ///    - completion: called where the view lives, with the attached storage or the error: one
+    ///   - storage: the storage to open.
+    ///   - completion: called where the view lives, with the attached storage or the error: one
     ///     that `addStorageAndWait` throws, or `.userCancelled` when the progress was cancelled.
     /// - Returns: the progress of the migration; nil where nothing is migrated.
     @preconcurrency @discardableResult

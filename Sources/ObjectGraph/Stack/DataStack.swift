@@ -48,10 +48,10 @@ public final class DataStack: Equatable, @unchecked Sendable {
     /// `addStorageAndWait`. A model that contradicts itself stops the program.
     ///
     /// - Parameters:
-    ///    - schema: a version of the model.
-    ///    - otherSchema: its other versions.
-    ///    - migrationChain: the order of the versions; its single end is the current one.
-    ///    - viewContext: where the stack's objects are used and completions are called.
+    ///   - schema: a version of the model.
+    ///   - otherSchema: its other versions.
+    ///   - migrationChain: the order of the versions; its single end is the current one.
+    ///   - viewContext: where the stack's objects are used and completions are called.
     public convenience init(
         _ schema: any DynamicSchema, _ otherSchema: any DynamicSchema...,
         migrationChain: MigrationChain = nil, viewContext: ViewContext = .main
@@ -65,8 +65,8 @@ public final class DataStack: Equatable, @unchecked Sendable {
     /// A stack for the versions of a model's history.
     ///
     /// - Parameters:
-    ///    - schemaHistory: the versions, and which is the current one.
-    ///    - viewContext: where the stack's objects are used and completions are called.
+    ///   - schemaHistory: the versions, and which is the current one.
+    ///   - viewContext: where the stack's objects are used and completions are called.
     public init(schemaHistory: SchemaHistory, viewContext: ViewContext = .main) {
         self.schemaHistory = schemaHistory
         viewExecutor = ViewExecutor(viewContext)

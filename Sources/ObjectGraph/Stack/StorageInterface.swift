@@ -93,12 +93,12 @@ public final class LocalStore: LocalStorage {
     /// then its folder is made when it is missing.
     ///
     /// - Parameters:
-    ///    - fileURL: the file's location, a file URL.
-    ///    - configuration: the configuration whose entities the store keeps; nil for all.
-    ///    - migrationMappingProviders: mappings between versions of the model that cannot be
+    ///   - fileURL: the file's location, a file URL.
+    ///   - configuration: the configuration whose entities the store keeps; nil for all.
+    ///   - migrationMappingProviders: mappings between versions of the model that cannot be
     ///     inferred.
-    ///    - localStorageOptions: the options that apply when the file does not fit the model.
-    ///    - engineOptions: the settings of the engine.
+    ///   - localStorageOptions: the options that apply when the file does not fit the model.
+    ///   - engineOptions: the settings of the engine.
     public init(
         fileURL: URL, configuration: ModelConfiguration = nil,
         migrationMappingProviders: [any SchemaMappingProvider] = [],
@@ -130,12 +130,12 @@ public final class LocalStore: LocalStorage {
     /// A store with a name in the program's data folder; see ``init()``.
     ///
     /// - Parameters:
-    ///    - fileName: the file's name, taken as it is, with its extension.
-    ///    - configuration: the configuration whose entities the store keeps; nil for all.
-    ///    - migrationMappingProviders: mappings between versions of the model that cannot be
+    ///   - fileName: the file's name, taken as it is, with its extension.
+    ///   - configuration: the configuration whose entities the store keeps; nil for all.
+    ///   - migrationMappingProviders: mappings between versions of the model that cannot be
     ///     inferred.
-    ///    - localStorageOptions: the options that apply when the file does not fit the model.
-    ///    - engineOptions: the settings of the engine.
+    ///   - localStorageOptions: the options that apply when the file does not fit the model.
+    ///   - engineOptions: the settings of the engine.
     public convenience init(
         fileName: String, configuration: ModelConfiguration = nil,
         migrationMappingProviders: [any SchemaMappingProvider] = [],

@@ -16,8 +16,8 @@ extension DataStack.AsyncNamespace {
     /// A local storage also has the form that returns a sequence; this one reports no progress.
     ///
     /// - Parameters:
-    ///    - storage: the storage to open.
-    ///    - isolation: the actor to return to; the caller's own.
+    ///   - storage: the storage to open.
+    ///   - isolation: the actor to return to; the caller's own.
     /// - Throws: the error that ``DataStack/addStorage(_:completion:)`` passes to its completion.
     @discardableResult
     public func addStorage<T: StorageInterface>(
@@ -71,10 +71,10 @@ extension DataStack.AsyncNamespace {
     /// cancel the transaction.
     ///
     /// - Parameters:
-    ///    - durability: how safe the changes are when the call returns; nil for the durability that
+    ///   - durability: how safe the changes are when the call returns; nil for the durability that
     ///     the storage was added with.
-    ///    - isolation: the actor to return to; the caller's own.
-    ///    - asynchronous: the changes, made on a queue of the stack's own. An error that it throws
+    ///   - isolation: the actor to return to; the caller's own.
+    ///   - asynchronous: the changes, made on a queue of the stack's own. An error that it throws
     ///     discards them all.
     /// - Returns: the closure's result. Objects belong to the transaction: fetch them again with
     ///   `fetchExisting(_:)`.

@@ -7,13 +7,13 @@ extension DataStack {
     /// else. Where the view lives, the view shows the changes when it returns.
     ///
     /// - Parameters:
-    ///    - task: the changes, made on the calling thread. An error that it throws discards them
+    ///   - task: the changes, made on the calling thread. An error that it throws discards them
     ///     all.
-    ///    - waitForAllObservers: whether observers have been notified when a call from where the
+    ///   - waitForAllObservers: whether observers have been notified when a call from where the
     ///     view lives returns. From elsewhere, they will be before anything that is scheduled there
     ///     afterwards. With false they are notified later. No call waits for the view's executor.
-    ///    - sourceIdentifier: passed on to observers, to tell where the changes came from.
-    ///    - durability: how safe the changes are when the call returns; nil for the durability that
+    ///   - sourceIdentifier: passed on to observers, to tell where the changes came from.
+    ///   - durability: how safe the changes are when the call returns; nil for the durability that
     ///     the storage was added with.
     /// - Returns: the task's result. Objects belong to the transaction: fetch them again with
     ///   `fetchExisting(_:)`.
@@ -46,12 +46,12 @@ extension DataStack {
     /// are seen by later calls.
     ///
     /// - Parameters:
-    ///    - task: the changes, made on a queue of the stack's own. An error that it throws discards
+    ///   - task: the changes, made on a queue of the stack's own. An error that it throws discards
     ///     them all.
-    ///    - sourceIdentifier: passed on to observers, to tell where the changes came from.
-    ///    - durability: how safe the changes are when the completion is called; nil for the
+    ///   - sourceIdentifier: passed on to observers, to tell where the changes came from.
+    ///   - durability: how safe the changes are when the completion is called; nil for the
     ///     durability that the storage was added with.
-    ///    - completion: receives the task's result or an error: that of the task, one of the
+    ///   - completion: receives the task's result or an error: that of the task, one of the
     ///     program's own types wrapped in `.userError`; `.userCancelled`; `.internalError` when the
     ///     changes break a rule of the schema or cannot be written.
     @preconcurrency
@@ -80,13 +80,13 @@ extension DataStack {
     /// after the changes are durable.
     ///
     /// - Parameters:
-    ///    - task: the changes, made on a queue of the stack's own. An error that it throws discards
+    ///   - task: the changes, made on a queue of the stack's own. An error that it throws discards
     ///     them all.
-    ///    - sourceIdentifier: passed on to observers, to tell where the changes came from.
-    ///    - durability: how safe the changes are when the closure is called; nil for the durability
+    ///   - sourceIdentifier: passed on to observers, to tell where the changes came from.
+    ///   - durability: how safe the changes are when the closure is called; nil for the durability
     ///     that the storage was added with.
-    ///    - success: receives the task's result.
-    ///    - failure: receives the error: that of the task, one of the program's own types wrapped
+    ///   - success: receives the task's result.
+    ///   - failure: receives the error: that of the task, one of the program's own types wrapped
     ///     in `.userError`; `.userCancelled`; `.internalError`.
     @preconcurrency
     public func perform<T>(

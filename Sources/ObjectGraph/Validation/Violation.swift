@@ -1,8 +1,8 @@
-/// One rule that a transaction breaks: what, of which object, and why.
+/// A rule that a transaction breaks, with the object and the properties.
 ///
-/// A commit looks for all of them and throws once; see ``CoreStoreError/violations``.
+/// A commit checks all rules and throws once; see ``CoreStoreError/violations``.
 public struct Violation: Sendable, Hashable, CustomStringConvertible {
-    /// Which rule is broken.
+    /// The kind of rule.
     public enum Kind: String, Sendable, Hashable {
         /// A required property is nil.
         case required
@@ -22,7 +22,7 @@ public struct Violation: Sendable, Hashable, CustomStringConvertible {
         case unique
     }
 
-    /// The rule.
+    /// The kind of rule that is broken.
     public let kind: Kind
     /// The object that breaks it.
     public let objectID: NSManagedObjectID

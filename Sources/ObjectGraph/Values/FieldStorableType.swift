@@ -7,13 +7,13 @@ import RecordStore
 ///
 /// ```swift
 /// struct Money: FieldStorableType {
-///      var cents: Int64
+///     var cents: Int64
 ///
-///      static var cs_rawAttributeType: NSAttributeType { .integer64AttributeType }
-///      static func cs_fromFieldStoredNativeType(_ value: NSNumber) -> Money {
-///          Money(cents: value.int64Value)
-///      }
-///      func cs_toFieldStoredNativeType() -> Any? { NSNumber(value: cents) }
+///     static var cs_rawAttributeType: NSAttributeType { .integer64AttributeType }
+///     static func cs_fromFieldStoredNativeType(_ value: NSNumber) -> Money {
+///         Money(cents: value.int64Value)
+///     }
+///     func cs_toFieldStoredNativeType() -> Any? { NSNumber(value: cents) }
 /// }
 /// ```
 ///
