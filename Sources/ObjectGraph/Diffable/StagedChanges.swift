@@ -90,5 +90,6 @@ public struct StagedChanges<O: DynamicObject>: RandomAccessCollection, Sendable 
 
     public var startIndex: Int { 0 }
     public var endIndex: Int { stages.count }
+    /// The stage at an index: of the reloads, or of the changed positions.
     public subscript(index: Int) -> Stage { stages[index] }
 }
