@@ -60,8 +60,8 @@ public struct FetchChainBuilder<O: DynamicObject>: FetchChainableBuilderType {
     }
 }
 
-/// A query that is being put together, as ``From/select(_:)`` begins it. It is a value: keep it in
-/// a `static let` and query with it from any thread.
+/// A query that is being put together: `From<Dog>().select(Int.self, .maximum(\.$age))`. It is a
+/// value: keep it in a `static let` and query with it from any thread.
 public struct QueryChainBuilder<O: DynamicObject, R: SelectResultType>: QueryChainableBuilderType {
     public typealias ObjectType = O
     public typealias ResultType = R

@@ -4,6 +4,9 @@
 public protocol FetchContextOwner: AnyObject {
     /// Runs a closure with the context. A source of the program's own passes the closure on to a
     /// ``DataStack``, a transaction or a ``ReadView``.
+    ///
+    /// - Parameter body: fetches with the context, on the caller's thread.
+    /// - Throws: the error of the closure.
     func withFetchContext<Result, Failure: Error>(
         _ body: (FetchContext) throws(Failure) -> Result
     ) throws(Failure) -> Result

@@ -7,8 +7,10 @@ public protocol ImportableObject: DynamicObject {
     /// Whether a source is imported at all. True unless the class implements it.
     static func shouldInsert(from source: ImportSource, in transaction: BaseDataTransaction) -> Bool
 
-    /// Fills a new object from its source. An error ends the import; if it leaves the transaction's
-    /// closure, it discards the transaction.
+    /// Fills a new object from its source.
+    ///
+    /// - Throws: any error. It ends the import; if it leaves the transaction's closure, it discards
+    ///   the transaction.
     func didInsert(from source: ImportSource, in transaction: BaseDataTransaction) throws
 
     /// The relationships that an import fills, with the objects that a source names or contains;
@@ -45,13 +47,19 @@ public protocol ImportableUniqueObject: ImportableObject, Hashable {
     /// Whether a source updates the object with its identity. True unless the class implements it.
     static func shouldUpdate(from source: ImportSource, in transaction: BaseDataTransaction) -> Bool
     /// The identity that a source has; nil skips the source.
+    ///
+    /// - Throws: any error, which ends the import.
     static func uniqueID(
         from source: ImportSource, in transaction: BaseDataTransaction
     ) throws -> UniqueIDType?
     /// Fills a new object, whose identity is set already. It calls ``update(from:in:)`` unless the
     /// class implements it.
+    ///
+    /// - Throws: any error, which ends the import.
     func didInsert(from source: ImportSource, in transaction: BaseDataTransaction) throws
     /// Fills an existing object from a source.
+    ///
+    /// - Throws: any error, which ends the import.
     func update(from source: ImportSource, in transaction: BaseDataTransaction) throws
 }
 

@@ -13,7 +13,9 @@ public struct ExternalCommits: AsyncSequence, Sendable {
     public struct AsyncIterator: AsyncIteratorProtocol {
         var elements: AsyncStream<Result<ExternalCommit, CoreStoreError>>.Iterator
 
-        /// Nil when the stack is gone. Throws when a storage cannot be followed any more.
+        /// The next commit; nil when the stack has ended.
+        ///
+        /// - Throws: `.internalError` when a storage cannot be followed any more.
         public mutating func next() async throws(CoreStoreError) -> ExternalCommit? {
             try await elements.next()?.get()
         }

@@ -195,8 +195,10 @@ public class BaseDataTransaction {
 /// The transaction of
 /// ``DataStack/perform(synchronous:waitForAllObservers:sourceIdentifier:durability:)``.
 public final class SynchronousDataTransaction: BaseDataTransaction {
-    /// Ends the transaction with `.userCancelled`, and discards all of its changes. Call it with
-    /// `try`, and let the error leave the closure.
+    /// Ends the transaction and discards all of its changes. Call it with `try`, and let the error
+    /// leave the closure.
+    ///
+    /// - Throws: `.userCancelled`, always.
     public func cancel() throws(CoreStoreError) -> Never { throw CoreStoreError.userCancelled }
 }
 
@@ -205,7 +207,9 @@ public final class AsynchronousDataTransaction: BaseDataTransaction {
     /// The result that an asynchronous transaction passes to its completion.
     public typealias Result<T> = Swift.Result<T, CoreStoreError>
 
-    /// Ends the transaction with `.userCancelled`, and discards all of its changes. Call it with
-    /// `try`, and let the error leave the closure.
+    /// Ends the transaction and discards all of its changes. Call it with `try`, and let the error
+    /// leave the closure.
+    ///
+    /// - Throws: `.userCancelled`, always.
     public func cancel() throws(CoreStoreError) -> Never { throw CoreStoreError.userCancelled }
 }

@@ -220,6 +220,8 @@ public final class UnsafeDataTransaction: BaseDataTransaction, @unchecked Sendab
 
     /// Runs a closure and then ends the group of changes as ``flush()`` does, unless the closure
     /// throws.
+    ///
+    /// - Throws: the error of the closure.
     public func flush<Failure: Error>(closure: () throws(Failure) -> Void) throws(Failure) {
         try closure()
         flush()

@@ -49,7 +49,7 @@ extension FieldStorableType {
     /// False: only optionals may be nil.
     @inlinable public static var cs_isOptional: Bool { false }
 
-    /// The value as ``cs_load(_:_:)`` reads it: the type knows every stored form.
+    /// The value as `cs_load` reads it: the type knows every stored form.
     @inlinable @inline(__always)
     public static func cs_known(_ row: FieldRow, _ offset: Int) -> Self? { cs_load(row, offset) }
 }
