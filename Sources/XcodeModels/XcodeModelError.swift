@@ -6,7 +6,7 @@ public struct XcodeModelError: Error, Hashable, Sendable {
     public enum Code: Hashable, Sendable {
         /// There is no such model, or no such version in it.
         case notFound
-        /// The file system failed; ``XcodeModelError/message`` has its words.
+        /// The file system failed; ``XcodeModelError/message`` has its description.
         case unreadable
         /// The file is larger, deeper or has more parts than a model file may have.
         case tooLarge

@@ -1,7 +1,7 @@
 #if canImport(SwiftUI)
     import SwiftUI
 
-    /// A view's property that is a list's newest snapshot: the view is drawn again when the list
+    /// A view's property with a list's newest snapshot: the view is drawn again when the list
     /// changes.
     ///
     /// ```swift
@@ -10,10 +10,10 @@
     /// ```
     ///
     /// `people` is the snapshot, `$people` its ``ListPublisher``. A list that is given by clauses
-    /// is fetched when it is first read, and kept as long as the view is shown; a view that is
-    /// made again with other clauses fetches anew, one with equal clauses keeps its list.
-    /// Without `in:` it is a list of the program's default stack. The stack's view has to live on
-    /// the main queue.
+    /// is fetched when it is first read, and kept as long as the view is shown; a view that is made
+    /// again with other clauses fetches another list, one with equal clauses keeps its list.
+    /// Without `in:` it is a list of the program's default stack. The stack's view must live on the
+    /// main queue.
     @propertyWrapper
     @MainActor
     public struct ListState<O: DynamicObject>: DynamicProperty {

@@ -1,9 +1,11 @@
-/// Where objects are fetched from: an entity, in all stores that have it or in those of some
-/// configurations.
+/// The source of a fetch: a class, in all stores that have it or in those of some configurations.
+///
+/// Objects of subclasses are found too. `From` is a value: keep it in a `static let` and fetch with
+/// it from any thread.
 public struct From<O: DynamicObject>: Sendable {
     /// The class.
     public let entityClass: O.Type
-    /// The configurations to look in; nil for any.
+    /// The configurations whose stores are searched; nil for all.
     public let configurations: [ModelConfiguration]?
 
     /// Every object of the class, inferred from the context, and of the classes below it, in all

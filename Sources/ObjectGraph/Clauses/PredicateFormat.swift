@@ -93,17 +93,17 @@ extension Sequence {
     fileprivate var anyElements: any Sequence<Any> { lazy.map { $0 as Any } }
 }
 
-/// A class that conditions in the predicate language can stand in for: `NSPredicate`.
+/// A class that predicate formats extend: `NSPredicate`.
 public protocol FormatPredicate {}
 
 extension NSPredicate: FormatPredicate {}
 
 extension FormatPredicate where Self == NSPredicate {
-    /// A condition in the predicate language, for ``Where``. One that cannot be read makes every
-    /// fetch with it throw.
+    /// A condition in the predicate language, for ``Where``. A fetch with a format that cannot be
+    /// read throws `.internalError`.
     ///
     /// Foundation has no such initialiser on this platform. Only a store can evaluate the result:
-    /// `evaluate(with:)` answers true of everything.
+    /// `evaluate(with:)` always returns true.
     public init(format: String, _ arguments: Any...) {
         self.init(format: format, argumentArray: arguments)
     }
@@ -115,7 +115,7 @@ extension FormatPredicate where Self == NSPredicate {
 }
 
 extension NSPredicate {
-    /// The condition with values for its `$names`, those that a SUBQUERY binds excepted. Without a
+    /// The condition with values for its `$names`, except those that a SUBQUERY binds. Without a
     /// value for each of them every fetch with it throws.
     public func withSubstitutionVariables(_ variables: [String: Any]) -> NSPredicate {
         let template = Condition.stated(by: self)

@@ -1,15 +1,15 @@
 import Query
 
-/// The property by whose value a list is divided into sections.
+/// The property by whose value an observed list is divided into sections.
 ///
-/// Neighbours of one value make a section, so that a list has to be ordered by the property first.
+/// Neighbours with one value make a section, so that the list must be sorted by the property first.
 /// The name of a section is the value as a text: empty for nil, "0" or "1" for a Bool.
 public struct SectionBy<O: DynamicObject>: Sendable {
     let rule: SectionRule
 
     init(_ rule: SectionRule) { self.rule = rule }
 
-    /// A property by its name.
+    /// Sections by a property, given by its name; the path may cross to-one relationships.
     public init(_ sectionKeyPath: KeyPathString) {
         self.init(SectionRule(stored: sectionKeyPath, nil))
     }

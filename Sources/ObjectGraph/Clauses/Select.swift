@@ -7,11 +7,11 @@ struct Column: Hashable, Sendable {
     var alias: KeyPathString
 }
 
-/// The columns of a query and what they become: `Select<Person, Int>(.maximum(\.$age))`.
+/// The columns of a query and their result: `Select<Person, Int>(.maximum(\.$age))`.
 ///
-/// Where the query names the class already, the result is enough: `Select<Int>("age")`. That is
-/// why the type takes a pack of parameters: a result, or a class and a result. Terms of key paths
-/// need the class.
+/// Where the query names the class already, the result is enough: `Select<Int>("age")`. That is why
+/// the type takes a pack of parameters: a result, or a class and a result. Terms of key paths need
+/// the class.
 public struct Select<each Parameter>: SelectClause, Hashable, Sendable {
     /// A result, or a class and a result.
     public typealias Parameters = (repeat each Parameter)

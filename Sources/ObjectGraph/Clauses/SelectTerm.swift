@@ -44,8 +44,8 @@ public struct SelectTerm<O: DynamicObject>: ExpressibleByStringLiteral, Hashable
         Self(.average, "average", keyPath, alias)
     }
 
-    /// How many have a value; of a to-many, how many objects. The key is `count(name)` unless
-    /// another is given.
+    /// The number of objects with a value; of a to-many, the number of related objects. The key is
+    /// `count(name)` unless another is given.
     public static func count(_ keyPath: KeyPathString, as alias: KeyPathString? = nil) -> Self {
         Self(.count, "count", keyPath, alias)
     }

@@ -2,11 +2,11 @@
 ///
 /// It sees the clauses before it in the list; those after it may replace its changes.
 public struct Tweak: QueryClause, DeleteClause {
-    /// Called with the request, on the thread that fetches.
+    /// Called with the request, on the thread of the call that fetches or observes.
     public let closure: @Sendable (NSFetchRequest<any NSFetchRequestResult>) -> Void
 
-    /// - Parameter closure: changes the request, on the thread that fetches; for an observed list
-    ///   that may be any thread.
+    /// - Parameter closure: changes the request, on the thread of the call that fetches or
+    ///   observes.
     @preconcurrency
     public init(
         _ closure: @escaping @Sendable (NSFetchRequest<any NSFetchRequestResult>) -> Void

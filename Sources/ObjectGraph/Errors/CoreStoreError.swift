@@ -16,9 +16,10 @@ public enum CoreStoreError: Error, CustomNSError, Hashable, Sendable {
     case progressiveMigrationRequired(localStoreURL: URL)
     /// The file needs a migration that cannot run synchronously.
     case asynchronousMigrationRequired(localStoreURL: URL, NSError: NSError)
-    /// The store failed; ``storeError`` says how and where when the engine did.
+    /// The store failed, the model or a use of the library is at fault, or a rule of the schema is
+    /// broken: ``storeError`` has the engine's report, ``violations`` the broken rules.
     case internalError(NSError: NSError)
-    /// The program's own error, thrown inside a transaction.
+    /// The error of the program's own closure or class, which the library passes on.
     case userError(error: any Error)
     /// The program cancelled the transaction.
     case userCancelled

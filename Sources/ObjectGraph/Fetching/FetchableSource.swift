@@ -13,7 +13,7 @@ public protocol FetchableSource: FetchContextOwner {
     func fetchExisting<O: DynamicObject>(_ object: O) -> O?
     /// This source's instance of the object with this ID; nil when it is gone or cannot be read.
     func fetchExisting<O: DynamicObject>(_ objectID: NSManagedObjectID) -> O?
-    /// This source's instances, in order, without those that are gone.
+    /// This source's instances of these objects, in order, without those that are gone.
     func fetchExisting<O: DynamicObject, S: Sequence>(_ objects: S) -> [O] where S.Element == O
     /// This source's instances of the objects with these IDs, in order, without those that are
     /// gone.

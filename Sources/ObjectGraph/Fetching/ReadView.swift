@@ -5,10 +5,10 @@ import RecordStore
 ///
 /// A view shows the newest commits of the moment when it was begun, and never moves. It waits for
 /// no transaction, and none waits for it. Any number of threads may fetch from one view at once and
-/// use the same objects of it; the objects are read-only.
+/// share its objects, which are read-only.
 ///
 /// The commits stay pinned until the view and all of its objects are released. Until then their
-/// space in the files is not used again: ``DataStack/statistics`` names the pins, and
+/// space in the files is not reused: ``DataStack/statistics`` names the pins, and
 /// ``EngineOptions/snapshotAgeMax`` limits their age.
 public final class ReadView: FetchableSource, QueryableSource, @unchecked Sendable {
     private let stack: DataStack

@@ -9,9 +9,9 @@ extension FieldContainer {
     /// ```
     ///
     /// Conditions and sort orders run on stored values, so they cannot name it: filter the objects
-    /// that a fetch returned. A getter may keep what it computed in `field.primitiveValue`. The
-    /// object alone has that value, until it reads its record again: when it is refreshed, and
-    /// when another transaction changed it.
+    /// that a fetch returned. A getter may cache its result in `field.primitiveValue`. Only this
+    /// object has the cached value, until it reads its record again: when it is refreshed, and when
+    /// another transaction changed it.
     @frozen @propertyWrapper
     public struct Virtual<V>: AttributeKeyPathStringConvertible {
         public typealias ObjectType = O

@@ -87,8 +87,8 @@ extension ImportableUniqueObject {
 }
 
 extension ImportableUniqueObject where Self: CoreStoreObject {
-    /// The stored attribute of ``uniqueIDKeyPath``. The attribute may be of another type that has a
-    /// form for each ID: an `Int` may be kept as an `Int32`.
+    /// The stored attribute that ``uniqueIDKeyPath`` names. The attribute may be of another type
+    /// that has a form for each ID: an `Int` may be stored as an `Int32`.
     public var uniqueIDValue: UniqueIDType {
         get {
             let column = IDColumn<Self>(of: self)

@@ -1,10 +1,10 @@
 import RecordStore
 
-/// A relationship that an import fills from a source: a class lists those of its own in
+/// A relationship that an import fills from a source. A class lists its own in
 /// ``ImportableObject/importableRelationships``.
 ///
-/// Links are set when the objects of all sources are there, so that a source may name one that
-/// comes later; see ``BaseDataTransaction/importRelatedObjects(_:)``.
+/// Links are set when the objects of all sources exist, so that a source may name one that comes
+/// later; see ``BaseDataTransaction/importRelatedObjects(_:)``.
 public struct ImportableRelationship<ImportSource> {
     /// The slot of the relationship in an owner; nil for an object of another class.
     let slot: (CoreStoreObject) -> UInt16?

@@ -97,11 +97,11 @@ struct DeclaredValues<V: FieldStorableType>: FieldStorage {
 public protocol LegacyAttribute: AttributeKeyPathStringConvertible
 where ReturnValueType: FieldStorableType {}
 
-/// The containers that hold the classes for properties: a class says `Value.Required<String>`.
+/// The containers of the classes for attributes: a class declares `Value.Required<String>`.
 public enum ValueContainer<O: CoreStoreObject> {}
-/// Holds the classes for objects that archive themselves.
+/// The container of the classes for archived attributes.
 public enum TransformableContainer<O: CoreStoreObject> {}
-/// Holds the classes for relationships.
+/// The container of the classes for relationships.
 public enum RelationshipContainer<O: CoreStoreObject> {
     /// The fate of the objects that a deleted object leads to.
     public typealias DeleteRule = ObjectGraph.DeleteRule

@@ -100,7 +100,7 @@ extension BaseDataTransaction: CustomDebugStringConvertible, CoreStoreDebugStrin
 
 extension CoreStoreObject: CustomDebugStringConvertible, CoreStoreDebugStringConvertible {
     public var debugDescription: String { DebugText.described(self) }
-    /// The values that were read already: printing an object reads nothing.
+    /// The values that were already read: printing an object reads nothing from the store.
     public var coreStoreDumpString: String {
         var parts: [DebugText.Part] = [("objectID", raw?.id)]
         if let raw, isRowLoaded {

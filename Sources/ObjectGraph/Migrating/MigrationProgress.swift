@@ -2,7 +2,7 @@
 public enum MigrationProgress<T: LocalStorage>: Sendable {
     /// The storage's file is being migrated.
     case migrating(storage: T, progressObject: Progress)
-    /// The storage has been added; whether its file was migrated for it.
+    /// The storage has been added, with or without a migration.
     case finished(storage: T, migrationRequired: Bool)
 
     /// The progress from 0 to 1. It is 1 when the storage has been added.

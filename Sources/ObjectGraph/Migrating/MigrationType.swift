@@ -7,7 +7,7 @@ public enum MigrationType: Hashable, Sendable {
     /// A step in which the program's own mapping makes the objects.
     case heavyweight(sourceVersion: String, destinationVersion: String)
 
-    /// The model version that the file has before.
+    /// The model version of the file before the step.
     public var sourceVersion: String {
         switch self {
         case .none(let version): version
@@ -15,7 +15,7 @@ public enum MigrationType: Hashable, Sendable {
         }
     }
 
-    /// The model version that the file has afterwards.
+    /// The model version of the file after the step.
     public var destinationVersion: String {
         switch self {
         case .none(let version): version

@@ -8,7 +8,8 @@ public protocol DynamicObject: AnyObject, SendableMetatype {
 }
 
 extension DynamicObject where Self: CoreStoreObject {
-    /// The property wrappers of the class: `@Field.Stored`, `@Field.Relationship`.
+    /// The property wrappers of the class: `@Field.Stored`, `@Field.Coded`, `@Field.Virtual` and
+    /// `@Field.Relationship`.
     public typealias Field = FieldContainer<Self>
 }
 
@@ -21,7 +22,7 @@ public protocol AnyKeyPathStringConvertible {
     var cs_keyPathString: String { get }
 }
 
-/// The name of a property with the types on both of its ends.
+/// The name of a property, with the types at both of its ends.
 public protocol KeyPathStringConvertible: AnyKeyPathStringConvertible {
     /// The class that has the property.
     associatedtype ObjectType: DynamicObject

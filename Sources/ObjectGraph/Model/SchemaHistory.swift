@@ -29,7 +29,7 @@ public struct MigrationChain: ExpressibleByNilLiteral, ExpressibleByStringLitera
     }
 
     /// Pairs of a source version and its destination. Two destinations of one source, or a loop,
-    /// fail an assertion, and a history does not accept the chain.
+    /// fail an assertion.
     public init(_ pairs: [(ModelVersion, ModelVersion)]) { self.init(pairs: pairs, lone: nil) }
 
     /// Destination versions by their source versions. A loop fails an assertion.

@@ -87,11 +87,10 @@ final class ListObserverEntry<O: DynamicObject> {
     }
 }
 
-/// Adds an observer of the list as a whole, which is not retained. It replaces the same observer if
-/// that was added before. The static type of the argument decides which callbacks are called.
 extension ListMonitor {
-    /// Adds an observer, which is not kept alive. One that is there already is replaced. Which
-    /// callbacks it gets is decided by the type that the call sees.
+    /// Adds an observer of the list as a whole, which is not retained. It replaces the same
+    /// observer if that was added before. The static type of the argument decides which callbacks
+    /// are called.
     public func addObserver<U: ListObserver>(_ observer: U) where U.ListEntityType == O {
         add(ListObserverEntry(observer))
     }

@@ -15,7 +15,7 @@ public final class NSFetchedResultsSectionInfo {
         make = objects
     }
 
-    /// The section's objects; nil once the list has changed or is gone.
+    /// The section's objects; nil once the list was fetched again, or is gone.
     public var objects: [Any]? { make() }
 }
 

@@ -26,7 +26,7 @@ public struct ListSnapshot<O: DynamicObject>: Sendable, Hashable {
 
     private static var nextGeneration: UInt64 { SnapshotGenerations.next() }
 
-    /// An empty list of no stack.
+    /// An empty list without a stack.
     public init() {
         storage = .edited(EditedList())
         link = nil
@@ -120,7 +120,7 @@ extension ListSnapshot: RandomAccessCollection {
     /// The publisher of the item at an index over all sections.
     public subscript(index: Int) -> ObjectPublisher<O> { publisher(id(at: index)) }
 
-    /// Publishers of a range, by the same indices.
+    /// The publishers of the items in a range, with the list's indices.
     public subscript(range: Range<Int>) -> ArraySlice<ObjectPublisher<O>> {
         precondition(
             range.lowerBound >= 0 && range.upperBound <= numberOfItems,

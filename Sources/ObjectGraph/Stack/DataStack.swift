@@ -45,7 +45,8 @@ public final class DataStack: Equatable, @unchecked Sendable {
     var delivery = DeliveryState()
 
     /// A stack for one or several versions of a model. It opens no storage; add one with
-    /// `addStorageAndWait`. A model that contradicts itself stops the program.
+    /// `addStorageAndWait`. Versions of which none, or several, could be the current one stop the
+    /// program.
     ///
     /// - Parameters:
     ///   - schema: a version of the model.

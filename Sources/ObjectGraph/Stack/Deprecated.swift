@@ -4,7 +4,7 @@
 public typealias SQLiteStore = LocalStore
 
 extension LocalStore {
-    /// A store right in the folder of all programs' data, as it was named before version 2 of
+    /// A store in the folder of all programs' data itself, as stores were named before version 2 of
     /// CoreStore.
     @available(*, deprecated, message: "name a file with init(fileName:) or init(fileURL:)")
     public static func legacy(

@@ -1,6 +1,6 @@
 import RecordStore
 
-/// How the engine of a ``LocalStore`` works. The defaults suit most programs.
+/// The settings of the engine for a ``LocalStore``. The defaults suit most programs.
 public struct EngineOptions: Hashable, Sendable {
     /// How safe a transaction is when its call returns, unless the call says otherwise.
     public var durability = Durability.durable
@@ -14,8 +14,8 @@ public struct EngineOptions: Hashable, Sendable {
         didSet { isCacheSizeAssigned = true }
     }
     private var isCacheSizeAssigned = false
-    /// The size of a page of a file that is made anew: a power of two from 4096 to 65,536 bytes;
-    /// 16,384 by default. A file keeps its own.
+    /// The size of a page of a new file: a power of two from 4096 to 65,536 bytes; 16,384 by
+    /// default. An existing file keeps its own.
     public var pageSizeInBytes = 16_384
     /// How long opening waits for another process that has the file open for writing. By default
     /// it does not wait: it fails with `lockedByOther`.

@@ -24,8 +24,9 @@ extension LocalStorage {
     public var migrationMappingProviders: [any SchemaMappingProvider] { [] }
 }
 
-/// The options that apply when a file does not fit the model. Without any option opening throws
-/// where objects would have to be written.
+/// The options that apply when a file does not fit the model. Without any option
+/// `addStorageAndWait` throws where objects would have to be written; the forms that run in the
+/// background migrate the file.
 public struct LocalStorageOptions: OptionSet, ExpressibleByNilLiteral, Sendable {
     /// The options as bits.
     public let rawValue: Int
@@ -34,14 +35,15 @@ public struct LocalStorageOptions: OptionSet, ExpressibleByNilLiteral, Sendable 
     public init(rawValue: Int) { self.rawValue = rawValue }
     public init(nilLiteral: ()) { self.init(rawValue: 0) }
 
-    /// Nothing: opening fails.
+    /// No option: `addStorageAndWait` throws where objects would have to be written.
     public static let none = LocalStorageOptions([])
     /// A file of another model is erased and created anew: the old one keeps its name until the new
     /// one is complete. Nothing is erased when the file is opened for reading, is damaged or of a
     /// later version, when stored objects break a new unique constraint, or when the model
     /// contradicts itself.
     public static let recreateStoreOnModelMismatch = LocalStorageOptions(rawValue: 1 << 0)
-    /// Only one migration step is taken.
+    /// At most one migration step is taken; a file that needs several is refused with
+    /// `.progressiveMigrationRequired`.
     public static let preventProgressiveMigration = LocalStorageOptions(rawValue: 1 << 1)
     /// An inferred migration that writes objects may run while the caller waits. It takes about as
     /// long as reading and writing these objects.
@@ -149,7 +151,7 @@ public final class LocalStore: LocalStorage {
     }
 
     /// The program's own store: `program.trellis` in the folder `program` of `$XDG_DATA_HOME`, or
-    /// of `~/.local/share` when that is not set.
+    /// of `~/.local/share` where that is not set.
     public convenience init() {
         self.init(fileName: "\(DataStack.applicationName).trellis")
     }

@@ -1,7 +1,7 @@
 import Foundation
 
-/// Data that a program attaches to a stack, a transaction or an observed list, keyed by the address
-/// of a static variable. Any thread may use it.
+/// Data that a program attaches to a stack, a transaction, a monitor or a publisher, keyed by the
+/// address of a static variable. Any thread may use it.
 public final class UserInfo: @unchecked Sendable {
     private let lock = NSRecursiveLock()
     /// By the address, which is never followed.

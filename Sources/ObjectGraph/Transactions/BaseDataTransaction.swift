@@ -178,14 +178,15 @@ public class BaseDataTransaction {
         deleteExisting(objects.map { $0.objectID() })
     }
 
-    /// Deletes objects in code that knows their class as a `DynamicObject` only.
+    /// Deletes objects by the delete rules of their relationships, in code that knows their class
+    /// only as a `DynamicObject`.
     @_disfavoredOverload
     public func delete<O: DynamicObject>(_ object: O?, _ objects: O?...) {
         delete(([object] + objects).compactMap { $0 })
     }
 
-    /// Deletes objects in code that knows their class as a `DynamicObject` only. Returns how many
-    /// existed.
+    /// Deletes objects by the delete rules of their relationships, in code that knows their class
+    /// only as a `DynamicObject`. Returns how many existed.
     @_disfavoredOverload @discardableResult
     public func delete<S: Sequence>(_ objects: S) -> Int where S.Element: DynamicObject {
         deleteExisting(objects.map { $0.objectID() })

@@ -3,17 +3,19 @@
 public struct CommitConflict: Hashable, Sendable {
     /// How the two changes met, and which one is stored.
     public enum Kind: Hashable, Sendable {
-        /// Both gave the property, or the relationship, other values. The transaction's is stored;
-        /// of a list, what both added and removed is merged.
+        /// Both assigned the property, or the relationship, different values. The transaction's is
+        /// stored; for a to-many, the additions and removals of both are merged.
         case property(KeyPathString)
-        /// The object was deleted meanwhile, and the transaction's changes of it were dropped.
+        /// The object was deleted by the other commit, and the transaction's changes to it were
+        /// dropped.
         case changedAfterDeletion
-        /// The transaction deleted an object that was changed meanwhile.
+        /// The transaction deleted an object that the other commit changed.
         case deletedAfterChange
-        /// The transaction linked to an object that was deleted meanwhile; the link was left out.
+        /// The transaction linked to an object that the other commit deleted; the link was omitted.
         case linkToDeleted(KeyPathString)
-        /// The object had the same values of a unique constraint as the survivor, which took its
-        /// links and what the constraint's policy lets win. The object is gone.
+        /// The object had the values of a unique constraint that the survivor has, which took over
+        /// its links, and its values as far as the constraint's policy prefers them. The object is
+        /// gone.
         case replaced(by: NSManagedObjectID, unique: [KeyPathString])
     }
 

@@ -244,7 +244,7 @@ public final class UnsafeDataTransaction: BaseDataTransaction, @unchecked Sendab
             && (changing.history?.canUndo == true || changing.changes.isFlushNeeded)
     }
 
-    /// Whether there is a group of changes that was undone, and nothing was changed since.
+    /// Whether there is a group of changes that was undone, with no changes since.
     public var canRedo: Bool {
         takeOver()
         return changing.history?.canRedo == true && !changing.changes.isFlushNeeded

@@ -3,14 +3,14 @@ import RecordStore
 // Foundation's classes for values, for code that was written with them. Each is kept as the value
 // type that it stands for.
 
-/// A Foundation class that stands for a value type.
+/// A Foundation class that corresponds to a value type.
 public protocol ValueClass: NSObject, ImportableAttributeType, FieldStorableType
 where FieldStoredNativeType == ValueType, QueryableNativeType == Any {
     /// The value type.
     associatedtype ValueType: ImportableAttributeType & FieldStorableType
     /// The object for a value.
     static func cs_object(_ value: ValueType) -> NSObject
-    /// The value that the object stands for.
+    /// The value of the object.
     var cs_value: ValueType { get }
 }
 

@@ -7,7 +7,8 @@ extension Duration: ImportableAttributeType, FieldStorableType {
 
     public static var cs_rawAttributeType: NSAttributeType { .decimalAttributeType }
 
-    /// Beyond the longest `Duration` the longest one, and none for what is no number.
+    /// The duration of a number of seconds. A number out of range becomes the longest duration, NaN
+    /// becomes zero.
     public static func cs_fromFieldStoredNativeType(_ value: Decimal) -> Duration {
         exact(value) ?? (value.isNaN ? .zero : Duration(attoseconds: value < 0 ? .min : .max))
     }

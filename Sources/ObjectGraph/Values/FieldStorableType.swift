@@ -60,7 +60,7 @@ public protocol FieldOptionalType: ExpressibleByNilLiteral {
     associatedtype Wrapped
     /// The value, if there is one.
     var cs_wrappedValue: Wrapped? { get }
-    /// An optional that has this value.
+    /// An optional with this value.
     init(_ value: Wrapped)
 }
 
