@@ -2,7 +2,9 @@ import Testing
 
 /// Public declarations have docstrings.
 @Suite struct DocumentationTests {
-    private static let rooms = ["ObjectGraph", "Query", "TrellisLogging", "XcodeModels"]
+    private static let rooms = [
+        "PageStore", "RecordStore", "Query", "ObjectGraph", "TrellisLogging", "XcodeModels",
+    ]
 
     @Test func `each public declaration has a docstring`() {
         let files = SourceFile.rooms.filter { Self.rooms.contains($0.room) }

@@ -83,8 +83,8 @@ extension ObjectContext {
         return found
     }
 
-    /// An object that the context does not know, for a row that is gone or cannot be read. What it
-    /// is assigned reaches no store.
+    /// An object that the context does not know, for a row that is gone or cannot be read. Values
+    /// assigned to it reach no store.
     final func objectWithoutRow(_ raw: RawObject) -> CoreStoreObject {
         raw.kind.shared?.beginUse()
         let object = raw.kind.newObject(raw.number)

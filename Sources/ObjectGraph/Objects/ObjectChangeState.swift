@@ -11,8 +11,8 @@
 /// 3. Every state but ``inserting`` has a record that the context's reader finds, or had one.
 /// 4. An object whose `kind` is `inserted` or `updated` is listed in its context or has an entry in
 ///    `EvictedChanges`, never both.
-/// 5. ``deleted`` is final but for a rewind. What is assigned to a deleted object stays in the
-///    object and reaches no store.
+/// 5. ``deleted`` is final except for a rewind. Values assigned to a deleted object stay in it
+///    and reach no store.
 ///
 /// `after(_:)` is the table of legal transitions.
 enum ObjectChangeState: UInt8, CaseIterable, Sendable {

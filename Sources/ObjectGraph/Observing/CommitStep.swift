@@ -36,8 +36,8 @@ struct CommitStep: Sendable {
         /// changes. Subscribers compare with the commit that they have:
         /// ``Part/changes(since:)``.
         case unknown
-        /// Nothing changed. The same commit is stored elsewhere in the file, and a reader that
-        /// moves there frees the space of the former pages.
+        /// Nothing changed. The commit is stored elsewhere in the file, and a reader that moves
+        /// there frees the space of the former pages.
         case relocation
     }
 

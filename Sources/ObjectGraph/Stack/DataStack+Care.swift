@@ -19,26 +19,27 @@ extension DataStack {
     }
 
     /// Writes the newest commit of a storage into a new file without gaps, which any program can
-    /// open as a ``LocalStore``; its objects have the same IDs. Transactions go on meanwhile and
-    /// are no part of it.
+    /// open as a ``LocalStore``; its objects have equal IDs. Transactions continue meanwhile and
+    /// are not part of the copy.
     ///
-    /// The file appears when it is whole and durable; what stands at the URL is never replaced.
-    /// Takes about as long as reading the storage and writing the copy.
+    /// The file appears when it is complete and durable; an existing file at the URL is never
+    /// replaced. It takes about as long as reading the storage and writing the copy. The commits
+    /// that are copied are made durable first.
     ///
-    /// An incremental backup brings a file up to date that an earlier backup of this storage made,
-    /// and writes only what has changed since; without such a file it makes one. Whatever happens
-    /// on the way, the file holds the state that it held or the new one. A file that is no backup
-    /// of this storage, or that a program has changed, is refused with `invalidArgument`; one whose
-    /// commits the storage does not have, because a crash took them or its file was put back from
-    /// an earlier one, with `historyDiffers`, and so is one older than the last 240 openings for
-    /// writing. Only a new backup helps then. What is copied is made durable first. While another
-    /// backup goes to the same file, this one throws `alreadyOpen` or `lockedByOther`.
+    /// An incremental backup updates a file that an earlier backup of this storage made, and writes
+    /// only the changes since; without such a file it makes one. After a failure or a crash the
+    /// file holds its earlier state or the new one.
     ///
     /// - Parameters:
     ///   - storage: the storage to copy; nil for the only one.
     ///   - url: the location of the copy, a file URL.
-    ///   - isIncremental: whether an earlier backup there is brought up to date.
-    /// - Throws: `.internalError` with its ``CoreStoreError/storeError``.
+    ///   - isIncremental: whether an earlier backup there is updated.
+    /// - Throws: `.internalError` with its ``CoreStoreError/storeError``: `invalidArgument` for a
+    ///   file that is no backup of this storage, or that a program has changed; `historyDiffers`
+    ///   for one with commits that the storage does not have, because a crash took them or its file
+    ///   was restored from an earlier one, and for one older than the last 240 openings for
+    ///   writing: these need a new backup; `alreadyOpen` or `lockedByOther` while another backup
+    ///   writes the file.
     public func backup(
         _ storage: (any StorageInterface)? = nil, to url: URL, isIncremental: Bool = false
     ) throws(CoreStoreError) {

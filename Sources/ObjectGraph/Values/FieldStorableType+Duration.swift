@@ -36,7 +36,7 @@ extension Duration: ImportableAttributeType, FieldStorableType {
             significand: Decimal(string: "\(attoseconds.magnitude)") ?? 0)
     }
 
-    /// Nil for what no `Duration` can hold. What is less than an attosecond is cut off.
+    /// Nil for a number that no `Duration` can hold. Fractions of an attosecond are truncated.
     private static func exact(_ seconds: Decimal) -> Duration? {
         // The text is exact, which Foundation's conversions to integers are not.
         let parts = "\(seconds.magnitude)".split(separator: ".")
