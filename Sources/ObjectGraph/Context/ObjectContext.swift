@@ -61,7 +61,7 @@ class ObjectContext {
         Log.assert(false, "an object was changed outside of a transaction: edit it in one first")
     }
 
-    /// Tells those who observe a property of an object that it is written.
+    /// Notifies the observers of an object's property that it is written.
     func tell(_ moment: WriteMoment, of object: CoreStoreObject, _ name: KeyPathString) {}
 
     /// Notifies of a write to the property at an offset of the object's row.

@@ -1,6 +1,6 @@
 import RecordStore
 
-/// One step on its way to those who observe the view.
+/// One step on its way to the observers of the view.
 final class Delivery {
     /// The effect of a step on an object.
     enum Fate: Equatable {

@@ -146,7 +146,7 @@ final class ObjectPublishers: ViewParticipant, @unchecked Sendable {
     }
 }
 
-/// Those who are called back by a publisher, which keeps none of them alive.
+/// The observers of a publisher, which retains none of them.
 struct PublisherObservers<Publisher: AnyObject> {
     private final class Entry {
         weak var observer: AnyObject?

@@ -23,12 +23,12 @@ extension DataStack {
     /// are not part of the copy.
     ///
     /// The file appears when it is complete and durable; an existing file at the URL is never
-    /// replaced. It takes about as long as reading the storage and writing the copy. The commits
-    /// that are copied are made durable first.
+    /// replaced. It takes about as long as reading the storage and writing the copy.
     ///
     /// An incremental backup updates a file that an earlier backup of this storage made, and writes
-    /// only the changes since; without such a file it makes one. After a failure or a crash the
-    /// file holds its earlier state or the new one.
+    /// only the changes since; without such a file it makes one. The commits that it copies are
+    /// made durable first. After a failure or a crash the file holds its earlier state or the new
+    /// one.
     ///
     /// - Parameters:
     ///   - storage: the storage to copy; nil for the only one.

@@ -237,7 +237,8 @@ private final class PartMerge {
         }
     }
 
-    /// The side with one link says who is in a list, and is merged by then; the list says where.
+    /// The side with one link decides which objects are in a list, and is merged by then; the list
+    /// decides their order.
     private func settled(
         _ list: [ObjectNumber], of object: CoreStoreObject, _ raw: RawObject,
         _ relationship: RelationshipLayout
