@@ -1,4 +1,4 @@
-/// What a store has done since it was opened: counters that only grow, and the state now.
+/// The counters of a store since it was opened, which only grow, and its current state.
 public struct StoreStatistics: Hashable, Sendable {
     /// Bytes read from the file.
     public var bytesRead: UInt64 = 0
