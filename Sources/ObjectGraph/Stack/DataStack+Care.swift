@@ -3,9 +3,9 @@ import RecordStore
 /// Taking care of files. All of it may be called from any thread, beside transactions and readers;
 /// ``DataStack/checkpoint()`` and ``DataStack/vacuum(byteBudget:)`` throw inside a transaction.
 extension DataStack {
-    /// Writes the committed changes of all storages from their logs into the files, so that the
-    /// next opening has nothing to replay. The engine does this itself when a log has grown, and
-    /// when a storage is removed.
+    /// Makes checkpoints of all storages, which shortens their logs, so that the next opening has
+    /// nothing to replay. The engine makes one itself when a log has grown, and when a storage is
+    /// removed.
     ///
     /// - Throws: `.internalError` with its ``CoreStoreError/storeError``, and inside a transaction.
     public func checkpoint() throws(CoreStoreError) {

@@ -73,7 +73,7 @@ public final class InMemoryStore: StorageInterface {
     public convenience init() { self.init(configuration: nil) }
 }
 
-/// A storage in one file, with its log beside it.
+/// A storage in one file, which contains its log too.
 public final class LocalStore: LocalStorage {
     /// The name of this kind of storage: `Trellis`.
     public static let storeType = "Trellis"
@@ -156,7 +156,7 @@ public final class LocalStore: LocalStorage {
         self.init(fileName: "\(DataStack.applicationName).trellis")
     }
 
-    /// The size of the file in bytes without its log; nil when there is no file.
+    /// The size of the file in bytes, its log included; nil when there is no file.
     public func fileSize() -> UInt64? {
         let values = try? FileManager.default.attributesOfItem(atPath: fileURL.path)
         return (values?[.size] as? NSNumber)?.uint64Value
