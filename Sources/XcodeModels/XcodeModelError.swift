@@ -20,7 +20,7 @@ public struct XcodeModelError: Error, Hashable, Sendable {
         case invalidModel
         /// The model has something that no class can declare, such as a composite.
         case unsupported
-        /// The folder has several versions and does not say which one is current.
+        /// The folder has several versions, and none is marked as current.
         case noCurrentVersion
     }
 

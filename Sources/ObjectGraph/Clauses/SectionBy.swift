@@ -14,7 +14,7 @@ public struct SectionBy<O: DynamicObject>: Sendable {
         self.init(SectionRule(stored: sectionKeyPath, nil))
     }
 
-    /// A property, given by its name.
+    /// Sections by a property, given by its name.
     ///
     /// - Parameters:
     ///   - sectionKeyPath: the property's name; the path may cross to-one relationships.

@@ -82,7 +82,8 @@ extension SelectTerm where O: CoreStoreObject {
         .average(Where<O>.name(keyPath), as: alias)
     }
 
-    /// How many have a value. The key is `count(name)` unless another is given.
+    /// The number of objects with a value; of a to-many, the number of related objects. The key is
+    /// `count(name)` unless another is given.
     public static func count<K: AnyKeyPathStringConvertible>(
         _ keyPath: KeyPath<O, K>, as alias: KeyPathString? = nil
     ) -> Self {

@@ -26,7 +26,7 @@ public struct Where<O: DynamicObject>: WhereClauseType, Hashable, Sendable {
     public init(_ predicate: NSPredicate) { self.init(condition: .stated(by: predicate)) }
 
     /// A condition in the predicate language. With one that cannot be read every fetch throws and
-    /// logs `.internalError`, which says where it went wrong.
+    /// logs `.internalError`, whose message describes the fault.
     public init(_ format: String, _ args: Any...) {
         self.init(format, argumentArray: args)
     }

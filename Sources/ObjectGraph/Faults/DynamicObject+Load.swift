@@ -2,8 +2,8 @@ import RecordStore
 
 // The throwing forms of getters: `try person.load(\.$docs)` for `person.docs`.
 extension DynamicObject where Self: CoreStoreObject {
-    /// The value of a stored property, or the error that reading it met. The getter gives a default
-    /// instead, and the stack reports a ``StorageFault``.
+    /// The value of a stored property. Where it cannot be read, this throws; the getter returns a
+    /// default instead, and the stack reports a ``StorageFault``.
     ///
     /// It costs a little more than the getter.
     ///
@@ -19,8 +19,8 @@ extension DynamicObject where Self: CoreStoreObject {
         }
     }
 
-    /// The objects that a relationship leads to, or the error that reading a link or one of the
-    /// objects met.
+    /// The objects that a relationship leads to. Where a link or one of the objects cannot be read,
+    /// this throws; the getter does not.
     ///
     /// - Throws: `.internalError` with its ``CoreStoreError/storeError``.
     public func load<B: CoreStoreObject, V: FieldRelationshipType>(
@@ -30,7 +30,8 @@ extension DynamicObject where Self: CoreStoreObject {
         return try loading { V.cs_load(self, slot) }
     }
 
-    /// The value of a coded property, or the error that reading or decoding it met.
+    /// The value of a coded property. Where it cannot be read or decoded, this throws; the getter
+    /// returns nil or a default instead.
     ///
     /// - Throws: `.internalError`.
     public func load<B: CoreStoreObject, V>(
@@ -41,7 +42,8 @@ extension DynamicObject where Self: CoreStoreObject {
         return try loading { FieldContainer<B>.value(slot, of: owner) }
     }
 
-    /// The value of a computed property, or the first error that its getter met while it read.
+    /// The value of a computed property. Where its getter reads a value that cannot be read, this
+    /// throws the first such error.
     ///
     /// - Throws: `.internalError`.
     public func load<B: CoreStoreObject, V>(

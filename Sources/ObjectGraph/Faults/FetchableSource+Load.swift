@@ -2,7 +2,7 @@
 // read.
 extension FetchableSource {
     /// This source's instance of an object with its values loaded; nil when it is gone.
-    /// `fetchExisting(_:)` gives nil for an object that cannot be read, too.
+    /// `fetchExisting(_:)` also returns nil for an object that cannot be read.
     ///
     /// - Throws: `.internalError` with its ``CoreStoreError/storeError``.
     public func loadExisting<O: DynamicObject>(_ object: O) throws(CoreStoreError) -> O? {

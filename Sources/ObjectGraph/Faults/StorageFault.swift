@@ -1,13 +1,12 @@
 import Primitives
 import RecordStore
 
-/// A failure of a storage that was met where no error can be thrown, such as in a property's
-/// getter: a damaged page, a disk that fails, a file that is gone, a storage that was closed before
-/// the object was read.
+/// A failure of a storage in a call that cannot throw, such as a property's getter: a damaged page,
+/// a disk that fails, a file that is gone, a storage that was closed before the object was read.
 ///
-/// The property gave its default, or no objects. In a transaction every later fetch and the commit
-/// throw the error; elsewhere the next fetch or query of the stack's view, or of the read view,
-/// throws it once. Observed lists and objects keep their content.
+/// The property returned its default, or no objects. In a transaction every later fetch and the
+/// commit throw the error; elsewhere the next fetch or query of the stack's view, or of the read
+/// view, throws it once. Observed lists and objects keep their content.
 public struct StorageFault: Sendable {
     /// The error, with page, byte and file in its ``CoreStoreError/storeError``.
     public let error: CoreStoreError

@@ -5,7 +5,8 @@ extension BaseDataTransaction {
     /// Whether an object has values or links that differ from the stored ones. A value that was
     /// changed and changed back does not count.
     ///
-    /// It reads the object's record; one that cannot be read gives false, and the commit throws.
+    /// It reads the object's record; for one that cannot be read it returns false, and the commit
+    /// throws.
     public func objectHasPersistentChangedValues<O: DynamicObject>(_ object: O) -> Bool {
         checkOpen()
         guard let object = object as? CoreStoreObject else { return false }

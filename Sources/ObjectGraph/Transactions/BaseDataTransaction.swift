@@ -40,7 +40,7 @@ public class BaseDataTransaction {
     /// `into`'s configuration. It is a mistake of the program, and stops it, if there is no such
     /// store or several, or if the entity is abstract.
     ///
-    /// A store that cannot be read gives an object that is never stored, and the commit throws.
+    /// If the store cannot be read the object is never stored, and the commit throws.
     public func create<O: DynamicObject>(_ into: Into<O>) -> O {
         checkOpen()
         let kind = kind(of: into)

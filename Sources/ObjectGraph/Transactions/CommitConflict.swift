@@ -1,7 +1,7 @@
 /// A change of an unsafe transaction to something that another commit changed since the transaction
 /// began. The transaction wins, except over a deletion; see ``UnsafeDataTransaction/conflicts``.
 public struct CommitConflict: Hashable, Sendable {
-    /// How the two changes met, and which one is stored.
+    /// The kind of conflict, and which of the two changes is stored.
     public enum Kind: Hashable, Sendable {
         /// Both assigned the property, or the relationship, different values. The transaction's is
         /// stored; for a to-many, the additions and removals of both are merged.
@@ -21,6 +21,6 @@ public struct CommitConflict: Hashable, Sendable {
 
     /// The object that both changed.
     public let objectID: NSManagedObjectID
-    /// How the two changes met, and which one is stored.
+    /// The kind of conflict, and which of the two changes is stored.
     public let kind: Kind
 }

@@ -1,8 +1,8 @@
 /// The resolution of a commit's conflict between two objects with equal values in a unique
 /// constraint.
 ///
-/// The stored object is the one that the transaction did not give these values; of two that it did,
-/// the older one.
+/// Below, the stored object is the one of the two that the transaction did not assign these values
+/// to; if it assigned them to both, the older one.
 public enum UniqueConflictPolicy: Sendable, Hashable {
     /// The transaction's values win, property by property. The stored object keeps its identity and
     /// the values that the transaction did not assign, and gets all links. The default.
