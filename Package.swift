@@ -123,7 +123,8 @@ let package = Package(
             path: "Tests/DiskProof", swiftSettings: testSettings),
         // The program whose calls those are.
         .executableTarget(
-            name: "DiskProgram", dependencies: ["DiskProof"], path: "Tests/DiskProgram",
+            name: "DiskProgram", dependencies: ["DiskProof", "TestSupport"],
+            path: "Tests/DiskProgram",
             swiftSettings: testSettings),
         .executableTarget(
             name: "Prove", dependencies: ["Proof", "ObjectProof", "DiskProof"],
@@ -166,8 +167,8 @@ let package = Package(
             ], swiftSettings: testSettings),
         // A process that tests kill.
         .executableTarget(
-            name: "KillChild", dependencies: ["ObjectGraph", "PageStore"], path: "Tests/KillChild",
-            swiftSettings: testSettings),
+            name: "KillChild", dependencies: ["ObjectGraph", "PageStore", "TestSupport"],
+            path: "Tests/KillChild", swiftSettings: testSettings),
         .testTarget(
             name: "TrellisTests",
             dependencies: [

@@ -31,10 +31,16 @@ import Testing
         #expect(proof.failure == "nothing was tried: no images, no recoveries")
         proof.run()
         #expect(proof.failure == "nothing was tried: no recoveries")
+        #expect(proof.obstacle == proof.failure)
         proof.report.count("recoveries")
         #expect(proof.failure == nil)
+        proof.report.stop("there is no program")
+        #expect(proof.failure == "there is no program")
+        #expect(proof.obstacle == "there is no program")
+        // What it found counts, whatever it lacked.
         proof.report.fail("seed 1")
         #expect(proof.failure == "seed 1")
+        #expect(proof.obstacle == nil)
     }
 
     /// All wait for each other: what a weave is to find must not hang it.

@@ -25,8 +25,11 @@ package struct DiskProof: StoreProof {
 
     package mutating func run() {
         do {
+            try DiskRun.requireTools()
             try runCuts(until: budget.share(0.6))
             try runFaults()
+        } catch let error as ProofObstacle {
+            report.stop("\(error)")
         } catch {
             report.fail("seed \(seed): \(error)")
         }

@@ -26,10 +26,14 @@ enum DiskShim {
             "exec $(command -v cc || echo clang) -std=gnu11 -shared -fPIC -o \"$0\" \"$1\" -ldl",
             library.path, source.path,
         ]
-        try process.run()
+        do {
+            try process.run()
+        } catch {
+            throw ProofObstacle("nothing compiles the shim: \(error)")
+        }
         process.waitUntilExit()
         guard process.terminationStatus == 0 else {
-            throw ProofFailure("the shim could not be compiled: is there a cc?")
+            throw ProofObstacle("the shim could not be compiled: is there a cc?")
         }
         return library
     }
@@ -140,6 +144,14 @@ final class DiskRun {
             let said = (try? String(contentsOf: output, encoding: .utf8)) ?? ""
             throw ProofFailure(
                 "the program ended with \(process.terminationStatus): \(said.suffix(600))")
+        }
+    }
+
+    /// Throws a `ProofObstacle` when there is no program or no shim.
+    static func requireTools() throws {
+        _ = try DiskShim.library.get()
+        guard FileManager.default.isExecutableFile(atPath: program.path) else {
+            throw ProofObstacle("there is no program at \(program.path)")
         }
     }
 

@@ -86,6 +86,36 @@ import Testing
         }
     }
 
+    @Test func `each failure was logged twice, or not at all`() throws {
+        let dataStack = try Harbour.dataStack()
+        let url = try #require(URL(string: "http://a/trellis-no-file"))
+
+        let logger = logging {
+            #expect(throws: CoreStoreError.self) {
+                try dataStack.fetchAll(From<Sailor>().where(format: "wieght >"))
+            }
+            #expect(throws: CoreStoreError.self) { try dataStack.backup(to: url) }
+            for call in [{ try dataStack.checkpoint() }, { try dataStack.close() }] {
+                #expect(throws: CoreStoreError.self) {
+                    try dataStack.perform(synchronous: { _ in try call() })
+                }
+            }
+            #expect(throws: CoreStoreError.self) {
+                try dataStack.perform(synchronous: { _ in
+                    _ = try? dataStack.vacuum()
+                    try dataStack.perform(synchronous: { _ in })
+                })
+            }
+        }
+
+        for words in [
+            "wieght >", "trellis-no-file", "checkpoint() was called", "close() was called",
+            "vacuum() was called", "begun inside another",
+        ] {
+            #expect(logger.lines(with: words).count == 1, "\(words)")
+        }
+    }
+
     @Test func `errors of one kind that say different things are not equal`() throws {
         let dataStack = try Harbour.dataStack()
         func error(_ path: String) -> CoreStoreError? {

@@ -1,4 +1,5 @@
 import ObjectGraph
+import TestSupport
 
 /// What tests need a process of its own for: to be killed, to hold a store, to fork, to have a
 /// main thread.
@@ -46,11 +47,12 @@ struct KillChild {
 
     static func main() throws {
         let arguments = CommandLine.arguments
-        if arguments.count == 5, arguments[1] == "load", let count = Int(arguments[3]),
-            let mebibytes = Int(arguments[4])
+        if arguments.count == 5, ["load", "state"].contains(arguments[1]),
+            let count = Int(arguments[3]), let mebibytes = Int(arguments[4])
         {
             let cacheSize = mebibytes << 20
-            return try LoadUse(path: arguments[2], count: count, cacheSizeInBytes: cacheSize).run()
+            let use = LoadUse(path: arguments[2], count: count, cacheSizeInBytes: cacheSize)
+            return try arguments[1] == "load" ? use.run() : use.state()
         }
         if arguments.count == 5, arguments[1] == "intake", let size = Int(arguments[3]),
             let mebibytes = Int(arguments[4])
@@ -87,7 +89,12 @@ struct KillChild {
         }
         let stack = try stack(path: arguments[2])
         switch arguments[1] {
-        case "read": try read(stack)
+        case "read":
+            try read(stack)
+            if let excess = PeakMemory.excess(over: 160) {
+                say(excess)
+                exit(4)
+            }
         case "hold": hold(stack)
         case "fork": try ForkedUse(stack: stack).run()
         case "busy": try MainThreadUse(stack: stack).run()

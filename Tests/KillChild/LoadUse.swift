@@ -58,6 +58,33 @@ struct LoadUse {
         stack.unsafeRemoveAllPersistentStoresAndWait()
     }
 
+    /// Statements over all records of a store, which is filled in parts.
+    func state() throws {
+        let stack = DataStack(
+            CoreStoreSchema(modelVersion: "V1", entities: [Entity<Item>("Item")]))
+        var options = EngineOptions()
+        options.cacheSizeInBytes = cacheSizeInBytes
+        try stack.addStorageAndWait(
+            LocalStore(fileURL: URL(fileURLWithPath: path), engineOptions: options))
+        for start in stride(from: 0, to: count, by: 10_000) {
+            try stack.perform(synchronous: { transaction in
+                for number in start..<min(start + 10_000, count) {
+                    _ = create(number, transaction)
+                }
+            })
+        }
+        say("before", Self.memory("VmHWM"))
+        let updated = try stack.perform(synchronous: { transaction in
+            try transaction.update(From<Item>(), set: .sum(\.$group, 1))
+        })
+        say("updated", updated)
+        say("after", Self.memory("VmHWM"))
+        say("deleted", try stack.perform(synchronous: { try $0.deleteAll(From<Item>()) }))
+        say("most", Self.memory("VmHWM"))
+        say("count", try stack.fetchCount(From<Item>()))
+        stack.unsafeRemoveAllPersistentStoresAndWait()
+    }
+
     /// Keys in no order, as programs have them.
     private func key(_ number: Int) -> String {
         String(UInt64(number) &* 0x9E37_79B9_7F4A_7C15, radix: 16)

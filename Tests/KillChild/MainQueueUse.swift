@@ -31,12 +31,12 @@ struct MainQueueUse {
     }
 
     /// `none`: nothing serves the main queue. `late`: it is served after a while. `queue`: the view
-    /// lives on a queue of the program's.
+    /// lives on a queue of the program's. `default`: as `none`, with the library's own logger.
     let kind: String
 
     func run() throws {
         let counter = Counter()
-        CoreStoreDefaults.logger = counter
+        if kind != "default" { CoreStoreDefaults.logger = counter }
         MainQueueWatch.setDelay(inMilliseconds: Self.delayInMilliseconds)
         let stack = try KillChild.stack(
             path: "memory",

@@ -46,6 +46,16 @@ import Testing
         expect(figures, below: limit)
     }
 
+    /// As objects the records would take some hundred bytes each and more.
+    @Test func `statements over all records take little memory`() throws {
+        let (count, limit) = isLong ? (1_000_000, 360 << 10) : (40_000, 72 << 10)
+        let figures = try figures(of: "state", count, 8)
+        #expect(figures["updated"] == count && figures["deleted"] == count, "\(figures)")
+        #expect(figures["count"] == 0)
+        print("statements over \(count) records: \(figures)")
+        expect(figures, below: limit)
+    }
+
     /// The objects of the whole file would take several times as much.
     @Test func `an import of a long file takes little memory`() throws {
         let (mebibytes, limit) = isLong ? (100, 128 << 10) : (16, 72 << 10)

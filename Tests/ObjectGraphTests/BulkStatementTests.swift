@@ -253,6 +253,30 @@ private final class Crate: CoreStoreObject {
         #expect(try queue.sync { try stack.fetchCount(From<Crate>()) } == 0)
     }
 
+    @Test func `observers have the last values of what a statement deleted`() throws {
+        let stack = try stack()
+        try stack.perform(synchronous: { transaction in
+            for label in 0..<3 {
+                let crate = transaction.create(Into<Crate>())
+                (crate.label, crate.note) = (label, "note \(label)")
+            }
+        })
+        let recorder = ListRecorder<Crate> { "\($0.label) \($0.note)" }
+        let monitor = queue.sync {
+            let monitor = stack.monitorList(From<Crate>().orderBy(.ascending(\.$label)))
+            monitor.addObserver(recorder)
+            return monitor
+        }
+        // None of the objects was made before it went.
+        try stack.perform(synchronous: { try $0.deleteAll(From<Crate>().where(\.$label > 0)) })
+        queue.sync {
+            let deletions = recorder.takeEvents().filter { $0.hasPrefix("-") }
+            #expect(Set(deletions) == ["-1 note 1 0.1", "-2 note 2 0.2"])
+            #expect(monitor.numberOfObjects() == 1)
+            monitor.removeObserver(recorder)
+        }
+    }
+
     @Test func `an unsafe transaction can undo a statement`() throws {
         let stack = try stack()
         try stack.perform(synchronous: { transaction in

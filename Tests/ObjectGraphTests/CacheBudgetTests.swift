@@ -58,4 +58,27 @@ import Testing
         #expect(budget.origin == .options)
         stack.unsafeRemoveAllPersistentStoresAndWait()
     }
+
+    @Test
+    func `a stack that shares a file told of its own options, which the engine does not have`()
+        throws
+    {
+        let url = Zoo.temporaryURL()
+        defer { try? FileManager.default.removeItem(at: url) }
+        let stacks = [32 << 20, 96 << 20].map { size in
+            var options = EngineOptions()
+            options.cacheSizeInBytes = size
+            let stack = DataStack(Zoo.schema(), viewContext: .queue(DispatchQueue(label: "view")))
+            return (stack, LocalStore(fileURL: url, engineOptions: options))
+        }
+        for (stack, store) in stacks { try stack.addStorageAndWait(store) }
+        for (stack, _) in stacks {
+            #expect(stack.statistics.cacheBudgets.map(\.sizeInBytes) == [32 << 20])
+        }
+        // The next opening has options of its own.
+        for (stack, _) in stacks { stack.unsafeRemoveAllPersistentStoresAndWait() }
+        try stacks[1].0.addStorageAndWait(stacks[1].1)
+        #expect(stacks[1].0.statistics.cacheBudgets.map(\.sizeInBytes) == [96 << 20])
+        stacks[1].0.unsafeRemoveAllPersistentStoresAndWait()
+    }
 }

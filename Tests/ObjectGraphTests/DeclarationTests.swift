@@ -54,6 +54,22 @@ private struct StoppingLogger: CoreStoreLogger {
     }
 }
 
+/// Lets the program go on where the library asserts.
+private struct SurvivingLogger: CoreStoreLogger {
+    func log(
+        level: LogLevel, message: String, fileName: StaticString, lineNumber: Int,
+        functionName: StaticString
+    ) {}
+    func log(
+        error: CoreStoreError, message: String, fileName: StaticString, lineNumber: Int,
+        functionName: StaticString
+    ) {}
+    func assert(
+        _ condition: @autoclosure () -> Bool, message: @autoclosure () -> String,
+        fileName: StaticString, lineNumber: Int, functionName: StaticString
+    ) {}
+}
+
 /// Mistakes of a program that the library asserts.
 @Suite struct DeclarationTests {
     private func expectAssertion(
@@ -101,6 +117,30 @@ private struct StoppingLogger: CoreStoreLogger {
         }
         #expect(error?.storeError?.code == .invalidModel)
         #expect(error?.storeError?.message.contains("Author.written") == true)
+    }
+
+    /// As in a release build: the program goes on after what is asserted.
+    @Test func `an entity name used twice, beside a version lock, ended the program without words`()
+        async
+    {
+        let result = await #expect(
+            processExitsWith: .exitCode(78), observing: [\.standardErrorContent]
+        ) {
+            CoreStoreDefaults.logger = SurvivingLogger()
+            let stack = DataStack(
+                CoreStoreSchema(
+                    modelVersion: "V1",
+                    entities: [Entity<Parent>("Twin"), Entity<Child>("Twin")],
+                    versionLock: ["Twin": [1, 2, 3, 4]]),
+                viewContext: .queue(DispatchQueue(label: "view")))
+            do throws(CoreStoreError) {
+                try stack.addStorageAndWait(InMemoryStore())
+            } catch {
+                FileHandle.standardError.write(Data("refused: \(error)\n".utf8))
+                exit(error.storeError == nil ? 79 : 78)
+            }
+        }
+        expectAssertion(["refused: ", "Twin"], result)
     }
 
     @Test func `a schema that differs from its version lock is asserted`() async {

@@ -74,19 +74,10 @@ private final class Picture: CoreStoreObject {
         var time = 0.0
         try stack.perform(synchronous: { transaction in
             let pictures = (0..<count).map { _ in transaction.create(Into<Picture>()) }
-            let start = Self.threadTime()
-            transaction.delete(pictures.reversed())
-            time = Self.threadTime() - start
+            time = ThreadTime.of { transaction.delete(pictures.reversed()) }
             #expect(!transaction.hasChanges)
         })
         return time
-    }
-
-    /// Seconds that the calling thread has worked: what runs beside it does not count.
-    private static func threadTime() -> Double {
-        var time = timespec()
-        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
-        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
     }
 
     @Test func `deleting fresh objects costs each the same however many there are`() throws {
@@ -162,6 +153,35 @@ private final class Picture: CoreStoreObject {
             album.pair = (0..<2).map { _ in transaction.create(Into<Picture>()) }
         })
         #expect(try queue.sync { try stack.fetchCount(From<Picture>()) } == 2)
+    }
+
+    private final class Shelf: CoreStoreObject {
+        @Field.Relationship("items", inverse: \.$shelf, deleteRule: .noAction)
+        var items: Set<Item>
+    }
+
+    private final class Item: CoreStoreObject {
+        @Field.Relationship("shelf") var shelf: Shelf?
+    }
+
+    @Test func `noAction leaves no link to what is gone`() throws {
+        let queue = DispatchQueue(label: "view")
+        let stack = DataStack(
+            CoreStoreSchema(
+                modelVersion: "V1", entities: [Entity<Shelf>("Shelf"), Entity<Item>("Item")]),
+            viewContext: .queue(queue))
+        try stack.addStorageAndWait(InMemoryStore())
+        try stack.perform(synchronous: { transaction in
+            let shelf = transaction.create(Into<Shelf>())
+            shelf.items = Set((0..<3).map { _ in transaction.create(Into<Item>()) })
+        })
+        try stack.perform(synchronous: { transaction in
+            transaction.delete(try transaction.fetchOne(From<Shelf>()))
+        })
+        try queue.sync { () throws in
+            #expect(try stack.fetchAll(From<Item>()).map(\.shelf) == [nil, nil, nil])
+            #expect(try stack.fetchCount(From<Item>().where(\.$shelf == nil)) == 3)
+        }
     }
 
     @Test func `a deny rule does not hold for an object that was never stored`() throws {

@@ -60,6 +60,25 @@ import Testing
         again.unsafeRemoveAllPersistentStoresAndWait()
     }
 
+    /// It said that object 0 is not in the store.
+    @Test func `a fetch after an object that could not be created throws the disk's error`() throws
+    {
+        let files = FaultyFileSystem()
+        var stack = try stack(files)
+        try create(3, in: stack)
+        try stack.close()
+        stack = try self.stack(files)
+        files.fault = .init(calls: [.write, .truncate, .sync], code: .tooLarge, goesOn: true)
+        defer { files.fault = nil }
+        let transaction = stack.beginUnsafe()
+        let person = transaction.create(Into<Person>())
+        person.email = "new"
+        let error = #expect(throws: CoreStoreError.self) {
+            _ = try transaction.fetchCount(From<Person>())
+        }
+        #expect(error?.storeError?.code == .tooLarge, "\(String(describing: error))")
+    }
+
     @Test func `an error that a program passes over still fails its transaction`() throws {
         let files = FaultyFileSystem()
         let stack = try stack(files)

@@ -333,13 +333,6 @@ import Testing
         #expect(name.value == "Ada")
     }
 
-    /// Seconds that the calling thread has worked: what runs beside it does not count.
-    private static func threadTime() -> Double {
-        var time = timespec()
-        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
-        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
-    }
-
     @Test func `a loop over an ordered list reads the list once`() throws {
         let stack = try stack()
         func loop(_ count: Int) throws -> Double {
@@ -347,12 +340,12 @@ import Testing
                 let keeper = transaction.create(Into<Keeper>())
                 keeper.walks .= (0..<count).map { _ in transaction.create(Into<Walk>()) }
                 let times = (0..<3).map { _ in
-                    let start = Self.threadTime()
-                    var found = 0
-                    for walk in keeper.walks where walk.change != .deleted { found += 1 }
-                    found += keeper.walks.reversed().count + keeper.walks[0..<count].count
-                    #expect(found == 3 * count)
-                    return Self.threadTime() - start
+                    ThreadTime.of {
+                        var found = 0
+                        for walk in keeper.walks where walk.change != .deleted { found += 1 }
+                        found += keeper.walks.reversed().count + keeper.walks[0..<count].count
+                        #expect(found == 3 * count)
+                    }
                 }
                 return times.min() ?? 0
             })

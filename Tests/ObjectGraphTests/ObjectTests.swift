@@ -60,6 +60,21 @@ private struct SilentLogger: CoreStoreLogger {
         @Field.Stored("size") var size: Int = 0
     }
 
+    private final class Dotted: CoreStoreObject {
+        @Field.Stored("a.b") var value: Int = 0
+    }
+
+    @Test func `a property with a dot in its name is refused where its store opens`() {
+        let stack = DataStack(
+            CoreStoreSchema(modelVersion: "V1", entities: [Entity<Dotted>("Dotted")]),
+            viewContext: .queue(DispatchQueue(label: "view")))
+        let error = #expect(throws: CoreStoreError.self) {
+            try stack.addStorageAndWait(InMemoryStore())
+        }
+        #expect(error?.storeError?.code == .invalidModel)
+        #expect(error?.storeError?.message.contains("a.b") == true)
+    }
+
     @Test(arguments: ["a?b#c", "%2F", "a/b", "ä b", "100%", "."])
     func `the URI of an object leads back to it whatever its entity is called`(
         name: String
@@ -137,6 +152,34 @@ private struct SilentLogger: CoreStoreLogger {
         #expect(created?.fetchSource() == nil)
     }
 
+    @Test func `an object of a stack that is gone is reported to have had no answer`() throws {
+        let url = Zoo.temporaryURL()
+        defer { try? FileManager.default.removeItem(at: url) }
+        let person: Person
+        let told = DispatchSemaphore(value: 0)
+        do {
+            let (stack, queue) = try Zoo.stack(at: url)
+            try stack.perform(synchronous: { transaction in
+                transaction.create(Into<Toy>()).owner = transaction.create(Into<Person>())
+            })
+            stack.onStorageFault = { fault in
+                if fault.error.storeError?.code == .closed { told.signal() }
+            }
+            person = try #require(try queue.sync { try stack.fetchOne(From<Person>()) })
+            let id = person.objectID()
+            stack.unsafeRemoveAllPersistentStoresAndWait()
+            #expect(person.toys.isEmpty)
+            #expect(told.wait(timeout: .now() + 20) == .success)
+            // The stack's own calls say it where they can.
+            #expect(throws: CoreStoreError.self) {
+                try queue.sync { try stack.fetchCount(From<Toy>()) }
+            }
+            #expect(try stack.loadExisting(id) as Person? == nil)
+        }
+        let error = #expect(throws: CoreStoreError.self) { try person.load(\.$toys) }
+        #expect(error?.storeError?.code == .closed)
+    }
+
     @Test func `an object whose storage was closed answers with what it had or its defaults`()
         throws
     {
@@ -151,10 +194,16 @@ private struct SilentLogger: CoreStoreLogger {
         })
         let person = try #require(queue.sync { stack.fetchExisting(id) as Person? })
         queue.sync { #expect(person.name == "Ada") }
+        let told = DispatchSemaphore(value: 0)
+        stack.onStorageFault = { fault in
+            if fault.error.storeError?.code == .closed { told.signal() }
+        }
         stack.unsafeRemoveAllPersistentStoresAndWait()
         queue.sync {
             #expect(person.name == "Ada")
+            // No links is not what the store has: the program is told.
             #expect(person.toys.isEmpty)
+            #expect(told.wait(timeout: .now() + 20) == .success)
             // The values that are there cannot be read again, so they stay.
             person.refreshAsFault()
             #expect(person.name == "Ada")

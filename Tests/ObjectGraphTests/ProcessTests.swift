@@ -10,13 +10,14 @@ import Testing
         let input = Pipe()
         let output = Pipe()
 
-        init(_ arguments: String...) throws {
+        init(_ arguments: String..., errors: Pipe? = nil) throws {
             let own = URL(fileURLWithPath: CommandLine.arguments[0]).resolvingSymlinksInPath()
             process.executableURL = own.deletingLastPathComponent()
                 .appendingPathComponent("KillChild")
             process.arguments = arguments
             process.standardInput = input
             process.standardOutput = output
+            if let errors { process.standardError = errors }
             try process.run()
         }
 
@@ -82,6 +83,18 @@ import Testing
         let lines = try child.end().split(separator: "\n").map(String.init)
         #expect(child.process.terminationStatus == 0)
         #expect(lines == expected)
+    }
+
+    @Test func `the default logger prints that nothing serves the main queue`() throws {
+        let errors = Pipe()
+        let child = try Child("completions", "default", errors: errors)
+        _ = try child.end()
+        #expect(child.process.terminationStatus == 0)
+        let said = errors.fileHandleForReading.readDataToEndOfFile()
+        let lines = String(decoding: said, as: UTF8.self).split(separator: "\n")
+            .filter { $0.contains("nothing serves the main queue") }
+        #expect(lines.count == 1)
+        #expect(lines.first?.hasPrefix("Trellis [fatal] ") == true)
     }
 
     @Test func `ten thousand transactions on the main thread run beside others`() throws {

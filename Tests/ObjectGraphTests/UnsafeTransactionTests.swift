@@ -385,6 +385,11 @@ import Testing
         })
         try form.commitAndWait()
         #expect(mine.isDeleted)
+        #expect(
+            form.conflicts == [
+                CommitConflict(
+                    objectID: mine.objectID(), kind: .replaced(by: id, unique: ["email"]))
+            ])
         let survivor = try #require(form.fetchExisting(id) as Person?)
         #expect(survivor.name == "mine" && survivor.level == 50 && survivor.balance == 3)
         #expect(survivor.pets == [dog])

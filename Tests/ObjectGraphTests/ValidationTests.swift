@@ -15,6 +15,24 @@ private final class Member: Being {
     @Field.Relationship("fans", maxCount: 2, inverse: \.$friend) var fans: Set<Member>
 }
 
+/// A value of the program's own that may have no stored form.
+private struct Rank: FieldStorableType {
+    var text: String?
+
+    // swift-format-ignore: AlwaysUseLowerCamelCase
+    static var cs_rawAttributeType: NSAttributeType { .stringAttributeType }
+    // swift-format-ignore: AlwaysUseLowerCamelCase
+    static func cs_fromFieldStoredNativeType(_ value: NSString) -> Rank { Rank(text: "\(value)") }
+    // swift-format-ignore: AlwaysUseLowerCamelCase
+    func cs_toFieldStoredNativeType() -> Any? { text.map { $0 as NSString } }
+}
+
+private final class Crew: CoreStoreObject {
+    @Field.Stored("rank") var rank: Rank = Rank(text: "none")
+    @Field.Relationship("captain") var captain: Crew?
+    @Field.Relationship("mates", minCount: 2, inverse: \.$captain) var mates: Set<Crew>
+}
+
 /// What commits refuse, and how they say so.
 @Suite struct ValidationTests {
     private let queue = DispatchQueue(label: "view")
@@ -114,6 +132,55 @@ private final class Member: Being {
         #expect(failure?.violations.map(\.kind) == [.range])
         let ages = try queue.sync { try stack.fetchAll(From<Member>()).map(\.age).sorted() }
         #expect(ages == [149, 149, 150])
+    }
+
+    @Test func `a statement told of the first records that break a rule alone`() throws {
+        let stack = try stack()
+        let ids = try add(stack, 5000)
+        try stack.perform(synchronous: { transaction in
+            let members: [Member] = transaction.fetchExisting([ids[7], ids[4900]])
+            for member in members { member.age = 150 }
+        })
+        func failure(_ number: Int) -> CoreStoreError? {
+            #expect(throws: CoreStoreError.self) {
+                try stack.perform(synchronous: { transaction in
+                    try transaction.update(From<Member>(), set: .sum(\.$age, number))
+                })
+            }
+        }
+        #expect(failure(1)?.violations.map(\.objectID) == [ids[7], ids[4900]])
+        let error = failure(151)
+        #expect(error?.violations.count == 1000)
+        #expect(error?.violations.last?.objectID == ids[999])
+        #expect(error?.description.hasSuffix("; and 4990 more") == true)
+        let young = From<Member>().where(\.$age == 0)
+        #expect(try queue.sync { try stack.fetchCount(young) } == 4998)
+    }
+
+    @Test func `a required value that is nil and a list that is too short are refused`() throws {
+        let stack = DataStack(
+            CoreStoreSchema(modelVersion: "V1", entities: [Entity<Crew>("Crew")]),
+            viewContext: .queue(queue))
+        try stack.addStorageAndWait(InMemoryStore())
+        let failure = #expect(throws: CoreStoreError.self) {
+            try stack.perform(synchronous: { transaction in
+                let crew = (0..<2).map { _ in transaction.create(Into<Crew>()) }
+                for one in crew { one.rank = Rank(text: "mate") }
+                crew[0].rank = Rank(text: nil)
+                crew[0].mates = [crew[1]]
+            })
+        }
+        let found = failure?.violations ?? []
+        #expect(found.map(\.kind) == [.required, .count])
+        #expect(found.map(\.keyPaths) == [["rank"], ["mates"]])
+        #expect(found.first?.message == "is required, and it is nil")
+        #expect(found.last?.message == "leads to 1 object(s); it takes 2 to any number")
+        try stack.perform(synchronous: { transaction in
+            let crew = (0..<3).map { _ in transaction.create(Into<Crew>()) }
+            for one in crew { one.rank = Rank(text: "mate") }
+            crew[0].mates = Set(crew[1...])
+        })
+        #expect(try queue.sync { try stack.fetchCount(From<Crew>()) } == 3)
     }
 
     @Test func `an object that breaks a rule in an unsafe transaction fails its commit`() throws {

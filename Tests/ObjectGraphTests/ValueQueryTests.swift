@@ -1,3 +1,4 @@
+import Primitives
 import Testing
 
 @testable import ObjectGraph
@@ -100,15 +101,16 @@ import Testing
         let stack = try filled([nil])
         try queue.sync { () throws in
             let columns = Select<Sample, NSDictionary>("s", .sum("n", as: "sum"))
-            var kept: [Any]?
+            let kept = Mutex<[String]?>(nil)
             let rows = try stack.queryAttributes(
                 From<Sample>(), columns,
                 Tweak { request in
                     request.propertiesToGroupBy = ["s"]
-                    kept = request.propertiesToGroupBy
+                    let names = request.propertiesToGroupBy as? [String]
+                    kept.withLock { $0 = names }
                 }, OrderBy<Sample>(.ascending("s")))
             #expect(rows.map { $0["sum"] as? Decimal } == [3, 7])
-            #expect(kept as? [String] == ["s"])
+            #expect(kept.withLock { $0 } == ["s"])
             #expect(throws: CoreStoreError.self) {
                 try stack.queryAttributes(
                     From<Sample>(), columns, Tweak { $0.propertiesToGroupBy = [3] })

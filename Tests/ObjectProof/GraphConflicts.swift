@@ -51,6 +51,10 @@ struct GraphConflicts {
         }
         add("a", old.a, mine.a, other.a)
         add("b", old.b, mine.b, other.b)
+        add("n", old.n, mine.n, other.n)
+        add("code", old.code, mine.code, other.code)
+        add("blob", old.blob, mine.blob, other.blob)
+        add("marks", old.marks, mine.marks, other.marks)
         let list = theirs.list(number)
         if before.list(number).filter({ theirs.nodes[$0] != nil }) == list {
             possible.insert("\(number) list")

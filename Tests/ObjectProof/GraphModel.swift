@@ -1,8 +1,17 @@
+import Foundation
+
 /// What a graph of objects is to be, as plain values. Objects have the numbers of the script.
 struct GraphModel: Equatable {
     struct Node: Equatable {
         var a = 0
         var b = ""
+        /// No two objects have the same.
+        var tag = 0
+        var n: Int?
+        /// Unique, but for nil.
+        var code: String?
+        var blob: Data?
+        var marks: [String] = []
         var parent: Int?
         /// Goes with its owner.
         var owner: Int?
@@ -94,6 +103,10 @@ struct GraphModel: Equatable {
             guard var node = theirs.nodes[number] else { continue }
             if mine.a != old.a { node.a = mine.a }
             if mine.b != old.b { node.b = mine.b }
+            if mine.n != old.n { node.n = mine.n }
+            if mine.code != old.code { node.code = mine.code }
+            if mine.blob != old.blob { node.blob = mine.blob }
+            if mine.marks != old.marks { node.marks = mine.marks }
             if mine.parent != old.parent { node.parent = mine.parent }
             if mine.owner != old.owner { node.owner = mine.owner }
             if mine.keeper != old.keeper { node.keeper = mine.keeper }

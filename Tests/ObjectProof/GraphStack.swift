@@ -1,10 +1,18 @@
+import Foundation
 import ObjectGraph
 import Proof
 
-/// An object with every kind of link.
+/// An object with every kind of property and link.
 final class GraphNode: CoreStoreObject {
     @Field.Stored("a") var a: Int = 0
     @Field.Stored("b") var b: String = ""
+    @Field.Stored("tag") var tag: Int = 0
+    @Field.Stored("n") var n: Int?
+    @Field.Stored("code") var code: String?
+    @Field.Stored("blob") var blob: Data?
+    @Field.Coded("marks", coder: FieldCoders.Json.self) var marks: [String] = []
+    @Field.Virtual("double", customGetter: { object, _ in object.$a.value * 2 })
+    var double: Int
     @Field.Relationship("parent") var parent: GraphNode?
     @Field.Relationship("children", inverse: \.$parent) var children: Set<GraphNode>
     @Field.Relationship("owner") var owner: GraphNode?
@@ -18,41 +26,85 @@ final class GraphNode: CoreStoreObject {
     @Field.Relationship("list") var list: [GraphNode]
 }
 
-/// A stack beside the models, and which object of the script each ID is.
-final class GraphStack {
-    let stack: DataStack
-    let queue = DispatchQueue(label: "view")
-    private var ids: [NSManagedObjectID] = []
-    private var numbers: [NSManagedObjectID: Int] = [:]
-
-    init() throws {
-        stack = DataStack(
-            CoreStoreSchema(
-                modelVersion: "V1", entities: [Entity<GraphNode>("Node", indexes: [[\.$a]])]),
-            viewContext: .queue(queue))
-        try stack.addStorageAndWait(InMemoryStore())
+extension GraphNode: ImportableUniqueObject {
+    /// What an import says of one object: nil where it says nothing.
+    struct ImportSource {
+        var code: String
+        var a: Int
+        var n: Int?
+        var blob: Data?
     }
 
-    /// Names an object that was created.
-    func add(_ node: GraphNode) -> Int {
-        numbers[node.objectID()] = ids.count
-        ids.append(node.objectID())
+    static var uniqueIDKeyPath: String { "code" }
+
+    static func uniqueID(
+        from source: ImportSource, in transaction: BaseDataTransaction
+    ) throws -> String? { source.code }
+
+    func update(from source: ImportSource, in transaction: BaseDataTransaction) throws {
+        a = source.a
+        if let n = source.n { self.n = n }
+        if let blob = source.blob { self.blob = blob }
+    }
+}
+
+/// Which object of a script each ID is.
+struct GraphNames {
+    private(set) var ids: [NSManagedObjectID] = []
+    private var numbers: [NSManagedObjectID: Int] = [:]
+
+    /// Names an object that was created. An ID that a commit which failed has left is used again.
+    mutating func add(_ id: NSManagedObjectID) -> Int {
+        numbers[id] = ids.count
+        ids.append(id)
         return ids.count - 1
     }
 
-    func number(_ id: NSManagedObjectID) -> Int { numbers[id] ?? -1 }
+    func number(_ id: NSManagedObjectID) -> Int? { numbers[id] }
+}
+
+/// A stack beside the models.
+final class GraphStack {
+    let stack: DataStack
+    let queue = DispatchQueue(label: "view")
+    let policy: UniqueConflictPolicy
+    var names: GraphNames
+
+    init(
+        _ storage: any StorageInterface = InMemoryStore(),
+        policy: UniqueConflictPolicy = .transactionWins, names: GraphNames = GraphNames()
+    ) throws(CoreStoreError) {
+        self.policy = policy
+        self.names = names
+        stack = DataStack(
+            CoreStoreSchema(
+                modelVersion: "V1",
+                entities: [
+                    Entity<GraphNode>(
+                        "Node", indexes: [[\.$a], [\.$n]], uniqueConstraints: [[\.$code]],
+                        conflictPolicies: [policy])
+                ]),
+            viewContext: .queue(queue))
+        try stack.addStorageAndWait(storage)
+    }
+
+    /// Names an object that was created.
+    func add(_ node: GraphNode) -> Int { names.add(node.objectID()) }
+
+    func number(_ id: NSManagedObjectID) -> Int { names.number(id) ?? -1 }
 
     func number(_ node: GraphNode?) -> Int? { node.map { number($0.objectID()) } }
 
     func node(_ number: Int, _ source: some FetchableSource) throws -> GraphNode {
-        guard let node = source.fetchExisting(ids[number]) as GraphNode? else {
+        guard let node = source.fetchExisting(names.ids[number]) as GraphNode? else {
+            try Self.throwFault(source)
             throw ProofFailure("object \(number) is not there")
         }
         return node
     }
 
     func exists(_ number: Int, _ source: some FetchableSource) -> Bool {
-        source.fetchExisting(ids[number]) as GraphNode? != nil
+        source.fetchExisting(names.ids[number]) as GraphNode? != nil
     }
 
     /// All that a source shows, once both sides of every link agree.
@@ -63,7 +115,8 @@ final class GraphStack {
         for node in try source.fetchAll(From<GraphNode>()) {
             let name = number(node.objectID())
             graph.nodes[name] = GraphModel.Node(
-                a: node.a, b: node.b, parent: number(node.parent), owner: number(node.owner),
+                a: node.a, b: node.b, tag: node.tag, n: node.n, code: node.code, blob: node.blob,
+                marks: node.marks, parent: number(node.parent), owner: number(node.owner),
                 keeper: number(node.keeper), mate: number(node.mate))
             for friend in node.friends {
                 graph.friends.insert(
@@ -82,21 +135,46 @@ final class GraphStack {
             for friend in node.friendOf { inverse.insert("\(name) friend \(number(friend) ?? -1)") }
         }
         guard forward == inverse else {
+            try Self.throwFault(source)
             let difference = forward.symmetricDifference(inverse).sorted()
             throw ProofFailure("the two sides of links differ: \(difference)")
         }
         return graph
     }
 
+    /// What getters could not read the next fetch throws.
+    static func throwFault(_ source: some FetchableSource) throws {
+        _ = try source.fetchCount(From<GraphNode>())
+    }
+
     /// Throws unless a source shows a graph, by a scan and by an index.
     func check(_ source: some FetchableSource, _ expected: GraphModel, _ name: String) throws {
         let found = try graph(source)
         guard found == expected else {
-            throw ProofFailure("\(name) shows\n\(found)\ninstead of\n\(expected)")
+            try Self.throwFault(source)
+            throw ProofFailure("\(name) shows\n\(found.difference(from: expected))")
         }
         let count = try source.fetchCount(From<GraphNode>().where(\.$a >= 50))
         guard count == expected.nodes.values.count(where: { $0.a >= 50 }) else {
             throw ProofFailure("\(name) finds \(count) by the index")
         }
+    }
+}
+
+extension GraphModel {
+    /// What is not the same: for the trace.
+    func difference(from expected: GraphModel) -> String {
+        var lines: [String] = []
+        for number in Set(nodes.keys).union(expected.nodes.keys).sorted()
+        where nodes[number] != expected.nodes[number] {
+            let (mine, other) = (
+                nodes[number].map { "\($0)" }, expected.nodes[number].map { "\($0)" }
+            )
+            lines.append("\(number): \(mine ?? "nothing") instead of \(other ?? "nothing")")
+        }
+        let pairs = friends.symmetricDifference(expected.friends)
+        if !pairs.isEmpty { lines.append("friends that differ: \(pairs)") }
+        if lists != expected.lists { lines.append("lists \(lists) instead of \(expected.lists)") }
+        return lines.joined(separator: "\n")
     }
 }

@@ -8,8 +8,13 @@ import TestSupport
 /// others change or delete, undoing, rolling back, nesting, commits in the background, and read
 /// views that are held meanwhile. The store, each transaction and each view must be what the model
 /// says.
+///
+/// Then the same on files: ``GraphCuts``, ``GraphFaults`` and ``GraphDamage``.
 package struct ObjectProof: StoreProof {
-    package static let requiredCounts = ["steps", "commits"]
+    package static let requiredCounts = [
+        "steps", "commits", "images", "continued", "copies", "looks by readers", "object errors",
+        "states after faults", "named damage", "right answers",
+    ]
     package private(set) var report = ProofReport()
     private let seed: UInt64
     private let budget: ProofBudget
@@ -20,27 +25,40 @@ package struct ObjectProof: StoreProof {
     }
 
     package mutating func run() {
+        do {
+            try runInMemory(budget.share(0.3))
+            try run(GraphCuts(seed: seed, budget: budget.share(0.45)))
+            try run(GraphFaults(seed: seed, budget: budget.share(0.5)))
+            try run(GraphDamage(seed: seed, budget: budget))
+        } catch {
+            report.fail("\(error)")
+        }
+    }
+
+    private mutating func run(_ part: some GraphPart) throws {
+        var part = part
+        defer { report.add(part.report) }
+        try part.run()
+    }
+
+    private mutating func runInMemory(_ budget: ProofBudget) throws {
         var random = SeededRandom(seed: seed)
         repeat {
             let scriptSeed = random.next()
             let stepCount = 20 + random.below(120)
+            let script = try GraphScript(seed: scriptSeed)
             do {
-                let script = try GraphScript(seed: scriptSeed)
-                do {
-                    for _ in 0..<stepCount { try script.step() }
-                    try script.finish()
-                } catch {
-                    throw ProofFailure(
-                        "seed \(seed), script \(scriptSeed): "
-                            + script.trace.suffix(40).joined(separator: "; ") + ": \(error)")
-                }
-                report.count("scripts")
-                report.count("steps", stepCount)
-                report.count("commits", script.commitCount)
-                report.count("conflicts", script.conflictCount)
+                for _ in 0..<stepCount { try script.step() }
+                try script.finish()
             } catch {
-                return report.fail("\(error)")
+                throw ProofFailure(
+                    "seed \(seed), script \(scriptSeed): "
+                        + script.trace.suffix(40).joined(separator: "; ") + ": \(error)")
             }
+            report.count("scripts")
+            report.count("steps", stepCount)
+            report.count("commits", script.commitCount)
+            report.count("conflicts", script.conflictCount)
         } while !budget.isSpent && !budget.isEndless
     }
 }
@@ -55,18 +73,23 @@ private final class GraphScript {
     }
 
     private let graph: GraphStack
-    private var random: SeededRandom
+    private let editor: GraphEditor
+    private var random: SeededRandom {
+        get { editor.random }
+        set { editor.random = newValue }
+    }
     private var committed = GraphModel()
     private var form: Level
     private var nested: Level?
     private var views: [(view: ReadView, graph: GraphModel)] = []
-    private(set) var trace: [String] = []
+    var trace: [String] { editor.trace }
     private(set) var commitCount = 0
     private(set) var conflictCount = 0
 
     init(seed: UInt64) throws {
-        random = SeededRandom(seed: seed)
-        graph = try GraphStack()
+        let policies: [UniqueConflictPolicy] = [.transactionWins, .storeWins, .replace, .error]
+        graph = try GraphStack(policy: policies[Int(seed % 4)])
+        editor = GraphEditor(graph, seed: seed)
         form = Level(
             transaction: graph.stack.beginUnsafe(supportsUndo: true),
             model: TransactionModel(committed))
@@ -108,118 +131,40 @@ private final class GraphScript {
 
     private func edit(_ level: inout Level, mates: Bool) throws {
         for _ in 0...random.below(4) {
-            let made = try edit(
-                level.transaction, &level.model.work, &level.model.denials, mates: mates)
+            let made = try editor.edit(
+                level.transaction, &level.model.work, &level.model.denials, mates: mates,
+                codes: false)
             if let made { level.held[made.number] = made.node }
             level.model.isChanged = true
         }
-        if random.below(3) == 0, let number = pick(level.model.work) {
+        if random.below(3) == 0, let number = editor.pick(level.model.work) {
             level.held[number] = try graph.node(number, level.transaction)
         }
         if random.below(8) == 0 { level.held = [:] }
     }
 
-    private func pick(_ state: GraphModel) -> Int? {
-        let numbers = state.nodes.keys.sorted()
-        return numbers.isEmpty ? nil : numbers[random.below(numbers.count)]
-    }
-
-    private func pick(_ state: GraphModel, _ count: Int) -> [Int] {
-        var picked: [Int] = []
-        for _ in 0..<count {
-            if let number = pick(state), !picked.contains(number) { picked.append(number) }
-        }
-        return picked
-    }
-
-    /// One change of a transaction and of its model.
-    private func edit(
-        _ transaction: BaseDataTransaction, _ state: inout GraphModel,
-        _ denials: inout GraphModel.Denials, mates: Bool
-    ) throws -> (number: Int, node: GraphNode)? {
-        guard let number = pick(state), random.below(5) > 0 || state.nodes.count > 25 else {
-            let node = transaction.create(Into<GraphNode>())
-            let number = graph.add(node)
-            node.a = random.below(100)
-            state.nodes[number] = GraphModel.Node(a: node.a)
-            trace.append("create \(number)")
-            return (number, node)
-        }
-        let node = try graph.node(number, transaction)
-        let other = random.below(5) == 0 ? nil : pick(state)
-        let target = try other.map { try graph.node($0, transaction) }
-        let kind = random.below(14)
-        trace.append("edit \(kind) \(number) \(other ?? -1)")
-        switch kind {
-        case 0..<3:
-            node.a = random.below(100)
-            state.nodes[number]?.a = node.a
-        case 3, 4:
-            node.b = String(repeating: "b", count: random.below(60))
-            state.nodes[number]?.b = node.b
-        case 5:
-            node.parent = target
-            state.nodes[number]?.parent = other
-        case 6, 7:
-            node.owner = target
-            state.nodes[number]?.owner = other
-        case 8:
-            node.keeper = random.below(3) == 0 ? target : nil
-            state.nodes[number]?.keeper = node.keeper == nil ? nil : other
-        case 9 where mates:
-            node.mate = target
-            state.setMate(other, of: number)
-        case 9, 10: try setFriends(node, number, transaction, &state)
-        case 11: try setList(node, number, transaction, &state)
-        default:
-            transaction.delete(node)
-            state.delete(number, &denials)
-        }
-        return nil
-    }
-
-    private func setFriends(
-        _ node: GraphNode, _ number: Int, _ transaction: BaseDataTransaction,
-        _ state: inout GraphModel
-    ) throws {
-        let friends = pick(state, random.below(4))
-        node.friends = Set(try friends.map { try graph.node($0, transaction) })
-        state.friends = state.friends.filter { $0.first != number }
-        for friend in friends {
-            state.friends.insert(GraphModel.Pair(first: number, second: friend))
-        }
-    }
-
-    private func setList(
-        _ node: GraphNode, _ number: Int, _ transaction: BaseDataTransaction,
-        _ state: inout GraphModel
-    ) throws {
-        var list = state.list(number)
-        for other in pick(state, 2) where !list.contains(other) {
-            list.insert(other, at: random.below(list.count + 1))
-        }
-        if list.count > 2 { list.remove(at: random.below(list.count)) }
-        if random.below(4) == 0 { list.reverse() }
-        node.list = try list.map { try graph.node($0, transaction) }
-        state.setList(list, of: number)
-    }
-
     /// A transaction of someone else.
     private func commitOthers() throws {
-        trace.append("others")
+        editor.note("others")
         var state = committed
         var denials: GraphModel.Denials = []
+        var isRefused = false
         do {
             try graph.stack.perform(synchronous: { transaction in
                 for _ in 0...random.below(6) {
-                    _ = try edit(transaction, &state, &denials, mates: false)
+                    _ = try editor.edit(transaction, &state, &denials, mates: false, codes: true)
                 }
+                guard random.below(3) == 0 else { return }
+                isRefused = try editor.contend(
+                    transaction, &state, &denials, stored: committed)
             })
-            guard !state.isDenied(denials) else { throw ProofFailure("a denied commit passed") }
+            guard !isRefused, !state.isDenied(denials) else {
+                throw ProofFailure("a denied commit passed")
+            }
             committed = state
             commitCount += 1
         } catch let error as CoreStoreError {
-            guard state.isDenied(denials) else { throw error }
+            guard isRefused || state.isDenied(denials) else { throw error }
         }
         try checkCommitted()
     }
@@ -227,7 +172,7 @@ private final class GraphScript {
     // MARK: The unsafe transaction
 
     private func flush() {
-        trace.append("flush")
+        editor.note("flush")
         form.transaction.flush()
         form.model.endGroup()
         nested?.transaction.flush()
@@ -235,7 +180,7 @@ private final class GraphScript {
     }
 
     private func undo() {
-        trace.append("undo")
+        editor.note("undo")
         if nested != nil {
             nested?.transaction.undo()
             nested?.model.undo()
@@ -246,7 +191,7 @@ private final class GraphScript {
     }
 
     private func redo() {
-        trace.append("redo")
+        editor.note("redo")
         if nested != nil {
             nested?.transaction.redo()
             nested?.model.redo()
@@ -257,7 +202,7 @@ private final class GraphScript {
     }
 
     private func rollBack() {
-        trace.append("roll back")
+        editor.note("roll back")
         if nested != nil {
             nested?.transaction.rollback()
             nested?.model.rollBack()
@@ -269,7 +214,7 @@ private final class GraphScript {
 
     private func commit() throws {
         try endNested()
-        trace.append("commit")
+        editor.note("commit")
         let outcome = Result { try form.transaction.commitAndWait() }
         form.model.endGroup()
         let (isDone, graph) = try expectCommit(outcome, form.model.work)
@@ -316,13 +261,14 @@ private final class GraphScript {
         case .changedAfterDeletion: "\(number) changed, deleted"
         case .deletedAfterChange: "\(number) deleted, changed"
         case .linkToDeleted(let name): "\(number) link \(name)"
+        case .replaced(_, let names): "\(number) \(names)"
         }
     }
 
     /// A commit beside which the transaction goes on.
     private func commitInBackground() throws {
         try endNested()
-        trace.append("commit in the background")
+        editor.note("commit in the background")
         let done = DispatchSemaphore(value: 0)
         let failure = Mutex<CoreStoreError?>(nil)
         form.transaction.commit { error in
@@ -336,9 +282,7 @@ private final class GraphScript {
             // The commit may be taken over at any of these.
             for _ in 0...random.below(3) {
                 form.model.isChanged = true
-                let node = form.transaction.create(Into<GraphNode>())
-                let number = graph.add(node)
-                form.model.work.nodes[number] = GraphModel.Node()
+                let (number, node) = editor.create(form.transaction, &form.model.work)
                 form.held[number] = node
             }
         }
@@ -367,7 +311,7 @@ private final class GraphScript {
 
     private func nest() throws {
         if nested != nil { return try endNested() }
-        trace.append("nest")
+        editor.note("nest")
         nested = Level(
             transaction: form.transaction.beginUnsafe(supportsUndo: true),
             model: TransactionModel(form.model.work))
@@ -377,11 +321,11 @@ private final class GraphScript {
     private func endNested() throws {
         guard var level = nested else { return }
         guard random.below(4) > 0 else {
-            trace.append("drop the nested one")
+            editor.note("drop the nested one")
             nested = nil
             return
         }
-        trace.append("commit the nested one")
+        editor.note("commit the nested one")
         try check(level)
         let isDenied = level.model.work.isDenied(level.model.denials)
         do {
@@ -401,18 +345,17 @@ private final class GraphScript {
         try check(level)
         nested = nil
         // A change of its own: whether the merge was one is not the model's matter.
-        let node = form.transaction.create(Into<GraphNode>())
-        form.model.work.nodes[graph.add(node)] = GraphModel.Node()
+        _ = editor.create(form.transaction, &form.model.work)
         form.model.isChanged = true
         try checkForm()
     }
 
     /// Changes of one object are taken back.
     private func refresh() throws {
-        guard nested == nil, let number = pick(form.model.work),
+        guard nested == nil, let number = editor.pick(form.model.work),
             form.model.before.nodes[number] == nil
         else { return }
-        trace.append("refresh \(number)")
+        editor.note("refresh \(number)")
         // A new object has nothing to return to.
         try graph.node(number, form.transaction).refreshAsFault()
     }
@@ -420,7 +363,7 @@ private final class GraphScript {
     // MARK: Checks
 
     private func look() throws {
-        trace.append("look")
+        editor.note("look")
         if views.count < 3 {
             views.append((try graph.stack.beginRead(), committed))
         } else {
@@ -431,7 +374,12 @@ private final class GraphScript {
     }
 
     private func checkCommitted() throws {
-        try graph.stack.read { try graph.check($0, committed, "a new view") }
+        let seed = random.next()
+        try graph.stack.read { view in
+            try graph.check(view, committed, "a new view")
+            var queries = GraphQueries(graph, committed, seed: seed)
+            try queries.check(view, 2)
+        }
     }
 
     private func checkForm() throws {
@@ -456,6 +404,8 @@ private final class GraphScript {
             throw ProofFailure("what can be undone differs")
         }
         try graph.check(transaction, model.work, "an unsafe transaction")
+        var queries = GraphQueries(graph, model.work, seed: random.next())
+        try queries.check(transaction, 1, isCommitted: false)
         let deleted = Set(transaction.deletedObjectIDs().map { graph.number($0) })
         let gone = Set(model.before.nodes.keys).subtracting(model.work.nodes.keys)
         let inserted = Set(transaction.insertedObjectIDs().map { graph.number($0) })

@@ -222,7 +222,10 @@ package struct CrashProof: StoreProof {
                 if backup.doneAt <= effectCount { throw ProofFailure("\(backup.path) is gone") }
                 continue
             }
-            let disk = SimulatedDisk(image, seed: imageTurn)
+            // Either superblock alone leads to all of it.
+            let slot = Int(imageTurn % 3)
+            let left = slot < 2 ? image.without(superblock: slot, of: backup.path) : image
+            let disk = SimulatedDisk(left, seed: imageTurn)
             var options = Self.options
             options.mode = .reading
             let copy = try Engine.open(path: backup.path, options: options, files: disk)
@@ -324,6 +327,18 @@ package struct CrashProof: StoreProof {
 }
 
 extension DiskImage {
+    /// The same with zeros in place of a superblock.
+    fileprivate func without(superblock slot: Int, of path: String) -> DiskImage {
+        var image = self
+        let size = SuperblockLayout.size
+        guard let file = names[path], let bytes = files[file], bytes.count >= 2 * size else {
+            return self
+        }
+        image.files[file]?.replaceSubrange(
+            slot * size..<(slot + 1) * size, with: repeatElement(0, count: size))
+        return image
+    }
+
     /// Equal for equal images, and for no others in practice.
     fileprivate var fingerprint: UInt64 {
         var hash: UInt64 = 0

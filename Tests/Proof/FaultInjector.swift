@@ -58,6 +58,9 @@ package final class FaultInjector: ForwardingFileSystem {
     package var changeCount: Int { state.withLock { $0.changeCount } }
     package var readCount: Int { state.withLock { $0.readCount } }
 
+    /// Whether at most one call fails.
+    package var isOnce: Bool { state.withLock { $0.fault?.goesOn != true } }
+
     /// What the next call has to do otherwise, if anything.
     fileprivate func next(isRead: Bool) -> FaultKind? {
         state.withLock { state in

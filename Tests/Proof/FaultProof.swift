@@ -139,6 +139,7 @@ private final class Run {
             } catch let error as StoreError {
                 failures.append(error)
                 history = player?.history ?? history
+                try expectHonest(error)
                 // Who closed the store while it failed opens it again when the world is well.
                 guard player?.isOpen == true else { break }
                 if history.isUnknown { try expectPoison() }
@@ -148,6 +149,17 @@ private final class Run {
         }
         if let last = player?.history { history = last }
         player = nil
+    }
+
+    /// The error tells whether the commit may be there, and lack of space leaves a store that can
+    /// be written.
+    private func expectHonest(_ error: StoreError) throws {
+        if history.isUnknown && error.code != .commitUncertain {
+            throw ProofFailure("the log's write failed, and the error does not say so: \(error)")
+        }
+        if faults.isOnce && failures.count > 1 && failures[0].code == .diskFull {
+            throw ProofFailure("a store that lacked space once is not usable: \(error)")
+        }
     }
 
     /// The outcome of a commit is not known: nothing may be acknowledged behind it.

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 
 /// A program that runs one proof for as long as it is told and prints what it tried.
 package struct ProofCommand {
@@ -14,7 +15,11 @@ package struct ProofCommand {
         self.proofs = proofs
     }
 
-    /// Ends the process: with 1 when the proof failed, with 2 when the arguments name none.
+    /// How many MiB a proof may take: none keeps what it has tried.
+    private static let mebibytesMax = 1024
+
+    /// Ends the process: with 1 when the proof failed, with 2 when the arguments name none, with 3
+    /// when the proof could not run, or has tried nothing.
     package mutating func main() -> Never {
         guard parse(CommandLine.arguments) else {
             let kinds = proofs.map(\.kind).joined(separator: "|")
@@ -23,18 +28,23 @@ package struct ProofCommand {
         }
         let start = ContinuousClock.now
         say("\(kind): seed \(seed)")
-        guard let (report, failure) = run() else {
+        guard let proof = run() else {
             print("there is no proof of that name: \(kind)")
             exit(2)
         }
-        let seconds = (ContinuousClock.now - start) / .seconds(1)
-        print("\(kind): \(report.summary); \(Int(seconds)) s")
-        guard let failure else {
-            print("\(kind): 0 failures")
-            exit(0)
+        let seconds = Int((ContinuousClock.now - start) / .seconds(1))
+        let memory = PeakMemory.mebibytes.map { ", \($0) MiB at most" } ?? ""
+        print("\(kind): \(proof.report.summary); \(seconds) s\(memory)")
+        if let obstacle = proof.obstacle {
+            print("\(kind): COULD NOT RUN: \(obstacle)")
+            exit(3)
         }
-        print("\(kind): FAILED: \(failure)")
-        exit(1)
+        if let failure = proof.failure ?? PeakMemory.excess(over: Self.mebibytesMax) {
+            print("\(kind): FAILED: \(failure)")
+            exit(1)
+        }
+        print("\(kind): 0 failures")
+        exit(0)
     }
 
     private mutating func parse(_ arguments: [String]) -> Bool {
@@ -61,11 +71,11 @@ package struct ProofCommand {
         FileHandle.standardOutput.write(Data("\(text)\n".utf8))
     }
 
-    private func run() -> (ProofReport, failure: String?)? {
+    private func run() -> (any StoreProof)? {
         guard let type = proofs.first(where: { $0.kind == kind })?.type else { return nil }
         var proof = type.init(seed: seed, budget: ProofBudget(seconds: minutes.map { $0 * 60 }))
         proof.run()
-        return (proof.report, proof.failure)
+        return proof
     }
 }
 

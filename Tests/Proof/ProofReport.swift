@@ -5,6 +5,8 @@ package struct ProofReport {
     package private(set) var counts: [(name: String, count: Int)] = []
     /// What failed first, with the seed and the trace that repeat it.
     package private(set) var failure: String?
+    /// What kept the proof from trying anything, which is no fault of the store.
+    package private(set) var obstacle: String?
 
     package init() {}
 
@@ -16,10 +18,19 @@ package struct ProofReport {
         }
     }
 
+    /// Adds what a part of a proof counted.
+    package mutating func add(_ other: ProofReport) {
+        for (name, increment) in other.counts { count(name, increment) }
+    }
+
     package subscript(_ name: String) -> Int { counts.first { $0.name == name }?.count ?? 0 }
 
     package mutating func fail(_ text: String) {
         if failure == nil { failure = text }
+    }
+
+    package mutating func stop(_ text: String) {
+        if obstacle == nil { obstacle = text }
     }
 
     /// One line with every count.
@@ -43,8 +54,12 @@ package protocol StoreProof: SendableMetatype {
 
 extension StoreProof {
     /// What failed; also that a proof which found nothing has not tried what it is for.
-    package var failure: String? {
-        if let failure = report.failure { return failure }
+    package var failure: String? { report.failure ?? obstacle }
+
+    /// Why a proof that found nothing has proved nothing.
+    package var obstacle: String? {
+        if report.failure != nil { return nil }
+        if let obstacle = report.obstacle { return obstacle }
         let missing = Self.requiredCounts.filter { report[$0] == 0 }
         return missing.isEmpty ? nil : "nothing was tried: no \(missing.joined(separator: ", no "))"
     }
@@ -52,6 +67,13 @@ extension StoreProof {
 
 /// A rule that did not hold.
 package struct ProofFailure: Error, CustomStringConvertible {
+    package var description: String
+
+    package init(_ description: String) { self.description = description }
+}
+
+/// What a proof needs is not there: nothing was tried.
+package struct ProofObstacle: Error, CustomStringConvertible {
     package var description: String
 
     package init(_ description: String) { self.description = description }

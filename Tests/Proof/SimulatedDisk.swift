@@ -15,7 +15,7 @@ package struct DiskImage {
     static func store(_ source: ArraySlice<UInt8>, at start: Int, in target: inout [UInt8]) {
         let end = start + source.count
         if target.count < end {
-            target.append(contentsOf: repeatElement(0, count: end - target.count))
+            target += [UInt8](repeating: 0, count: end - target.count)
         }
         target.replaceSubrange(start..<end, with: source)
     }
@@ -32,8 +32,7 @@ package struct DiskImage {
             if size > count {
                 files[file]?.removeLast(size - count)
             } else {
-                files[file, default: []]
-                    .append(contentsOf: repeatElement(0, count: count - size))
+                files[file, default: []] += [UInt8](repeating: 0, count: count - size)
             }
         case .link(let path, let file): names[path] = file
         case .unlink(let path): names[path] = nil

@@ -28,6 +28,43 @@ import Testing
         #expect(rows == constants, "\(title)")
     }
 
+    /// Names and numbers of the table of limits.
+    private func limits() throws -> [String: UInt64] {
+        let root = URL(filePath: #filePath).deletingLastPathComponent()
+            .deletingLastPathComponent().deletingLastPathComponent()
+        let text = try String(
+            contentsOf: root.appending(path: "spec/08-limits.md"), encoding: .utf8)
+        let rows = text.split(separator: "\n").compactMap { line -> (String, UInt64)? in
+            let cells = line.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }
+            guard cells.count == 3 else { return nil }
+            return UInt64(cells[1].filter { $0 != "," }).map { (cells[0], $0) }
+        }
+        return Dictionary(rows) { first, _ in first }
+    }
+
+    @Test func `limits are as the table says`() throws {
+        #expect(
+            try limits() == [
+                "pageSizeInBytesMin": UInt64(Limits.pageSizeInBytesMin),
+                "pageSizeInBytesMax": UInt64(Limits.pageSizeInBytesMax),
+                "unitSizeInBytesMin": UInt64(Limits.unitSizeInBytesMin),
+                "unitSizeInBytesMax": UInt64(Limits.unitSizeInBytesMax),
+                "chunkSizeInBytesMax": UInt64(Limits.chunkSizeInBytesMax),
+                "compressedBytesMax": UInt64(Limits.compressedBytesMax),
+                "treeDepthMax": UInt64(Limits.treeDepthMax),
+                "mapDepthMax": UInt64(Limits.mapDepthMax),
+                "frameSizeInBytesMax": UInt64(Limits.frameSizeInBytesMax),
+                "walSegmentSizeInBytesMin": UInt64(Limits.walSegmentSizeInBytesMin),
+                "walSegmentSizeInBytesMax": Limits.walSegmentSizeInBytesMax,
+                "zoneCountMax": Limits.zoneCountMax,
+                "pageCountMax": Limits.pageCountMax,
+                "numberMax": Limits.numberMax,
+                "sessionCountMax": UInt64(Limits.sessionCountMax),
+                "blockSizeInBytes": UInt64(Limits.blockSizeInBytes),
+                "sectorSizeInBytes": UInt64(Limits.sectorSizeInBytes),
+            ])
+    }
+
     @Test func `the superblock is as the table says`() throws {
         typealias Layout = SuperblockLayout
         try compare(

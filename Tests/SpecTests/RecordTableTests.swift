@@ -63,22 +63,53 @@ import Testing
 
     @Test func `keys are as the examples say`() throws {
         let rows = try table("key examples", in: "06-keys.md")
-        #expect(rows.count > 10)
+        #expect(rows.count == 20)
         for row in rows {
-            let type = try #require(AttributeType(name: row[0]))
+            var key = KeyEncoder(columnSizeMax: 100)
+            try append(row[1], as: row[0], to: &key)
+            #expect(key.bytes == bytes(row[2]), "\(row)")
+        }
+    }
+
+    @Test func `whole keys are as the examples say`() throws {
+        let rows = try table("whole keys", in: "06-keys.md")
+        #expect(rows.count == 2)
+        for row in rows {
+            var key = KeyEncoder(columnSizeMax: row[0].hasSuffix("at most 8 bytes") ? 8 : 100)
+            let types = row[0].components(separatedBy: ", ").filter { !$0.hasPrefix("at most") }
+            for (type, value) in zip(types, row[1].components(separatedBy: ", ")) {
+                try append(value, as: type, to: &key)
+            }
+            key.append(ObjectNumber(3))
+            #expect(key.bytes == bytes(row[2]), "\(row)")
+        }
+    }
+
+    private func bytes(_ digits: String) -> [UInt8] {
+        digits.split(separator: " ").compactMap { UInt8($0, radix: 16) }
+    }
+
+    /// Appends a column that an example spells.
+    private func append(_ text: String, as name: String, to key: inout KeyEncoder) throws {
+        let isEncoded: Bool
+        if name == "link" {
+            let target = ObjectNumber(try #require(UInt64(text)))
+            isEncoded = key.append(.object(target), as: .link(relationshipID: 0))
+        } else {
+            let type = try #require(AttributeType(name: name))
             let value: Value =
                 switch type {
-                case _ where row[1] == "nil": .null
-                case .int64: .int(try #require(Int64(row[1])))
-                case .double: .double(try #require(Double(row[1])))
-                case .decimal: .decimal(try #require(Decimal(string: row[1])))
-                default: .string(row[1])
+                case _ where text == "nil": .null
+                case .int64: .int(try #require(Int64(text)))
+                case .double: .double(try #require(Double(text)))
+                case .date: .date(try #require(Double(text)))
+                case .decimal: .decimal(try #require(Decimal(string: text)))
+                case .uuid: .uuid(try #require(UUID(uuidString: text)))
+                case .data: .data(bytes(text))
+                default: .string(text)
                 }
-            var key = KeyEncoder(columnSizeMax: 100)
-            let isEncoded = key.append(value, as: .attribute(type))
-            #expect(isEncoded)
-            let bytes = row[2].split(separator: " ").compactMap { UInt8($0, radix: 16) }
-            #expect(key.bytes == bytes, "\(row)")
+            isEncoded = key.append(value, as: .attribute(type))
         }
+        #expect(isEncoded)
     }
 }

@@ -16,7 +16,7 @@ import Testing
         return copy
     }
 
-    @Test(arguments: ["kinds-v1", "deltas-v1", "strange-v1"], ["Thing", "Box"])
+    @Test(arguments: ["kinds-v1", "deltas-v1", "strange-v1", "chunks-v1"], ["Thing", "Box"])
     func `the samples of the first version read as they were written`(
         sample: String, entity: String
     ) throws {
@@ -62,8 +62,64 @@ import Testing
         #expect(try Data(contentsOf: store) == before)
     }
 
+    @Test(arguments: ["cities-v1", "torn-v1"])
+    func `the samples of cities read as they were written`(sample: String) throws {
+        try `the samples of the first version read as they were written`(
+            sample: sample, entity: "City")
+    }
+
+    /// One entry of `damage.json`: chapter 12 of the specification.
+    private struct Damage: Decodable {
+        var name: String
+        var sample: String
+        /// Where the file is cut off.
+        var length: Int?
+        /// Hexadecimal digits by the offset of the bytes that they replace.
+        var bytes: [String: String]?
+        var error: String?
+        var objects: String?
+
+        func applied(to sample: Data) throws -> Data {
+            var damaged = sample
+            for (offset, digits) in bytes ?? [:] {
+                let start = try #require(Int(offset))
+                let pairs = Array(digits)
+                for index in 0..<(pairs.count / 2) {
+                    let pair = String(pairs[(2 * index)...(2 * index + 1)])
+                    damaged[start + index] = try #require(UInt8(pair, radix: 16))
+                }
+            }
+            return damaged.prefix(length ?? damaged.count)
+        }
+    }
+
+    @Test func `damaged samples lead to the errors of the specification`() throws {
+        let list = try Data(contentsOf: Self.samples.appending(path: "damage.json"))
+        let entries = try JSONDecoder().decode([Damage].self, from: list)
+        #expect(entries.count >= 28)
+        let path = FileManager.default.temporaryDirectory
+            .appending(path: "damaged-\(UUID().uuidString).trellis")
+        defer { try? FileManager.default.removeItem(at: path) }
+        for entry in entries {
+            let sample = Self.samples.appending(path: "\(entry.sample).trellis")
+            try entry.applied(to: Data(contentsOf: sample)).write(to: path)
+            let entity = entry.sample == "cities-v1" ? "City" : "Box"
+            let outcome = try Tool.run("dump", path.path, entity, "--json")
+            if let error = entry.error {
+                #expect(outcome.errors.hasPrefix("trellis: \(error): "), "\(entry.name)")
+            } else {
+                let objects = Self.samples.appending(path: try #require(entry.objects))
+                #expect(
+                    try outcome.output == String(contentsOf: objects, encoding: .utf8),
+                    "\(entry.name)")
+                #expect(outcome.exitCode == 0 && outcome.errors.isEmpty, "\(entry.name)")
+            }
+        }
+    }
+
     @Test(arguments: [
-        "kinds-v1", "deltas-v1", "strange-v1", "copying-v1", "dropping-v1", "layouts-v1",
+        "cities-v1", "torn-v1", "kinds-v1", "deltas-v1", "strange-v1", "chunks-v1", "copying-v1",
+        "dropping-v1", "layouts-v1",
     ])
     func `nothing is wrong with the samples`(sample: String) throws {
         let store = try copy("\(sample).trellis")

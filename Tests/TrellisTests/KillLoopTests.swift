@@ -1,5 +1,6 @@
 import Foundation
 import PageStore
+import TestSupport
 import Testing
 
 /// Kills a committing process over and over: whatever it had been told is durable is there, whole,
@@ -64,6 +65,8 @@ import Testing
         // The first commit of a run is waited for, so that every run commits something.
         var output = pipe.fileHandleForReading.availableData
         usleep(microseconds)
+        let memory = PeakMemory.mebibytes(of: "\(process.processIdentifier)")
+        #expect(memory ?? 0 <= 160, "MiB that the writer took")
         kill(process.processIdentifier, SIGKILL)
         process.waitUntilExit()
         output += pipe.fileHandleForReading.readDataToEndOfFile()

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # check.sh TRELLIS [STORE…]: compares the reader of this folder, which was written from the
-# specification alone, with the tool TRELLIS, byte for byte: on the samples, on stores that the
-# writer of this folder makes, and on the STOREs. Twenty stores are made, from the seeds 1 to 20;
+# specification alone, with the tool TRELLIS, byte for byte: on the samples, on the damaged stores of
+# chapter 12, on stores that the writer of this folder makes, and on the STOREs. Twenty stores are made, from the seeds 1 to 20;
 # TRELLIS_SEED says the first, STORES how many.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -68,6 +68,25 @@ refused() {
     echo "$name: refused"
 }
 
+# damaged NAME: both report the error of chapter 12, or print the objects that it names.
+damaged() {
+    local result entity
+    "$python" "$here/trellis_damage.py" "$work/damaged.trellis" "$1"
+    read -r result entity < <("$python" "$here/trellis_damage.py" EXPECTED "$1")
+    "$trellis" dump "$work/damaged.trellis" "$entity" --json >"$work/tool" 2>"$work/errors" || true
+    if [ -e "$here/../samples/$result" ]; then
+        cmp "$work/tool" "$here/../samples/$result" || { echo "$1 differs"; return 1; }
+    elif ! grep -q "^trellis: $result: " "$work/errors"; then
+        cat "$work/errors"
+        echo "$1: the tool does not report $result"
+        return 1
+    fi
+    echo "$1: $result"
+}
+
+"$python" "$here/trellis_walk.py"
+"$python" "$here/trellis_damage.py" CHECK
+for name in $("$python" "$here/trellis_damage.py" NAMES); do damaged "$name"; done
 first=${TRELLIS_SEED:-1}
 for lie in $("$python" "$here/trellis_lies.py" NAMES); do
     "$python" "$here/trellis_lies.py" "$work/$lie.trellis" "$first" "$lie"

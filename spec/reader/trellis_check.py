@@ -1,6 +1,6 @@
 """Compares everything that the specification relates: `trellis_reader.py check`."""
 
-from trellis_file import BLOCK, Damaged, blob, entries, need, unpack
+from trellis_file import BLOCK, Allocation, Damaged, blob, entries, need, unpack
 from trellis_values import column, text_max
 
 
@@ -41,8 +41,6 @@ def check_records(store, root, held):
         if entity is None:
             yield f"{root.name} {number}: {values}"
             continue
-        if entity.abstract:
-            yield f"{root.name} {number}: of the abstract entity {entity.name}"
         counts[entity] = counts.get(entity, 0) + 1
         held[root, number] = entity, values
         last = number
@@ -87,6 +85,10 @@ def check_links(store, relationship, held):
     owner, inverse = relationship["owner"], store.inverse(relationship)
     name, own = store.link_tree(relationship)
     target = store.named[relationship["destinationEntityName"]]
+    if relationship["kind"] == "toManyOrdered":
+        for box, many in store.links(relationship).items():
+            if len(many) != len(set(many)):
+                yield f"{name}: object {box} has a target twice"
     if relationship["kind"] == "toOne":
         said = {(values[relationship["name"]], number) for number, values in members(owner, held)
                 if values[relationship["name"]] is not None}
@@ -195,40 +197,19 @@ def check_allocation(pages, used, mapped):
     offset, length = pages.top.head[:2]
     claim(used, 0, 2 * BLOCK // pages.unit, "the superblocks")
     claim(used, offset // pages.unit, length // pages.unit, "the head segment")
-    parts, address, place, visited = [], pages.top.allocation, 0, set()
-    while any(address):
-        need(address not in visited, "allocation blocks in a circle")
-        visited.add(address)
+    state = Allocation(pages)
+    for address in state.blocks:
         take(pages, used, address, "the allocation state")
-        block = pages.extent(address, place, 4)
-        parts.append(block[16:])
-        address, place = block[:16], place + 1
-    stream = b"".join(parts)
-    units, zones, pending, free = unpack("QQQQ", stream)
-    need(units * pages.unit <= len(pages.data), "allocated units behind the file's end")
-    need(zones * 8 * pages.size >= units, "too few zones")
-    bits = set()
-    for zone in range(zones):
-        address = stream[32 + 16 * zone:48 + 16 * zone]
-        if any(address):
-            take(pages, used, address, f"zone {zone}")
-            image, first = pages.extent(address, zone, 3), zone * 8 * pages.size
-            bits.update(first + 8 * i + b for i, byte in enumerate(image) if byte
-                        for b in range(8) if byte >> b & 1)
-    at, last = 32 + 16 * zones, 0
-    for _ in range(pending):
-        unit, count, born, died = unpack("QQQQ", stream, at)
-        at += 32
-        need(count >= 1 and unit + count <= units, "a pending run behind the end")
+    for zone, address in state.zones:
+        take(pages, used, address, f"zone {zone}")
+    for unit, count, born, died in state.pending:
         claim(used, unit, count, f"what pends from {born} to {died}")
-    for _ in range(free):
-        start, count = unpack("QQ", stream, at)
-        at += 16
+    last = 0
+    for start, count in state.free:
         need(start > last and count >= 1 and start + count <= pages.top.page_count,
              "a run of free page ids")
         last = start + count - 1
         need(not any(page in mapped for page in range(start, start + count)),
              f"page {start} and so on: free and in the map")
-    need(not any(stream[at:]), "bytes behind the allocation's stream")
-    for unit in sorted(bits ^ set(used))[:10]:
-        yield f"unit {unit}: {'taken by nothing' if unit in bits else 'not taken'}"
+    for unit in sorted(state.bits ^ set(used))[:10]:
+        yield f"unit {unit}: {'taken by nothing' if unit in state.bits else 'not taken'}"

@@ -12,16 +12,21 @@ import xxhash
 BLOCK, SECTOR, MAGIC = 4096, 512, 0x0A73696C6C657254
 GROUP, FULL, DELTA, EXTENT, FREE, COMMIT, LINK, PAD = range(1, 9)
 PAGE_MAX, COMPRESSED_MAX, CHUNK_MAX, DEPTH_MAX = 1 << 48, 2 << 20, 1 << 20, 24
+NUMBER_MAX = 1 << 60
 EXTENT_HEADER, FRAME_MAX, OVERFLOW_MAX = 48, (2 << 20) + 64, 65536
 
 
 class Damaged(Exception):
-    """What the file says contradicts the specification."""
+    """The file cannot be read: `code` is the error of chapter 12."""
+
+    def __init__(self, message, code="corrupt"):
+        super().__init__(message)
+        self.code = code
 
 
-def need(condition, message):
+def need(condition, message, code="corrupt"):
     if not condition:
-        raise Damaged(message)
+        raise Damaged(message, code)
 
 
 def hashed(data, seed=0):
@@ -50,16 +55,18 @@ class Superblock:
 
     def __init__(self, data, slot):
         raw = data[slot * BLOCK:(slot + 1) * BLOCK]
-        need(len(raw) == BLOCK and unpack("Q", raw)[0] == MAGIC, "not a store")
+        need(len(raw) >= 8 and unpack("Q", raw)[0] == MAGIC, "not a store", "notAStore")
+        need(len(raw) == BLOCK, "the file ends inside its superblock", "truncated")
         need(hashed(raw[:4088]) == unpack("Q", raw, 4088)[0], f"superblock {slot} fails its hash")
         version, self.page_size, self.generation = unpack("IIQ", raw, 8)
-        need(version == 1, f"format version {version} is newer")
+        need(version == 1, f"format version {version} is newer", "newerFormat")
         self.uuid, self.unit_size, self.map_depth = unpack("16sII", raw, 24)
         _, self.read_only, incompatible = unpack("QQQ", raw, 48)
-        need(incompatible == 0, "features that this reader does not know")
+        need(incompatible == 0, "features that this reader does not know", "newerFormat")
         self.commit, self.time, self.page_count, self.catalog = unpack("QQQQ", raw, 72)
         self.map_root, self.allocation = raw[104:120], raw[120:136]
         self.head = unpack("QQQQQ", raw, 136)
+        need(max(self.generation, self.commit, self.head[2]) <= NUMBER_MAX, "a number is out of range")
         self.required = unpack("Q", raw, 176)[0]
         sessions = unpack("I", raw, 216)[0]
         need(sessions <= 240, "more sessions than a superblock has room for")
@@ -71,8 +78,9 @@ class Superblock:
         need(self.generation & 1 == slot, "a generation in the wrong slot")
         need(1 <= self.map_depth <= 12 and 1 <= self.page_count <= PAGE_MAX, "a limit is passed")
         need(self.required < 1 << 62, "requiredLength is out of range")
-        need(self.required <= len(data), "truncated: the file is shorter than its content")
+        need(max(self.generation, self.commit, self.head[2]) <= 1 << 60, "a number out of range")
         check_segment(self.head[0], self.head[1], self.required)
+        need(self.required <= len(data), "the file is shorter than its content", "truncated")
 
 
 def check_segment(offset, length, end):
@@ -81,20 +89,27 @@ def check_segment(offset, length, end):
     need(offset + length <= end, "a segment ends outside")
 
 
+def current(data):
+    """Chapter 1.2: the superblock with the higher generation, or the error of the file."""
+    copies, reasons = [], {}
+    for slot in (0, 1):
+        try:
+            copies.append(Superblock(data, slot))
+        except Damaged as reason:
+            reasons.setdefault(reason.code, reason)
+    for code in ("newerFormat", *(() if copies else ("truncated", "corrupt", "notAStore"))):
+        if code in reasons:
+            raise reasons[code]
+    need(len({copy.uuid for copy in copies}) == 1, "two superblocks of two files")
+    return max(copies, key=lambda copy: copy.generation)
+
+
 class Pages:
     """The newest commit of a file: the map of the newest generation, the log's versions above."""
 
     def __init__(self, data):
         self.data = data
-        copies, reasons = [], []
-        for slot in (0, 1):
-            try:
-                copies.append(Superblock(data, slot))
-            except Damaged as reason:
-                reasons.append(str(reason))
-        need(copies, "; ".join(reasons))
-        need(len({copy.uuid for copy in copies}) == 1, "two superblocks of two files")
-        self.top = max(copies, key=lambda copy: copy.generation)
+        self.top = current(data)
         self.size, self.unit = self.top.page_size, self.top.unit_size
         self.catalog, self.page_count = self.top.catalog, self.top.page_count
         self.commit = self.top.commit
@@ -115,8 +130,9 @@ class Pages:
         unit, count = place & (1 << 48) - 1, place >> 48
         start, length = unit * self.unit, count * self.unit
         need(unit < 1 << 46 and count >= 1, f"page {page}: an address without place")
-        need(start >= 2 * BLOCK and start + length <= len(self.data),
-             f"page {page}: an extent outside the file")
+        need(start >= 2 * BLOCK, f"page {page}: an extent inside the superblocks")
+        need(start + length <= len(self.data), f"page {page}: the file ends inside its extent",
+             "truncated")
         raw = self.data[start:start + length]
         own, stored_page, generation, commit, stored, size, flags, stored_kind = \
             unpack("QQQQIIHH", raw)
@@ -125,7 +141,8 @@ class Pages:
         need(own == expected == computed, f"page {page}: an extent contradicts its hash")
         need(stored_page == page and stored_kind == kind, f"page {page}: another page's extent")
         need(1 <= size <= CHUNK_MAX, f"page {page}: an image of {size} bytes")
-        need(kind == 4 or kind == 1 or size == self.size, f"page {page}: rawLength is not P")
+        need(kind in (1, 4) or size == self.size, f"page {page}: rawLength is not P")
+        need(kind != 4 or size > 16, f"allocation block {page}: no part of the stream")
         payload = raw[EXTENT_HEADER:EXTENT_HEADER + stored]
         if flags & 1:
             return decompressed(payload, size)
@@ -179,7 +196,7 @@ class Pages:
 
     def replay(self):
         offset, length, number, low, high = self.top.head
-        open_versions = {}
+        open_versions, ended = {}, False
         while True:
             self.segments.append((offset, length))
             chain, at, end, link = self.seed(number, low, high), offset, offset + length, None
@@ -192,16 +209,22 @@ class Pages:
                     break
                 self.frames.append((at, size, kind))
                 chain = own
-                if kind == COMMIT:
+                if kind == GROUP:
+                    ended = False
+                elif kind == COMMIT:
                     self.commit_frame(frame, open_versions)
+                    ended = True
                 elif kind == LINK:
                     link = unpack("QQQQQ", frame, 16)
                 elif kind in (FULL, DELTA, EXTENT, FREE):
                     self.change(frame, kind, open_versions)
                 at += size
             if link is None:
-                return self.look_behind(at, end, low, high)
-            need(link[2] == number + 1, "a link to a segment of the wrong number")
+                self.look_after(at, end, low, high, ended and at % SECTOR != 0)
+                if at > offset:
+                    self.look_elsewhere(number + 1)
+                return
+            need(link[2] == number + 1 <= NUMBER_MAX, "a link to a segment of the wrong number")
             offset, length, number, low, high = link
             check_segment(offset, length, len(self.data))
             need(all(offset >= a + n or a >= offset + length for a, n in self.segments),
@@ -209,7 +232,7 @@ class Pages:
 
     def commit_frame(self, frame, open_versions):
         number, count, root, _ = unpack("QQQQ", frame, 16)
-        need(number == self.commit + 1, f"commit {number} follows commit {self.commit}")
+        need(number == self.commit + 1 <= NUMBER_MAX, f"commit {number} follows commit {self.commit}")
         need(1 <= count <= PAGE_MAX, "a page count out of range")
         self.commit, self.page_count, self.catalog = number, count, root
         self.versions.update(open_versions)
@@ -247,14 +270,76 @@ class Pages:
         sound(self, page, payload)
         versions[page] = payload
 
-    def look_behind(self, at, end, low, high):
+    def look_after(self, at, end, low, high, inside):
         """Chapter 3.6: a later group that knew a later durable commit means a lost one."""
+        known = self.commit if inside else self.commit + 1
         for sector in range((at + SECTOR - 1) // SECTOR * SECTOR, end - 55, SECTOR):
             group = self.data[sector:sector + 56]
             if group[12] == GROUP and unpack("QQ", group, 16) == (low, high) \
                     and hashed(group[8:48]) == unpack("Q", group, 48)[0]:
                 durable = unpack("Q", group, 40)[0]
-                need(durable <= self.commit, f"byte {at}: the log is damaged, a commit is lost")
+                need(durable < known and not self.links(sector, end),
+                     f"byte {at}: the log is damaged, a commit is lost")
+
+    def look_elsewhere(self, number):
+        """Chapter 3.6, step 8: a group of the next segment means that its LINK was lost."""
+        try:
+            state = Allocation(self)
+        except Damaged:
+            return
+        taken, pending = state.bits, {u for first, count, _, _ in state.pending
+                                      for u in range(first, first + count)}
+        for at in range(2 * BLOCK, len(self.data) - 55, BLOCK):
+            unit = at // self.unit
+            if unit in taken and unit not in pending:
+                continue
+            own, size, kind = unpack("QIB", self.data, at)
+            if kind != GROUP or size != 56:
+                continue
+            chain = self.seed(number, *unpack("QQ", self.data, at + 16))
+            need(hashed(self.data[at + 8:at + size], chain) != own,
+                 f"byte {at}: the log goes on where no LINK leads")
+
+    def links(self, group, end):
+        """Whether a LINK chains from a group."""
+        size, kind = unpack("IB", self.data, group + 64) if group + 72 <= end else (0, 0)
+        return kind == LINK and 16 <= size <= end - group - 56 and size % 8 == 0 \
+            and hashed(self.data[group + 64:group + 56 + size], unpack("Q", self.data, group)[0]) \
+            == unpack("Q", self.data, group + 56)[0]
+
+
+class Allocation:
+    """Chapter 2.4: what the current generation saved of the file's space."""
+
+    def __init__(self, pages):
+        self.blocks, self.zones, address, parts = [], [], pages.top.allocation, []
+        while any(address):
+            need(address not in self.blocks, "allocation blocks in a circle")
+            block = pages.extent(address, len(self.blocks), 4)
+            self.blocks.append(address)
+            parts.append(block[16:])
+            address = block[:16]
+        stream = b"".join(parts)
+        self.units, zones, pending, free = unpack("QQQQ", stream)
+        need(self.units * pages.unit <= pages.top.required, "allocated units after the content")
+        need(zones * 8 * pages.size >= self.units, "too few zones")
+        need(32 + 16 * zones + 32 * pending + 16 * free <= len(stream), "a stream that is cut")
+        self.bits = set()
+        for zone in range(zones):
+            address = stream[32 + 16 * zone:48 + 16 * zone]
+            if any(address):
+                self.zones.append((zone, address))
+                image, first = pages.extent(address, zone, 3), zone * 8 * pages.size
+                self.bits.update(first + 8 * i + b for i, byte in enumerate(image) if byte
+                                 for b in range(8) if byte >> b & 1)
+        need(max(self.bits, default=0) < self.units, "a unit after the end is taken")
+        at = 32 + 16 * zones
+        self.pending = [unpack("QQQQ", stream, at + 32 * i) for i in range(pending)]
+        at += 32 * pending
+        self.free = [unpack("QQ", stream, at + 16 * i) for i in range(free)]
+        need(not any(stream[at + 16 * free:]), "bytes after the allocation's stream")
+        for unit, count, _, _ in self.pending:
+            need(count >= 1 and unit + count <= self.units, "a pending run after the end")
 
 
 class Node:
@@ -307,13 +392,14 @@ class Node:
 def sound(pages, number, image):
     """Chapter 3.1: an image of the log is a page of its kind, whoever leads to it."""
     fail = f"page {number}: "
-    need(len(image) == pages.size and 1 <= image[0] <= 4, fail + "an image of no kind")
+    need(len(image) == pages.size and 1 <= image[0] <= 5, fail + "an image of no kind")
     if image[0] <= 2:
         Node(pages, number, image)
         return
     kind, flags, zero, payload, following = unpack("BBHIQ", image)
     need(flags <= 1 and zero == 0 and payload <= pages.size - 16, fail + "a blob's page")
     need(following < PAGE_MAX and following != number, fail + "a next page")
+    need(kind != 5 or (flags, payload, following) == (0, pages.size - 16, 0), fail + "a chunk")
     if kind == 4:
         need(payload % 8 == 0, fail + "a list that ends inside an id")
         for chunk in unpack(f"{payload // 8}Q", image, 16):

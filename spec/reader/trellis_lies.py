@@ -115,6 +115,20 @@ def schema_with(name, inverse):
     return lies
 
 
+def list_with_a_target_twice(link):
+    """6.5: an ordered to-many has a target once."""
+    def lying(*arguments):
+        trees = link(*arguments)
+        order = trees["Box/order"]
+        for i, (key, _) in enumerate(order[1:]):
+            if key[:8] == order[i][0][:8]:
+                order[i + 1] = key, order[i][1]
+                Lie.told += 1
+                break
+        return trees
+    return lying
+
+
 def layout_that_is_cut(layout_of):
     """7.5: every count of the layout is fulfilled."""
     def lying(*arguments):
@@ -177,6 +191,7 @@ LIES = {
     "nil-outside-the-record": (trellis_model, "record", nil_outside_the_record),
     "node-with-a-reserved-byte": (trellis_writer.Images, "node", node_with_a_reserved_byte),
     "blob-with-a-reserved-byte": (trellis_writer.Images, "run", blob_with_a_reserved_byte),
+    "list-with-a-target-twice": (trellis_model, "link", list_with_a_target_twice),
     "layout-that-is-cut": (trellis_model, "layout_of", layout_that_is_cut),
     "layout-with-a-short-initial-value":
         (trellis_model, "layout_of", layout_with_a_short_initial_value),

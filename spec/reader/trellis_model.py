@@ -7,6 +7,7 @@ import struct
 from trellis_values import INTEGERS, IN_HEAP, TEXTS, column, decimal_bytes, text_max
 
 TYPES = ["bool", *INTEGERS, "float", "double", "decimal", "string", "data", "date", "uuid", "url"]
+RETIRING = set()  # entities that have lost a string property, whose slot was their last one
 TEXT = ["", "a", "Ærøskøbing", "日本語", "\"\\/\b\f\n\r\t", "\0\x01\x1f\x7f\x85\u2028",
         "𝄞🇦🇼"]
 
@@ -106,12 +107,16 @@ class Objects:
 
 def record(images, tag, slots, numbers, values, older, chance):
     """Chapter 5: the bytes of an object. The slot of what is nil may hold anything but a lie."""
-    count = len(slots)
+    count = len(slots) + older[2]
+    retired = range(len(slots), count)
     if all(values[name] == initial for name, initial in older[1].items()) and chance.random() < 0.7:
         count = older[0]
         slots = {name: kind for name, kind in slots.items() if numbers[name] < count}
     words, heap = [0] * (1 + (count + 63) // 64 + count), b""
     words[0] = tag | 1 << 16 | count << 32
+    for slot in retired:
+        if slot < count:
+            words[1 + slot // 64 * 65] |= 1 << slot % 64
     for name, kind in sorted(slots.items(), key=lambda pair: numbers[pair[0]]):
         slot = numbers[name]
         found, place = values[name], 2 + slot + slot // 64
@@ -160,7 +165,7 @@ def layout_of(entities, chance, page):
             initials[attribute["name"]] = None if in_heap_and_long(found) else found
         count = chance.randrange(len(numbers[name]) + 1)
         older[name] = count, {n: initials.get(n) for n, slot in numbers[name].items()
-                              if slot >= count}
+                              if slot >= count}, int(name in RETIRING)
     data = struct.pack("<HH", 1, len(entities) + len(gone))
     for name, tag in sorted([*tags.items(), *(("", tag) for tag in gone)],
                             key=lambda pair: pair[1]):
@@ -168,8 +173,9 @@ def layout_of(entities, chance, page):
             data += struct.pack("<HHHHH", tag, 0, 0, 0, 0)
             continue
         text = name.encode()
-        counts = sorted({older[name][0], len(numbers[name])})
-        data += struct.pack("<HHHHH", tag, len(text), len(counts), len(own[name]), 0) + text
+        last, retired = len(numbers[name]), older[name][2]
+        counts = sorted({older[name][0], last, last + retired})
+        data += struct.pack("<HHHHH", tag, len(text), len(counts), len(own[name]), retired) + text
         data += struct.pack(f"<{len(counts)}H", *counts)
         for own_name, slot in sorted(own[name].items(), key=lambda pair: pair[1]):
             text, initial = own_name.encode(), initials.get(own_name)
@@ -177,6 +183,8 @@ def layout_of(entities, chance, page):
             initial = None if initial is None else stored(kinds[own_name], initial)
             size = 65535 if initial is None else len(initial)
             data += struct.pack("<HHH", slot, len(text), size) + text + (initial or b"")
+        if retired:
+            data += struct.pack("<HH", last, 13)
     return data, tags, numbers, older
 
 

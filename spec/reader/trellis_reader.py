@@ -49,7 +49,7 @@ class Layout:
 
     def __init__(self, data):
         form, count = unpack("HH", data)
-        need(form == 1, f"a layout of form {form} is newer")
+        need(form == 1, f"a layout of form {form} is newer", "newerFormat")
         self.tags, self.slots, self.counts, at, last = {}, {}, {}, 4, 0
         self.initial = {}
         self.retired = {}
@@ -213,7 +213,7 @@ class Store:
                          entries(self.pages, unpack("Q", catalog[b"counters"])[0], self.seen)}
         try:
             schema = json.loads(catalog[b"schema"])
-            need(schema["formatVersion"] == 1, "a schema of a newer version")
+            need(schema["formatVersion"] == 1, "a schema of a newer version", "newerFormat")
             check_members(schema["schema"])
         except (ValueError, KeyError, TypeError) as error:
             raise Damaged(f"the schema cannot be read: {error}") from error
@@ -432,7 +432,7 @@ def main(arguments):
             print("\n".join(findings) or "nothing wrong was found")
             return 1 if findings else 0
     except Damaged as error:
-        print(error, file=sys.stderr)
+        print(f"{error.code}: {error}", file=sys.stderr)
         return 1
     print(__doc__.strip(), file=sys.stderr)
     return 64

@@ -50,6 +50,8 @@ def decimal_text(data):
     digits = "".join(f"{pair - 1:02}" for pair in pairs[:pairs.index(0)])
     exponent -= len(digits) - len(digits.lstrip("0"))
     digits = digits.strip("0")
+    if exponent > 127:  # zeros at the end, of which the number of 39 digits has room for some
+        digits = digits.ljust(min(39, exponent - 127), "0")
     power = exponent - len(digits)
     if not digits or int(digits) >= 1 << 128 or not -128 <= power <= 127:
         return None

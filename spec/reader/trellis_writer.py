@@ -3,6 +3,7 @@
 
     trellis_writer.py FILE SEED           a store of random objects
     trellis_writer.py FILE SEED STORE     the content of STORE, every page in another place
+    trellis_writer.py FILE SEED RETIRED   a store of random objects, of which boxes lost a property
 
 The seed chooses everything: page and unit size, objects and their values, and for each page
 whether the map holds it or the log does, as an image, as deltas or out of line.
@@ -14,6 +15,7 @@ import sys
 
 import lz4.block
 
+import trellis_model
 from trellis_file import (BLOCK, CHUNK_MAX, COMMIT, DELTA, EXTENT, FREE, FULL, GROUP, LINK, MAGIC,
                           OVERFLOW_MAX, PAD, SECTOR, Node, Pages, hashed)
 from trellis_model import make_trees
@@ -369,7 +371,9 @@ if __name__ == "__main__":
     if len(sys.argv) not in (3, 4):
         sys.exit(__doc__)
     store = None
-    if len(sys.argv) == 4:
+    if sys.argv[3:] == ["RETIRED"]:
+        trellis_model.RETIRING.add("Box")
+    elif len(sys.argv) == 4:
         with open(sys.argv[3], "rb") as file:
             store = Pages(file.read())
     write(sys.argv[1], int(sys.argv[2]), store)

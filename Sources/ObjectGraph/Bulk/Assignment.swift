@@ -2,7 +2,7 @@ import RecordStore
 
 /// One property of a bulk update and its new value: see
 /// ``BaseDataTransaction``.
-public struct Assignment<O: DynamicObject> {
+public struct Assignment<O: DynamicObject>: Sendable {
     let keyPath: KeyPathString
     let operation: AssignedValue
 
@@ -37,7 +37,7 @@ extension Assignment where O: CoreStoreObject {
 }
 
 /// What an assignment makes of a property's value.
-enum AssignedValue {
+enum AssignedValue: Sendable {
     case set(Value)
     case add(Value)
 }

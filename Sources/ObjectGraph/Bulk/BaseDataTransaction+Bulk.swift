@@ -63,9 +63,10 @@ extension BaseDataTransaction {
     ///
     /// Indexes, unique constraints, the commit's change set and observers see the same as when each
     /// object is assigned by itself; a `customSetter:` is not called. Throws for a sum that the
-    /// property cannot hold, and for values that break a rule, with all
-    /// ``CoreStoreError/violations`` among the next 4096 objects. Some objects may have been
-    /// assigned then: let the error end the transaction.
+    /// property cannot hold, and for values that break a rule of a property, with the
+    /// ``CoreStoreError/violations`` of all that the condition found: it counts them all, and keeps
+    /// the first 1000. Some objects may have been assigned then: let the error end the transaction.
+    /// Rules of whole objects are checked at the commit.
     @discardableResult
     public func update<O: DynamicObject>(
         _ from: From<O>, _ clauses: any DeleteClause..., set assignments: Assignment<O>...
@@ -152,7 +153,7 @@ extension FetchRunner {
         if parts.count == 1 {
             found[0].numbers = try parts[0].query(terms.request).numbers()
         } else {
-            let queries = try parts.map { try $0.query(terms.unlimited) }
+            let queries = try parts.map { try $0.query(terms.ofEachStore) }
             let merged = try PreparedQuery.merged(
                 queries, limit: terms.request.limit, offset: terms.request.offset)
             for (index, number) in merged { found[index].numbers.append(number) }

@@ -4,6 +4,7 @@ import RecordStore
 /// transaction are assigned as objects, so that the program sees the new values.
 final class BulkUpdate {
     private static let partSize = 4096
+    private static let violationsKeptMax = 1000
 
     private let context: TransactionContext
     private let store: AttachedStore
@@ -13,7 +14,9 @@ final class BulkUpdate {
     /// The bits of the assigned properties, as in an object.
     private let assigned: UInt64
     private let assignedOffsets: Set<Int>
+    /// The first of those that were found.
     private var violations: [Violation] = []
+    private var violationCount = 0
 
     init(
         _ context: TransactionContext, _ store: AttachedStore, _ assignments: [ColumnAssignment]
@@ -41,10 +44,14 @@ final class BulkUpdate {
                     try update(number, hierarchy, &batch)
                 }
             }
-            guard violations.isEmpty else { throw CoreStoreError.violated(violations) }
+            // Nothing is written from the first violation on, and the others are still looked for.
+            guard violations.isEmpty else { continue }
             try context.apply(batch, to: store)
             try context.flush()
             try context.makeRoom()
+        }
+        guard violations.isEmpty else {
+            throw CoreStoreError.violated(violations, count: violationCount)
         }
     }
 
@@ -81,13 +88,17 @@ final class BulkUpdate {
     private func validate(_ row: FieldRow, _ raw: RawObject) {
         for field in assignments.map(\.field)
         where !field.isOptional && row.isNull(field.byteOffset) {
-            violations.append(
-                Violation(.required, raw, [field.name], "is required, and it is nil"))
+            note(Violation(.required, raw, [field.name], "is required, and it is nil"))
         }
         for rule in raw.kind.model.rules.properties where assignedOffsets.contains(rule.byteOffset)
         {
             guard let fault = rule.fault(row, rule.byteOffset) else { continue }
-            violations.append(Violation(rule.kind, raw, [rule.name], fault))
+            note(Violation(rule.kind, raw, [rule.name], fault))
         }
+    }
+
+    private func note(_ violation: Violation) {
+        violationCount += 1
+        if violations.count < Self.violationsKeptMax { violations.append(violation) }
     }
 }

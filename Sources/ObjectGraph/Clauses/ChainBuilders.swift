@@ -1,12 +1,12 @@
 /// A fetch that is being put together: `From<Dog>().where(\.$age > 3).orderBy(…)`.
-public protocol FetchChainableBuilderType {
+public protocol FetchChainableBuilderType: Sendable {
     associatedtype ObjectType: DynamicObject
     var from: From<ObjectType> { get }
     var fetchClauses: [any FetchClause] { get }
 }
 
 /// A query that is being put together.
-public protocol QueryChainableBuilderType {
+public protocol QueryChainableBuilderType: Sendable {
     associatedtype ObjectType: DynamicObject
     associatedtype ResultType: SelectResultType
     var from: From<ObjectType> { get }
@@ -106,8 +106,9 @@ extension From {
     }
 
     /// With a last word on the request.
+    @preconcurrency
     public func tweak(
-        _ closure: @escaping (NSFetchRequest<any NSFetchRequestResult>) -> Void
+        _ closure: @escaping @Sendable (NSFetchRequest<any NSFetchRequestResult>) -> Void
     ) -> FetchChainBuilder<O> {
         with(Tweak(closure))
     }
@@ -206,8 +207,9 @@ extension FetchChainBuilder {
     }
 
     /// With a last word on the request.
+    @preconcurrency
     public func tweak(
-        _ closure: @escaping (NSFetchRequest<any NSFetchRequestResult>) -> Void
+        _ closure: @escaping @Sendable (NSFetchRequest<any NSFetchRequestResult>) -> Void
     ) -> FetchChainBuilder<O> {
         with(Tweak(closure))
     }
@@ -268,8 +270,9 @@ extension QueryChainBuilder {
     }
 
     /// With a last word on the request.
+    @preconcurrency
     public func tweak(
-        _ closure: @escaping (NSFetchRequest<any NSFetchRequestResult>) -> Void
+        _ closure: @escaping @Sendable (NSFetchRequest<any NSFetchRequestResult>) -> Void
     ) -> QueryChainBuilder<O, R> {
         with(Tweak(closure))
     }

@@ -1,5 +1,7 @@
-/// A part of a fetch.
-public protocol FetchClause {
+/// A part of a fetch. Clauses and chains of them may be kept in a `static let` and used from any
+/// thread.
+@preconcurrency
+public protocol FetchClause: Sendable {
     /// Adds the clause to what will be fetched.
     func applyToFetchRequest<Result>(_ fetchRequest: NSFetchRequest<Result>)
 }

@@ -3,15 +3,17 @@ import RecordStore
 
 /// The predicate language on the side of the program's values.
 enum PredicateFormat {
+    /// How much of a format an error quotes.
+    private static let formatShownMax = 200
+
     static func condition(_ format: String, _ arguments: [Any]) -> Condition {
         do throws(QueryError) {
             var values: [FormatArgument] = []
             for argument in arguments { values.append(try self.argument(argument)) }
             return try ConditionParser.parse(format, values)
         } catch {
-            Log.error(
-                .failure(.query, error.message), "the condition “\(format)” cannot be read.")
-            return .unreadable(error)
+            let shown = format.prefix(formatShownMax) + (format.count > formatShownMax ? "…" : "")
+            return .unreadable(QueryError("\(error.message), in the condition “\(shown)”"))
         }
     }
 
@@ -97,8 +99,8 @@ public protocol FormatPredicate {}
 extension NSPredicate: FormatPredicate {}
 
 extension FormatPredicate where Self == NSPredicate {
-    /// A condition in the predicate language, for ``Where``. One that cannot be read is reported to
-    /// the logger and makes every fetch with it throw.
+    /// A condition in the predicate language, for ``Where``. One that cannot be read makes every
+    /// fetch with it throw.
     ///
     /// Foundation has no such initialiser on this platform. Only a store can evaluate the result:
     /// `evaluate(with:)` answers true of everything.
@@ -120,7 +122,6 @@ extension NSPredicate {
         do throws(QueryError) {
             return ConditionPredicate(try PredicateFormat.condition(template, variables))
         } catch {
-            Log.error(.failure(.query, error.message), "the template “\(self)” has no value.")
             return ConditionPredicate(.unreadable(error))
         }
     }

@@ -1,5 +1,5 @@
 /// A sectioned list that is being put together.
-public protocol SectionMonitorBuilderType {
+public protocol SectionMonitorBuilderType: Sendable {
     associatedtype ObjectType: DynamicObject
     var from: From<ObjectType> { get }
     var sectionBy: SectionBy<ObjectType> { get }
@@ -62,8 +62,9 @@ public struct SectionMonitorChainBuilder<O: DynamicObject>: SectionMonitorBuilde
     }
 
     /// Customises the request just before it runs.
+    @preconcurrency
     public func tweak(
-        _ closure: @escaping (NSFetchRequest<any NSFetchRequestResult>) -> Void
+        _ closure: @escaping @Sendable (NSFetchRequest<any NSFetchRequestResult>) -> Void
     ) -> SectionMonitorChainBuilder<O> {
         with(Tweak(closure))
     }

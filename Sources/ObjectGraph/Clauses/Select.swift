@@ -12,7 +12,7 @@ struct Column: Hashable, Sendable {
 /// Where the query names the class already, the result is enough: `Select<Int>("age")`. That is
 /// why the type takes a pack of parameters: a result, or a class and a result. Terms of key paths
 /// need the class.
-public struct Select<each Parameter>: SelectClause, Hashable {
+public struct Select<each Parameter>: SelectClause, Hashable, Sendable {
     public typealias Parameters = (repeat each Parameter)
 
     let columns: [Column]
@@ -25,10 +25,8 @@ public struct Select<each Parameter>: SelectClause, Hashable {
     public var selectTerms: [SelectTerm<CoreStoreObject>] { columns.map { SelectTerm($0) } }
 }
 
-extension Select: Sendable {}
-
 /// The columns of a query.
-public protocol SelectClause {
+public protocol SelectClause: Sendable {
     /// A result, or a class and a result.
     associatedtype Parameters
     /// The columns, by name.

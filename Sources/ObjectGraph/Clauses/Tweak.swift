@@ -1,9 +1,12 @@
 /// A last word on a fetch: `.tweak { $0.fetchLimit = 10 }`.
 public struct Tweak: QueryClause, DeleteClause {
     /// What is called just before the fetch.
-    public let closure: (NSFetchRequest<any NSFetchRequestResult>) -> Void
+    public let closure: @Sendable (NSFetchRequest<any NSFetchRequestResult>) -> Void
 
-    public init(_ closure: @escaping (NSFetchRequest<any NSFetchRequestResult>) -> Void) {
+    @preconcurrency
+    public init(
+        _ closure: @escaping @Sendable (NSFetchRequest<any NSFetchRequestResult>) -> Void
+    ) {
         self.closure = closure
     }
 

@@ -22,8 +22,8 @@ public struct Where<O: DynamicObject>: WhereClauseType, Hashable, Sendable {
 
     public init(_ predicate: NSPredicate) { self.init(condition: .stated(by: predicate)) }
 
-    /// A condition in the predicate language. One that cannot be read is reported to the logger,
-    /// and every fetch with it throws `.internalError` that says where it went wrong.
+    /// A condition in the predicate language. With one that cannot be read every fetch throws and
+    /// logs `.internalError`, which says where it went wrong.
     public init(_ format: String, _ args: Any...) {
         self.init(format, argumentArray: args)
     }

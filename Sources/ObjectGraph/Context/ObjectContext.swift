@@ -145,7 +145,10 @@ class ObjectContext {
         // A second write transaction would never be ended, and would block every writer.
         guard !hasEnded else {
             throw StoreError(
-                .closed, "the transaction of this object has ended: fetch the object again")
+                .closed,
+                allowsChanges
+                    ? "the transaction of this object has ended: fetch the object again"
+                    : "the storage of this object was closed")
         }
         let access = try openAccess(to: store)
         add(access)

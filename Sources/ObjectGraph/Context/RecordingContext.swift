@@ -47,7 +47,8 @@ class RecordingContext: EditingContext {
             // A batch that is applied in part leaves trees that only a rollback mends, also
             // when the program ignores the error of its fetch.
             refuseCommit(error)
-            throw error
+            // What failed before is the cause: an object that could not be created is in no store.
+            throw failure ?? error
         }
     }
 

@@ -16,6 +16,9 @@ final class TransactionContext: RecordingContext {
     /// All of the context's accesses, as what they are.
     private var writes: [Access] = []
 
+    /// The objects that unique conflicts replaced; nil where nothing asks for them.
+    private(set) var replacements: [CommitConflict]?
+
     override var editedAccesses: [EditedAccess] { writes }
 
     override func openAccess(to store: AttachedStore) throws(StoreError) -> StoreAccess {
@@ -100,6 +103,17 @@ final class TransactionContext: RecordingContext {
             try transaction(for: access.store).wasThere(id.number, of: id.entity)
         else { return try object(id.number, in: id.hierarchy, access) }
         return make(id.number, access.kind(id.entity.tag, in: self))
+    }
+
+    /// Has the objects that unique conflicts replace listed.
+    func listReplacements() { replacements = [] }
+
+    func noteReplacement(
+        of loser: CoreStoreObject, by survivor: CoreStoreObject, _ names: [KeyPathString]
+    ) {
+        guard replacements != nil else { return }
+        let kind = CommitConflict.Kind.replaced(by: survivor.objectID(), unique: names)
+        replacements?.append(CommitConflict(objectID: loser.objectID(), kind: kind))
     }
 
     /// Rolls back what was not committed.

@@ -49,4 +49,11 @@ extension CoreStoreError {
     static func failure(_ code: StoreFailure.Code, _ message: String) -> CoreStoreError {
         .internalError(NSError: StoreFailure.nsError(code, message))
     }
+
+    /// The error of a call that was made where it cannot be, logged.
+    static func refusal(_ message: String) -> CoreStoreError {
+        let failure = failure(.misuse, message)
+        Log.error(failure, "a call was refused.")
+        return failure
+    }
 }

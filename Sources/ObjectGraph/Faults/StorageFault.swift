@@ -2,7 +2,8 @@ import Primitives
 import RecordStore
 
 /// What a program is told when a storage fails where no error can be thrown, such as in a
-/// property's getter: a damaged page, a disk that fails, a file that is gone.
+/// property's getter: a damaged page, a disk that fails, a file that is gone, a storage that was
+/// closed before the object was read.
 ///
 /// A property gave its default meanwhile, or no objects. In a transaction every later fetch and
 /// the commit throw the error; elsewhere the next fetch or query of the stack's view, or of the
@@ -78,7 +79,7 @@ final class StorageFaults: Sendable {
     ) {
         Log.error(
             error, message, fileName: fileName, lineNumber: lineNumber, functionName: functionName)
-        guard error.isStorageFault else { return }
+        guard error.storeError?.leavesValuesUnread == true else { return }
         let fault = StorageFault(error: error, message: message)
         let (handler, sequences) = state.withLock { ($0.handler, $0.sequences) }
         for sequence in sequences.values { sequence.yield(fault) }
@@ -100,6 +101,12 @@ extension StoreError {
             false
         }
     }
+}
+
+extension StoreError {
+    /// Whether an object that asks for its values or links gets none for this: the storage failed,
+    /// or it is closed, and what it has is not what the program is given.
+    var leavesValuesUnread: Bool { isStorageFault || code == .closed }
 }
 
 extension CoreStoreError {

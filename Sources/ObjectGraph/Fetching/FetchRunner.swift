@@ -121,7 +121,7 @@ struct FetchRunner {
             guard parts.count > 1 else {
                 return try parts.map { try $0.query(terms.request).explanation }.joined()
             }
-            let plans = try parts.map { try $0.query(terms.unlimited).explanation }
+            let plans = try parts.map { try $0.query(terms.ofEachStore).explanation }
             return plans.joined(separator: "; ") + "; merged"
         }
     }
@@ -161,6 +161,16 @@ struct FetchRunner {
         } catch {
             context.fail(error, "an object could not be fetched.")
             return nil
+        }
+    }
+
+    /// The same with its row; throws for what cannot be read.
+    func loadExisting(_ id: NSManagedObjectID) throws(CoreStoreError) -> CoreStoreObject? {
+        try run {
+            try context.makeRoom()
+            guard let object = try context.existing(id), let raw = object.raw else { return nil }
+            try context.loadRow(of: object, raw)
+            return object
         }
     }
 
@@ -273,7 +283,9 @@ struct FetchRunner {
         default: failure = CoreStoreError(error)
         }
         let changing = context as? EditingContext
-        if changing?.hasLogged(failure) != true { Log.error(failure, "a fetch failed.") }
+        if changing?.hasLogged(failure) != true && !Log.hasLogged(failure) {
+            Log.error(failure, "a fetch failed.")
+        }
         changing?.noteLogged(failure)
         return failure
     }

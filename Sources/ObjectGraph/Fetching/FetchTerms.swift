@@ -29,7 +29,17 @@ struct FetchTerms {
         request = FetchRequest(condition: condition, limit: limit)
     }
 
-    /// The same for all objects, in no order.
+    /// The request to each of several stores, whose results are merged: any of them may have all
+    /// objects up to the limit.
+    var ofEachStore: FetchRequest {
+        var request = request
+        let (end, overflows) = (request.limit ?? 0).addingReportingOverflow(request.offset)
+        request.limit = request.limit == nil || overflows ? nil : end
+        request.offset = 0
+        return request
+    }
+
+    /// The same for all objects, whatever the limit.
     var unlimited: FetchRequest {
         var request = request
         (request.limit, request.offset) = (nil, 0)

@@ -62,6 +62,11 @@ public final class NSFetchRequest<ResultType> {
     }
     /// Accepted for its name.
     public var relationshipKeyPathsForPrefetching: [String]?
+    /// Accepted for its name: an object is always found with its values.
+    public var includesPropertyValues = true
+    /// Accepted for its name: an object that a fetch finds always has the values of the commit that
+    /// the fetch reads, or those that its transaction assigned.
+    public var shouldRefreshRefetchedObjects = false
 
     init() {}
 }

@@ -64,7 +64,7 @@ struct StoreFanOut {
     /// Lends each record in the order of the request. Several stores are merged by their sort
     /// values, and the limit counts over all of them.
     func forEach(_ terms: FetchTerms, _ body: Body) throws {
-        let queries = try parts.map { try $0.query(terms.unlimited) }
+        let queries = try parts.map { try $0.query(terms.ofEachStore) }
         let found = try PreparedQuery.merged(
             queries, limit: terms.request.limit, offset: terms.request.offset)
         for (index, number) in found {

@@ -8,7 +8,9 @@ extension DataStack {
     public func checkpoint() throws(CoreStoreError) {
         try requireNoTransaction("checkpoint()")
         for store in stores {
-            try caring { () throws(StoreError) in try store.database.checkpoint() }
+            try caring("a checkpoint failed.") { () throws(StoreError) in
+                try store.database.checkpoint()
+            }
         }
         moveViewToNewestGeneration()
     }
@@ -38,16 +40,17 @@ extension DataStack {
     ) throws(CoreStoreError) {
         let found = stores.filter { storage == nil || $0.storage === storage }
         guard found.count == 1, let store = found.first else {
-            throw .failure(.misuse, "a backup is of one storage that the stack has open")
+            throw .refusal("a backup is of one storage that the stack has open")
         }
         guard url.isFileURL else {
-            throw .failure(.misuse, "a backup goes to a file, and \(url) is none")
+            throw .refusal("a backup goes to a file, and \(url) is none")
         }
         // What is in memory has no disk of its own.
         let files = store.storage is any LocalStorage ? nil : DiskFileSystem.shared
-        let isUpdate = isIncremental && FileManager.default.fileExists(atPath: url.path)
-        try caring { () throws(StoreError) in
-            if isUpdate {
+        let target = (store.storage as? LocalStore)?.files ?? DiskFileSystem.shared
+        try caring("a backup failed.") { () throws(StoreError) in
+            let found = isIncremental ? try target.identity(url.path) : nil
+            if found != nil {
                 try store.database.updateCopy(at: url.path, files: files)
             } else {
                 try store.database.copy(to: url.path, files: files)
@@ -67,7 +70,7 @@ extension DataStack {
         defer { moveViewToNewestGeneration() }
         var moved = 0
         for store in stores {
-            try caring { () throws(StoreError) in
+            try caring("a vacuum failed.") { () throws(StoreError) in
                 moved += try store.database.vacuum(byteBudget: byteBudget)
             }
         }
@@ -91,15 +94,19 @@ extension DataStack {
     /// They would wait for the caller's own transaction.
     private func requireNoTransaction(_ name: String) throws(CoreStoreError) {
         guard !writerTurn.isHeldByCaller else {
-            throw .failure(.misuse, "\(name) was called inside a transaction")
+            throw .refusal("\(name) was called inside a transaction")
         }
     }
 
-    private func caring(_ body: () throws(StoreError) -> Void) throws(CoreStoreError) {
+    private func caring(
+        _ message: String, _ body: () throws(StoreError) -> Void
+    ) throws(CoreStoreError) {
         do throws(StoreError) {
             try body()
         } catch {
-            throw CoreStoreError(error)
+            let failure = CoreStoreError(error)
+            Log.error(failure, message)
+            throw failure
         }
     }
 }

@@ -67,7 +67,7 @@ extension DataStack {
     /// would wait for itself, and closes nothing.
     public func close() throws(CoreStoreError) {
         guard !writerTurn.isHeldByCaller else {
-            throw .failure(.misuse, "close() was called inside a transaction")
+            throw .refusal("close() was called inside a transaction")
         }
         if let failure = closeAll() { throw failure }
     }

@@ -166,8 +166,10 @@ extension DataStack {
         _ task: MigrationTask?
     ) throws(CoreStoreError) -> AttachedStore {
         let files = (storage as? LocalStore)?.files ?? DiskFileSystem.shared
-        let shared = try SharedStores.open(path, in: files, model.description, writerTurn) {
-            () throws(CoreStoreError) in
+        let budget = ((storage as? LocalStore)?.engineOptions ?? EngineOptions()).cacheBudget
+        let shared = try SharedStores.open(
+            path, in: files, model.description, budget, writerTurn
+        ) { () throws(CoreStoreError) in
             try openDatabase(.file(path), model, storage, task)
         }
         let store = AttachedStore(

@@ -118,7 +118,8 @@ public final class DataStack: Equatable, @unchecked Sendable {
         for store in stores {
             sum.add(store.database.statistics)
             let options = (store.storage as? LocalStore)?.engineOptions
-            if let options { sum.cacheBudgets.append(options.cacheBudget) }
+            let budget = store.shared?.cacheBudget ?? options?.cacheBudget
+            if let budget { sum.cacheBudgets.append(budget) }
         }
         sum.pins = pins.all
         viewLock.lock()

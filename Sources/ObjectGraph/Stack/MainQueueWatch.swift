@@ -37,7 +37,7 @@ package enum MainQueueWatch {
                 !hasWarned.exchange(true, ordering: .acquiringAndReleasing)
             else { return }
             Log.message(
-                .warning,
+                .fatal,
                 "nothing serves the main queue, on which completions are called and the view "
                     + "lives: give DataStack a viewContext of your own, or run a main loop")
         }

@@ -22,14 +22,19 @@ final class SharedStore: Sendable {
     }
 
     let database: RecordDatabase
+    /// How much memory the engine keeps pages in: by the options of the stack that opened it.
+    let cacheBudget: CacheBudget
     /// The turn that the stacks' own have joined.
     let turn: WriterTurn
     /// What names the file while stacks open or close it.
     fileprivate let key: String
     private let state = Mutex(State())
 
-    fileprivate init(_ database: RecordDatabase, _ turn: WriterTurn, _ key: String) {
+    fileprivate init(
+        _ database: RecordDatabase, _ cacheBudget: CacheBudget, _ turn: WriterTurn, _ key: String
+    ) {
         self.database = database
+        self.cacheBudget = cacheBudget
         self.turn = turn
         self.key = key
     }
@@ -91,7 +96,8 @@ enum SharedStores {
     /// Throws `alreadyOpen` when it is open for another model. The caller enters its stack, or
     /// leaves.
     static func open(
-        _ path: String, in files: any FileSystem, _ model: SchemaDescription, _ turn: WriterTurn,
+        _ path: String, in files: any FileSystem, _ model: SchemaDescription,
+        _ cacheBudget: CacheBudget, _ turn: WriterTurn,
         _ body: () throws(CoreStoreError) -> RecordDatabase
     ) throws(CoreStoreError) -> SharedStore {
         let key = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
@@ -105,7 +111,7 @@ enum SharedStores {
             if known.use() { return known }
         }
         let database = try body()
-        let store = SharedStore(database, turn, key)
+        let store = SharedStore(database, cacheBudget, turn, key)
         stores.withLock { $0[database.fileIdentity] = store }
         return store
     }

@@ -12,6 +12,9 @@ public struct CommitConflict: Hashable, Sendable {
         case deletedAfterChange
         /// The transaction linked to an object that was deleted meanwhile; the link was left out.
         case linkToDeleted(KeyPathString)
+        /// The object had the same values of a unique constraint as the survivor, which took its
+        /// links and what the constraint's policy lets win. The object is gone.
+        case replaced(by: NSManagedObjectID, unique: [KeyPathString])
     }
 
     public let objectID: NSManagedObjectID

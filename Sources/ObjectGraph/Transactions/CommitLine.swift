@@ -46,11 +46,15 @@ final class CommitLine: Sendable {
         let changes = changes.since(before)
         var conflicts: [CommitConflict] = []
         if changes.parts.contains(where: { !$0.touched.isEmpty }) {
+            var context: TransactionContext?
             conflicts = try stack.run(SynchronousDataTransaction.self, sourceIdentifier, durability)
             {
                 transaction in
-                try Self.merge(changes, transaction.context)
+                context = transaction.context as? TransactionContext
+                context?.listReplacements()
+                return try Self.merge(changes, transaction.context)
             }
+            conflicts += context?.replacements ?? []
         }
         do throws(StoreError) {
             try land(changes, conflicts)

@@ -25,8 +25,7 @@ extension DataStack {
         durability: Durability? = nil
     ) throws(CoreStoreError) -> T {
         guard !writerTurn.isHeldByCaller else {
-            throw .failure(
-                .misuse, "a transaction was begun inside another one on the same thread")
+            throw .refusal("a transaction was begun inside another one on the same thread")
         }
         let result = try run(
             SynchronousDataTransaction.self, sourceIdentifier, durability, task)
@@ -103,7 +102,7 @@ extension DataStack {
             if let completion, !isAttached { viewSteps.call(completion) }
             return result
         } catch let error as CoreStoreError {
-            if !error.isOfProgram && !context.hasLogged(error) {
+            if !error.isOfProgram && !context.hasLogged(error) && !Log.hasLogged(error) {
                 Log.error(error, "a transaction failed.")
             }
             throw error

@@ -95,15 +95,19 @@ final class UniqueConflicts {
     ) throws(StoreError) -> Bool {
         guard let raw = object.raw else { return false }
         switch raw.store.conflictPolicy(of: constraint) {
-        case .transactionWins: try merge(object, other)
+        case .transactionWins: try merge(object, other, constraint)
         case .storeWins:
             let (stored, changed) = ranked(object, other, constraint)
             try moveLinks(from: changed, to: stored, keepsOwn: true)
             if let loser = changed.raw, let survivor = stored.raw {
                 context.changes.replace(loser, by: survivor.number)
             }
+            note(changed, replacedBy: stored, constraint)
             try context.delete(changed)
-        case .replace: try context.delete(ranked(object, other, constraint).stored)
+        case .replace:
+            let (stored, changed) = ranked(object, other, constraint)
+            note(stored, replacedBy: changed, constraint)
+            try context.delete(stored)
         case .error:
             violations.append(
                 Violation(
@@ -128,7 +132,9 @@ final class UniqueConflicts {
     }
 
     /// The one that the store had stays, else the older one; the newer values win.
-    private func merge(_ first: CoreStoreObject, _ second: CoreStoreObject) throws(StoreError) {
+    private func merge(
+        _ first: CoreStoreObject, _ second: CoreStoreObject, _ constraint: IndexLayout
+    ) throws(StoreError) {
         guard let a = first.raw, let b = second.raw else { return }
         let keepsSecond =
             (first.change.kind == .inserted) != (second.change.kind == .inserted)
@@ -140,7 +146,14 @@ final class UniqueConflicts {
         if let loser = dropped.raw, let survivor = kept.raw {
             context.changes.replace(loser, by: survivor.number)
         }
+        note(dropped, replacedBy: kept, constraint)
         try context.delete(dropped)
+    }
+
+    private func note(
+        _ loser: CoreStoreObject, replacedBy survivor: CoreStoreObject, _ constraint: IndexLayout
+    ) {
+        context.noteReplacement(of: loser, by: survivor, constraint.columns.map(\.name))
     }
 
     private func isAssigned(_ field: FieldLayout, of object: CoreStoreObject) -> Bool {

@@ -1,4 +1,5 @@
 import Foundation
+import Query
 
 /// A rule that the objects of an entity keep: each commit checks what it inserts and updates.
 ///
@@ -16,14 +17,14 @@ import Foundation
 /// Rules of an entity hold for those below it. They are no part of the stored model: objects that
 /// are stored already are checked when they next change. A property that is nil keeps every rule
 /// of a property; whether it may be nil is said by its type.
-public struct Validation<O: CoreStoreObject> {
+public struct Validation<O: CoreStoreObject>: Sendable {
     let rule: ValidationRule
 
     private init(_ rule: ValidationRule) { self.rule = rule }
 
     private static func property<V: FieldStorableType>(
         _ kind: Violation.Kind, _ keyPath: KeyPathString, _ type: V.Type,
-        _ fault: @escaping (V) -> String?
+        _ fault: @escaping @Sendable (V) -> String?
     ) -> Validation {
         Validation(
             ValidationRule(
@@ -38,20 +39,26 @@ public struct Validation<O: CoreStoreObject> {
     }
 
     /// A value lies in a range.
-    public static func range<B: CoreStoreObject, V: FieldStorableType, R: RangeExpression>(
+    @preconcurrency
+    public static func range<
+        B: CoreStoreObject, V: FieldStorableType, R: RangeExpression & Sendable
+    >(
         _ keyPath: KeyPath<O, FieldContainer<B>.Stored<V>>, _ range: R
     ) -> Validation where R.Bound == V {
         property(.range, Where<O>.name(keyPath), V.self) { outside(range, $0) }
     }
 
     /// A value lies in a range, or is nil.
-    public static func range<B: CoreStoreObject, V: FieldStorableType, R: RangeExpression>(
+    @preconcurrency
+    public static func range<
+        B: CoreStoreObject, V: FieldStorableType, R: RangeExpression & Sendable
+    >(
         _ keyPath: KeyPath<O, FieldContainer<B>.Stored<V?>>, _ range: R
     ) -> Validation where R.Bound == V {
         property(.range, Where<O>.name(keyPath), V.self) { outside(range, $0) }
     }
 
-    private static func length<R: RangeExpression>(
+    private static func length<R: RangeExpression & Sendable>(
         _ keyPath: KeyPathString, _ range: R
     ) -> Validation where R.Bound == Int {
         property(.length, keyPath, String.self) { text in
@@ -61,14 +68,16 @@ public struct Validation<O: CoreStoreObject> {
     }
 
     /// A text has a number of characters.
-    public static func length<B: CoreStoreObject, R: RangeExpression>(
+    @preconcurrency
+    public static func length<B: CoreStoreObject, R: RangeExpression & Sendable>(
         _ keyPath: KeyPath<O, FieldContainer<B>.Stored<String>>, _ range: R
     ) -> Validation where R.Bound == Int {
         length(Where<O>.name(keyPath), range)
     }
 
     /// A text has a number of characters, or is nil.
-    public static func length<B: CoreStoreObject, R: RangeExpression>(
+    @preconcurrency
+    public static func length<B: CoreStoreObject, R: RangeExpression & Sendable>(
         _ keyPath: KeyPath<O, FieldContainer<B>.Stored<String?>>, _ range: R
     ) -> Validation where R.Bound == Int {
         length(Where<O>.name(keyPath), range)
@@ -79,9 +88,11 @@ public struct Validation<O: CoreStoreObject> {
             Log.abort("the pattern of \(O.self).\(keyPath) is no regular expression: \(pattern)")
         }
         return property(.pattern, keyPath, String.self) { text in
-            let all = NSRange(text.startIndex..., in: text)
-            return expression.firstMatch(in: text, range: all) == nil
-                ? "does not match \(pattern)" : nil
+            do throws(QueryError) {
+                return try expression.matchesWhole(text) ? nil : "does not match \(pattern)"
+            } catch {
+                return "cannot be compared with its pattern: \(error.message)"
+            }
         }
     }
 
@@ -131,12 +142,12 @@ public struct Validation<O: CoreStoreObject> {
 }
 
 /// A rule of any class.
-struct ValidationRule {
-    enum Test {
+struct ValidationRule: Sendable {
+    enum Test: Sendable {
         /// Of one property: what is wrong with its value in a row.
-        case property(KeyPathString, (FieldRow, Int) -> String?)
+        case property(KeyPathString, @Sendable (FieldRow, Int) -> String?)
         /// Of the whole object.
-        case object((CoreStoreObject) -> String?)
+        case object(@Sendable (CoreStoreObject) -> String?)
     }
 
     let kind: Violation.Kind

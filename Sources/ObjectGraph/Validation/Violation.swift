@@ -50,16 +50,17 @@ public struct Violation: Sendable, Hashable, CustomStringConvertible {
 extension CoreStoreError {
     private static let shownViolationCountMax = 10
 
-    /// What a transaction broke: every violation of the commit that threw, and empty for any other
-    /// error.
+    /// What a transaction broke: every violation of the commit that threw, the first 1000 of a
+    /// statement that assigns records, and empty for any other error.
     public var violations: [Violation] {
         guard case .internalError(let error) = self else { return [] }
         return error.userInfo[StoreFailure.violationsKey] as? [Violation] ?? []
     }
 
-    static func violated(_ violations: [Violation]) -> CoreStoreError {
+    /// - Parameter count: how many there are, where not all are kept.
+    static func violated(_ violations: [Violation], count: Int? = nil) -> CoreStoreError {
         var lines = violations.prefix(shownViolationCountMax).map(\.description)
-        let rest = violations.count - lines.count
+        let rest = (count ?? violations.count) - lines.count
         if rest > 0 { lines.append("and \(rest) more") }
         return .internalError(
             NSError: NSError(

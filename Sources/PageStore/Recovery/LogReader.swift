@@ -212,6 +212,10 @@ struct LogReader {
         guard number == content.commitNumber &+ 1 else {
             throw .corrupt(nil, "commits are not consecutive in the log", byteOffset: byteOffset)
         }
+        // A checkpoint of it would be a superblock that nothing accepts.
+        guard number <= Limits.numberMax else {
+            throw .corrupt(nil, "a commit's number is out of range", byteOffset: byteOffset)
+        }
         let pageCount = bytes.uint64(at: FrameLayout.commitPageCount)
         guard pageCount >= 1, pageCount <= Limits.pageCountMax else {
             throw .corrupt(nil, "a commit's page count is out of range", byteOffset: byteOffset)
@@ -292,6 +296,7 @@ struct LogReader {
                 high: bytes.uint64(at: FrameLayout.linkSalt + 8)))
         let block = UInt64(Limits.blockSizeInBytes)
         guard let last = content.segments.last, segment.number == last.number &+ 1,
+            segment.number <= Limits.numberMax,
             segment.byteOffset % block == 0, segment.sizeInBytes % block == 0,
             segment.sizeInBytes >= block, segment.byteOffset >= 2 * block,
             segment.sizeInBytes <= Limits.walSegmentSizeInBytesMax,

@@ -76,13 +76,10 @@ enum TextPattern {
     private static let known = Mutex<[Key: NSRegularExpression]>([:])
     private static let knownCountMax = 32
 
-    /// The whole text matches an ICU regular expression.
+    /// The whole text matches an ICU regular expression. Throws a `QueryError` for a text that is
+    /// too long for it.
     static func matches(_ text: String, _ pattern: String, _ options: TextOptions) throws -> Bool {
-        let expression = try expression(pattern, options)
-        let text = TextMatch.fold(text, marks(options))
-        let range = NSRange(text.startIndex..., in: text)
-        let match = expression.firstMatch(in: text, options: [.anchored], range: range)
-        return match?.range == range
+        try expression(pattern, options).matchesWhole(TextMatch.fold(text, marks(options)))
     }
 
     /// What is folded out of text and pattern. Case is not: in a pattern `\D` is not `\d`.

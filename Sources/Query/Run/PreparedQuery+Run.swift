@@ -108,6 +108,18 @@ extension PreparedQuery {
         return found
     }
 
+    /// The objects that the query finds, up to its limit, with the values that they are sorted by.
+    private func valuedNumbers() throws -> [(number: ObjectNumber, values: [Value])] {
+        guard limit != nil else { return try sortedNumbers() }
+        let evaluator = ReferenceEvaluator(reader)
+        var found: [(number: ObjectNumber, values: [Value])] = []
+        try lendEach { number, row in
+            found.append((number, try sortValues(row, number, evaluator)))
+            return true
+        }
+        return found
+    }
+
     func sortValues(
         _ row: RowView, _ number: ObjectNumber, _ evaluator: ReferenceEvaluator
     ) throws -> [Value] {
@@ -118,15 +130,15 @@ extension PreparedQuery {
     }
 
     /// The objects of one request in several stores, in its order: by sort values, then by store,
-    /// then by number. The limit and the offset count over all of them; those that the queries
-    /// were prepared with do not.
+    /// then by number. The limit and the offset count over all of them: each query is prepared with
+    /// the sum of both as its limit, or without one.
     package static func merged(
         _ queries: [PreparedQuery], limit: Int?, offset: Int
     ) throws -> [(store: Int, number: ObjectNumber)] {
         guard let order = queries.first?.order else { return [] }
         var found: [(store: Int, number: ObjectNumber, values: [Value])] = []
         for (store, query) in queries.enumerated() {
-            for (number, values) in try query.sortedNumbers() {
+            for (number, values) in try query.valuedNumbers() {
                 found.append((store, number, values))
             }
         }
