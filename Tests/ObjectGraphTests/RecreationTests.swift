@@ -7,9 +7,22 @@ import Testing
         @Field.Stored("label") var label: String = ""
     }
 
-    /// The same name with another property: a file of the one is none of the other.
+    /// The same name with another type: a file of the one is none of the other.
     private final class Jar: CoreStoreObject {
-        @Field.Stored("litres") var litres: Double = 0
+        @Field.Stored("label") var litres: Double = 0
+    }
+
+    /// Has no place for what a pot has.
+    private final class Lid: CoreStoreObject {
+        @Field.Stored("size") var size: Int = 0
+    }
+
+    /// Takes that its objects are written.
+    private final class Counter: CoreStoreObject {
+        @Field.Stored("count") var count: Int = 0
+    }
+    private final class Meter: CoreStoreObject {
+        @Field.Stored("count") var count: Double = 0
     }
 
     private final class Broken: CoreStoreObject {
@@ -182,5 +195,38 @@ import Testing
             let names = try FileManager.default.contentsOfDirectory(atPath: links.path)
             #expect(names == ["link.trellis"])
         }
+    }
+
+    // MARK: Where a migration exists
+
+    @Test func `a store was erased where values would have been dropped`() throws {
+        let url = Zoo.temporaryURL()
+        defer { try? FileManager.default.removeItem(at: url) }
+        try fill(url)
+        let before = try Data(contentsOf: url)
+        #expect(recreate(url, Entity<Lid>("Pot")) == .schemaMismatch)
+        #expect(try Data(contentsOf: url) == before)
+        #expect(try labels(url) == ["kept"])
+    }
+
+    @Test func `a store was erased where a migration took an option`() throws {
+        let url = Zoo.temporaryURL()
+        defer { try? FileManager.default.removeItem(at: url) }
+        let stack = stack(Entity<Counter>("Pot"))
+        try stack.addStorageAndWait(LocalStore(fileURL: url))
+        try stack.perform(synchronous: { $0.create(Into<Counter>()).count = 3 })
+        stack.unsafeRemoveAllPersistentStoresAndWait()
+        let before = try Data(contentsOf: url)
+        #expect(recreate(url, Entity<Meter>("Pot")) == .schemaMismatch)
+        #expect(try Data(contentsOf: url) == before)
+        let later = self.stack(Entity<Meter>("Pot"))
+        try later.addStorageAndWait(
+            LocalStore(
+                fileURL: url,
+                localStorageOptions: [
+                    .recreateStoreOnModelMismatch, .allowSynchronousLightweightMigration,
+                ]))
+        #expect(try queue.sync { try later.fetchAll(From<Meter>()).map(\.count) } == [3])
+        later.unsafeRemoveAllPersistentStoresAndWait()
     }
 }

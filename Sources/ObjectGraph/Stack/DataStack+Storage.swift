@@ -30,8 +30,8 @@ extension DataStack {
     ///
     /// Throws `.differentStorageExistsAtURL` for a file that is attached in another way,
     /// `.asynchronousMigrationRequired`, `.progressiveMigrationRequired` or `.internalError` for a
-    /// file of another model that cannot follow so, and
-    /// `.internalError` with its ``CoreStoreError/storeError`` for everything else.
+    /// file of another model that cannot follow so, `.mappingModelNotFound` for one of a later
+    /// model, and `.internalError` with its ``CoreStoreError/storeError`` for everything else.
     @discardableResult
     public func addStorageAndWait<T: StorageInterface>(
         _ storage: T
@@ -66,7 +66,8 @@ extension DataStack {
     /// earlier one; the completion is called where the view lives. Returns the progress of the
     /// migration, nil where nothing is migrated. The steps are planned while the caller waits.
     ///
-    /// The completion gets what ``addStorageAndWait(_:)`` throws.
+    /// The completion gets what ``addStorageAndWait(_:)`` throws, but `.mappingModelNotFound` for
+    /// every file that cannot follow the model.
     @preconcurrency @discardableResult
     public func addStorage<T: StorageInterface>(
         _ storage: T, completion: @escaping @Sendable (SetupResult<T>) -> Void
@@ -254,10 +255,11 @@ extension DataStack {
                 route: { stored in
                     let versions = path.versions(from: stored)
                     stepCount = versions?.count ?? 0
-                    return allowed.contains(.preventProgressiveMigration) && stepCount > 1
-                        ? nil : versions
+                    return versions
                 },
-                limit: Self.limit(of: allowed, task), control: task?.control)
+                earlier: path.earlier, limit: Self.limit(of: allowed, task),
+                isOneStep: allowed.contains(.preventProgressiveMigration),
+                control: task?.control)
         } catch {
             throw failure(of: error, storage, stepCount: stepCount, task)
         }
@@ -281,14 +283,16 @@ extension DataStack {
                 return failure as? CoreStoreError ?? .userError(error: failure)
             }
         }
-        guard error.code == .schemaMismatch, let local = storage as? any LocalStorage else {
-            return CoreStoreError(error)
-        }
+        guard let local = storage as? any LocalStorage else { return CoreStoreError(error) }
+        if error.code == .newerModel { return planningFailure(of: error, local) }
+        guard error.code == .schemaMismatch else { return CoreStoreError(error) }
         let allowed = local.localStorageOptions
         if stepCount > 1, allowed.contains(.preventProgressiveMigration) {
             return .progressiveMigrationRequired(localStoreURL: local.fileURL)
         }
-        guard task == nil, allowed.contains(.allowSynchronousLightweightMigration) else {
+        // What a file that may not be written lacks is not a way.
+        guard task == nil || isReadOnly(storage) else { return planningFailure(of: error, local) }
+        guard allowed.contains(.allowSynchronousLightweightMigration) else {
             return CoreStoreError(error)
         }
         return .asynchronousMigrationRequired(

@@ -32,10 +32,11 @@ public struct LocalStorageOptions: OptionSet, ExpressibleByNilLiteral, Sendable 
 
     /// Nothing: opening fails.
     public static let none = LocalStorageOptions([])
-    /// A file of another model is erased and made anew: the old one keeps its name until the new
-    /// one is whole. Nothing is erased when the file is opened for reading, is damaged or of a
-    /// later version, when stored objects break a new unique constraint, or when the model
-    /// contradicts itself.
+    /// A file from whose model no migration leads to the program's is erased and made anew: the old
+    /// one keeps its name until the new one is whole. Nothing is erased where a migration exists,
+    /// even one that is refused, because it would drop values, needs another option or objects
+    /// stand in its way; when the file is of a later model than the program, is opened for
+    /// reading, is damaged or of a later format; or when the model contradicts itself.
     public static let recreateStoreOnModelMismatch = LocalStorageOptions(rawValue: 1 << 0)
     /// Only one migration step is taken.
     public static let preventProgressiveMigration = LocalStorageOptions(rawValue: 1 << 1)

@@ -12,6 +12,9 @@ struct SchemaCommand: ParsableCommand {
             is a store's, or JSON as --json prints it, and a program as \
             modelSchema.printModelJSON(). Exit code 1 says that the schemas differ, 2 that one \
             of them cannot be read.
+
+            With --history, lists the models that the file has had, the last its own, as far as \
+            that is known: a program with any of the others is older than the file.
             """)
 
     @OptionGroup var store: StoreOptions
@@ -19,7 +22,17 @@ struct SchemaCommand: ParsableCommand {
     @Option(help: "A store, or the JSON of a schema, to compare with.")
     var diff: String?
 
+    @Flag(help: "List the models that the file has had.")
+    var history = false
+
+    func validate() throws {
+        if history, diff != nil {
+            throw ValidationError("--history and --diff are two questions")
+        }
+    }
+
     func run() throws {
+        if history { return try store.withEngine { showHistory(try Self.history(of: $0)) } }
         guard let diff else {
             return try store.withEngine { show(try Self.schema(of: $0, at: store.file)) }
         }
@@ -54,7 +67,33 @@ struct SchemaCommand: ParsableCommand {
         return schema
     }
 
+    private static func history(of engine: Engine) throws(StoreError) -> ModelHistory? {
+        try CatalogView(try engine.snapshot())?.history()
+    }
+
     // MARK: Showing
+
+    private func showHistory(_ history: ModelHistory?) {
+        let models = history?.models ?? []
+        guard !store.json else {
+            return Console.print(
+                .array(
+                    models.map { model in
+                        .object([
+                            ("modelVersion", .string(model.version)),
+                            ("fingerprint", .string(model.fingerprint.description)),
+                            ("commitNumber", .integer(model.commitNumber)),
+                            ("time", .integer(model.time)),
+                        ])
+                    }))
+        }
+        if models.isEmpty { print("the file has no history") }
+        for model in models {
+            let time = model.time > 0 ? model.timeText : "?"
+            let commit = model.commitNumber > 0 ? "\(model.commitNumber)" : "?"
+            print("\(model.fingerprint)  commit \(commit)  \(time)  \(model.version)")
+        }
+    }
 
     private func show(_ schema: SchemaDescription) {
         if store.json {
