@@ -34,10 +34,21 @@ import Testing
         return files
     }
 
+    /// - Parameter isNamed: whether the program names the file's model as the one before its own.
     private func open(
-        _ schema: SchemaDescription, _ files: MemoryFileSystem
+        _ schema: SchemaDescription, _ files: MemoryFileSystem, isNamed: Bool = false
     ) throws -> RecordDatabase {
-        try RecordDatabase.open(.file("store"), schema: schema, files: files)
+        try RecordDatabase.open(
+            .file("store"), schema: schema, files: files,
+            route: { _ in [MigrationStep(schema, isNamed: isNamed)] })
+    }
+
+    private func code(
+        of schema: SchemaDescription, _ files: MemoryFileSystem, isNamed: Bool
+    ) -> StoreError.Code? {
+        #expect(throws: StoreError.self) {
+            try open(schema, files, isNamed: isNamed).close()
+        }?.code
     }
 
     private func insert(_ ids: ClosedRange<Int>, into database: RecordDatabase) throws {
@@ -68,6 +79,22 @@ import Testing
         let cursor = reader.recordCursor(entity.hierarchy)
         while try cursor.next() { values.append(try reader.value(field, of: cursor.row())) }
         return values
+    }
+
+    @Test func `salvage read records of an older layout from memory that was freed`() throws {
+        let files = try files(200)
+        let text = Value.string(String(repeating: "default ", count: 20))
+        let later = Self.thing([
+            AttributeDescription(name: "later", type: .string, defaultValue: text),
+            AttributeDescription(name: "last", type: .int64, isOptional: true),
+        ])
+        let database = try open(later, files)
+        let expected = try ["id", "note", "later", "last"].map { try values($0, database) }
+        try database.close()
+        _ = try Salvage.run(path: "store", to: "salvaged", files: files)
+        let salvaged = try RecordDatabase.openReadOnly(path: "salvaged", files: files)
+        #expect(try ["id", "note", "later", "last"].map { try values($0, salvaged) } == expected)
+        try salvaged.close()
     }
 
     @Test(arguments: AttributeType.allCases)
