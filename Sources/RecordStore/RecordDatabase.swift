@@ -38,8 +38,8 @@ package final class RecordDatabase: Sendable {
     /// `schemaMismatch`, which names the first difference, and a file that had the program's schema
     /// before its own throws `newerModel`: see ``ModelHistory``.
     ///
-    /// - Parameter recreatesOnMismatch: a file from whose schema no way leads to the program's,
-    ///   unless it is opened for reading only, is replaced by a new one instead: see `replace`.
+    /// - Parameter recreatesOnMismatch: a file that cannot follow, unless it is opened for reading
+    ///   only, is replaced by a new one instead: see ``mustRecreate(_:to:_:)`` and `replace`.
     /// - Parameter route: the versions by which a file follows; directly without one.
     /// - Parameter earlier: schemas that the program knows to come before its own.
     /// - Parameter limit: how much of a migration this opening may do.
@@ -76,7 +76,7 @@ package final class RecordDatabase: Sendable {
         } catch {
             defer { try? engine.close() }
             guard error.code == .schemaMismatch, recreatesOnMismatch, !options.mode.isReadOnly,
-                try isWithoutWay(engine, to: schema, terms)
+                try mustRecreate(engine, to: schema, terms)
             else {
                 throw error.at(path: engine.path)
             }

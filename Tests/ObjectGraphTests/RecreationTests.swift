@@ -12,8 +12,11 @@ import Testing
         @Field.Stored("label") var litres: Double = 0
     }
 
-    /// Has no place for what a pot has.
-    private final class Lid: CoreStoreObject {
+    /// Lacks the pot's property and has none of its own, as an older program's class may.
+    private final class Lid: CoreStoreObject {}
+
+    /// Has no property of the pot's, and another one.
+    private final class Spoon: CoreStoreObject {
         @Field.Stored("size") var size: Int = 0
     }
 
@@ -199,7 +202,7 @@ import Testing
 
     // MARK: Where a migration exists
 
-    @Test func `a store was erased where values would have been dropped`() throws {
+    @Test func `a store was erased by a model that only lacks what the store has`() throws {
         let url = Zoo.temporaryURL()
         defer { try? FileManager.default.removeItem(at: url) }
         try fill(url)
@@ -207,6 +210,21 @@ import Testing
         #expect(recreate(url, Entity<Lid>("Pot")) == .schemaMismatch)
         #expect(try Data(contentsOf: url) == before)
         #expect(try labels(url) == ["kept"])
+    }
+
+    @Test func `a store of an unrelated model is made anew, or loses values where it may`() throws {
+        for (options, count) in [
+            (LocalStorageOptions.recreateStoreOnModelMismatch, 0),
+            ([.recreateStoreOnModelMismatch, .allowDataLoss], 1),
+        ] {
+            let url = Zoo.temporaryURL()
+            defer { try? FileManager.default.removeItem(at: url) }
+            try fill(url)
+            let stack = stack(Entity<Spoon>("Pot"))
+            try stack.addStorageAndWait(LocalStore(fileURL: url, localStorageOptions: options))
+            #expect(try queue.sync { try stack.fetchCount(From<Spoon>()) } == count)
+            stack.unsafeRemoveAllPersistentStoresAndWait()
+        }
     }
 
     @Test func `a store was erased where a migration took an option`() throws {

@@ -248,8 +248,15 @@ import Testing
         #expect(database.schema.description == SampleStore.schema)
         try database.close()
         // A backup is never written over, and without it nothing is migrated.
-        let back = try Model { $0.entities[1].attributes[0].isOptional = false }
-        try expectRefusal(store, back, .invalidArgument, copy, "--backup", copy)
+        let next = try Model { schema in
+            schema.entities[0].attributes.removeLast()
+            schema.entities[1].attributes[0].isOptional = true
+            schema.entities[1].attributes.append(
+                AttributeDescription(name: "year", type: .int32, isOptional: true))
+        }
+        try expectRefusal(store, next, .invalidArgument, copy, "--backup", copy)
+        // The model that the backup has is an earlier one of the store.
+        try expectRefusal(store, try Model { _ in }, .newerModel, "earlier than that of the file")
     }
 
     // MARK: What is refused

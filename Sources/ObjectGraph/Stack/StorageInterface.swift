@@ -32,11 +32,15 @@ public struct LocalStorageOptions: OptionSet, ExpressibleByNilLiteral, Sendable 
 
     /// Nothing: opening fails.
     public static let none = LocalStorageOptions([])
-    /// A file from whose model no migration leads to the program's is erased and made anew: the old
-    /// one keeps its name until the new one is whole. Nothing is erased where a migration exists,
-    /// even one that is refused, because it would drop values, needs another option or objects
-    /// stand in its way; when the file is of a later model than the program, is opened for
-    /// reading, is damaged or of a later format; or when the model contradicts itself.
+    /// A file that cannot follow the program's model is erased and made anew: no migration leads to
+    /// the model, or one that does would drop stored values without ``allowDataLoss``. The old file
+    /// keeps its name until the new one is whole.
+    ///
+    /// Nothing is erased when the file is of a later model than the program, or may be one because
+    /// the program's model only lacks what the file has; when the migration needs another option,
+    /// is cancelled, or fails because of a mapping, of objects without a required value or with
+    /// duplicates of a unique one; when the file is opened for reading, is damaged or of a later
+    /// format; or when the model contradicts itself.
     public static let recreateStoreOnModelMismatch = LocalStorageOptions(rawValue: 1 << 0)
     /// Only one migration step is taken.
     public static let preventProgressiveMigration = LocalStorageOptions(rawValue: 1 << 1)

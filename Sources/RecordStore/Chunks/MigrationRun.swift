@@ -172,7 +172,7 @@ final class MigrationRun {
         editor = try engine.beginWrite()
     }
 
-    /// The later model becomes the file's, in one durable commit, which notes the models on the way.
+    /// Gives the file the later model and its history in one durable commit.
     func finish(_ plan: MigrationPlan, from stored: Schema) throws(StoreError) {
         current = nil
         guard passCount >= start.passCount else {

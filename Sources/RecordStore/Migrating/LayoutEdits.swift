@@ -24,6 +24,17 @@ struct LayoutEdits {
     /// The edits for which records must be written.
     var impossible: [SchemaEdit] { edits.filter { !isPossible($0) || isMove($0) } }
 
+    /// Whether the later schema has no entity and no property that the file lacks. A program with
+    /// such a schema may be older than the file, even where the file has no history.
+    var addsNothing: Bool {
+        edits.allSatisfy { edit in
+            switch edit {
+            case .entityAdded, .entityRenamed, .propertyAdded, .propertyRenamed: false
+            default: true
+            }
+        }
+    }
+
     private func isPossible(_ edit: SchemaEdit) -> Bool {
         switch edit {
         case .entityAdded, .entityRenamed, .abstractnessChanged, .entityModifierChanged,

@@ -83,9 +83,13 @@ extension RecordDatabase {
         return try open(engine, declared, terms)
     }
 
-    /// Whether nothing leads from a file's model to a program's: no permission, and no mapping that
-    /// may be called. A file of a later model than the program's is none of these.
-    static func isWithoutWay(
+    /// Whether a program that may recreate its file has no other way to use it: no migration leads
+    /// from the file's model to the program's even with every option set, or the one that does
+    /// would drop stored values and may not.
+    ///
+    /// A model without anything that the file lacks keeps the file in the second case: the program
+    /// may be older than the file. Throws `newerModel` where it certainly is.
+    static func mustRecreate(
         _ engine: Engine, to declared: Schema, _ terms: MigrationTerms
     ) throws(StoreError) -> Bool {
         let snapshot = try engine.snapshot()
@@ -94,8 +98,10 @@ extension RecordDatabase {
         var terms = terms
         (terms.limit, terms.isOneStep) = (.mappings, false)
         do throws(StoreError) {
-            _ = try MigrationPlan(
+            let plan = try MigrationPlan(
                 from: stored, to: declared.description, catalog.history(snapshot), terms)
+            if LayoutEdits(from: stored, to: declared.description).addsNothing { return false }
+            try checkLoss(plan, catalog, snapshot)
             return false
         } catch {
             guard error.code == .schemaMismatch else { throw error }

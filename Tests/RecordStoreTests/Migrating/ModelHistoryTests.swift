@@ -206,17 +206,14 @@ import Testing
         let files = try files(Self.first)
         let before = try bytes(files)
         let identity = try files.identity("store")
-        // The values of a property that is gone.
-        var without = Self.second
+        // A model that only lacks a property with values may be an older program's.
+        var without = Self.first
         without.entities[0].attributes.removeFirst()
         var refusals = [try refusal(without, files, MigrationLimit.mappings)]
         // Objects would have to be written.
         var wider = Self.first
         wider.entities[0].attributes[0].type = .double
         refusals.append(try refusal(wider, files, .layout))
-        // Objects lack what is required.
-        let required = AttributeDescription(name: "required", type: .int64)
-        refusals.append(try refusal(Self.schema("required", [required]), files, .mappings))
         // A mapping would have to be called.
         let mapping = [EntityMapping.copy(from: "Thing", to: "Thing")]
         refusals.append(
@@ -229,8 +226,43 @@ import Testing
                 Self.third, files, .mappings,
                 [MigrationStep(Self.second), MigrationStep(Self.third)]))
         #expect(refusals == Array(repeating: .schemaMismatch, count: refusals.count))
+        // All of them are refused before a transaction begins.
         #expect(try bytes(files) == before)
         #expect(try files.identity("store") == identity)
+    }
+
+    /// Found by a transaction, whose beginning makes the file writable: it starts a new log and
+    /// writes the other superblock. So the bytes differ after the rollback; the content does not.
+    @Test func `a file was replaced because objects lacked a required value`() throws {
+        let files = try files(Self.first, Self.second)
+        let identity = try files.identity("store")
+        let before = try history(files)
+        let required = AttributeDescription(name: "required", type: .int64)
+        let schema = Self.schema("required", [Self.later, required])
+        #expect(try refusal(schema, files, .mappings) == .schemaMismatch)
+        #expect(try files.identity("store") == identity)
+        #expect(try history(files) == before)
+        let reader = try RecordDatabase.openReadOnly(path: "store", files: files)
+        #expect(reader.schema.description == Self.second)
+        let thing = try #require(reader.schema.entity(named: "Thing"))
+        let snapshot = try reader.snapshot()
+        #expect(try snapshot.recordCount(of: thing) == 3)
+        #expect(snapshot.check() == [])
+        try reader.close()
+    }
+
+    @Test func `a file whose values would be lost is replaced by an unrelated model`() throws {
+        var unrelated = Self.second
+        unrelated.entities[0].attributes.removeFirst()
+        for allowsLoss in [false, true] {
+            let files = try files(Self.first)
+            let step = MigrationStep(unrelated, allowsLoss: allowsLoss)
+            let database = try open(unrelated, files, recreates: true, route: { _ in [step] })
+            let thing = try #require(database.schema.entity(named: "Thing"))
+            let count = try database.snapshot().recordCount(of: thing)
+            #expect(count == (allowsLoss ? 3 : 0))
+            try database.close()
+        }
     }
 
     private func refusal(
