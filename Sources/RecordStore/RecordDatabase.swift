@@ -41,7 +41,8 @@ package final class RecordDatabase: Sendable {
     /// - Parameter recreatesOnMismatch: a file that cannot follow, unless it is opened for reading
     ///   only, is replaced by a new one instead: see ``mustRecreate(_:to:_:)`` and `replace`.
     /// - Parameter route: the versions by which a file follows; directly without one.
-    /// - Parameter earlier: schemas that the program knows to come before its own.
+    /// - Parameter earlier: schemas that the program knows to come before its own; asked for where
+    ///   the file gets a schema.
     /// - Parameter limit: how much of a migration this opening may do.
     /// - Parameter isOneStep: whether a way through several versions is refused.
     /// - Parameter control: hears how far it is, and may end it.
@@ -49,7 +50,8 @@ package final class RecordDatabase: Sendable {
         _ location: Location, schema description: SchemaDescription,
         options: Engine.Options = Engine.Options(),
         files: any FileSystem = DiskFileSystem.shared, recreatesOnMismatch: Bool = false,
-        route: MigrationRoute? = nil, earlier: [SchemaDescription] = [],
+        route: MigrationRoute? = nil,
+        earlier: @autoclosure @escaping () -> [SchemaDescription] = [],
         limit: MigrationLimit = .mappings, isOneStep: Bool = false,
         control: MigrationControl? = nil
     ) throws(StoreError) -> RecordDatabase {
@@ -185,10 +187,10 @@ package final class RecordDatabase: Sendable {
         let catalog = try Catalog.create(editor)
         try catalog.setSchema(schema.description, in: editor)
         try catalog.setLayout(StoredLayout.bytes(of: schema), in: editor)
-        if !terms.earlier.isEmpty {
+        let earlier = terms.earlier()
+        if !earlier.isEmpty {
             try catalog.noteModels(
-                [schema.description], after: nil, earlier: terms.earlier, at: engine.now(),
-                in: editor)
+                [schema.description], after: nil, earlier: earlier, at: engine.now(), in: editor)
         }
         let (_, names) = try TreeTable.open(schema, catalog, editor)
         for name in names { _ = try catalog.createTree(name, in: editor) }

@@ -259,6 +259,40 @@ import Testing
         try expectRefusal(store, try Model { _ in }, .newerModel, "earlier than that of the file")
     }
 
+    @Test func `schema --diff says which model is newer where a history tells`() throws {
+        let store = try SampleStore()
+        let copy = store.path + ".copy"
+        defer { try? FileManager.default.removeItem(atPath: copy) }
+        let own = try Model(SampleStore.schema)
+        let year = AttributeDescription(name: "year", type: .int32, isOptional: true)
+        let model = try Model { $0.entities[1].attributes.append(year) }
+        func diff(_ path: String, _ other: String) throws -> String {
+            let outcome = try Tool.run("schema", path, "--diff", other)
+            #expect(outcome.exitCode == 1, "\(outcome.errors)")
+            return outcome.output
+        }
+        // The store has one model: which of the two is newer is not known.
+        #expect(try diff(store.path, model.path) == "Book.year is new\n")
+        let migration = try Tool.run(
+            "migrate", store.path, "--to", model.path, "--backup", copy)
+        #expect(migration.exitCode == 0, "\(migration.errors)")
+        for older in [own.path, copy] {
+            #expect(
+                try diff(store.path, older) == """
+                    Book.year is gone
+                    the other schema is older: the file has had it before its own
+
+                    """)
+        }
+        #expect(
+            try diff(copy, store.path) == """
+                Book.year is new
+                the other schema is newer: its store has had the file's before
+
+                """)
+        #expect(try Tool.run("schema", store.path, "--diff", model.path).exitCode == 0)
+    }
+
     // MARK: What is refused
 
     @Test func `a model that no migration leads to is refused`() throws {

@@ -53,8 +53,9 @@ struct MigrationTerms {
     var limit = MigrationLimit.mappings
     /// Whether a way through several versions is refused.
     var isOneStep = false
-    /// Models that the program knows to come before its own.
-    var earlier: [SchemaDescription] = []
+    /// Models that the program knows to come before its own. Asked for only where a file gets a
+    /// model: an opening that changes nothing must not pay for the versions of a chain.
+    var earlier: () -> [SchemaDescription] = { [] }
     var control: MigrationControl?
 }
 
@@ -128,9 +129,8 @@ struct MigrationPlan {
         from stored: Schema, to wanted: SchemaDescription, _ history: ModelHistory?,
         _ terms: MigrationTerms
     ) throws(StoreError) {
-        earlier = terms.earlier
         guard SchemaDifference.needsMigration(from: stored.description, to: wanted) else {
-            (steps, fingerprint, callsProgram, models) = ([], 0, false, [])
+            (steps, fingerprint, callsProgram, models, earlier) = ([], 0, false, [], [])
             return
         }
         let versions = terms.route.map { $0(stored.description) } ?? [MigrationStep(wanted)]
@@ -149,6 +149,7 @@ struct MigrationPlan {
                     + "this opening takes one")
         }
         models = versions.map(\.schema)
+        earlier = terms.earlier()
         fingerprint = PlanFingerprint(stored, versions).value
         callsProgram = versions.contains { version in
             !version.initialValues.isEmpty || version.mappings?.contains(where: \.calls) == true

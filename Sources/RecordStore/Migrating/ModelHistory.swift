@@ -130,12 +130,17 @@ package struct ModelHistory: Equatable, Sendable {
         return history
     }
 
+    /// Whether a model is an earlier one of the file's.
+    package func isEarlier(_ schema: SchemaDescription) -> Bool { index(ofEarlier: schema) != nil }
+
+    private func index(ofEarlier schema: SchemaDescription) -> Int? {
+        let fingerprint = schema.fingerprint
+        return models.dropLast().firstIndex { $0.fingerprint == fingerprint }
+    }
+
     /// Refuses a program whose model is an earlier one of the file's.
     func refuse(_ program: SchemaDescription) throws(StoreError) {
-        let fingerprint = program.fingerprint
-        guard let index = models.dropLast().firstIndex(where: { $0.fingerprint == fingerprint }),
-            let current = models.last
-        else { return }
+        guard let index = index(ofEarlier: program), let current = models.last else { return }
         throw StoreError(
             .newerModel,
             "the program's model, “\(program.modelVersion)”, is earlier than that of the file, "

@@ -158,11 +158,55 @@ import Testing
     @Test func `a version that takes back what the one before added is named in a chain`() throws {
         defer { remove() }
         try fill()
-        try open(makeStack(Self.second))
+        let later = makeStack(Self.second)
+        try later.addStorageAndWait(LocalStore(fileURL: url))
+        try later.perform(synchronous: { $0.create(Into<V2.Pot>()).size = 3 })
+        later.unsafeRemoveAllPersistentStoresAndWait()
         let again = CoreStoreSchema(modelVersion: "V3", entities: [Entity<V1.Pot>("Pot")])
         #expect(throws: CoreStoreError.self) { try open(makeStack(again)) }
-        try open(makeStack(Self.second, again))
+        let chained = makeStack(Self.second, again)
+        #expect(
+            try chained.requiredMigrationsForStorage(LocalStore(fileURL: url))
+                == [.lightweight(sourceVersion: "V2", destinationVersion: "V3")])
+        try chained.addStorageAndWait(LocalStore(fileURL: url))
+        let labels = try queue.sync { try chained.fetchAll(From<V1.Pot>()).map(\.label).sorted() }
+        #expect(labels == ["", "kept"])
+        chained.unsafeRemoveAllPersistentStoresAndWait()
+        // The file's model is the one that it had first, so both programs with it open the file,
+        // and the program between them is older now.
         try open(makeStack(again))
+        try open(makeStack(Self.first))
+        let error = #expect(throws: CoreStoreError.self) {
+            try open(makeStack(Self.second), .recreateStoreOnModelMismatch)
+        }
+        #expect(error?.storeError?.code == .newerModel)
+    }
+
+    @Test func `a mapping that names the file's model leads to an earlier one`() throws {
+        defer { remove() }
+        try fill()
+        try open(makeStack(Self.second))
+        let again = CoreStoreSchema(modelVersion: "V3", entities: [Entity<V1.Pot>("Pot")])
+        let stack = makeStack(again)
+        let names = [("V2", "V3"), ("V1", "V3")]
+        let storages = names.map { source, destination in
+            LocalStore(
+                fileURL: url,
+                migrationMappingProviders: [
+                    CustomSchemaMappingProvider(
+                        from: source, to: destination,
+                        entityMappings: [
+                            .copyEntity(sourceEntity: "Pot", destinationEntity: "Pot")
+                        ])
+                ])
+        }
+        let error = #expect(throws: CoreStoreError.self) {
+            try stack.requiredMigrationsForStorage(storages[1])
+        }
+        #expect(error?.storeError?.code == .newerModel)
+        #expect(
+            try stack.requiredMigrationsForStorage(storages[0])
+                == [.heavyweight(sourceVersion: "V2", destinationVersion: "V3")])
     }
 
     @Test func `a completion never got that there is no mapping`() async throws {

@@ -181,6 +181,29 @@ import Testing
         #expect(try #require(try history(files)).models.map(\.version) == ["V2", "other"])
     }
 
+    @Test func `an opening without another model describes no earlier version and writes nothing`()
+        throws
+    {
+        let files = try files(Self.first, Self.second)
+        let before = try bytes(files)
+        var askedCount = 0
+        func earlier() -> [SchemaDescription] {
+            askedCount += 1
+            return [Self.first]
+        }
+        for schema in [Self.second, Self.schema("V2b", [Self.later])] {
+            try RecordDatabase.open(
+                .file("store"), schema: schema, files: files, earlier: earlier()
+            ).close()
+        }
+        #expect(askedCount == 0)
+        #expect(try bytes(files) == before)
+        try RecordDatabase.open(
+            .file("store"), schema: Self.third, files: files, earlier: earlier()
+        ).close()
+        #expect(askedCount == 1)
+    }
+
     @Test func `a file without a history follows any model`() throws {
         let files = try files(Self.second)
         #expect(try history(files) == nil)
