@@ -247,4 +247,62 @@ import Testing
         #expect(try queue.sync { try later.fetchAll(From<Meter>()).map(\.count) } == [3])
         later.unsafeRemoveAllPersistentStoresAndWait()
     }
+
+    private struct Refusal: Error {}
+
+    /// What adding a store with a mapping from pots to spoons gives in the background.
+    private func failure(
+        _ url: URL, _ options: LocalStorageOptions, isCancelled: Bool,
+        _ transform: @escaping CustomSchemaMappingProvider.CustomMapping.Transformer
+    ) async -> CoreStoreError? {
+        let stack = DataStack(
+            CoreStoreSchema(modelVersion: "V2", entities: [Entity<Spoon>("Pot")]),
+            viewContext: .queue(queue))
+        defer { stack.unsafeRemoveAllPersistentStoresAndWait() }
+        let provider = CustomSchemaMappingProvider(
+            from: "V1", to: "V2",
+            entityMappings: [
+                .transformEntity(
+                    sourceEntity: "Pot", destinationEntity: "Pot", transformer: transform)
+            ])
+        let (failures, sink) = AsyncStream<CoreStoreError?>.makeStream()
+        let progress = stack.addStorage(
+            LocalStore(
+                fileURL: url, migrationMappingProviders: [provider], localStorageOptions: options)
+        ) { result in
+            if case .failure(let error) = result { sink.yield(error) } else { sink.yield(nil) }
+        }
+        if isCancelled { progress?.cancel() }
+        for await failure in failures { return failure }
+        return nil
+    }
+
+    @Test(arguments: [
+        LocalStorageOptions.recreateStoreOnModelMismatch,
+        [.recreateStoreOnModelMismatch, .allowDataLoss],
+    ])
+    func `a mapping that throws and a migration that is cancelled erase nothing`(
+        options: LocalStorageOptions
+    ) async throws {
+        let url = Zoo.temporaryURL()
+        defer { try? FileManager.default.removeItem(at: url) }
+        let old = stack(Entity<Pot>("Pot"))
+        try old.addStorageAndWait(LocalStore(fileURL: url))
+        try old.perform { transaction in
+            for _ in 0..<3000 { transaction.create(Into<Pot>()).label = "kept" }
+        }
+        old.unsafeRemoveAllPersistentStoresAndWait()
+        let thrown = await failure(url, options, isCancelled: false) { _, _ in throw Refusal() }
+        guard case .userError(let cause)? = thrown, cause is Refusal else {
+            Issue.record("\(thrown.map { "\($0)" } ?? "nothing was thrown")")
+            return
+        }
+        // Even where it says what a model without a way says.
+        let mismatch = CoreStoreError(StoreError(.schemaMismatch, "refused"))
+        let own = await failure(url, options, isCancelled: false) { _, _ in throw mismatch }
+        #expect(own == mismatch)
+        let cancelled = await failure(url, options, isCancelled: true) { _, create in _ = create() }
+        #expect(cancelled == .userCancelled)
+        #expect(try labels(url) == Array(repeating: "kept", count: 3000))
+    }
 }
