@@ -7,7 +7,7 @@ import Testing
         @Field.Stored("label") var label: String = ""
     }
 
-    /// The same name with another type: a file of the one is none of the other.
+    /// Has the pot's property with another type, to which no migration leads.
     private final class Jar: CoreStoreObject {
         @Field.Stored("label") var litres: Double = 0
     }
@@ -250,7 +250,7 @@ import Testing
 
     private struct Refusal: Error {}
 
-    /// What adding a store with a mapping from pots to spoons gives in the background.
+    /// The error of adding a store in the background, with a mapping from pots to spoons.
     private func failure(
         _ url: URL, _ options: LocalStorageOptions, isCancelled: Bool,
         _ transform: @escaping CustomSchemaMappingProvider.CustomMapping.Transformer

@@ -104,7 +104,7 @@ def models_of(data):
             raise Damaged(f"a name of the history: {error}") from error
         models.append((data[at:at + 16], commit, time, name))
         at += 34 + size
-    need(at == len(data), "bytes behind the history")
+    need(at == len(data), "bytes after the history")
     need(len({model[0] for model in models}) == count, "a model twice in the history")
     return models
 

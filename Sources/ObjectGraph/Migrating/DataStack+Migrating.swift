@@ -125,7 +125,8 @@ extension DataStack {
 }
 
 extension DataStack {
-    /// What of planning a migration fails: that there is no way has an error of its own.
+    /// The error of a migration that cannot be planned. A file that cannot follow, or is of a later
+    /// model, has a case of its own.
     func planningFailure(
         of error: StoreError, _ storage: any LocalStorage
     ) -> CoreStoreError {

@@ -290,7 +290,7 @@ extension DataStack {
         if stepCount > 1, allowed.contains(.preventProgressiveMigration) {
             return .progressiveMigrationRequired(localStoreURL: local.fileURL)
         }
-        // What a file that may not be written lacks is not a way.
+        // A file that is opened for reading cannot follow, whatever else the options allow.
         guard task == nil || isReadOnly(storage) else { return planningFailure(of: error, local) }
         guard allowed.contains(.allowSynchronousLightweightMigration) else {
             return CoreStoreError(error)

@@ -182,8 +182,8 @@ final class MigrationRun {
         if isChunked { try endChunk(passCount, []) }
         try shadow?.replace(in: editor)
         try live.noteModels(
-            plan.models, after: stored.description, earlier: plan.earlier, at: engine.now(),
-            in: editor)
+            plan.models, after: plan.followsStored ? stored.description : nil,
+            earlier: plan.earlier, at: engine.now(), in: editor)
         try editor.commit()
     }
 

@@ -35,6 +35,17 @@ struct LayoutEdits {
         }
     }
 
+    /// Whether the later schema only lacks entities and properties of the file's. Of two such models
+    /// nothing tells which one is the later.
+    var onlyRemoves: Bool {
+        edits.allSatisfy { edit in
+            switch edit {
+            case .entityRemoved, .propertyRemoved, .inverseChanged(_, _, to: nil): true
+            default: false
+            }
+        }
+    }
+
     private func isPossible(_ edit: SchemaEdit) -> Bool {
         switch edit {
         case .entityAdded, .entityRenamed, .abstractnessChanged, .entityModifierChanged,

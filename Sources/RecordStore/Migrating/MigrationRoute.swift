@@ -120,6 +120,10 @@ struct MigrationPlan {
     let models: [SchemaDescription]
     /// Models that the program knows to come before its own.
     let earlier: [SchemaDescription]
+    /// Whether the file's model is noted as an earlier one even where the file has no history. It
+    /// is not where the program's only lacks something: the program may be the older one, and the
+    /// newer one would be refused ever after.
+    let followsStored: Bool
 
     /// Throws `newerModel` for a program whose model is an earlier one of the file's, and
     /// `schemaMismatch` where there is no way, or a step asks for more than is allowed.
@@ -131,10 +135,13 @@ struct MigrationPlan {
     ) throws(StoreError) {
         guard SchemaDifference.needsMigration(from: stored.description, to: wanted) else {
             (steps, fingerprint, callsProgram, models, earlier) = ([], 0, false, [], [])
+            followsStored = false
             return
         }
         let versions = terms.route.map { $0(stored.description) } ?? [MigrationStep(wanted)]
-        if versions?.first?.isNamed != true { try history?.refuse(wanted) }
+        let isNamed = versions?.first?.isNamed == true
+        if !isNamed { try history?.refuse(wanted) }
+        followsStored = isNamed || !LayoutEdits(from: stored, to: wanted).onlyRemoves
         guard let versions else {
             throw StoreError(
                 .schemaMismatch,

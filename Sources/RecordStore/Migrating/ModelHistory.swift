@@ -42,7 +42,7 @@ package struct ModelHistory: Equatable, Sendable {
 
     package private(set) var models: [Model] = []
 
-    /// Of a file that has none yet.
+    /// The history of a file that has none yet.
     init(of schema: SchemaDescription?) {
         if let schema { models = [Model(schema)] }
     }
@@ -123,7 +123,7 @@ package struct ModelHistory: Equatable, Sendable {
         models.removeFirst(max(0, models.count - Self.modelCountMax))
     }
 
-    /// In another file, which has commits of its own.
+    /// The history for another file, which has commits of its own.
     var withoutCommits: ModelHistory {
         var history = self
         for index in models.indices { history.models[index].commitNumber = 0 }
@@ -172,7 +172,8 @@ extension Catalog {
 
     /// Notes models in the transaction that gives the file the last of them.
     ///
-    /// - Parameter stored: the one that the file has until then; nil for a new file.
+    /// - Parameter stored: the one that the file has until then, for a file without a history; nil
+    ///   for a new file, or where it is not known to be earlier.
     func noteModels(
         _ schemas: [SchemaDescription], after stored: SchemaDescription?,
         earlier: [SchemaDescription], at time: UInt64, in editor: WriteTransaction

@@ -23,7 +23,7 @@ import Testing
             @Field.Stored("colour") var colour: String?
         }
     }
-    /// What nothing leads to.
+    /// No migration leads to it from the others.
     private enum Other {
         final class Pot: CoreStoreObject {
             @Field.Stored("label") var label: Double = 0
@@ -65,7 +65,7 @@ import Testing
         stack.unsafeRemoveAllPersistentStoresAndWait()
     }
 
-    /// What each form of adding, planning and upgrading gives, by its name.
+    /// The errors of each form of adding, planning and upgrading, by its name.
     private func failures(
         _ stack: DataStack, _ options: LocalStorageOptions
     ) async -> [String: CoreStoreError] {

@@ -25,7 +25,7 @@ import Testing
     private static let first = schema("V1")
     private static let second = schema("V2", [later])
     private static let third = schema("V3", [later, last])
-    /// What no inference makes of the others.
+    /// No migration leads to it from the others.
     private static let other = SchemaDescription(
         modelVersion: "other",
         entities: [
@@ -158,7 +158,7 @@ import Testing
         let step = MigrationStep(again, allowsLoss: true, isNamed: true)
         try open(again, files, route: { _ in [step] }).close()
         #expect(try #require(try history(files)).models.map(\.version) == ["V2", "V3"])
-        // Whose model is the file's is not asked.
+        // A program with the file's model is not older, whatever the version's name.
         try open(Self.first, files).close()
         #expect(throws: StoreError.self) { try open(Self.second, files) }
     }
@@ -204,11 +204,29 @@ import Testing
         #expect(askedCount == 1)
     }
 
-    @Test func `a file without a history follows any model`() throws {
+    /// The file is V2's, which never told it of V1: V1 removes the property that it does not know,
+    /// because it holds no value.
+    @Test func `a newer program was refused after an older one had used a file without a history`()
+        throws
+    {
         let files = try files(Self.second)
         #expect(try history(files) == nil)
         try open(Self.first, files).close()
-        #expect(try #require(try history(files)).models.map(\.version) == ["V2", "V1"])
+        #expect(try #require(try history(files)).models.map(\.version) == ["V1"])
+        try open(Self.second, files).close()
+        #expect(try #require(try history(files)).models.map(\.version) == ["V1", "V2"])
+        #expect(throws: StoreError.self) { try open(Self.first, files) }
+        // With a history, or a chain, the model that only lacks something is known to be later.
+        let again = Self.schema("V3", [Self.last])
+        try open(Self.third, files).close()
+        try open(again, files).close()
+        #expect(
+            try #require(try history(files)).models.map(\.version) == ["V1", "V2", "V3", "V3"])
+        let chained = try self.files(Self.second)
+        try open(
+            Self.first, chained, route: { _ in [MigrationStep(Self.first, isNamed: true)] }
+        ).close()
+        #expect(try #require(try history(chained)).models.map(\.version) == ["V2", "V1"])
     }
 
     @Test func `the oldest of more than 64 models are forgotten`() throws {
@@ -219,7 +237,7 @@ import Testing
         }
         let found = try #require(try history(files)).models
         #expect(found.map(\.version) == (7...70).map { "V\($0)" })
-        // What is forgotten is not known to be older.
+        // A forgotten model is not known to be older.
         try open(Self.first, files).close()
     }
 
