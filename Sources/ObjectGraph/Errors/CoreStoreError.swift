@@ -10,8 +10,11 @@ public enum CoreStoreError: Error, CustomNSError, Hashable, Sendable {
     case unknown
     /// Another kind of store is attached at the URL.
     case differentStorageExistsAtURL(existingPersistentStoreURL: URL)
-    /// There is no way to migrate the file to the model.
-    case mappingModelNotFound(localStoreURL: URL, targetModelVersion: String)
+    /// There is no way to migrate the file to the model, or the file is of a later one;
+    /// ``storeError`` says what is in the way, with the code ``StoreError/Code/schemaMismatch`` or
+    /// ``StoreError/Code/newerModel``.
+    case mappingModelNotFound(
+        localStoreURL: URL, NSError: NSError, targetModelVersion: String)
     /// The file needs several migrations, and the options allow one.
     case progressiveMigrationRequired(localStoreURL: URL)
     /// The file needs a migration that cannot run synchronously.
@@ -42,7 +45,8 @@ public enum CoreStoreError: Error, CustomNSError, Hashable, Sendable {
     /// The storage engine's report when it is the cause: its code, page, byte offset and message.
     public var storeError: StoreError? {
         switch self {
-        case .internalError(let error), .asynchronousMigrationRequired(_, let error):
+        case .internalError(let error), .asynchronousMigrationRequired(_, let error),
+            .mappingModelNotFound(_, let error, _):
             error.userInfo[StoreFailure.key] as? StoreError
         default: nil
         }
@@ -57,8 +61,9 @@ public enum CoreStoreError: Error, CustomNSError, Hashable, Sendable {
         switch self {
         case .unknown, .userCancelled: break
         case .differentStorageExistsAtURL(let url): values["existingPersistentStoreURL"] = url
-        case .mappingModelNotFound(let url, let version):
+        case .mappingModelNotFound(let url, let error, let version):
             values["localStoreURL"] = url
+            values["NSError"] = error
             values["targetModelVersion"] = version
         case .progressiveMigrationRequired(let url): values["localStoreURL"] = url
         case .asynchronousMigrationRequired(let url, let error):
@@ -99,11 +104,10 @@ public enum CoreStoreError: Error, CustomNSError, Hashable, Sendable {
                 .differentStorageExistsAtURL(existingPersistentStoreURL: $0)
             }
         case .mappingModelNotFound:
-            return url.map {
-                .mappingModelNotFound(
-                    localStoreURL: $0,
-                    targetModelVersion: values["targetModelVersion"] as? String ?? "")
-            }
+            guard let url, let cause = values["NSError"] as? NSError else { return nil }
+            return .mappingModelNotFound(
+                localStoreURL: url, NSError: cause,
+                targetModelVersion: values["targetModelVersion"] as? String ?? "")
         case .progressiveMigrationRequired:
             return url.map { .progressiveMigrationRequired(localStoreURL: $0) }
         case .asynchronousMigrationRequired:
@@ -124,8 +128,10 @@ public enum CoreStoreError: Error, CustomNSError, Hashable, Sendable {
         switch (left, right) {
         case (.unknown, .unknown), (.userCancelled, .userCancelled): true
         case (.differentStorageExistsAtURL(let a), .differentStorageExistsAtURL(let b)): a == b
-        case (.mappingModelNotFound(let a, let v), .mappingModelNotFound(let b, let w)):
-            a == b && v == w
+        case (
+            .mappingModelNotFound(let a, let e, let v), .mappingModelNotFound(let b, let f, let w)
+        ):
+            a == b && StoreFailure.areEqual(e, f) && v == w
         case (.progressiveMigrationRequired(let a), .progressiveMigrationRequired(let b)): a == b
         case (
             .asynchronousMigrationRequired(let a, let e),
@@ -177,8 +183,9 @@ extension CoreStoreError: CustomStringConvertible {
         case .unknown: "something failed without saying what"
         case .differentStorageExistsAtURL(let url):
             "another kind of store is attached at \(url.path)"
-        case .mappingModelNotFound(let url, let version):
-            "no migration leads from \(url.path) to the model version \(version)"
+        case .mappingModelNotFound(let url, let error, let version):
+            "no migration leads from \(url.path) to the model version \(version): "
+                + error.localizedDescription
         case .progressiveMigrationRequired(let url): "\(url.path) needs several migrations"
         case .asynchronousMigrationRequired(let url, let error):
             "\(url.path) does not fit the model: \(error.localizedDescription)"

@@ -96,7 +96,7 @@ extension StoreError {
             true
         case .notAStore, .newerFormat, .notFound, .alreadyOpen, .lockedByOther, .readOnly,
             .tooLarge, .schemaMismatch, .invalidArgument, .closed, .invalidModel,
-            .duplicateValues, .historyDiffers:
+            .duplicateValues, .historyDiffers, .newerModel:
             false
         }
     }

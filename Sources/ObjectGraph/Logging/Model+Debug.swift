@@ -79,6 +79,7 @@ extension DynamicEntity: CustomDebugStringConvertible, CoreStoreDebugStringConve
             ("entityName", entityName),
             ("isAbstract", isAbstract),
             ("versionHashModifier", versionHashModifier),
+            ("previousName", previousName),
             ("indexes", indexes),
             ("uniqueConstraints", uniqueConstraints),
         ])

@@ -185,6 +185,10 @@ public final class CustomSchemaMappingProvider: SchemaMappingProvider, Hashable 
         else {
             throw .mappingModelNotFound(
                 localStoreURL: storage.fileURL,
+                NSError: StoreFailure.nsError(
+                    .modelMismatch,
+                    "the mapping leads from “\(sourceVersion)” to “\(destinationVersion)”, not "
+                        + "from “\(sourceSchema.modelVersion)”"),
                 targetModelVersion: destinationSchema.modelVersion)
         }
         return (

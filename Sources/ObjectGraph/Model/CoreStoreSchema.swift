@@ -152,7 +152,8 @@ final class SchemaModel: @unchecked Sendable {
         var description = EntityDescription(
             name: entity.entityName, className: "\(entity.type)", superentityName: superentity,
             isAbstract: entity.isAbstract, versionHashModifier: entity.versionHashModifier,
-            indexes: entity.indexes, uniqueConstraints: entity.uniqueConstraints)
+            previousName: entity.previousName, indexes: entity.indexes,
+            uniqueConstraints: entity.uniqueConstraints)
         let owners = owners(of: entity.type, names)
         let declarations = ClassMeta.of(entity.type).declarations
         for declaration in declarations

@@ -10,6 +10,8 @@ public class DynamicEntity: Hashable, @unchecked Sendable {
     public let isAbstract: Bool
     /// A modifier that makes the entity another one though nothing else differs.
     public let versionHashModifier: String?
+    /// The entity's name in the model version before, where that was another one.
+    public let previousName: EntityName?
     /// The names of the columns of each index.
     public let indexes: [[KeyPathString]]
     /// The names of the properties of each unique constraint.
@@ -21,7 +23,7 @@ public class DynamicEntity: Hashable, @unchecked Sendable {
 
     init(
         type: CoreStoreObject.Type, entityName: EntityName, isAbstract: Bool,
-        versionHashModifier: String?, indexes: [[KeyPathString]],
+        versionHashModifier: String?, previousName: EntityName?, indexes: [[KeyPathString]],
         uniqueConstraints: [[KeyPathString]], conflictPolicies: [UniqueConflictPolicy],
         rules: [ValidationRule]
     ) {
@@ -32,6 +34,7 @@ public class DynamicEntity: Hashable, @unchecked Sendable {
         self.entityName = entityName
         self.isAbstract = isAbstract
         self.versionHashModifier = versionHashModifier
+        self.previousName = previousName
         self.indexes = indexes
         self.uniqueConstraints = uniqueConstraints
         self.conflictPolicies = uniqueConstraints.indices.map { index in
@@ -44,6 +47,7 @@ public class DynamicEntity: Hashable, @unchecked Sendable {
         left.type == right.type && left.entityName == right.entityName
             && left.isAbstract == right.isAbstract
             && left.versionHashModifier == right.versionHashModifier
+            && left.previousName == right.previousName
             && left.indexes == right.indexes && left.uniqueConstraints == right.uniqueConstraints
             && left.conflictPolicies == right.conflictPolicies
     }
@@ -66,6 +70,8 @@ public final class Entity<O: CoreStoreObject>: DynamicEntity, @unchecked Sendabl
     ///   - entityName: the name in the store.
     ///   - isAbstract: whether no object is of this entity itself.
     ///   - versionHashModifier: makes the model another one though nothing else differs.
+    ///   - previousName: the name in the model version before, where that was another one; objects
+    ///     of that entity become those of this one.
     ///   - indexes: the properties of each index, in order; conditions and sorts use them.
     ///   - uniqueConstraints: properties of which no two objects have all the same values; only
     ///     the root of a hierarchy of entities may have some. A transaction that makes a second
@@ -76,12 +82,14 @@ public final class Entity<O: CoreStoreObject>: DynamicEntity, @unchecked Sendabl
     ///     these nor the policies are stored.
     public init(
         _ entityName: EntityName, isAbstract: Bool = false, versionHashModifier: String? = nil,
-        indexes: [[PartialKeyPath<O>]] = [], uniqueConstraints: [[PartialKeyPath<O>]] = [],
+        previousName: EntityName? = nil, indexes: [[PartialKeyPath<O>]] = [],
+        uniqueConstraints: [[PartialKeyPath<O>]] = [],
         conflictPolicies: [UniqueConflictPolicy] = [], validations: [Validation<O>] = []
     ) {
         super.init(
             type: O.self, entityName: entityName, isAbstract: isAbstract,
-            versionHashModifier: versionHashModifier, indexes: Self.names(indexes),
+            versionHashModifier: versionHashModifier, previousName: previousName,
+            indexes: Self.names(indexes),
             uniqueConstraints: Self.names(uniqueConstraints),
             conflictPolicies: conflictPolicies, rules: validations.map(\.rule))
     }
@@ -99,13 +107,14 @@ public final class Entity<O: CoreStoreObject>: DynamicEntity, @unchecked Sendabl
     ///   - validations: the rules that commits check for inserted and updated objects.
     public convenience init(
         _ type: O.Type, _ entityName: EntityName, isAbstract: Bool = false,
-        versionHashModifier: String? = nil, indexes: [[PartialKeyPath<O>]] = [],
+        versionHashModifier: String? = nil, previousName: EntityName? = nil,
+        indexes: [[PartialKeyPath<O>]] = [],
         uniqueConstraints: [[PartialKeyPath<O>]] = [],
         conflictPolicies: [UniqueConflictPolicy] = [], validations: [Validation<O>] = []
     ) {
         self.init(
             entityName, isAbstract: isAbstract, versionHashModifier: versionHashModifier,
-            indexes: indexes, uniqueConstraints: uniqueConstraints,
+            previousName: previousName, indexes: indexes, uniqueConstraints: uniqueConstraints,
             conflictPolicies: conflictPolicies, validations: validations)
     }
 

@@ -43,8 +43,9 @@ extension DataStack {
     /// - Returns: the attached storage.
     /// - Throws: `.differentStorageExistsAtURL` for a file that the stack has attached in another
     ///   way; `.asynchronousMigrationRequired`, `.progressiveMigrationRequired` or `.internalError`
-    ///   for a file of another model that cannot be migrated here; `.internalError` with its
-    ///   ``CoreStoreError/storeError`` for every other failure.
+    ///   for a file of another model that cannot be migrated here; `.mappingModelNotFound` for one
+    ///   of a later model; `.internalError` with its ``CoreStoreError/storeError`` for every other
+    ///   failure.
     @discardableResult
     public func addStorageAndWait<T: StorageInterface>(
         _ storage: T
@@ -81,7 +82,8 @@ extension DataStack {
     /// - Parameters:
     ///   - storage: the storage to open.
     ///   - completion: called where the view lives, with the attached storage or the error: one
-    ///     that `addStorageAndWait` throws, or `.userCancelled` when the progress was cancelled.
+    ///     that `addStorageAndWait` throws, `.mappingModelNotFound` for every file that cannot be
+    ///     migrated to the model, or `.userCancelled` when the progress was cancelled.
     /// - Returns: the progress of the migration; nil where nothing is migrated.
     @preconcurrency @discardableResult
     public func addStorage<T: StorageInterface>(
@@ -270,10 +272,11 @@ extension DataStack {
                 route: { stored in
                     let versions = path.versions(from: stored)
                     stepCount = versions?.count ?? 0
-                    return allowed.contains(.preventProgressiveMigration) && stepCount > 1
-                        ? nil : versions
+                    return versions
                 },
-                limit: Self.limit(of: allowed, task), control: task?.control)
+                earlier: path.earlier, limit: Self.limit(of: allowed, task),
+                isOneStep: allowed.contains(.preventProgressiveMigration),
+                control: task?.control)
         } catch {
             throw failure(of: error, storage, stepCount: stepCount, task)
         }
@@ -297,14 +300,16 @@ extension DataStack {
                 return failure as? CoreStoreError ?? .userError(error: failure)
             }
         }
-        guard error.code == .schemaMismatch, let local = storage as? any LocalStorage else {
-            return CoreStoreError(error)
-        }
+        guard let local = storage as? any LocalStorage else { return CoreStoreError(error) }
+        if error.code == .newerModel { return planningFailure(of: error, local) }
+        guard error.code == .schemaMismatch else { return CoreStoreError(error) }
         let allowed = local.localStorageOptions
         if stepCount > 1, allowed.contains(.preventProgressiveMigration) {
             return .progressiveMigrationRequired(localStoreURL: local.fileURL)
         }
-        guard task == nil, allowed.contains(.allowSynchronousLightweightMigration) else {
+        // A file that is opened for reading cannot follow, whatever else the options allow.
+        guard task == nil || isReadOnly(storage) else { return planningFailure(of: error, local) }
+        guard allowed.contains(.allowSynchronousLightweightMigration) else {
             return CoreStoreError(error)
         }
         return .asynchronousMigrationRequired(

@@ -37,10 +37,15 @@ public struct LocalStorageOptions: OptionSet, ExpressibleByNilLiteral, Sendable 
 
     /// No option: `addStorageAndWait` throws where objects would have to be written.
     public static let none = LocalStorageOptions([])
-    /// A file of another model is erased and created anew: the old one keeps its name until the new
-    /// one is complete. Nothing is erased when the file is opened for reading, is damaged or of a
-    /// later version, when stored objects break a new unique constraint, or when the model
-    /// contradicts itself.
+    /// A file that cannot be migrated to the program's model is erased and created anew: no
+    /// migration leads to the model, or one that does would drop stored values without
+    /// ``allowDataLoss``. The old file keeps its name until the new one is complete.
+    ///
+    /// Nothing is erased when the file has a later model than the program, or may have one because
+    /// the program's model only lacks what the file has; when the migration needs another option,
+    /// is cancelled, or fails because of a mapping, of objects without a required value or with
+    /// duplicates of a unique one; when the file is opened for reading, is damaged or of a later
+    /// format; or when the model contradicts itself.
     public static let recreateStoreOnModelMismatch = LocalStorageOptions(rawValue: 1 << 0)
     /// At most one migration step is taken; a file that needs several is refused with
     /// `.progressiveMigrationRequired`.

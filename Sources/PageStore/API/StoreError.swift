@@ -57,6 +57,8 @@ public struct StoreError: Error, Hashable, Sendable {
         case commitUncertain
         /// A copy has commits that are not in the history of the store.
         case historyDiffers
+        /// The program's model is one that the file had before the one that it has now.
+        case newerModel
     }
 
     /// The kind of failure.
