@@ -22,6 +22,8 @@ package final class Engine: Sendable {
     package var fileIdentity: FileIdentity { parts.context.file.identity }
     /// See ``FileSystem/programIdentity()``.
     package var programIdentity: UInt64 { parts.context.files.programIdentity() }
+    /// See ``FileSystem/now()``.
+    package func now() -> UInt64 { parts.context.files.now() }
     package var uuid: StoreUUID { parts.context.uuid }
     /// The superblock that the store was opened with, or that the last checkpoint wrote.
     package var superblock: Superblock { parts.pager.superblock }

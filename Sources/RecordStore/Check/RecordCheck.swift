@@ -29,6 +29,7 @@ struct RecordCheck {
             check.checkCount(entity)
         }
         for index in schema.indexes { check.checkIndex(index) }
+        check.checkHistory()
         var links = LinkCheck(check)
         links.run()
         // A record that cannot be read may name any blob.
@@ -119,6 +120,18 @@ struct RecordCheck {
             if counted != found {
                 note("the counter of \(entity.name) says \(counted), there are \(found)")
             }
+        } catch {
+            note(Finding(error))
+        }
+    }
+
+    /// The last model of the history is the file's.
+    private mutating func checkHistory() {
+        do throws(StoreError) {
+            guard let model = try reader.catalog.history(reader.view)?.models.last,
+                model.fingerprint != reader.schema.description.fingerprint
+            else { return }
+            note("the last model of the history, “\(model.version)”, is not the file's")
         } catch {
             note(Finding(error))
         }

@@ -29,7 +29,7 @@ struct ModelElement {
         return value
     }
 
-    /// An attribute that Xcode writes as `YES`; false when it is missing.
+    /// True for an attribute that Xcode wrote as `YES`; false for one that it left out.
     func flag(_ name: String) throws(XcodeModelError) -> Bool {
         switch element[name] {
         case "YES": return true

@@ -58,7 +58,7 @@ import Testing
         let files = FaultyFileSystem()
         let engine = try Engine.open(path: "store", options: options, files: files)
         try commit(engine, 1, .relaxed)
-        let end = ContinuousClock.now + .seconds(20)
+        let end = ContinuousClock.now + .seconds(60 * hangMinutes)
         while try content(files.powerCut()) != (1, 1), ContinuousClock.now < end {
             Thread.sleep(forTimeInterval: 0.005)
         }
