@@ -2,7 +2,7 @@ import Foundation
 import Proof
 import Testing
 
-/// Tries the inputs again that `scripts/fuzz` has found to reach what others do not.
+/// Repeats the inputs that `scripts/fuzz` has found to reach code that others do not.
 @Suite struct FuzzerCorpusTests {
     private static let folder = URL(filePath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent()

@@ -75,7 +75,7 @@ import Testing
             let transaction = try engine.beginWrite()
             let tree = try transaction.createTree()
             for _ in 0..<120 { _ = try transaction.allocatePage(.treeLeaf) }
-            // A whole neighbourhood of pages, some of which lie; what is refused stays empty.
+            // A whole neighbourhood of pages, some of them mutated; refused ones stay empty.
             for original in pages {
                 let copy = PageBuffer(copying: original)
                 if random.below(3) == 0 { mutate(copy, &random) }

@@ -125,7 +125,7 @@ package final class Engine: Sendable {
             // Readers may have seen the unsynced commits of a dead writer: they must survive.
             return try parts.secureFoundCommits(&turn)
         }
-        // A checkpoint needs space; what was not waited for needs none any more.
+        // Unsynced commits first: making them durable needs no space, and a checkpoint does.
         if parts.log.hasUnsyncedCommits {
             try parts.log.write(upTo: parts.pager.commitNumber, isDurable: true)
         }
@@ -161,7 +161,7 @@ package final class Engine: Sendable {
         return WriteTransaction(parts, base: base, turn)
     }
 
-    /// The newest commit, pinned: what it shows does not change.
+    /// The newest commit, pinned: its state does not change.
     package func snapshot() throws(StoreError) -> Snapshot { try parts.snapshot() }
 
     /// Makes the newest state of every page part of the map and the log short. Waits for a
@@ -203,18 +203,18 @@ package final class Engine: Sendable {
 
     // MARK: Other processes
 
-    /// Moves a store that was opened for reading on to the newest commit that another process has
-    /// written. Snapshots that are held stay what they are. Returns whether there was one.
+    /// Advances a store that was opened for reading to the newest commit of another process.
+    /// Snapshots that are held do not change. Returns whether there was one.
     @discardableResult
     package func advance() throws(StoreError) -> Bool { try following.moveOn().isNewCommit }
 
-    /// Has a store that was opened for reading follow the commits of other processes, and calls
+    /// Lets a store that was opened for reading follow the commits of other processes, and calls
     /// back after each step with the number of the newest commit, and once with the reason why it
     /// cannot be followed any more: `closed` when it was closed. Calls come one after the other; a
     /// number comes again when a checkpoint has moved the same state to another generation.
     ///
-    /// Returns what ends the calls; nil for a store that no other process changes: one that was
-    /// opened for writing, or at an earlier generation.
+    /// Returns the token that ends the calls; nil for a store that no other process changes: one
+    /// that was opened for writing, or at an earlier generation.
     package func follow(
         _ observer: @escaping @Sendable (Result<UInt64, StoreError>) -> Void
     ) -> UInt64? {
@@ -247,7 +247,7 @@ package final class Engine: Sendable {
         return frames
     }
 
-    /// Lends the log's frames up to the first damage; returns what that is.
+    /// Lends the log's frames up to the first damage; returns that damage.
     package func readLogFrames(
         _ body: @escaping (LogFrame) -> Void
     ) throws(StoreError) -> StoreError? {

@@ -80,7 +80,7 @@ struct StoreContext: Sendable {
 
     /// Makes all that was written durable.
     ///
-    /// A sync that fails may lose what others have written, and the next one succeeds all the
+    /// A sync that fails may lose the writes of other threads, and the next one succeeds all the
     /// same: it must find the store poisoned.
     func sync() throws(StoreError) {
         syncTurn.lock()

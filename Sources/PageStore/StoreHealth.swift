@@ -1,5 +1,5 @@
-/// Whether the store may still be written. After a failed write or sync nothing more is: the
-/// system may have dropped what it could not write, and a second try would succeed without it.
+/// Whether the store may still be written. It may not after a failed write or sync: the system may
+/// have dropped the pages that it could not write, and a second try would succeed without them.
 final class StoreHealth: Sendable {
     private let cause = Guarded<StoreError?>(nil)
 

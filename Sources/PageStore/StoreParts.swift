@@ -1,4 +1,4 @@
-/// The owners behind an ``Engine``: each has its own state and its own lock, and none knows the
+/// The owners of an ``Engine``'s state: each has its own state and its own lock, and none knows the
 /// engine.
 final class StoreParts: Sendable {
     let context: StoreContext
@@ -40,8 +40,8 @@ final class StoreParts: Sendable {
         Snapshot(pager, try pager.pin(turn.stagedCommit, turn.stagedRoot))
     }
 
-    /// Shows what was read from the file to new snapshots. Returns the generation that was shown
-    /// before when no snapshot shows it any more.
+    /// Publishes the state that was read from the file. Returns the generation published before
+    /// when no snapshot uses it any more.
     @discardableResult
     func adopt(_ found: FileState, _ turn: inout WriterState) -> Generation? {
         let left = pager.adopt(found)

@@ -81,7 +81,7 @@ package struct IntegerMap<Value> {
     }
 
     /// Takes the value out of a slot that ``index(of:)`` found, until ``put(_:at:)`` puts another
-    /// there: what is changed outside of the map is not copied for it.
+    /// there: a value that is changed outside of the map is not copied for it.
     @inlinable @inline(__always)
     package mutating func take(at index: Int) -> Value? {
         var value: Value?

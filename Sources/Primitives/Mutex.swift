@@ -4,8 +4,8 @@ import Synchronization
 #if TRELLIS_THREAD_CHECK
     import Dispatch
 
-    /// A mutex for ThreadSanitizer, which does not see what Synchronization's does when threads
-    /// contend for it.
+    /// A mutex for ThreadSanitizer, which does not see that of Synchronization when threads contend
+    /// for it.
     package struct Mutex<Value: ~Copyable>: ~Copyable, Sendable {
         private let mutex: Synchronization.Mutex<Value>
         private let semaphore = DispatchSemaphore(value: 1)

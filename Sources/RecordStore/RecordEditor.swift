@@ -33,7 +33,7 @@ package class RecordEditor: RecordReader {
     /// Counts all numbers up to one as used.
     package func useNumbers(upTo last: ObjectNumber, in hierarchy: HierarchyID) {}
 
-    /// Forgets what was kept for the next batch.
+    /// Frees the memory kept for the next batch.
     final func forgetBatches() { (plans, sharers) = (nil, [:]) }
 
     /// Applies changes to records, indexes, links and counters.

@@ -1,7 +1,7 @@
 import PageStore
 
-/// Private changes of records over one commit, which no commit takes up as they are: what an
-/// unsafe transaction reads. Fetches, indexes and links see them as those of a transaction.
+/// Private changes of records over one commit, which are never committed as they are: the state
+/// that an unsafe transaction reads. Fetches, indexes and links see them as those of a transaction.
 ///
 /// One thread at a time.
 package final class RecordScratch: RecordEditor {

@@ -20,8 +20,8 @@ package struct StoreOptions: Sendable {
     /// A checkpoint follows the commit that takes the images in memory past this many bytes,
     /// when three quarters of it are left without those that no snapshot shows.
     package var versionBytesMax = 32 << 20
-    /// A checkpoint follows the commit that takes the bytes written out of line past this many
-    /// and an eighth of the file: what they replaced cannot be used again before.
+    /// A checkpoint follows the commit that takes the bytes written out of line past this many and
+    /// an eighth of the file: the extents that they replaced cannot be reused before.
     package var outOfLineBytesMax: UInt64 = 16 << 20
     /// A store without commits for so long makes a checkpoint of a log of at least
     /// `idleLogBytesMin`, or where one would free much space. Only in the background.

@@ -120,8 +120,8 @@ extension PublishedState {
 }
 
 extension StoreParts {
-    /// The newest commit, made durable: what a copy shows must not be taken from the store by a
-    /// crash.
+    /// The newest commit, made durable: a crash of the store must not lose a commit that its copy
+    /// has.
     func durableSnapshot() throws(StoreError) -> Snapshot {
         if !context.options.mode.isReadOnly, log.hasFoundCommits {
             // A running transaction has written them anew: no thread waits for one of its own.

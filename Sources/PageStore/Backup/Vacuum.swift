@@ -12,7 +12,7 @@ struct Vacuum {
     /// Moves about as many bytes as the budget says. Returns the bytes moved: zero when there is
     /// nothing to gain.
     func run(byteBudget: Int) throws(StoreError) -> Int {
-        // The gaps are what is free when the generation before is gone.
+        // The gaps are the space that is free without the generation before.
         for _ in 0..<2 { try parts.checkpointNow() }
         var moved = 0
         try parts.checkpointNow { plan throws(StoreError) in

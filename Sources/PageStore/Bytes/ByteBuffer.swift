@@ -47,7 +47,7 @@ package final class ByteBuffer {
 
     package func removeAll() { count = 0 }
 
-    /// Forgets what was written behind an offset.
+    /// Removes the bytes after an offset.
     package func truncate(to newCount: Int) {
         precondition(newCount >= 0 && newCount <= count, "a buffer only shrinks")
         count = newCount

@@ -2,10 +2,10 @@ import CTrellis
 
 /// Borrowed bytes of a page, of a record or of a key.
 ///
-/// A view does not own what it shows: it is valid until the cursor that lent it moves, or until
-/// the page, transaction or closure that it came from ends. ``array()`` copies bytes that are
-/// needed longer. Every access is checked against `count`, so that no number read from a
-/// damaged file can lead outside.
+/// A view does not own its bytes: it is valid until the cursor that lent it moves, or until the
+/// page, transaction or closure that it came from ends. ``array()`` copies bytes that are needed
+/// longer. Every access is checked against `count`, so that no number read from a damaged file can
+/// lead outside.
 @safe @frozen @usableFromInline
 package struct ByteView {
     @usableFromInline package let base: UnsafeRawPointer
@@ -109,7 +109,7 @@ package struct ByteView {
         return try body(span)
     }
 
-    /// Orders as `memcmp` does; a prefix comes before what it begins. Negative, zero or positive.
+    /// Orders as `memcmp` does; a prefix sorts before longer views. Negative, zero or positive.
     @inlinable
     package func compare(_ other: ByteView) -> Int {
         let shared = Swift.min(count, other.count)
@@ -184,7 +184,7 @@ extension Span where Element == UInt8 {
 }
 
 extension [UInt8] {
-    /// Appends what a view shows.
+    /// Appends the bytes of a view.
     package mutating func append(_ view: ByteView) {
         // Safety: the view's owner keeps the bytes alive for the call.
         unsafe append(contentsOf: UnsafeRawBufferPointer(start: view.base, count: view.count))

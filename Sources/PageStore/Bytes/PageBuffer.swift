@@ -34,7 +34,7 @@ package struct PageBuffer: @unchecked Sendable {
     /// The columns, which only scans read.
     private typealias Back = Guarded<ColumnCache>
 
-    /// Ends what is not plain bytes together with the image.
+    /// Destroys the fields that are not plain bytes together with the image.
     private final class OwnedBlock: Block {
         deinit {
             // Safety: `init(uninitialized:)` made both, and no reference to the image is left.
@@ -142,7 +142,7 @@ package struct PageBuffer: @unchecked Sendable {
     /// Whether the image has another reference. Reads the count of references from memory.
     mutating func isShared() -> Bool { !isKnownUniquelyReferenced(&block) }
 
-    /// Lends what scans have read of this image. Only of images that are published.
+    /// Lends the columns that scans have read of this image. Only for published images.
     func withColumns<Result>(
         _ body: (inout sending ColumnCache) -> sending Result
     ) -> sending Result {

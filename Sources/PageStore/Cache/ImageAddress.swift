@@ -1,11 +1,11 @@
 import CTrellis
 
-/// Where an image lies in memory, to prefetch its lines. It keeps nothing
-/// alive and counts no reference, which would wait for the very line that is asked for: once the
-/// image is gone, the lines of something else are asked for, and nothing is read.
+/// The address of an image in memory, to prefetch its lines. It retains nothing, because counting a
+/// reference would wait for the very line that is prefetched: once the image is gone, other lines
+/// are prefetched, and nothing is read.
 ///
-/// Most lookups find their pages in memory, but few of their lines in the processor's cache: what
-/// will be read for certain is asked for all at once, and not one line after the other.
+/// Most lookups find their pages in memory, but few of their lines in the processor's cache: all
+/// lines that will certainly be read are prefetched at once, not one after the other.
 struct ImageAddress {
     /// The object that counts the references, the header and the slots of a leaf of 70 records.
     private static let headLineCount = 10

@@ -3,8 +3,9 @@
 /// Knows no meaning of trees: a tree's root is a node that no other page names and that has no
 /// fences. Reads every page, so it compares every hash that the cache has not compared.
 package enum StoreCheck {
-    /// Returns what is wrong, nothing when nothing is. `knownTrees`, when given, are all trees
-    /// that should be there, as the catalog names them: a tree twice is a tree that has two names.
+    /// Returns the errors found, none when the store is right. `knownTrees`, when given, are all
+    /// trees that should be there, as the catalog names them: a tree twice is a tree that has two
+    /// names.
     package static func run(
         _ snapshot: Snapshot, knownTrees: [TreeID]? = nil
     ) -> [Finding] {

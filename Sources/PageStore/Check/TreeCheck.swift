@@ -1,7 +1,7 @@
-/// Walks trees and blobs of one view and collects what is wrong.
+/// Walks trees and blobs of one view and collects errors.
 ///
-/// Never traps and never goes round in circles: every page is entered once. Memory grows with the
-/// number of pages, and at most `findingCountMax` findings are kept.
+/// Never traps and never loops: every page is entered once. Memory grows with the number of pages,
+/// and at most `findingCountMax` findings are kept.
 package struct TreeCheck {
     package static let findingCountMax = 1000
 
@@ -41,7 +41,7 @@ package struct TreeCheck {
             }
             let node = NodeView(validated: page)
             if let level = expected.level, node.level != level {
-                // Its children are not followed: levels are what bounds the walk.
+                // Its children are not followed: levels bound the walk.
                 note(Finding(NodeView.wrongLevel(page.id, expected: level)))
                 continue
             }

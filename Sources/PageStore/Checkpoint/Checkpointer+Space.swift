@@ -33,7 +33,7 @@ extension Checkpointer {
                     commit: plan.commitNumber, unit: places[zone] ?? 0,
                     unitCount: context.geometry.zoneUnitCount)
             }
-            // A damaged file may name units that nothing has taken: they are not given back.
+            // A damaged file may name units that are not allocated: they are not released.
             let named = dying
             dying = space.withMap { space in
                 named.filter { space.isUsed($0.unit, $0.unitCount) }

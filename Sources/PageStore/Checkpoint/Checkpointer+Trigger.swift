@@ -6,7 +6,7 @@ extension Checkpointer {
         case due, hard
     }
 
-    /// Whether what a checkpoint would store has passed a limit.
+    /// Whether the work of a checkpoint has passed a limit.
     private func hasReached(_ limit: Limit) -> Bool {
         let options = context.options
         let factor = limit == .hard ? UInt64(options.hardLimitFactor) : 1

@@ -1,6 +1,6 @@
 import Primitives
 
-/// A value behind a lock that is held for short.
+/// A value protected by a lock for short critical sections.
 struct Guarded<Value: ~Copyable>: ~Copyable {
     private let mutex: Mutex<Value>
     private let place: MeetingPlace

@@ -1,7 +1,7 @@
 import Dispatch
 
-/// A lock that one thread may take and another give back. It guards what no thread can hold across
-/// a change of threads: the writer's turn, a write of the log, a checkpoint.
+/// A lock that one thread may take and another release. It guards work that changes threads: the
+/// writer's turn, a write of the log, a checkpoint.
 final class HandoffLock: Sendable {
     private let semaphore: DispatchSemaphore
     private let schedule: (any Schedule)?

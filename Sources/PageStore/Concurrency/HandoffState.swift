@@ -1,5 +1,5 @@
-/// State behind a ``HandoffLock``. Taking the lock moves the state out, and giving it back moves it
-/// in, so that nothing reaches it beside the lock.
+/// State protected by a ``HandoffLock``. Taking the lock moves the state out, and releasing it
+/// moves it in, so that no other path reaches it.
 final class HandoffState<State: ~Copyable>: @unchecked Sendable {
     private let handoff: HandoffLock
     /// Nil while it is taken.

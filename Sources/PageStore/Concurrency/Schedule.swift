@@ -1,7 +1,7 @@
 /// Decides who goes on where threads of one store meet. Beside the file system it is the only seam
 /// that tests replace; without one the system decides, and every meeting costs one comparison.
 package protocol Schedule: AnyObject, Sendable {
-    /// The thread is about to look at or change what threads share. Others may go on before.
+    /// The thread is about to read or change shared state. Others may go on before.
     func meet(_ place: MeetingPlace)
     /// From now on until ``leave()`` the thread holds a lock: no other one goes on.
     func enter(_ place: MeetingPlace)

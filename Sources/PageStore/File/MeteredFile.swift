@@ -1,7 +1,7 @@
 import Dispatch
 import Synchronization
 
-/// A file that counts what passes through it.
+/// A file that counts the bytes read and written.
 final class MeteredFile: StoreFile {
     private let file: any StoreFile
     private let read = Atomic<UInt64>(0)

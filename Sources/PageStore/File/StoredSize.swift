@@ -1,5 +1,6 @@
 extension StoreFile {
-    /// Bytes of the file without its holes: what a file can hold, whatever length it claims.
+    /// Bytes of the file without its holes: the most that it can contain, whatever length it
+    /// claims.
     func storedBytes() throws(StoreError) -> UInt64 {
         let size = try size()
         var (position, sum) = (UInt64(0), UInt64(0))

@@ -27,8 +27,8 @@ final class Following: Sendable {
         parts.pager.withPublished { ($0.generation.number, $0.commitNumber) }
     }
 
-    /// Moves on to the newest commit of the file. Snapshots that are held stay what they are.
-    /// Returns whether there was another commit, or the same one in another generation.
+    /// Advances to the newest commit of the file. Snapshots that are held do not change. Returns
+    /// whether there was another commit, or the same one in another generation.
     func moveOn() throws(StoreError) -> (isNewCommit: Bool, isNewGeneration: Bool) {
         guard context.options.mode.follows else { return (false, false) }
         try context.checkProcess()

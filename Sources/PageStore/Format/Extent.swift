@@ -62,7 +62,7 @@ package struct ExtentAddress: Hashable, Sendable {
     }
 }
 
-/// The header of an extent: also what salvage would find by scanning.
+/// The header of an extent, by which salvage finds it in a scan.
 package struct ExtentHeader: Hashable, Sendable {
     package var pageID: UInt64
     package var generation: UInt64
@@ -75,7 +75,7 @@ package struct ExtentHeader: Hashable, Sendable {
 
 /// Puts extents together and takes them apart.
 package enum ExtentCodec {
-    /// How an image is stored: its header, and its payload behind it.
+    /// Encodes an image: its header, and its payload after it.
     package static func encode(
         _ image: ByteView, id: UInt64, kind: ExtentKind, generation: UInt64, commit: UInt64,
         compresses: Bool, into buffer: ByteBuffer

@@ -13,9 +13,9 @@ package enum Limits {
     /// The longest log frame: one chunk-sized image and its header.
     package static let frameSizeInBytesMax = (1 << 21) + 64
     package static let walSegmentSizeInBytesMin = 16_384
-    /// Bounds what a log that lies makes a reader look through.
+    /// Bounds the search that a crafted log can cause.
     package static let walSegmentSizeInBytesMax: UInt64 = 1 << 30
-    /// Zones of the allocation state: bounds what a state that lies makes a reader keep.
+    /// Zones of the allocation state: bounds the memory that a crafted state can take.
     package static let zoneCountMax: UInt64 = 1 << 22
     package static let pageCountMax: UInt64 = 1 << 48
     /// Generations, commits and segments are counted up to this.

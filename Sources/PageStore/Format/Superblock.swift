@@ -140,7 +140,7 @@ package struct Superblock: Hashable, Sendable {
         return buffer
     }
 
-    /// Reads one copy. Throws what is wrong with it, with the byte's place in the file.
+    /// Reads one copy. Throws its error, with the byte's offset in the file.
     package static func decode(_ bytes: ByteView, slot: Int) throws(StoreError) -> Superblock {
         typealias Layout = SuperblockLayout
         let start = UInt64(slot * Layout.size)

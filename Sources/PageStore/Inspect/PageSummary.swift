@@ -23,7 +23,7 @@ package struct PageSummary: Sendable {
 
     package init(_ page: PageBuffer) {
         kind = page.count > 0 ? PageKind(rawValue: page[0]) : nil
-        // A tool shows damaged pages too: only what passes is taken apart.
+        // A tool shows damaged pages too: only valid ones are decoded.
         guard (try? PageCheck.validate(page)) != nil, let kind else { return }
         switch kind {
         case .treeLeaf, .treeBranch: describe(NodeView(validated: page))

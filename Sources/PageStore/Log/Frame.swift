@@ -64,7 +64,8 @@ package struct LogSegment: Hashable, Sendable {
     package var byteOffset: UInt64
     package var sizeInBytes: UInt64
     package var number: UInt64
-    /// Random, and never used before: what an earlier segment left here cannot pass for ours.
+    /// Random, and never used before: frames that an earlier segment left here cannot pass for
+    /// ours.
     package var salt: StoreUUID
     /// The newest generation when the segment was linked: readers of older ones do not need it.
     package var born: UInt64 = 0
@@ -75,7 +76,7 @@ package struct LogSegment: Hashable, Sendable {
 
 /// Puts frames together. A frame's hash is sealed when its place in the chain is known.
 package enum FrameCodec {
-    /// Room that a segment keeps for its LINK frame and the padding behind it.
+    /// Space that a segment reserves for its LINK frame and the padding after it.
     package static let linkReserve = UInt64(Limits.sectorSizeInBytes)
 
     /// Appends a frame's header and the zeros of its body; the caller fills the body in.
@@ -101,8 +102,8 @@ package enum FrameCodec {
         endImage(.full, image, hash(of: image), start, isCompressed: isCompressed, in: buffer)
     }
 
-    /// Appends a page compressed against the version before it. Appends nothing and returns nil
-    /// when that takes more than the given bytes; else returns what it takes.
+    /// Appends a page compressed against the version before it, and returns the size. Appends
+    /// nothing and returns nil when that is more than the given bytes.
     static func appendDelta(
         _ image: PageBuffer, from base: PageBuffer, sizeMax: Int, into buffer: ByteBuffer
     ) -> Int? {
@@ -139,7 +140,7 @@ package enum FrameCodec {
         Checksum.hash(image.view, seed: image.id.rawValue)
     }
 
-    /// Fills in what FULL and DELTA have in common, once the payload is there.
+    /// Fills in the fields that FULL and DELTA share, once the payload is there.
     private static func endImage(
         _ type: FrameType, _ image: PageBuffer, _ imageHash: UInt64, _ start: Int,
         isCompressed: Bool, in buffer: ByteBuffer

@@ -17,7 +17,7 @@ struct LogState: @unchecked Sendable {
 
     init(_ superblock: Superblock) { durableCommit = superblock.commitNumber }
 
-    /// Those that wait for a commit that is durable now.
+    /// The locks of commits that wait for one that is durable now.
     mutating func takeWaiting() -> [HandoffLock] {
         defer { waiting = [] }
         return waiting

@@ -86,7 +86,7 @@ final class LogWriter: Sendable {
             })
     }
 
-    /// Writes a whole group at the log's end and chains what comes next to it.
+    /// Writes a whole group at the log's end and chains the next one to it.
     private func append(
         _ group: ByteBuffer, to tail: inout LogTail, isDurable: Bool
     ) throws(StoreError) {
@@ -113,7 +113,7 @@ final class LogWriter: Sendable {
         }
     }
 
-    /// Makes durable what was written without waiting; the caller has the tail.
+    /// Makes unsynced commits durable; the caller has the tail.
     private func sync() throws(StoreError) {
         try context.sync()
         let published = pager.commitNumber
@@ -225,7 +225,7 @@ final class LogWriter: Sendable {
         }
     }
 
-    /// Takes over what was read of a log. Whether its last commits are durable is not known.
+    /// Adopts the content of a log. Whether its last commits are durable is not known.
     func adopt(_ log: LogContent) {
         state.withLock { state in
             state.byteCount = log.byteCount

@@ -19,7 +19,7 @@ package struct LeafEntries: ~Copyable {
     /// By entry the values that lie in pages of their own; empty when there are none.
     private let large: [ByteBuffer?]
 
-    /// The cells of the leaf behind this one, when those of both are read for the first time.
+    /// The cells of the next leaf, when those of both are read for the first time.
     private let next: NextCells?
 
     /// The budget for columns kept with the page; nil when none may be kept.

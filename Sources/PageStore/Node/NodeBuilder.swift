@@ -1,6 +1,6 @@
-/// Writes nodes: the one place that knows what an entry's slot and cell look like.
+/// Writes nodes: the only type that knows the form of an entry's slot and cell.
 ///
-/// A builder begins an empty node and takes entries in the order of their keys; the header knows
+/// A builder begins an empty node and takes entries in the order of their keys; the header counts
 /// them after ``finish()``. No byte that it is given may lie in its page.
 struct NodeBuilder {
     private typealias Layout = NodeLayout

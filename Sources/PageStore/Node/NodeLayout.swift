@@ -24,7 +24,7 @@ package enum NodeLayout {
     package static let fences = 24
 
     package static let slotSize = 8
-    /// The four key bytes behind the prefix as a big-endian number, padded with zeros.
+    /// The four key bytes after the prefix as a big-endian number, padded with zeros.
     package static let slotHead = 0
     package static let slotCell = 4
     package static let slotKeySize = 6

@@ -53,8 +53,8 @@ extension NodeView {
         page.setUInt16(UInt16(slotCount - 1), at: Layout.slotCount)
     }
 
-    /// Overwrites a value with one that is no longer; what is left over becomes zero. False when
-    /// the new one is longer.
+    /// Overwrites a value with one that is no longer; the rest becomes zero. False when the new one
+    /// is longer.
     func replaceInPlace(_ value: ByteView, isElsewhere: Bool, at index: Int) -> Bool {
         let rest = storedValue(index).count - value.count
         guard rest >= 0 else { return false }

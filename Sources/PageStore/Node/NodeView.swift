@@ -71,7 +71,7 @@ package struct NodeView {
         Int(UInt16(truncatingIfNeeded: checkedSlot(index) >> 32))
     }
 
-    /// The key behind the prefix.
+    /// The key after the prefix.
     @inline(__always)
     func suffix(_ index: Int) -> ByteView {
         let slot = checkedSlot(index)
@@ -278,9 +278,9 @@ package struct NodeView {
         return (low, found.count == rest.count && found.leadingNumber == number)
     }
 
-    /// The slot of a key that is all in its head, if it stands as far behind the first slot as it
-    /// is above the first key. So do the numbers of records, which have few gaps: looking there
-    /// first waits for one line of slots, and a bisection for several.
+    /// The slot of a key that is all in its head, if it is as far from the first slot as the key is
+    /// above the first key. Numbers of records, which have few gaps, are: looking there first waits
+    /// for one line of slots, and a bisection for several.
     @inline(__always)
     private func gaplessSlot(_ head: UInt32, size: Int, start: Int, end: Int) -> Int? {
         let first = slot(0, start: start)
@@ -373,7 +373,7 @@ package struct NodeView {
         return view(cell &+ NodeLayout.cellKey, Int(slot >> 48)).compareInSteps(rest)
     }
 
-    /// Whether a slot's key behind the prefix begins with these bytes. Short ones are all in the
+    /// Whether a slot's key after the prefix begins with these bytes. Short ones are all in the
     /// slot, so that no cell is waited for.
     @inline(__always)
     func isSuffix(_ index: Int, behind rest: ByteView) -> Bool {

@@ -1,12 +1,12 @@
 import CTrellis
 
-/// Deltas of pages whose bytes stay where they were, or move by whole slots: what insertions,
-/// removals and changes in place leave of a node.
+/// Deltas of pages whose bytes stay in place, or move by whole slots, as insertions, removals and
+/// changes in place do in a node.
 ///
 /// The result is an LZ4 block like any other (decisions/005), but it is found by comparing the two
 /// images where edits leave them equal, without hashing either, in a fraction of the time.
 struct PageDelta {
-    /// Past so many new bytes the block is left to LZ4, which also finds what new bytes share.
+    /// A block with more new bytes is left to LZ4, which also finds repetitions among them.
     private static let literalsMax = 512
     private static let editsMax = 16
     /// Rules of LZ4 blocks: the last bytes are literals, and no match begins near the end.
@@ -115,7 +115,7 @@ struct PageDelta {
         let word = image.uint64(at: position)
         let last = shift
         var best = 0
-        // As before, behind some slots more, behind some less, and where nothing moves.
+        // As before, some slots later, some earlier, and where nothing moves.
         for step in 0...(2 * reach + 1) {
             let slots = (step + 1) / 2 * (step % 2 == 0 ? 1 : -1)
             let candidate = step > 2 * reach ? 0 : last + slots * slot
@@ -129,7 +129,7 @@ struct PageDelta {
             if best >= Self.matchSizeFine { break }
         }
         if best > 0 { return Match(count: best, distance: base.count - shift) }
-        // Of what was removed nothing but zeros is left.
+        // Removed entries leave zeros, which repeat.
         guard position >= slot, image.uint64(at: position - slot) == word else { return nil }
         let count = Self.equalCount(image, position, image, position - slot)
         return Match(count: count, distance: slot)

@@ -1,4 +1,4 @@
-/// Reads extents from the file and checks what they hold.
+/// Reads extents from the file and checks their content.
 struct ExtentReader: Sendable {
     private let context: StoreContext
 

@@ -72,7 +72,7 @@ struct PageCache {
         return slots[index].image == nil ? nil : slots[index].location
     }
 
-    /// Where ``image(at:_:)`` finds what is there now.
+    /// The hint by which ``image(at:_:)`` finds the current image.
     func hint(for address: ExtentAddress) -> CacheHint {
         guard let index = slotByPlace[address.place] else { return .none }
         return CacheHint(slot: UInt32(truncatingIfNeeded: index))

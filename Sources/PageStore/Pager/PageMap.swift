@@ -41,7 +41,7 @@ final class MapNode: @unchecked Sendable {
 
     static func storedID(level: Int, firstID: UInt64) -> UInt64 { UInt64(level) << 56 | firstID }
 
-    /// In a leaf: what it says of a page that it covers.
+    /// In a leaf: its entry for a page that it covers.
     @inline(__always)
     func place(of id: PageID) -> MapPlace {
         let index = Int(id.rawValue &- firstID)

@@ -34,7 +34,7 @@ package class PageView {
     /// The root of the catalog, nil in a store that has none yet.
     package var catalogRoot: PageID? { nil }
 
-    /// Counts what scans keep with its pages; nil where those change.
+    /// The budget of the columns that scans keep with its pages; nil where pages change.
     var keptBytes: ColumnCacheBudget? { nil }
 }
 
@@ -58,9 +58,9 @@ package class PageEditor: PageView {
     /// Writes new pages to their places, once: they are not changed any more.
     package func writeOut(_ pages: [PageBuffer]) throws(StoreError) {}
 
-    /// Notes a leaf that was filled in the order of its keys. Those that come next mostly leave it
-    /// as it is, so that a large transaction writes it out first; a leaf in the middle of an index
-    /// may be wanted again, and is read back then.
+    /// Marks a leaf filled by appends. Later keys mostly leave it unchanged, so that a large
+    /// transaction writes it out first; a leaf in the middle of an index may be changed again, and
+    /// is read back then.
     func noteFilled(_ id: PageID) {}
 
     /// Changes when private copies were written out or left: one that was remembered is to be

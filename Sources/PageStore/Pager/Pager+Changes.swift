@@ -68,9 +68,8 @@ extension Pager {
             state.published.advance(to: superblock)
             state.published.segments.removeAll { $0.number < superblock.head.number }
             state.published.checkpoints += 1
-            // Images are the cache's from now on, and not before: as long as they count as
-            // versions too, others would go for them that are asked for all the time. Those that
-            // they replace are seldom asked for again.
+            // Images enter the cache now, and not before: as long as they count as versions too,
+            // they would evict pages in use. The extents that they replace are seldom read again.
             for address in dropped { state.cache.remove(address) }
             state.reserveMemory()
             for (image, address) in images {
@@ -101,7 +100,7 @@ extension Pager {
             guard UInt64(published.generation.imageBytes) >= limit else { return false }
             published.generation.trim(
                 keeping: published.generation.shown(besides: published.visibleCommits))
-            // With a little room: what goes at once comes back at once.
+            // With a margin: a limit that pruning barely meets would be exceeded again at once.
             return UInt64(published.generation.imageBytes) >= limit / 4 * 3
         }
     }
@@ -145,8 +144,8 @@ extension PublishedState {
 
 /// Adopting the state that recovery or following has read from the file.
 extension Pager {
-    /// Shows what was read from the file. Returns the generation that was shown before when no
-    /// snapshot shows it any more; else the last of them gives its lock back.
+    /// Publishes the state that was read from the file. Returns the generation published before
+    /// when no snapshot uses it any more; else the last of them releases its lock.
     func adopt(_ found: FileState) -> Generation? {
         withPublished { published in
             let last = published.generation

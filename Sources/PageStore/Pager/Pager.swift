@@ -82,7 +82,7 @@ final class Pager: Sendable {
         }
     }
 
-    /// Pins what is pinned already once more.
+    /// Pins a pinned commit once more.
     func pinAgain(_ pin: SnapshotPin) {
         let now = context.files.now()
         state.withLock { $0.readers.pin(pin.generation, pin.commitNumber, now: now) }

@@ -23,7 +23,7 @@ struct PagerState: ~Copyable {
     }
 }
 
-/// The newest state of the store: what the next snapshot shows.
+/// The newest published state, which the next snapshot shows.
 struct PublishedState {
     var generation: Generation
     /// The newest commit that readers see, and its catalog.

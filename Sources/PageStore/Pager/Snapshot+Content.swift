@@ -33,8 +33,8 @@ extension Snapshot {
         }
     }
 
-    /// The pages that map and log name, past what of the map cannot be read; those that the log
-    /// frees; and the ids of which the rest says nothing.
+    /// The pages that map and log name, without the unreadable parts of the map; those that the log
+    /// frees; and the ID ranges of unreadable parts.
     func namedPages() -> (
         named: [PageID: SalvagedPages.Source.Content], freed: Set<PageID>,
         unknown: [Range<UInt64>]

@@ -1,5 +1,5 @@
-/// The store as one commit left it. Nothing that happens later changes what it shows, and nothing
-/// waits for it. Many threads may read one snapshot.
+/// The store as of one commit. Later changes do not affect it, and no thread waits for it. Many
+/// threads may read one snapshot.
 package final class Snapshot: PageView, @unchecked Sendable {
     package let commitNumber: UInt64
     let pager: Pager

@@ -97,7 +97,7 @@ struct ShownCommits {
 
     init(_ numbers: [UInt64]) { self.numbers = numbers }
 
-    /// Whether one of them is among those that show what one commit made and another replaced.
+    /// Whether one of them shows a version that one commit made and another replaced.
     func contains(from first: UInt64, until end: UInt64) -> Bool {
         numbers.contains { $0 >= first && $0 < end }
     }

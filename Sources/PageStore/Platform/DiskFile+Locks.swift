@@ -1,7 +1,7 @@
 import CTrellis
 import SystemPackage
 
-/// Locks of bytes far behind any content: spec/03-wal.md.
+/// Locks of bytes far after any content: spec/03-wal.md.
 ///
 /// They are locks of the open file (`F_OFD_SETLK`) rather than of the process, and end with it,
 /// also when the process dies. A system without them has the writer's lock alone, as one of the

@@ -4,14 +4,14 @@ struct FileState {
     /// The generation in the other superblock.
     var previousGeneration: UInt64
     var generation: Generation
-    /// Nil behind an earlier generation: its log leads to the newest commit.
+    /// Nil for an earlier generation: its log leads to the newest commit.
     var log: LogContent?
     /// Damage that was skipped because the mode asks for it.
     var damage: [StoreError] = []
 }
 
-/// Reads what the file says now: when it is opened, and again and again beside a writer of another
-/// process. Writes nothing: spec/03-wal.md, recovery, read part.
+/// Reads the current state of the file: when it is opened, and again and again beside a writer of
+/// another process. Writes nothing: spec/03-wal.md, recovery, read part.
 struct StoreReader {
     private let context: StoreContext
     private let pager: Pager
@@ -50,7 +50,7 @@ struct StoreReader {
                 context, superblock, isTailOpen: isTailOpen,
                 basePage: basePage(of: generation, superblock.commitNumber))
             _ = try tolerating(&damage) { () throws(StoreError) in try reader.read() }
-            // After damage that is skipped: what was committed before it.
+            // After skipped damage: the commits before it.
             found.log = reader.content
         }
         found.damage = damage
@@ -73,7 +73,7 @@ struct StoreReader {
         return found
     }
 
-    /// Lends the log's frames up to the first damage; returns what that is.
+    /// Lends the log's frames up to the first damage; returns that damage.
     func readFrames(
         _ body: @escaping (LogFrame) -> Void
     ) throws(StoreError) -> StoreError? {
@@ -94,7 +94,7 @@ struct StoreReader {
         }
     }
 
-    /// Not what came later: the log is also read while its commits are in memory.
+    /// Without later versions: the log is also read while its commits are in memory.
     private func basePage(of generation: Generation, _ commit: UInt64) -> LogReader.BasePage {
         { [pager] id throws(StoreError) in
             try pager.page(id, generation: generation, commit: commit)

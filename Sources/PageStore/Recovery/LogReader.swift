@@ -10,7 +10,7 @@ struct LogReader {
     private let basePage: BasePage
     /// Whether a writer may be active. An incomplete tail is then unfinished, not damaged.
     private let isTailOpen: Bool
-    /// Nothing behind this commit is of interest.
+    /// The last commit to read.
     private let commitMax: UInt64
     private var fileSizeInBytes: UInt64 = 0
     /// The committed content of the frames read so far.

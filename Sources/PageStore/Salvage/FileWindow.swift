@@ -33,12 +33,12 @@ final class FileWindow {
         if let read = try? file.read(into: buffer, at: byteOffset), read == buffer.count {
             return buffer
         }
-        // Block by block, past what cannot be read.
+        // Block by block, past unreadable ones.
         buffer.copy(view(at: byteOffset, count: buffer.count), to: 0)
         return buffer
     }
 
-    /// Where a search of a file with holes goes on: at a position, or at the first block behind it
+    /// Where a search of a file with holes continues: at a position, or at the first block after it
     /// that is in no hole, where there are only zeros.
     func pastHole(_ position: UInt64) -> UInt64 {
         if position >= start, position < start + UInt64(count) { return position }

@@ -46,7 +46,7 @@ struct LogScan {
         return Checksum.hash(covered, seed: 0) == bytes.uint64(at: FrameLayout.groupHash)
     }
 
-    /// Lends the frames behind a group's first one, until the body has enough.
+    /// Lends the frames after a group's first one, until the body has enough.
     private func forEachFrame(_ start: UInt64, _ body: (FrameType, ByteView) -> Bool) {
         let group = window.view(at: start, count: FrameLayout.groupSize)
         var chain = group.uint64(at: FrameLayout.hash)
@@ -65,8 +65,8 @@ struct LogScan {
         }
     }
 
-    /// Applies the transactions of a group, each frame when it is read: what they say may be more
-    /// than memory holds. Which of them have their COMMIT is looked up before.
+    /// Applies the transactions of a group frame by frame, because together they may exceed memory.
+    /// Which of them have their COMMIT is looked up before.
     private func apply(_ start: UInt64, above floor: UInt64) {
         var commits: [UInt64] = []
         forEachFrame(start) { type, bytes in
@@ -107,7 +107,7 @@ struct LogScan {
         if type == .extent {
             apply(ExtentAddress(bytes, at: FrameLayout.extentHash), id, commit)
         } else if pages.commit(of: id) < commit {
-            // Reading what a delta builds on may move the window.
+            // Reading the base of a delta may move the window.
             let copy = bytes.array()
             if let image = copy.withView({ image(id, type, $0) }) {
                 pages.setNewest(image, commit)

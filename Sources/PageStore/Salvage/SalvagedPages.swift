@@ -111,7 +111,7 @@ package final class SalvagedPages: PageView {
         log.run(above: floor)
     }
 
-    /// Takes over what map and log name. Returns the ids of which they say nothing.
+    /// Takes over the pages that map and log name. Returns the IDs of the unreadable parts.
     private func takeNamed(_ snapshot: Snapshot) -> [Range<UInt64>] {
         let found = snapshot.namedPages()
         for (id, content) in found.named {

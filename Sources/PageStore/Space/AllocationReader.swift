@@ -55,8 +55,8 @@ struct AllocationReader {
         return map
     }
 
-    /// How many parts of the bitmap may have a unit that is taken: twice what the file can fill,
-    /// and 32 MiB for zeros of the log that a copy has made holes of.
+    /// How many parts of the bitmap may have an allocated unit: twice as many as the file can fill,
+    /// and 32 MiB for zeros of the log that a copy has turned into holes.
     private func partCountMax(_ geometry: Geometry) throws(StoreError) -> Int {
         let bytesPerPart = geometry.bytes(ofUnits: SparseBitMap.partSize)
         return Int(clamping: try context.file.storedBytes() / bytesPerPart * 2 + 4096)

@@ -2,7 +2,7 @@
 struct ExtentWriter {
     private let context: StoreContext
     private let space: FileSpace
-    /// Whether what it takes is no part of a checkpoint that runs now.
+    /// Whether its allocations are not part of a checkpoint that runs now.
     private let isRecent: Bool
     private let scratch = ByteBuffer(capacity: 32_768)
     private let run = ByteBuffer(capacity: 65_536)

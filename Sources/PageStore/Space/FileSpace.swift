@@ -18,7 +18,7 @@ final class FileSpace: Sendable {
     /// Gives an extent back that no commit names.
     func free(_ address: ExtentAddress) { map.withLock { $0.free(address) } }
 
-    /// Frees what neither the superblocks nor readers need any more.
+    /// Frees space that neither the superblocks nor readers need any more.
     func release(previous: UInt64, held: [Range<UInt64>]) {
         map.withLock { $0.release(previous: previous, held: held) }
     }

@@ -41,7 +41,7 @@ struct SpaceMap {
     var zoneAddresses: [ExtentAddress] = []
     /// Runs allocated since the last checkpoint began, and so not part of it: counts by first unit.
     private var recent: [UInt64: UInt64] = [:]
-    /// Units past what was the file's end that have not been written yet.
+    /// Units past the former end of the file that have not been written yet.
     private var unwritten: [Range<UInt64>] = []
     private var cursor = 0
     private(set) var freeUnitsBelowEnd: UInt64 = 0
@@ -93,7 +93,7 @@ struct SpaceMap {
         return (unitCount + step - 1) / step * step
     }
 
-    /// The next search begins at the first unit: what is taken then lies as low as it can.
+    /// The next search begins at the first unit, so that allocations are as low as they can be.
     mutating func searchFromStart() { cursor = 0 }
 
     /// Marks units as used, used before or not.
@@ -233,7 +233,7 @@ struct SpaceMap {
 
     // MARK: Saving
 
-    /// The allocation that the running checkpoint saves: all but what is recent. Zones that changed
+    /// The allocation that the running checkpoint saves: all but recent runs. Zones that changed
     /// count as saved from now on.
     mutating func beginSaving() -> SavedSpace {
         var saved = SavedSpace(

@@ -25,7 +25,7 @@ package final class ScratchPages: PageEditor {
 
     private let base: PageView
     private var pages = IntegerMap<PageBuffer>()
-    /// Those that no mark and no frozen view has.
+    /// The pages that no mark and no frozen view has.
     private var owned: Set<PageID> = []
     private var root: PageID?
     private var nextID: UInt64

@@ -112,8 +112,8 @@ package final class WriteTransaction: PageEditor {
         // Without its version before it goes into the log as a whole, or not at all.
         guard let base = bases[page.id] else { return }
         drafts.add(page, from: base)
-        // Other holders of the page have to ask for it before they change it: the draft says what
-        // the log will.
+        // Other holders of the page must request it before they change it: the draft is the frame
+        // that the log will have.
         departures += 1
     }
 

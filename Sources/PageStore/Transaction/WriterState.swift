@@ -30,7 +30,7 @@ struct WriterState: ~Copyable {
         return PageID(nextPageID)
     }
 
-    /// Takes what the log says of its newest commit over.
+    /// Adopts the log's newest commit.
     mutating func adopt(_ log: LogContent) {
         stagedCommit = log.commitNumber
         stagedRoot = log.root

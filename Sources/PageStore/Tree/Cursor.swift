@@ -17,7 +17,7 @@ package final class Cursor {
     private var depth = 0
     private var leaf: NodeView?
     private var index = 0
-    /// In a scan the leaf behind this one, when it is in memory.
+    /// In a scan the next leaf, when it is in memory.
     private var nextPage: PageBuffer?
     /// Where the key is put together: the page keeps prefix and rest apart.
     private lazy var keyBytes = PageBuffer(
@@ -103,7 +103,8 @@ package final class Cursor {
     }
 
     /// Moves to the first entry whose key is not less than `key`; true when it is equal. Without a
-    /// descent when the leaf covers it: the tree must be what it was when the cursor last sought.
+    /// descent when the leaf covers it: the tree must not have changed since the cursor last
+    /// sought.
     package func seekNear(_ key: ByteView) throws(StoreError) -> Bool {
         if let leaf, leaf.isLeaf, leaf.covers(key) {
             let (found, isEqual) = leaf.search(key)
@@ -138,15 +139,15 @@ package final class Cursor {
         return try index >= 0 ? true : previousLeaf()
     }
 
-    /// Moves to the entry behind; false when there is none.
+    /// Moves to the next entry; false when there is none.
     package func next() throws(StoreError) -> Bool {
         guard let leaf else { return false }
         index &+= 1
         return try index < leaf.slotCount ? true : nextLeaf()
     }
 
-    /// After a move that threw: moves to the first entry behind the node that cannot be read;
-    /// false when there is none. For tools, which show what is left.
+    /// After a move that threw: moves to the first entry after the unreadable node; false when
+    /// there is none. For tools, which show the remaining entries.
     package func skipDamage() throws(StoreError) -> Bool {
         if isValid { return try next() }
         return try nextLeaf()

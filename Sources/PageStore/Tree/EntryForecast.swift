@@ -34,7 +34,7 @@ struct EntryForecast {
         slotOffset = slotsStart &+ position &* NodeLayout.slotSize
         // Half an entry more had no room, on the average.
         let behind = (position &+ 1) &* (room &- size / 2) / count
-        // Entries differ in size: two lines before and two behind.
+        // Entries differ in size: two lines before and two after.
         cellOffset = pageSizeInBytes &- behind &- 128
         cellLineCount = (min(size, EntryForecast.cellSizeMax) &+ 63) / 64 &+ 4
     }
@@ -67,7 +67,7 @@ extension ByteView {
     var leadingNumber: UInt64 {
         if count >= 8 { return bigEndianUInt64(at: 0) }
         if count >= 4 {
-            // The second word overlaps the first: what both have is shifted out.
+            // The second word overlaps the first: the bytes of both are shifted out.
             let high = UInt64(uint32(at: 0).byteSwapped) << 32
             if count == 4 { return high }
             let last = UInt64(uint32(at: count &- 4).byteSwapped)

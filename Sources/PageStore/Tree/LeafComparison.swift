@@ -58,7 +58,7 @@ extension Snapshot {
         }
     }
 
-    /// Merges what both trees have between the fences of a leaf.
+    /// Merges the entries of both trees between the fences of a leaf.
     private func compare(
         _ old: Cursor, _ new: Cursor, with leaf: NodeView,
         _ body: (ByteView, ByteView?, ByteView?) throws(StoreError) -> Void

@@ -143,7 +143,7 @@ extension PageEditor {
         try insertSeparator(cut.separator, child: right.id, level: plan.level + 1, in: tree)
     }
 
-    /// Bounds the last leaf, with a new empty one behind it.
+    /// Bounds the last leaf, and adds an empty one after it.
     private final func setFence(
         _ fence: [UInt8], of leaf: NodeView, _ entries: [NodeEntry], _ plan: SplitPlan,
         in tree: TreeID

@@ -95,7 +95,7 @@ extension PageEditor {
         let (left, right) = (copies[0], copies[1])
         var entries = left.entries()
         if !left.isLeaf {
-            // The separator comes down, with the right node's first child behind it.
+            // The separator moves down, with the right node's first child after it.
             let image = right.page
             entries.append(
                 NodeEntry(

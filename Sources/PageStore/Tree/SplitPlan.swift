@@ -79,8 +79,8 @@ struct SplitPlan {
         return entries.count / 2
     }
 
-    /// A branch's separator is a key it has. A leaf's is the shortest that divides its neighbours:
-    /// what the right key shares with the left one, and one byte more.
+    /// A branch's separator is one of its keys. A leaf's is the shortest that divides its
+    /// neighbours: the prefix that the right key shares with the left one, and one byte more.
     private func separator(_ entries: [NodeEntry], at index: Int) -> [UInt8] {
         let right = entries[index].key()
         guard level == 0 else { return right }

@@ -21,7 +21,7 @@ package final class TreeBuilder {
         var sizeInBytes = 0
         var lower: [UInt8] = []
         var firstChild: PageID?
-        /// The last count of entries that a node can end behind.
+        /// The last count of entries at which a node can end.
         var cutCount = 0
     }
 
@@ -51,7 +51,7 @@ package final class TreeBuilder {
         }
     }
 
-    /// Adds an entry behind all others.
+    /// Adds an entry after all others.
     package func append(_ key: ByteView, _ value: ByteView) throws(StoreError) {
         try editor.checkKeySize(key)
         guard

@@ -1,6 +1,6 @@
 import PageStore
 
-/// Notes what a transaction changes while its batches are applied.
+/// Records the changes of a transaction while its batches are applied.
 final class ChangeNotes {
     /// The records of one hierarchy.
     final class Records {
@@ -126,7 +126,7 @@ final class NumberNotes {
     private var runStart: UInt64 = 1
     private var runEnd: UInt64 = 0
     private var unsorted: [UInt64] = []
-    /// Those that were noted more than once.
+    /// The numbers that were noted more than once.
     private var repeated = NumberSet()
     private var isTooLarge = false
 

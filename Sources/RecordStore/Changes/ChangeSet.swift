@@ -109,7 +109,7 @@ package struct ChangeSet: Sendable, Equatable {
 
     // MARK: Joining
 
-    /// Takes up what the commits right after these changed.
+    /// Adds the changes of the commits right after these.
     package mutating func join(_ later: ChangeSet) {
         guard !isUnknown, !later.isUnknown else {
             self = .unknown

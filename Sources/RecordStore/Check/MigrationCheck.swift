@@ -5,7 +5,7 @@ import PageStore
 struct MigrationCheck {
     private let catalog: Catalog
     private let view: PageView
-    /// Those that the records of the file's model name; nil where not all of them could be read.
+    /// The blobs that the records of the file's model name; nil where some could not be read.
     private let blobs: Set<BlobID>?
     private var findings: [Finding] = []
 

@@ -12,7 +12,7 @@ struct RecordCheck {
     /// cannot be read completely are left out: objects in damaged pages are not reported missing.
     private(set) var tags: [UInt16: [ObjectNumber: UInt16]] = [:]
     private var counts: [UInt16: Int] = [:]
-    /// Those that records name.
+    /// The blobs that records name.
     private var blobs: Set<BlobID> = []
     /// The content that the records require of each index, and of each to-one relationship's tree.
     private var indexed: [Fingerprint]
@@ -81,7 +81,7 @@ struct RecordCheck {
         if findings.count == findingCount { self.tags[root.tag] = tags }
     }
 
-    /// Reads all values of a record, and adds what indexes and links must say of it.
+    /// Reads all values of a record, and adds the index entries and links that it requires.
     private mutating func take(_ row: RowView, _ number: ObjectNumber) throws(StoreError) {
         let entity = reader.schema.knownEntity(tag: row.entityTag)
         counts[row.entityTag, default: 0] += 1
@@ -225,6 +225,6 @@ struct RecordCheck {
 }
 
 extension RecordReader {
-    /// Returns what is wrong, nothing when nothing is.
+    /// Returns the errors found, none when the store is right.
     package final func check() -> [Finding] { RecordCheck.run(self) }
 }

@@ -85,8 +85,8 @@ package struct JSONWriter {
         bytes += space
     }
 
-    /// A comma before all but the first of an object or a list; behind a text that ends in a
-    /// bracket stands its quote.
+    /// Writes a comma before all but the first member of an object or a list. A text that ends in a
+    /// bracket is no opening bracket here, because its quote follows.
     private mutating func separate() {
         if !isEmpty {
             bytes.append(UInt8(ascii: ","))

@@ -100,7 +100,8 @@ package struct KeyEncoder {
         return true
     }
 
-    /// As comparisons see the number, so that a range of the index finds what they find.
+    /// Encodes the number as comparisons see it, so that a range of the index finds the same
+    /// records.
     private mutating func appendDecimal(_ value: Value) -> Bool {
         guard let approximation = value.approximation else { return false }
         var exact = value.decimal
@@ -175,7 +176,7 @@ package struct KeyEncoder {
         }
     }
 
-    /// The first key behind all that begin with `prefix`; nil when there is none.
+    /// The first key after all that begin with `prefix`; nil when there is none.
     package static func successor(of prefix: [UInt8]) -> [UInt8]? {
         var key = prefix
         while let last = key.popLast() {

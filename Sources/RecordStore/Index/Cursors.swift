@@ -3,7 +3,7 @@ import PageStore
 /// A range of index keys: from a lower bound to before an upper one.
 package struct KeyRange: Hashable, Sendable {
     package var lower: [UInt8]
-    /// The first key behind the range; nil for the end of the index.
+    /// The first key after the range; nil for the end of the index.
     package var upper: [UInt8]?
 
     package static let all = KeyRange(lower: [], upper: nil)
@@ -20,7 +20,7 @@ package struct KeyRange: Hashable, Sendable {
     }
 }
 
-/// Steps through the records of a hierarchy. One thread; what it lends is valid until it moves.
+/// Steps through the records of a hierarchy. One thread; a lent record is valid until it moves.
 package final class RecordCursor {
     private let reader: RecordReader
     private let cursor: Cursor
@@ -36,7 +36,7 @@ package final class RecordCursor {
         self.cursor = cursor
     }
 
-    /// Starts anew at the first record at or behind a number.
+    /// Starts anew at the first record at or after a number.
     package func seek(_ number: ObjectNumber) throws(StoreError) -> Bool {
         hasStarted = true
         _ = try cursor.seek(RecordKey.bytes(number).span)
@@ -81,7 +81,7 @@ package final class RecordCursor {
         return max(position, start + 1)
     }
 
-    /// After a move that threw: goes to the first record behind what cannot be read. False when
+    /// After a move that threw: moves to the first record after the unreadable part. False when
     /// there is none.
     package func skipDamage() throws(StoreError) -> Bool {
         _ = try cursor.skipDamage()

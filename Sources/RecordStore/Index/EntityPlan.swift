@@ -25,7 +25,7 @@ struct BatchTrees {
         return edits
     }
 
-    /// Returns what ``TreeEdits/apply(to:of:isUnique:with:)`` found in unique indexes.
+    /// Returns the results of ``TreeEdits/apply(to:of:isUnique:with:)`` for unique indexes.
     mutating func apply(
         to transaction: RecordEditor
     ) throws(StoreError) -> [(index: IndexLayout, sharers: [ObjectNumber])] {

@@ -3,10 +3,10 @@ import PageStore
 /// Sorts keys that lie in one buffer, eight bytes at a time: equal keys keep their order.
 ///
 /// The next eight bytes of every key are a number that a radix sort orders without looking at the
-/// keys; those whose numbers are equal are sorted by the eight bytes behind.
+/// keys; keys whose numbers are equal are sorted by the following eight bytes.
 struct KeyOrder {
     struct Entry {
-        /// The eight bytes that are compared now, big-endian; zeros behind a key's end.
+        /// The eight bytes that are compared now, big-endian; zeros after a key's end.
         var head: UInt64
         var start: Int
         var count: Int32
@@ -72,7 +72,7 @@ struct KeyOrder {
         return head
     }
 
-    /// Whether a key belongs behind another; what is before `depth` is equal.
+    /// Whether a key sorts after another; the bytes before `depth` are equal.
     private func follows(_ left: Entry, _ right: Entry, depth: Int) -> Bool {
         if left.head != right.head { return left.head > right.head }
         let skipped = min(depth, Int(left.count), Int(right.count))

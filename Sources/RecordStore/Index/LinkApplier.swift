@@ -44,9 +44,9 @@ final class LinkApplier {
         }
     }
 
-    /// Takes deleted objects out of the lists that no inverse leads back to, or puts what replaces
-    /// them in their place. Nothing says who has them, so all pairs of such a relationship are
-    /// looked at, once for all of a batch's deletions.
+    /// Removes deleted objects from the lists that no inverse leads back to, or puts their
+    /// replacements there. No index has their owners, so all pairs of such a relationship are read,
+    /// once for all of a batch's deletions.
     func removeLinks(
         to deleted: [UInt16: [ObjectNumber: ObjectNumber?]]
     ) throws(StoreError) {

@@ -8,7 +8,7 @@ final class TreeEdits {
         var keyCount: Int32
         /// Negative for a removal.
         var valueCount: Int32
-        /// The place in `lent`; negative for a value that lies behind its key.
+        /// The index in `lent`; negative for a value that follows its key.
         var lentIndex: Int32 = -1
     }
 

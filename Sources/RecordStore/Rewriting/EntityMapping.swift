@@ -72,7 +72,7 @@ struct EntityPairs {
             later[source] = destination
             if case .transform(_, _, let mapper) = mapping { mappers[source] = mapper }
         }
-        // Among what is left.
+        // Among the other entities.
         var (before, after) = (stored, wanted)
         before.entities.removeAll { sources.contains($0.name) }
         after.entities.removeAll { destinations.contains($0.name) }

@@ -17,7 +17,7 @@ struct NumberMap {
 }
 
 /// How numbers follow their objects: the first hierarchy that goes to a tree keeps its numbers, and
-/// those of each further one begin behind the last number that the ones before have given out.
+/// those of each further one begin after the last number that the ones before have given out.
 struct NumberMaps {
     private struct Way: Hashable {
         var before: String

@@ -28,7 +28,7 @@ package struct LeafRows: ~Copyable {
 
 /// One property of all records of a leaf, side by side. One is used for all leaves of a scan.
 ///
-/// Of a record that has no such property it holds what happens to lie there.
+/// For a record without the property the content is undefined.
 @usableFromInline
 package struct LeafColumn {
     /// The property's slots, and the bitmaps that say where it is nil.

@@ -43,7 +43,7 @@ package struct LetterSearch: Sendable {
             // The last step begins so that it ends with the text, and meets some places again.
             position = min(position &+ 8, last)
         }
-        // Beyond ASCII the words above mean nothing, and a mark may follow what was found.
+        // Outside ASCII the words above mean nothing, and a mark may follow the match.
         return all & Self.tops == 0 ? isFound : nil
     }
 

@@ -4,7 +4,7 @@ import PageStore
 struct StoredSlots {
     /// The counts of slots that records may have, ascending; the last is that of new records.
     var counts: [Int]
-    /// Of properties that came later, by slot: what older records have there, unless that is nil.
+    /// Of later properties, by slot: their value in older records, unless that is nil.
     var initialValues: [Int: [UInt8]] = [:]
     /// Slots whose properties are gone.
     var retired: [Int] = []

@@ -119,7 +119,7 @@ extension Value {
         case .double(let number):
             if number.isNaN || a.isNaN { return (a.isNaN ? 0 : 1) - (number.isNaN ? 0 : 1) }
             guard let named = DecimalForm.decimal(number) else {
-                // Beyond what a Decimal holds, in size or in smallness.
+                // Outside the range of a Decimal, in size or in smallness.
                 return order(DecimalForm.double(a), number)
             }
             other = named

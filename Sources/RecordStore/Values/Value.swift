@@ -1,6 +1,6 @@
 import Foundation
 
-/// One value outside a record: what conditions compare with and queries return.
+/// One value outside a record, for conditions and the results of queries.
 package enum Value: Hashable, Sendable {
     case null
     case bool(Bool)

@@ -16,7 +16,7 @@ enum AttributeReader {
         let isCoded = typeName == "Transformable"
         return AttributeDescription(
             name: name, type: type, isOptional: try element.flag("optional"),
-            // Only the program knows what the bytes of coded attributes mean.
+            // Only the program knows the meaning of a coded attribute's bytes.
             defaultValue: isCoded ? .null : try defaultValue(type, element, place),
             isCoded: isCoded, versionHashModifier: element["versionHashModifier"],
             previousName: element.previousName)

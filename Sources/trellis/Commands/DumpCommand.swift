@@ -39,7 +39,7 @@ struct DumpCommand: ParsableCommand {
         }
     }
 
-    /// Shows every object that can be read, and names what cannot. False when something could not.
+    /// Shows every readable object, and reports the others. False when some could not be read.
     private func dump(_ entity: EntityLayout, of reader: RecordReader) -> Bool {
         let cursor = reader.recordCursor(entity.hierarchy)
         var isWhole = true

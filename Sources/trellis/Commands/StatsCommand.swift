@@ -3,7 +3,7 @@ import Foundation
 import PageStore
 import RecordStore
 
-/// `trellis stats`: what the file's bytes are used for.
+/// `trellis stats`: how the file's bytes are used.
 struct StatsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "stats", abstract: "Shows how large each tree is and what fills the file.",

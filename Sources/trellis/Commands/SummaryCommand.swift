@@ -2,7 +2,7 @@ import ArgumentParser
 import PageStore
 import RecordStore
 
-/// `trellis info`: what the file is, from its superblocks, its log and its catalog.
+/// `trellis info`: a summary of the file, from its superblocks, its log and its catalog.
 struct SummaryCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "info", abstract: "Shows what the file is and how much it holds.")
@@ -28,7 +28,7 @@ struct SummaryCommand: ParsableCommand {
         return damage.isEmpty
     }
 
-    /// Adds what cannot be read to the damage.
+    /// Adds unreadable parts to the damage.
     private func members(
         of engine: Engine, _ damage: inout [StoreError]
     ) throws(StoreError) -> [(name: String, value: JSONText)] {

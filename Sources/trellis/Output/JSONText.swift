@@ -12,7 +12,7 @@ enum JSONText {
 
     static func integer(_ number: some BinaryInteger) -> JSONText { .number("\(number)") }
 
-    /// A finite number; what JSON has no number for appears as a string, every NaN as `nan`.
+    /// A finite number; a value without a number in JSON appears as a string, every NaN as `nan`.
     static func float(_ number: some BinaryFloatingPoint & CustomStringConvertible) -> JSONText {
         number.isFinite
             ? .number(number.description) : .string(number.isNaN ? "nan" : number.description)

@@ -12,7 +12,7 @@ struct LongText {
     private let isText: Bool
     private let reader: RecordReader
 
-    /// Nil for a value that is not long. Throws when a part of it cannot be read: what is printed
+    /// Nil for a value that is not long. Throws when a part of it cannot be read: printed text
     /// cannot be taken back.
     init?(_ field: FieldLayout, of row: RowView, in reader: RecordReader) throws(StoreError) {
         guard let blob = try reader.blob(field, of: row), blob.sizeInBytes > Self.sizeInBytesMin

@@ -12,7 +12,7 @@ import Testing
         let blob: BlobID
         let tree: TreeID
 
-        /// A checkpoint, and a few commits in the log behind it.
+        /// A checkpoint, and a few commits in the log after it.
         init() throws {
             let engine = try Engine.open(
                 path: "store", options: StoreCheckTests.options(isReadOnly: false), files: files)

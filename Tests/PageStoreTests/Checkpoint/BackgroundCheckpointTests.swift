@@ -52,7 +52,7 @@ import Testing
                 #expect(try transaction.commit() == UInt64(contents.count))
                 contents.append(content)
             } else {
-                // It freed again what it had allocated.
+                // It freed its own allocations again.
                 transaction.rollback()
             }
         }
@@ -153,7 +153,7 @@ import Testing
             let snapshot = try engine.snapshot()
             held.append((snapshot, try ids.map { try snapshot.page($0).view.array() }))
         }
-        // Two versions of eight pages, and what three snapshots show: all that is in memory.
+        // Two versions of eight pages, and the images of three snapshots: all that is in memory.
         #expect(engine.statistics.checkpoints == first)
         for (snapshot, images) in held {
             for (id, image) in zip(ids, images) {

@@ -141,7 +141,7 @@ struct PinProtocolModel: Hashable {
                 reader.kind == .newest ? commit : covers[Int(reader.generation)]
         case .check:
             guard newest == reader.newest else {
-                // The lock of what is still shown stays.
+                // The lock of the shown generation stays.
                 let kept: UInt16 = reader.shown.first.map { 1 << $0 } ?? 0
                 reader.locks &= kept
                 reader.step = .idle

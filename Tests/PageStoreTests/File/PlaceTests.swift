@@ -4,7 +4,7 @@ import Testing
 
 @testable import PageStore
 
-/// The store's file as others see it: who has its lock, and what becomes of its name.
+/// The store's file as other processes see it: its lock, and renames of its path.
 @Suite struct PlaceTests {
     private final class Place {
         let folder: URL

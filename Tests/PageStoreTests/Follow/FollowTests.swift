@@ -60,7 +60,7 @@ import Testing
         ) throws -> Engine {
             var options = Engine.Options()
             options.mode = .reading
-            // Next to nothing stays in memory: what is read comes from the file.
+            // Next to nothing stays in memory, so that reads come from the file.
             options.cacheSizeInBytes = 40_000
             change(&options)
             return try Engine.open(path: path, options: options, files: files)

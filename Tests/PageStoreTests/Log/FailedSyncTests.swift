@@ -8,8 +8,8 @@ import Testing
 
 /// A sync of one thread that fails while another one commits.
 @Suite struct FailedSyncTests {
-    /// Files whose next sync waits, loses what the file was given since the last one, and fails a
-    /// while later; syncs after it succeed, as the system's do.
+    /// Files whose next sync waits, loses the writes since the last one, and fails a while later;
+    /// syncs after it succeed, as the system's do.
     private final class LateFiles: ForwardingFileSystem {
         let base: any FileSystem = MemoryFileSystem()
         let isFailing = Mutex(false)
@@ -54,7 +54,7 @@ import Testing
         _ = try transaction.commit(durability)
     }
 
-    /// Its own sync succeeds without what the other one has lost.
+    /// Its own sync succeeds without the writes that the other one has lost.
     @Test func `no commit is acknowledged that another thread's failed sync may have lost`() throws
     {
         let files = LateFiles()

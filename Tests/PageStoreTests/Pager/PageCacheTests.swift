@@ -1,7 +1,7 @@
 import PageStore
 import Testing
 
-/// The budget of bytes, and what stays in memory when there are more pages than it has room for.
+/// The budget of bytes, and the pages that stay in memory when there are more than it allows.
 @Suite struct PageCacheTests {
     private static let pageSize = 4096
     private static let entryCount = 10_000

@@ -5,7 +5,7 @@ import Testing
 
 /// Through the generation, which reads the table where it is.
 @Suite struct VersionTableTests {
-    /// The commits of all versions of each page, the oldest first, none of them let go.
+    /// The commits of all versions of each page, the oldest first, none of them pruned.
     private typealias Model = [PageID: [UInt64]]
 
     private func generation() -> Generation {

@@ -3,8 +3,7 @@ import Testing
 
 @testable import PageStore
 
-/// Sizes in a file that lies, with hashes that are right, and logs larger than what is read of them
-/// at a time.
+/// Wrong sizes under correct hashes, and logs larger than the part that is read at a time.
 @Suite struct LyingSizeTests {
     private static func options(segment: Int) -> Engine.Options {
         var options = Engine.Options()

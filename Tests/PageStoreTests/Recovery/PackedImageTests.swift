@@ -13,7 +13,7 @@ import Testing
         return options
     }
 
-    /// Commits changes of some pages, a few bytes each; returns what each page begins with.
+    /// Commits changes of some pages, a few bytes each; returns the first bytes of each page.
     private func fill(
         _ engine: Engine, _ random: inout SeededRandom
     ) throws -> [PageID: [UInt8]] {

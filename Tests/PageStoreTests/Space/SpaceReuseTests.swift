@@ -58,8 +58,8 @@ import Testing
         }
     }
 
-    /// A zone that was saved once and lay above the used end shifted every list behind it: the
-    /// second opening found pending space outside the file.
+    /// A zone that was saved once and lay above the used end shifted every later list: the second
+    /// opening found pending space outside the file.
     @Test func `a store that shrank below a zone opens again and again`() throws {
         var options = Engine.Options()
         options.pageSizeInBytes = 512
@@ -115,7 +115,7 @@ import Testing
         }
     }
 
-    /// A page that fitted nowhere kept those behind it from the gaps below.
+    /// A page that fitted nowhere kept later ones from the gaps below.
     @Test func `a wish that nothing below a limit grants leaves the search where it was`() {
         var space = SpaceMap(pageSizeInBytes: 1024)
         _ = space.allocate(100, isRecent: false)

@@ -7,7 +7,7 @@ import Testing
 
 /// The commit that readers see while later ones are staged.
 @Suite(.timeLimit(.minutes(hangMinutes))) struct GroupVersionTests {
-    /// A version that only the group on its way shows was let go when two more commits had staged.
+    /// A version that only the pending group shows was pruned when two more commits had staged.
     @Test func `a group is shown as it was written, whatever was staged meanwhile`() throws {
         let files = PausingFileSystem()
         var options = Engine.Options()

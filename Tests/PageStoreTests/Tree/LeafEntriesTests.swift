@@ -49,7 +49,8 @@ import Testing
         return entries
     }
 
-    /// All leaves of a tree, a second time from what the first scan has proved and kept.
+    /// All leaves of a tree, a second time from the columns and proofs that the first scan has
+    /// kept.
     private static func expectAll(
         of store: Store, _ view: PageView, provedBy proof: UInt64?,
         at offsets: [Int] = [0, 3, 8, 16, 24, 40, 32, 0]
@@ -125,8 +126,8 @@ import Testing
                 isAtEntry = try cursor.next()
             }
         }
-        // The columns of half of the leaves whose images there would be room for; how many exactly
-        // depends on what is let go first.
+        // The columns of half of the leaves whose images would fit; how many exactly depends on the
+        // order of eviction.
         #expect(ofOne > 0 && most > 200_000 / 4096 / 2 * ofOne)
         engine.parts.pager.state.withLock { $0.cache.removeAll() }
         #expect(engine.parts.pager.keptBytes.count == 0)

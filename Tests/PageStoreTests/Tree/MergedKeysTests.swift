@@ -156,7 +156,7 @@ import Testing
         #expect(try transaction.checkInvariants(of: tree) == 17_600)
         check = TreeCheck(transaction)
         check.checkTree(tree)
-        // A slot, the size of the value, and what no prefix takes of the key.
+        // A slot, the size of the value, and the part of the key after any prefix.
         let added = dense.count * (8 + 2 + 3) / 4096
         let count = check.visited.count - before
         #expect(count < added * 5 / 4, "\(count) leaves for what fills \(added)")
