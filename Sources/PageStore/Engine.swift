@@ -122,7 +122,7 @@ package final class Engine: Sendable {
     ) throws(StoreError) {
         let stored = parts.pager.generation.checkpointCommit
         guard turn.isPrepared else {
-            // What a process that died had written without waiting was shown: it must not go.
+            // Readers may have seen the unsynced commits of a dead writer: they must survive.
             return try parts.secureFoundCommits(&turn)
         }
         // A checkpoint needs space; what was not waited for needs none any more.

@@ -19,7 +19,7 @@ struct CopyUpdate {
             try checkOrigin(of: copy.parts, superblock, snapshot.commitNumber)
             count = try take(snapshot, of: superblock, into: copy.parts)
         } catch {
-            // What was begun is not to be completed by closing.
+            // Poisoned, so that closing does not complete the update that failed.
             copy.parts.context.health.poison(error)
             try? copy.close()
             throw error.at(path: path)

@@ -18,8 +18,8 @@ struct Vacuum {
         try parts.checkpointNow { plan throws(StoreError) in
             moved = try addMoves(to: &plan, byteBudget: byteBudget)
         }
-        // What was left behind is free after the next checkpoint, and the end is cut off when
-        // neither superblock needs it.
+        // The old extents are free after the next checkpoint; the file is truncated once neither
+        // superblock needs its end.
         for _ in 0..<3 { try parts.checkpointNow() }
         return moved
     }

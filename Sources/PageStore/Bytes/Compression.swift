@@ -64,7 +64,7 @@ package enum Compression {
         return Int(written) == destination.count
     }
 
-    /// The same for what was compressed against other bytes.
+    /// Decompresses a block that was compressed against a dictionary.
     static func decompress(
         _ source: ByteView, against dictionary: ByteView, into destination: PageBuffer
     ) -> Bool {

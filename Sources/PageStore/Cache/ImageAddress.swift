@@ -9,7 +9,7 @@ import CTrellis
 struct ImageAddress {
     /// The object that counts the references, the header and the slots of a leaf of 70 records.
     private static let headLineCount = 10
-    /// What a scan reads of a page's ``ColumnCache``.
+    /// The lines of a page's ``ColumnCache`` that a scan reads.
     private static let columnsLineCount = 4
     /// The count of references lies within so many bytes before the page's.
     private static let countOffset = -40

@@ -108,7 +108,7 @@ struct SpaceCheck {
     private func size(of run: Range<UInt64>) -> UInt64 { UInt64(run.count) * unitSize }
 
     private mutating func compareLog() {
-        // What contradicts itself cannot be released; it has been reported.
+        // A contradictory list cannot be released; it has been reported.
         guard saved.pendingConflict == nil else { return }
         var map = saved.map
         map.release(

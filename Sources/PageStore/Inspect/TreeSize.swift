@@ -33,7 +33,7 @@ package struct PageSizeSum: Sendable {
     }
 }
 
-/// What a file's bytes are used for, as one snapshot of a store that was opened for reading shows.
+/// How the bytes of a file are used, as one snapshot of a store opened for reading shows.
 package struct StoreSize: Sendable {
     /// By tree, in the order in which they were asked for.
     package var trees: [TreeSize] = []

@@ -1,4 +1,4 @@
-/// What commits and the thread that writes the log share; lent by the log's lock.
+/// The state that commits share with the thread that writes the log; lent by the log's lock.
 ///
 /// Unchecked for the buffer of staged frames: it is filled under the lock, and taken out whole.
 struct LogState: @unchecked Sendable {

@@ -14,7 +14,7 @@ package struct LeafEntries: ~Copyable {
     @usableFromInline let suffixSize: Int
     /// From a cell to its value.
     @usableFromInline let valueOffset: Int
-    /// What the keys share, as the upper bytes of their numbers.
+    /// The prefix that the keys share, as the upper bytes of their numbers.
     @usableFromInline let prefix: UInt64
     /// By entry the values that lie in pages of their own; empty when there are none.
     private let large: [ByteBuffer?]

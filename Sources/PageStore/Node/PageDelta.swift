@@ -178,7 +178,7 @@ struct PageDelta {
         appendRest(of: matchField, to: buffer)
     }
 
-    /// What of a length does not fit the four bits of its token.
+    /// Appends the part of a length that exceeds the four bits of its token.
     private static func appendRest(of length: Int, to buffer: ByteBuffer) {
         guard length >= 15 else { return }
         buffer.append(.max, count: (length - 15) / 255)

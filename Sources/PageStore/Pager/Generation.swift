@@ -3,7 +3,7 @@ struct PageVersion {
     enum Content {
         /// The whole image, in memory until the next checkpoint stores it.
         case image(PageBuffer)
-        /// The same, unpacked for each use: of a log with more images than memory should hold.
+        /// An image unpacked for each use: of a log with more images than memory should hold.
         case packed(PackedImage)
         /// Bytes that were written straight to their extent.
         case extent(ExtentAddress)
@@ -107,7 +107,7 @@ final class Generation: @unchecked Sendable {
         return table?.entries.slots[place].value?.newest
     }
 
-    /// What a delta against the newest version of a page would build on.
+    /// The chain that a delta against a page's newest version would extend.
     func chain(of id: PageID) -> DeltaChain {
         guard let place = table?.entries.index(of: id.rawValue) else { return DeltaChain() }
         return table?.entries.slots[place].value?.newest.chain ?? DeltaChain()

@@ -27,11 +27,11 @@ struct PageCache {
     /// How many pages were asked for, in the cache or outside.
     var lookupCount: UInt64 = 0
     private(set) var sizeInBytes = 0
-    /// What all pages in memory may take together.
+    /// The budget of all pages in memory.
     let budgetInBytes: Int
-    /// What pages outside of the cache take of the budget; a quarter of it is always the cache's.
+    /// The part of the budget that pages outside the cache use; a quarter is always the cache's.
     private(set) var reservedBytes = 0
-    /// What scans keep with pages, in the cache or outside, takes of it too.
+    /// The columns kept with pages, in the cache or outside, which count in the budget too.
     let keptBytes = ColumnCacheBudget()
 
     init(budgetInBytes: Int) {
@@ -46,7 +46,7 @@ struct PageCache {
         return slots[index].image
     }
 
-    /// The same, sought only where the hint says.
+    /// Returns the image only if it is in the slot that the hint names.
     @inline(__always)
     mutating func image(
         at address: ExtentAddress, _ hint: CacheHint, _ forecast: EntryForecast? = nil

@@ -76,7 +76,7 @@ struct VersionTable {
         return freed
     }
 
-    /// What was committed behind a commit.
+    /// The versions that were committed after a commit.
     func behind(_ commit: UInt64) -> VersionTable {
         var later = VersionTable()
         for slot in entries.slots {

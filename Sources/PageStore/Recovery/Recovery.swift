@@ -108,7 +108,7 @@ struct Recovery {
     }
 }
 
-/// What the log occupies and names is used, though no checkpoint has saved it as such.
+/// Space that the log occupies or names: used, though no checkpoint has saved it as such.
 struct LogClaim {
     private let geometry: Geometry
     private let segments: [LogSegment]

@@ -49,7 +49,7 @@ struct FreePageIDs {
         return joined
     }
 
-    /// The same ids without some, which come in ascending order.
+    /// Returns the IDs without some, which are given in ascending order.
     func subtracting(_ ids: [PageID]) -> FreePageIDs {
         var kept: [Run] = []
         var rest = ids[...]

@@ -39,7 +39,7 @@ struct SpaceMap {
     private(set) var changedZones: Set<Int> = []
     /// Where each zone's bitmap is saved.
     var zoneAddresses: [ExtentAddress] = []
-    /// What was taken since the last checkpoint began and so is none of its: counts by first unit.
+    /// Runs allocated since the last checkpoint began, and so not part of it: counts by first unit.
     private var recent: [UInt64: UInt64] = [:]
     /// Units past what was the file's end that have not been written yet.
     private var unwritten: [Range<UInt64>] = []
@@ -140,7 +140,7 @@ struct SpaceMap {
         pending = kept
     }
 
-    // MARK: What was never written
+    // MARK: Unwritten space
 
     /// The parts of a range of units that are still to be written before a log may use them.
     func unwrittenParts(_ unit: UInt64, _ count: UInt64) -> [Range<UInt64>] {
@@ -231,9 +231,9 @@ struct SpaceMap {
         return nil
     }
 
-    // MARK: What a checkpoint saves
+    // MARK: Saving
 
-    /// What the running checkpoint saves as taken: all but what is recent. Zones that changed
+    /// The allocation that the running checkpoint saves: all but what is recent. Zones that changed
     /// count as saved from now on.
     mutating func beginSaving() -> SavedSpace {
         var saved = SavedSpace(

@@ -99,7 +99,7 @@ package final class ScratchPages: PageEditor {
     /// Returns to a state of this scratch, any number of times.
     package func restore(_ mark: Mark) {
         (pages, root) = (mark.pages, mark.root)
-        // What was frozen since may have pages of later names, and no other page has one of them.
+        // A state frozen since may use later IDs, and no other page may have one of them.
         nextID = max(nextID, mark.nextID)
         owned = []
         departures += 1

@@ -43,7 +43,7 @@ package struct NearLookup {
         return try body(buffer.view)
     }
 
-    /// The same as ``PageView/suffixes(after:_:in:)``.
+    /// ``PageView/suffixes(after:_:in:)``, without a descent when the last leaf has the keys.
     package mutating func suffixes(
         after beginning: ByteView, _ shape: KeyShape
     ) throws(StoreError) -> SuffixRun? {

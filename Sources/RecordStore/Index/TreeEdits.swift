@@ -41,13 +41,13 @@ final class TreeEdits {
         add(start, key.count, isRemoval: true)
     }
 
-    /// The same with a key of one number or of two.
+    /// Inserts a key of one number or of two.
     func insert(_ first: UInt64, _ second: UInt64? = nil, value: ByteView? = nil) {
         let start = arena.count
         add(start, appendKey(first, second), value: value)
     }
 
-    /// The same with a value that stays where it is until the edits are applied.
+    /// Inserts a value that the caller keeps in place until the edits are applied.
     func insert(_ number: UInt64, lending value: ByteView) {
         let start = arena.count
         let keyCount = appendKey(number, nil)
@@ -155,8 +155,8 @@ final class TreeEdits {
         sort(with: &order)
         defer { removeAll() }
         if arena.count + lentByteCount >= editor.bulkBytesMin, try editor.isEmpty(tree) {
-            // What is not sorted as it comes is an index, into which the transaction's next batch
-            // will sort more.
+            // Edits that do not arrive sorted belong to an index, into which the transaction's next
+            // batch will sort more.
             return try build(tree, of: editor, isUnique: isUnique, isFinal: isSorted, order)
         }
         let writer = TreeWriter(editor, tree: tree, isAscending: true)
@@ -195,7 +195,7 @@ final class TreeEdits {
     /// How many keys a writer is given at once: a few leaves' edits.
     private static let keysCount = 4096
 
-    /// The same of keys without values.
+    /// Applies edits of keys without values.
     private func apply(
         to writer: TreeWriter, isUnique: Bool, _ order: borrowing KeyOrder.Memory
     ) throws(StoreError) -> [ObjectNumber] {
@@ -214,7 +214,7 @@ final class TreeEdits {
         return sharers
     }
 
-    /// The same for an empty tree: each page is filled and written once.
+    /// Applies the edits to an empty tree: each page is filled and written once.
     private func build(
         _ tree: TreeID, of editor: PageEditor, isUnique: Bool, isFinal: Bool,
         _ order: borrowing KeyOrder.Memory

@@ -47,7 +47,7 @@ package struct LetterSearch: Sendable {
         return all & Self.tops == 0 ? isFound : nil
     }
 
-    /// The same for a text of at most eight bytes, one by one.
+    /// Searches a text of at most eight bytes, letter by letter.
     private func isFound(inShort text: ByteView) -> Bool? {
         var all: UInt8 = 0
         for index in 0..<text.count { all |= text[index] }

@@ -1,6 +1,6 @@
 import PageStore
 
-/// What a file's layout says of the slots of an entity, those of its superentities included.
+/// The slots of an entity in a file's layout, those of its superentities included.
 struct StoredSlots {
     /// The counts of slots that records may have, ascending; the last is that of new records.
     var counts: [Int]

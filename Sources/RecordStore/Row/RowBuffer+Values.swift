@@ -31,7 +31,7 @@ extension RowView {
         }
     }
 
-    /// The target of a to-one relationship. What the slot of a nil one holds means nothing.
+    /// The target of a to-one relationship. The slot's content is undefined when it is nil.
     package func link(at byteOffset: Int) -> ObjectNumber? {
         let number = uint(at: byteOffset)
         return number == 0 || isNull(at: byteOffset) ? nil : ObjectNumber(number)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import PageStore
 
-/// What each mode of durability promises, and what it costs.
+/// The promise of each mode of durability, and its cost.
 @Suite struct DurabilityTests {
     private static var options: Engine.Options {
         var options = Engine.Options()
