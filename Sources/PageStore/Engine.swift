@@ -35,10 +35,10 @@ package final class Engine: Sendable {
 
     // MARK: Opening and closing
 
-    /// Opens the store at a path. Creates it when nothing is there, unless for reading only.
+    /// Opens the store at a path. Creates it when there is none, unless for reading only.
     ///
-    /// Throws `notAStore`, `newerFormat`, `truncated` or `corrupt` for what the file holds,
-    /// `alreadyOpen` and `lockedByOther` for who has it, and what the system reports.
+    /// Throws `notAStore`, `newerFormat`, `truncated` or `corrupt` for the file's content,
+    /// `alreadyOpen` and `lockedByOther` for another opening, and the system's errors.
     package static func open(
         path: String, options: Options = Options(),
         files: any FileSystem = DiskFileSystem.shared
@@ -224,8 +224,8 @@ package final class Engine: Sendable {
     /// Ends the calls of one ``follow(_:)``.
     package func unfollow(_ number: UInt64) { following.unfollow(number) }
 
-    /// The numbers of newest commits as other processes make them. Who is slow misses some, never
-    /// the last. Throws a `StoreError` when the store cannot be followed any more.
+    /// The newest commit numbers of other processes. A slow consumer misses some, never the last.
+    /// Throws a `StoreError` when the store cannot be followed any more.
     package var externalCommits: AsyncThrowingStream<UInt64, any Error> {
         following.externalCommits
     }

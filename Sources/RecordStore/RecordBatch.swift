@@ -11,8 +11,8 @@ package struct RecordBatch: ~Copyable {
         enum Kind: UInt8 { case insertion, update, deletion }
 
         var number: ObjectNumber
-        /// Where the new record lies in `rows`; of one that is lent its place in `lent`; of a
-        /// deletion that of what lists have instead.
+        /// Where the new record lies in `rows`; for a lent one its index in `lent`; for a deletion
+        /// the index of its replacement in lists.
         var start: Int
         /// How many bytes of `rows` it takes, negative for one that is lent; of a deletion how
         /// many objects are there instead.

@@ -29,7 +29,7 @@ struct Vacuum {
         to plan: inout CheckpointPlan, byteBudget: Int
     ) throws(StoreError) -> Int {
         let known = Set(plan.versions.map(\.id))
-        // Later commits go on beside this and are no part of what the checkpoint stores.
+        // Later commits go on beside this and are not part of the checkpoint.
         let snapshot = Snapshot(
             parts.pager, try parts.pager.pin(plan.commitNumber, plan.catalogRoot))
         let extents = try snapshot.content().places

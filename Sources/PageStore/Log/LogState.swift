@@ -45,7 +45,7 @@ struct StagedFrames {
     }
 }
 
-/// Where the next group goes and what it chains from: with the thread that writes the log.
+/// The position and the chain hash of the next group; owned by the thread that writes the log.
 struct LogTail: ~Copyable {
     var segment: LogSegment
     var position: UInt64 = 0

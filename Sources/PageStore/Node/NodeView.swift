@@ -108,7 +108,7 @@ package struct NodeView {
         return NodeLayout.cellKey &+ Int(slot >> 48) &+ Int(field & ~NodeLayout.valueFlag)
     }
 
-    /// Asks memory for a cell whose value will be read, up to a size that few records have more of.
+    /// Prefetches a cell whose value will be read, up to a size that few records exceed.
     @inline(__always)
     func prefetchCell(_ index: Int) {
         ImageAddress(page).prefetch(from: cellOffset(index), lineCount: 6)
@@ -159,8 +159,8 @@ package struct NodeView {
 
     /// The first slot whose key is not less than `key`, and whether it is equal.
     ///
-    /// The key has the node's prefix (`begins(_:)`). Heads are compared first, without branches
-    /// on what they hold; only keys whose heads are equal are compared in full.
+    /// The key has the node's prefix (`begins(_:)`). Heads are compared first, without branches on
+    /// their values; only keys whose heads are equal are compared in full.
     func search(_ key: ByteView) -> (index: Int, isEqual: Bool) {
         let rest = key.dropFirst(prefixSize)
         let head = NodeView.head(of: rest)

@@ -44,10 +44,10 @@ struct PageVersion {
     }
 }
 
-/// A completed checkpoint and what was committed since: what snapshots look pages up in.
+/// A completed checkpoint and the later commits: the state in which snapshots look pages up.
 ///
-/// Snapshots keep the generation that they started in alive; commits append to the newest one
-/// only. All access is under the pager's lock.
+/// Snapshots keep the generation that they started in alive; commits append to the newest one only.
+/// All access is under the pager's lock.
 final class Generation: @unchecked Sendable {
     let number: UInt64
     /// The last commit that the map covers.
@@ -79,7 +79,7 @@ final class Generation: @unchecked Sendable {
         self.map = map
     }
 
-    /// The next generation: what its map covers is left out, what was committed since goes on.
+    /// The next generation: drops the versions that its map covers, and keeps later ones.
     init(number: UInt64, checkpointCommit: UInt64, map: PageMap, after last: Generation) {
         self.number = number
         newestWhenRead = number

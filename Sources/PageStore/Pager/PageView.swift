@@ -28,7 +28,7 @@ package class PageView {
     /// Returns the page if it is in memory and does not change.
     func pageInMemory(_ id: PageID) -> PageBuffer? { nil }
 
-    /// Asks memory for a leaf that will be read soon, when there is an image of it.
+    /// Prefetches a leaf that will be read soon, when it is in memory.
     func prefetchLeaf(_ id: PageID) {}
 
     /// The root of the catalog, nil in a store that has none yet.

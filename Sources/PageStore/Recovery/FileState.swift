@@ -1,4 +1,4 @@
-/// A generation as it was read from the file, and what its log says since.
+/// A generation as it was read from the file, and the later content of its log.
 struct FileState {
     var superblock: Superblock
     /// The generation in the other superblock.
@@ -57,7 +57,7 @@ struct StoreReader {
         return found
     }
 
-    /// A generation that is shown already, and what its log has got since.
+    /// A generation that is published already, and the commits that its log has got since.
     func readOn(
         _ choice: SuperblockChoice, from known: LogContent?, isTailOpen: Bool
     ) throws(StoreError) -> FileState {

@@ -37,7 +37,7 @@ struct LogContent {
 /// A place between two transactions of the log.
 struct LogEnd {
     var segmentCount = 1
-    /// Bytes of the last of these segments, and what is chained there.
+    /// Bytes read of the last of these segments, and the hash that the next frame chains from.
     var position = 0
     var chain: UInt64
     /// Bytes of the segments before it.

@@ -124,8 +124,8 @@ struct LogReader {
         return nil
     }
 
-    /// The frame at the end of what was read, nil when the chain ends there. The window moves on
-    /// where it ends before the frame does.
+    /// The frame at the end of the content read so far, nil when the chain ends there. The window
+    /// moves on where it ends before the frame does.
     private mutating func frame(
         _ segment: LogSegment, _ end: LogEnd, _ window: inout Window
     ) throws(StoreError) -> (type: FrameType, bytes: ByteView)? {

@@ -64,8 +64,8 @@ struct Recovery {
         turn.isOnlySuperblock = false
     }
 
-    /// Which parts of the file are taken: what the winner saved, less what may be released by now,
-    /// and what the log has taken since.
+    /// Which parts of the file are taken: those that the winner saved, less those that may be
+    /// released by now, and those that the log has taken since.
     private func takeSpace(
         of winner: Superblock, _ turn: inout WriterState
     ) throws(StoreError) {

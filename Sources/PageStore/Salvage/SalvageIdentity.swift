@@ -58,7 +58,7 @@ struct ExtentScan {
         self.identity = identity
     }
 
-    /// The next extent that is what it says, and its address; nil at the file's end.
+    /// The next valid extent, and its address; nil at the file's end.
     mutating func next() -> (header: ExtentHeader, address: ExtentAddress)? {
         let unitSize = identity.unitSizeInBytes
         while position < window.fileSizeInBytes {

@@ -176,7 +176,7 @@ package final class SalvagedPages: PageView {
         setNewest(PackedImage(image).map { .packed($0) } ?? .image(image), of: image.id, commit)
     }
 
-    /// The log has a newer version of a page, and what it takes to read that is lost.
+    /// The log has a newer version of a page, but that version cannot be read.
     func noteReplaced(_ id: PageID) {
         guard sources[id] != nil else { return }
         sources[id]?.isNamed = false

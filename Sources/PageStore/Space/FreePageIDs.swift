@@ -1,5 +1,4 @@
-/// Page ids that are free to be used again, kept as runs: a file may claim any number of
-/// them, and what it claims costs no memory.
+/// Free page IDs, kept as runs: a file may claim any number of them, and a claim costs no memory.
 struct FreePageIDs {
     struct Run: Hashable {
         var start: UInt64

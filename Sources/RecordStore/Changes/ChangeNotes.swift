@@ -67,7 +67,7 @@ final class ChangeNotes {
         let updatedAlone = updated.subtracting(inserted).subtracting(deleted)
         let (before, after) = (try transaction.before, transaction)
         var (came, changed, went) = (NumberSet(), NumberSet(), NumberSet())
-        // Updates that may have taken back one another, and what came and went.
+        // Updates that may have cancelled each other, and objects that were inserted and deleted.
         let doubtful = again.intersection(updatedAlone)
             .union(inserted.intersection(deleted))
         for number in doubtful {

@@ -129,7 +129,7 @@ final class TreeEdits {
         return arena.view.slice(from: entry.start, count: Int(entry.count))
     }
 
-    /// Asks memory for what the edit at a position will need and what does not lie in order.
+    /// Prefetches the parts of an edit that are not contiguous with those of its neighbours.
     private func prefetch(_ position: Int, _ order: borrowing KeyOrder.Memory) {
         guard position < edits.count else { return }
         guard isSorted else { return key(position, order).prefetch() }
@@ -137,7 +137,7 @@ final class TreeEdits {
         if place >= 0 { lent[Int(place)].prefetch() }
     }
 
-    /// How many edits ahead memory is asked.
+    /// How many edits ahead is prefetched.
     private static let prefetchDistance = 4
 
     /// Applies all edits in key order and forgets them. Of a unique index, whose keys have no
@@ -226,7 +226,7 @@ final class TreeEdits {
             prefetch(position + Self.prefetchDistance, order)
             let key = key(position, order)
             let edit = edit(position, order)
-            // Of one key the last edit counts, and what an empty tree loses it never had.
+            // Of one key the last edit counts, and removals from an empty tree have no effect.
             let isLast =
                 position + 1 == edits.count || !(self.key(position + 1, order) == key)
             guard isLast, edit.valueCount >= 0 else { continue }

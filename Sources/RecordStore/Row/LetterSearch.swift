@@ -11,8 +11,8 @@ package struct LetterSearch: Sendable {
     private let first: UInt64
     private let second: UInt64
 
-    /// `lowers` makes small letters of a text's capitals; what is looked for has small ones then.
-    /// Nil for less than two letters, and for what is not ASCII.
+    /// `lowers` makes small letters of a text's capitals; the letters sought are small then. Nil
+    /// for less than two letters, and for letters outside ASCII.
     package init?(_ letters: [UInt8], lowers: Bool) {
         guard letters.count >= 2, letters.allSatisfy({ $0 < 0x80 }) else { return nil }
         self.letters = letters

@@ -50,7 +50,7 @@ package final class RecordScan {
             checked: entries, widened: hasOlder ? WidenedRows(reader.schema) : nil)
     }
 
-    /// Whether records have older layouts; throws `corrupt` for what is no record.
+    /// Whether records have older layouts; throws `corrupt` for bytes that are no record.
     private func check(_ entries: borrowing LeafEntries) throws(StoreError) -> Bool {
         var hasOlder = false
         var entity: EntityLayout?

@@ -98,7 +98,7 @@ extension RowBuffer {
 }
 
 extension Value {
-    /// The number as an exact decimal; NaN for what is no number.
+    /// The number as an exact decimal; NaN for a value that is no number.
     package var decimal: Decimal {
         switch self {
         case .bool(let flag): flag ? 1 : 0
