@@ -168,6 +168,17 @@ package final class Engine: Sendable {
     /// checkpoint that runs already, then runs another, beside which transactions go on.
     package func checkpointNow() throws(StoreError) { try parts.checkpointNow() }
 
+    /// Makes durable what was committed since the opening without waiting for it. Without such
+    /// commits it returns at once.
+    ///
+    /// Throws `commitUncertain` when a crash may take them.
+    package func secureRelaxedCommits() throws(StoreError) {
+        // Until this opening writes there are only commits that it found, which are no promise of
+        // its own.
+        guard !options.mode.isReadOnly, !parts.log.hasFoundCommits else { return }
+        try Commit(parts).finish(parts.pager.commitNumber, .durable)
+    }
+
     // MARK: Copies
 
     /// Writes the newest commit into a new file, as a store of its own with the same identity.

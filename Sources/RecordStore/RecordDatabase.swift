@@ -344,6 +344,9 @@ package final class RecordDatabase: Sendable {
             trees: trees, numbers: numbers, notesChanges: notesChanges)
     }
 
+    /// Makes durable what was committed without waiting: see ``Engine/secureRelaxedCommits()``.
+    package func secureRelaxedCommits() throws(StoreError) { try engine.secureRelaxedCommits() }
+
     /// Takes object numbers without a write transaction; waits for none, but where nothing was
     /// written since the store was opened, or since ``checkpoint()``. No object has them, or will
     /// have them but by who took them, after a crash too. Between the beginnings of two

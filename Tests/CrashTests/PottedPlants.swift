@@ -148,20 +148,20 @@ struct PottedPlants {
     /// Every page belongs to a tree that the catalog names, of a migration's too.
     private func checkPages(_ image: DiskImage, _ place: String) throws {
         let snapshot = try engine(image).snapshot()
-        let trees = try #require(CatalogView(snapshot)).trees()
+        let trees = try #require(try CatalogView(snapshot)).trees()
         #expect(StoreCheck.run(snapshot, knownTrees: trees.map(\.tree)) == [], "\(place)")
     }
 
     /// The trees of a migration that has not come to its end.
     func unfinishedTrees(_ image: DiskImage) throws -> [String] {
-        try #require(CatalogView(try engine(image).snapshot())).trees().map(\.name)
+        try #require(try CatalogView(try engine(image).snapshot())).trees().map(\.name)
             .filter { $0.hasPrefix("next/") || $0.hasPrefix("old/") }
     }
 
     /// The pages of a tree, of a migration's too; nil where there is none of that name.
     func pageCount(of name: String, _ image: DiskImage) throws -> Int? {
         let snapshot = try engine(image).snapshot()
-        let trees = try #require(CatalogView(snapshot)).trees()
+        let trees = try #require(try CatalogView(snapshot)).trees()
         guard let tree = trees.first(where: { $0.name == name })?.tree else { return nil }
         return try StoreSize.measure(snapshot, trees: [tree]).trees.first?.pages.count
     }

@@ -25,7 +25,7 @@ import Testing
             let context = TransactionContext(of: stack)
             let transaction = SynchronousDataTransaction(
                 stack: stack, context: context, sourceIdentifier: nil)
-            let (_, staged) = try stack.stage(transaction, context, nil) { transaction in
+            let (_, staged, _) = try stack.stage(transaction, context, nil) { transaction in
                 let dog: Dog? = transaction.fetchExisting(id)
                 dog?.age = age
                 transaction.create(Into<Dog>()).age = 90 + age

@@ -93,7 +93,7 @@ import Testing
         let context = TransactionContext(of: stack)
         let transaction = SynchronousDataTransaction(
             stack: stack, context: context, sourceIdentifier: nil)
-        let (_, staged) = try stack.stage(transaction, context, nil) { transaction in
+        let (_, staged, _) = try stack.stage(transaction, context, nil) { transaction in
             transaction.create(Into<Dog>()).age = 2
         }
         let late = Recorder()

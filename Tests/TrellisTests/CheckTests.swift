@@ -110,6 +110,10 @@ import Testing
                     into: tree("catalog"))
             }, said: ["two names lead to one root", "the catalog does not know this tree"]),
         Lie(
+            testDescription: "a commit names no catalog",
+            tell: { transaction, _ in transaction.catalogRoot = nil },
+            said: ["names no catalog"]),
+        Lie(
             testDescription: "the schema is of a later version",
             tell: { transaction, tree in
                 try transaction.insert(
@@ -182,6 +186,37 @@ import Testing
             }
             #expect(error?.code == .newerFormat)
         }
+    }
+
+    /// Its objects stayed in pages that nothing led to, below an empty catalog.
+    @Test func `a file whose superblock lost the catalog was opened as a new one`() throws {
+        let store = try LinkedStore()
+        let engine = try Engine.open(path: store.path)
+        try engine.checkpointNow()
+        try engine.close()
+        let url = URL(fileURLWithPath: store.path)
+        var bytes = try [UInt8](Data(contentsOf: url))
+        for start in [0, Limits.blockSizeInBytes] {
+            let end = start + Limits.blockSizeInBytes - 8
+            let root = start + SuperblockLayout.catalogRoot
+            bytes.replaceSubrange(root..<(root + 8), with: repeatElement(0, count: 8))
+            let hash = Array(bytes[start..<end]).withView { Checksum.hash($0, seed: 0) }
+            withUnsafeBytes(of: hash.littleEndian) { sum in
+                bytes.replaceSubrange(end..<(end + 8), with: sum)
+            }
+        }
+        try Data(bytes).write(to: url)
+        #expect(try messages(store.path).contains { $0.contains("names no catalog") })
+        for isReadOnly in [true, false] {
+            let error = #expect(throws: StoreError.self) {
+                isReadOnly
+                    ? try RecordDatabase.openReadOnly(path: store.path)
+                    : try RecordDatabase.open(.file(store.path), schema: LinkedStore.schema)
+            }
+            #expect(error?.code == .corrupt)
+            #expect(error?.path == store.path)
+        }
+        #expect(try [UInt8](Data(contentsOf: url)) == bytes)
     }
 
     // MARK: The allocation state

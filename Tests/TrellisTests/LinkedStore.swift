@@ -83,7 +83,7 @@ final class LinkedStore {
     /// Changes trees behind the back of the records.
     func lie(_ body: (WriteTransaction, (String) throws -> TreeID) throws -> Void) throws {
         let engine = try Engine.open(path: path)
-        let trees = try #require(CatalogView(try engine.snapshot())).trees()
+        let trees = try #require(try CatalogView(try engine.snapshot())).trees()
         let transaction = try engine.beginWrite()
         try body(transaction) { name in
             try #require(trees.first { $0.name == name }, "\(trees.map(\.name))").tree

@@ -144,7 +144,7 @@ import Testing
         options.mode = .reading
         let engine = try Engine.open(path: path, options: options)
         defer { #expect(throws: Never.self) { try engine.close() } }
-        return try #require(CatalogView(engine.snapshot())).trees()
+        return try #require(try CatalogView(engine.snapshot())).trees()
             .contains { $0.name.hasPrefix("next/") || $0.name.hasPrefix("old/") }
     }
 
@@ -153,7 +153,7 @@ import Testing
         options.mode = .reading
         let engine = try Engine.open(path: path, options: options)
         let snapshot = try engine.snapshot()
-        let trees = try #require(CatalogView(snapshot)).trees().map(\.tree)
+        let trees = try #require(try CatalogView(snapshot)).trees().map(\.tree)
         let findings = StoreCheck.run(snapshot, knownTrees: trees)
         #expect(findings.isEmpty, "\(place): \(findings)")
         try engine.close()

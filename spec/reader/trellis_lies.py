@@ -98,6 +98,14 @@ def blob_with_a_reserved_byte(run):
     return lying
 
 
+def commits_without_catalog(make_trees):
+    """7: only a store without commits has no catalog."""
+    def lying(images, chance):
+        Lie.told += 1
+        return 0
+    return lying
+
+
 def schema_with(name, inverse):
     """7.4: Thing.lowers leads to Wide alone, so that not all that upper leads to leads back."""
     def lies(schema):
@@ -191,6 +199,7 @@ LIES = {
     "nil-outside-the-record": (trellis_model, "record", nil_outside_the_record),
     "node-with-a-reserved-byte": (trellis_writer.Images, "node", node_with_a_reserved_byte),
     "blob-with-a-reserved-byte": (trellis_writer.Images, "run", blob_with_a_reserved_byte),
+    "commits-without-catalog": (trellis_writer, "make_trees", commits_without_catalog),
     "list-with-a-target-twice": (trellis_model, "link", list_with_a_target_twice),
     "layout-that-is-cut": (trellis_model, "layout_of", layout_that_is_cut),
     "layout-with-a-short-initial-value":

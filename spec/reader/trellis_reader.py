@@ -197,6 +197,7 @@ class Store:
         self.trees, self.counters, self.entities = {}, {}, []
         self.beside, self.migration, self.history = {}, None, []
         if self.pages.catalog == 0:
+            need(self.pages.commit == 0, "a commit without catalog")
             return
         catalog = dict(entries(self.pages, self.pages.catalog, self.seen))
         need(b"schema" in catalog, "a catalog without schema")

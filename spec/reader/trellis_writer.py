@@ -348,7 +348,7 @@ def write(path, seed, source=None, unfinished=()):
     free = [(images.next, 3)]
     allocation = file.allocation(free)
     file.data += bytes(-len(file.data) % BLOCK)
-    words = {"depth": depth, "commit": chance.randrange(1000), "pages": pages, "catalog": catalog,
+    words = {"depth": depth, "commit": chance.randrange(1, 1000), "pages": pages, "catalog": catalog,
              "map": root, "allocation": allocation, "head": head, "required": len(file.data)}
     for generation in (file.generation, file.generation + 1):
         file.superblock(generation, words)

@@ -55,11 +55,29 @@ final class CommitLine: Sendable {
                 return try Self.merge(changes, transaction.context)
             }
             conflicts += context?.replacements ?? []
+        } else {
+            try secure(changes, durability)
         }
         do throws(StoreError) {
             try land(changes, conflicts)
         } catch {
             throw CoreStoreError(error)
+        }
+    }
+
+    /// Without changes too, a durable commit means that what it was made from is durable.
+    private func secure(
+        _ changes: UnsafeChanges, _ durability: Durability?
+    ) throws(CoreStoreError) {
+        do throws(StoreError) {
+            for part in changes.parts
+            where (durability ?? part.store.durability) != .relaxed {
+                try part.store.database.secureRelaxedCommits()
+            }
+        } catch {
+            let failure = CoreStoreError(error)
+            Log.error(failure, "an unsafe transaction could not be committed.")
+            throw failure
         }
     }
 

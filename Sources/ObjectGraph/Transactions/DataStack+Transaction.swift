@@ -1,7 +1,8 @@
 import RecordStore
 
 extension DataStack {
-    /// Runs a transaction on the calling thread, and returns when its changes are durable.
+    /// Runs a transaction on the calling thread, and returns when its changes are durable. Without
+    /// changes it returns when the commits that it read are.
     ///
     /// Any thread may call it; it waits for its turn after other transactions, and for nothing
     /// else. Where the view lives, the view shows the changes when it returns.
@@ -119,7 +120,8 @@ extension DataStack {
         do {
             let transaction = Transaction(
                 stack: self, context: context, sourceIdentifier: sourceIdentifier)
-            let (result, staged) = try stage(transaction, context, durability, task)
+            let (result, staged, read) = try stage(transaction, context, durability, task)
+            for commit in read { try commit.finish() }
             let completion = completion?(result)
             let isAttached = try staged?.finish(completion) ?? false
             if let completion, !isAttached { viewSteps.call(completion) }
@@ -142,10 +144,13 @@ extension DataStack {
 
     /// The part of a transaction that needs the turn. The next transaction begins when this
     /// returns, and may share the write that makes this one durable.
+    ///
+    /// - Returns: for a transaction without changes no step, but the commits that it read and has
+    ///   to wait for.
     func stage<Transaction: BaseDataTransaction, T>(
         _ transaction: Transaction, _ context: TransactionContext, _ durability: Durability?,
         _ task: (Transaction) throws -> T
-    ) throws -> (T, StagedTransaction?) {
+    ) throws -> (T, StagedTransaction?, read: [StagedRecordCommit]) {
         writerTurn.take()
         defer { writerTurn.give() }
         defer {
@@ -154,7 +159,9 @@ extension DataStack {
         }
         let result = try task(transaction)
         if let failure = context.failure { throw failure }
-        guard !context.changes.isEmpty else { return (result, nil) }
+        guard !context.changes.isEmpty else {
+            return (result, nil, try stageUnchanged(context, durability))
+        }
         let conflicts = UniqueConflicts(context)
         try conflicts.resolve()
         try context.validate(besides: conflicts.violations)
@@ -177,7 +184,23 @@ extension DataStack {
                 throw staged.finish(without: Array(used[index...]), error)
             }
         }
-        return (result, staged)
+        return (result, staged, [])
+    }
+
+    /// The commits that a transaction without changes has read. Earlier transactions may not have
+    /// waited for them, and a program that finds its work done there takes it for durable.
+    private func stageUnchanged(
+        _ context: TransactionContext, _ durability: Durability?
+    ) throws(StoreError) -> [StagedRecordCommit] {
+        var read: [StagedRecordCommit] = []
+        for store in stores {
+            let durability = durability ?? store.durability
+            guard durability != .relaxed, let open = context.openTransaction(for: store) else {
+                continue
+            }
+            read.append(try open.stage(durability))
+        }
+        return read
     }
 }
 

@@ -33,9 +33,20 @@ struct Catalog {
     /// Trees that the file's model has as well: they only lose their names here.
     var lentTrees: [TreeID] = []
 
+    /// The root of the catalog that a view's commit names; nil in a store without commits.
+    static func rootPage(of view: PageView) throws(StoreError) -> PageID? {
+        if let page = view.catalogRoot { return page }
+        // The first commit makes the catalog. Without this check a file that lost it would be taken
+        // for a new one, and a writer would put an empty catalog over its objects.
+        if let commit = (view as? Snapshot)?.commitNumber, commit > 0 {
+            throw .corrupt(nil, "commit \(commit) names no catalog")
+        }
+        return nil
+    }
+
     /// The catalog that a view's commit names; nil in a new store.
     static func open(_ view: PageView) throws(StoreError) -> Catalog? {
-        guard let page = view.catalogRoot else { return nil }
+        guard let page = try rootPage(of: view) else { return nil }
         let root = TreeID(root: page)
         guard let counters = try tree(countersKey, in: root, of: view) else {
             throw .corrupt(page, "the catalog does not name the tree of counters")

@@ -12,8 +12,8 @@ package struct CatalogView {
     private let root: TreeID
 
     /// Nil for a store that was never used.
-    package init?(_ view: PageView) {
-        guard let page = view.catalogRoot else { return nil }
+    package init?(_ view: PageView) throws(StoreError) {
+        guard let page = try Catalog.rootPage(of: view) else { return nil }
         self.view = view
         root = TreeID(root: page)
     }

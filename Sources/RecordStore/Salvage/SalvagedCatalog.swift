@@ -19,7 +19,7 @@ struct SalvagedCatalog {
 
     init(_ pages: SalvagedPages) {
         do throws(StoreError) {
-            guard let view = CatalogView(pages) else {
+            guard let view = try CatalogView(pages) else {
                 throw .corrupt(nil, "nothing names the catalog")
             }
             let found = try view.schema()

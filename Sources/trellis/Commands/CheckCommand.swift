@@ -55,7 +55,7 @@ struct CheckCommand: ParsableCommand {
 
     private func knownTrees(of snapshot: Snapshot) -> Result<[TreeID], StoreError> {
         Result { () throws(StoreError) in
-            guard let catalog = CatalogView(snapshot) else { return [] }
+            guard let catalog = try CatalogView(snapshot) else { return [] }
             return try catalog.trees().map(\.tree)
         }
     }

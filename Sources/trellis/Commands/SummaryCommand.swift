@@ -52,7 +52,7 @@ struct SummaryCommand: ParsableCommand {
         var members: [(name: String, value: JSONText)] = []
         do throws(StoreError) {
             members.append((name: "pages", value: .integer(try snapshot.pagePlaces().count)))
-            guard let catalog = CatalogView(snapshot) else { return members }
+            guard let catalog = try CatalogView(snapshot) else { return members }
             if let schema = try catalog.schema() {
                 members.append((name: "modelVersion", value: .string(schema.modelVersion)))
             }

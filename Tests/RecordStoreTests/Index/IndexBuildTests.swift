@@ -118,7 +118,7 @@ import Testing
         options.mode = .reading
         let engine = try Engine.open(path: "store", options: options, files: files)
         let snapshot = try engine.snapshot()
-        let known = try #require(CatalogView(snapshot)).trees().map(\.tree)
+        let known = try #require(try CatalogView(snapshot)).trees().map(\.tree)
         #expect(StoreCheck.run(snapshot, knownTrees: known) == [], "seed \(seed)")
         try engine.close()
     }

@@ -101,7 +101,7 @@ import Testing
         let engine = try Engine.open(path: "store", options: options, files: files)
         defer { #expect(throws: Never.self) { try engine.close() } }
         let snapshot = try engine.snapshot()
-        let trees = try #require(CatalogView(snapshot)).trees()
+        let trees = try #require(try CatalogView(snapshot)).trees()
         for tree in trees where tree.name.hasPrefix("next/") || tree.name.hasPrefix("old/") {
             throw Difference(description: "the tree \(tree.name) is left")
         }

@@ -1,0 +1,70 @@
+import Dispatch
+import Foundation
+import ObjectGraph
+import Proof
+import Testing
+
+/// One read that fails while all reads before and after it succeed.
+@Suite struct PassingFaultTests {
+    private static let path = "/passing.trellis"
+    private let queue = DispatchQueue(label: "view")
+
+    private func stack(_ files: FaultInjector) throws -> DataStack {
+        let stack = DataStack(Zoo.schema(), viewContext: .queue(queue))
+        try stack.addStorageAndWait(
+            LocalStore(fileURL: URL(fileURLWithPath: Self.path), files: files))
+        return stack
+    }
+
+    private func storeOfThree() throws -> DiskImage {
+        let disk = SimulatedDisk(seed: 1)
+        let stack = try stack(FaultInjector(disk, nil))
+        try stack.perform(synchronous: { transaction in
+            for number in 0..<3 { transaction.create(Into<Person>()).email = "\(number)" }
+        })
+        try stack.close()
+        return disk.image
+    }
+
+    /// Opens the store, creates an object and looks for it before the commit.
+    private func createFourth(_ files: FaultInjector) throws {
+        let stack = try stack(files)
+        defer { stack.unsafeRemoveAllPersistentStoresAndWait() }
+        try stack.perform(synchronous: { transaction in
+            let person = transaction.create(Into<Person>())
+            person.email = "3"
+            let found = try transaction.fetchAll(From<Person>().where(\.$email == "3"))
+            #expect(found == [person], "a fetch does not know the new object")
+        })
+    }
+
+    private func emails(_ disk: SimulatedDisk) throws -> [String] {
+        let stack = try stack(FaultInjector(disk, nil))
+        defer { stack.unsafeRemoveAllPersistentStoresAndWait() }
+        return try queue.sync { try stack.fetchAll(From<Person>()).map(\.email).sorted() }
+    }
+
+    /// The object was of a kind that fetches do not know when its kind could not be read and its
+    /// number could.
+    @Test func `an object created beside a passing fault was unknown to fetches`() throws {
+        let image = try storeOfThree()
+        let whole = FaultInjector(SimulatedDisk(image, seed: 2), nil)
+        try createFourth(whole)
+        try #require(whole.readCount > 0)
+        var failureCount = 0
+        for call in 1...whole.readCount {
+            let disk = SimulatedDisk(image, seed: 2)
+            let fault = FaultInjector.Fault(call: call, kind: .unreadable, goesOn: false)
+            var failure: CoreStoreError?
+            do {
+                try createFourth(FaultInjector(disk, fault))
+            } catch let error as CoreStoreError {
+                failure = error
+                failureCount += 1
+            }
+            let expected = failure == nil ? ["0", "1", "2", "3"] : ["0", "1", "2"]
+            #expect(try emails(disk) == expected, "read \(call): \(String(describing: failure))")
+        }
+        #expect(failureCount > 0, "no fault was met")
+    }
+}

@@ -1,0 +1,102 @@
+import Dispatch
+import Foundation
+import ObjectGraph
+import TestSupport
+import Testing
+
+/// Durable transactions that change nothing after commits that nothing has waited for.
+@Suite struct UnchangedCommitTests {
+    private let queue = DispatchQueue(label: "view")
+
+    private func stack(_ files: FaultyFileSystem) throws -> DataStack {
+        let stack = DataStack(Zoo.schema(), viewContext: .queue(queue))
+        let url = FileManager.default.temporaryDirectory.appendingPathComponent("same.trellis")
+        try stack.addStorageAndWait(LocalStore(fileURL: url, files: files))
+        return stack
+    }
+
+    private func create(in stack: DataStack, _ durability: Durability) throws {
+        try stack.perform(
+            synchronous: { transaction in
+                transaction.create(Into<Person>()).email = "\(UUID())"
+            }, durability: durability)
+    }
+
+    private func count(_ files: FaultyFileSystem) throws -> Int {
+        let stack = try stack(files)
+        defer { stack.unsafeRemoveAllPersistentStoresAndWait() }
+        return try queue.sync { try stack.fetchCount(From<Person>()) }
+    }
+
+    private static let durabilities: [Durability] = [
+        .durable, .grouped(maxDelay: .milliseconds(1)), .bulk,
+    ]
+
+    @Test(arguments: durabilities)
+    func `a power cut took what a durable transaction had found`(durability: Durability) throws {
+        let files = FaultyFileSystem()
+        let stack = try stack(files)
+        try create(in: stack, .durable)
+        try create(in: stack, .relaxed)
+        let found = try stack.perform(
+            synchronous: { transaction in try transaction.fetchCount(From<Person>()) },
+            durability: durability)
+        #expect(found == 2)
+        #expect(try count(files.powerCut()) == 2)
+        stack.unsafeRemoveAllPersistentStoresAndWait()
+    }
+
+    @Test func `a power cut took what a transaction had found that undid its change`() throws {
+        let files = FaultyFileSystem()
+        let stack = try stack(files)
+        try create(in: stack, .durable)
+        try create(in: stack, .relaxed)
+        try stack.perform(synchronous: { transaction in
+            transaction.delete(transaction.create(Into<Person>()))
+        })
+        #expect(try count(files.powerCut()) == 2)
+        stack.unsafeRemoveAllPersistentStoresAndWait()
+    }
+
+    @Test func `a power cut took what an unsafe transaction without changes had found`() throws {
+        let files = FaultyFileSystem()
+        let stack = try stack(files)
+        try create(in: stack, .durable)
+        try create(in: stack, .relaxed)
+        let transaction = stack.beginUnsafe()
+        transaction.delete(transaction.create(Into<Person>()))
+        try transaction.commitAndWait()
+        #expect(try count(files.powerCut()) == 2)
+        stack.unsafeRemoveAllPersistentStoresAndWait()
+    }
+
+    @Test func `a relaxed transaction without changes waits for nothing`() throws {
+        let files = FaultyFileSystem()
+        let stack = try stack(files)
+        try create(in: stack, .durable)
+        try create(in: stack, .relaxed)
+        files.fault = .init(calls: [.durableWrite, .sync], goesOn: true)
+        let found = try stack.perform(
+            synchronous: { transaction in try transaction.fetchCount(From<Person>()) },
+            durability: .relaxed)
+        #expect(found == 2)
+        files.fault = nil
+        stack.unsafeRemoveAllPersistentStoresAndWait()
+    }
+
+    @Test func `a durable transaction that cannot secure what it found says so`() throws {
+        let files = FaultyFileSystem()
+        let stack = try stack(files)
+        try create(in: stack, .durable)
+        try create(in: stack, .relaxed)
+        files.fault = .init(calls: [.durableWrite, .sync], goesOn: true)
+        let error = #expect(throws: CoreStoreError.self) {
+            _ = try stack.perform(synchronous: { transaction in
+                try transaction.fetchCount(From<Person>())
+            })
+        }
+        #expect(error?.storeError?.code == .commitUncertain, "\(String(describing: error))")
+        files.fault = nil
+        stack.unsafeRemoveAllPersistentStoresAndWait()
+    }
+}
