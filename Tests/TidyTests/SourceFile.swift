@@ -4,8 +4,15 @@ import Testing
 /// One Swift file of the repository as text.
 struct SourceFile: Sendable {
     /// From the repository's root.
-    var path: String
-    var lines: [String]
+    let path: String
+    let lines: [String]
+    /// The lines with their numbers, without comments and the content of strings.
+    let code: [(number: Int, text: String)]
+
+    init(path: String, lines: [String]) {
+        (self.path, self.lines) = (path, lines)
+        code = Self.code(of: lines)
+    }
 
     static let root = URL(filePath: #filePath).deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent()
@@ -29,6 +36,19 @@ struct SourceFile: Sendable {
         return files.sorted { $0.path < $1.path }
     }
 
+    /// A page of text.
+    static func text(at path: String) throws -> SourceFile {
+        let text = try String(contentsOf: root.appending(path: path), encoding: .utf8)
+        return SourceFile(path: path, lines: text.components(separatedBy: "\n"))
+    }
+
+    /// The pages of a folder.
+    static func pages(in folder: String) throws -> [SourceFile] {
+        try FileManager.default.contentsOfDirectory(atPath: root.appending(path: folder).path)
+            .filter { $0.hasSuffix(".md") }.sorted()
+            .map { try text(at: "\(folder)/\($0)") }
+    }
+
     static let rooms = all.filter { $0.path.hasPrefix("Sources/") }
 
     var parts: [String] { path.split(separator: "/").map(String.init) }
@@ -37,8 +57,7 @@ struct SourceFile: Sendable {
     var room: String { parts.count > 2 ? parts[1] : parts[0] }
     var name: String { parts[parts.count - 1] }
 
-    /// The lines with their numbers, without comments and the content of strings.
-    var code: [(number: Int, text: String)] {
+    private static func code(of lines: [String]) -> [(number: Int, text: String)] {
         var result: [(number: Int, text: String)] = []
         var isInText = false
         for (index, line) in lines.enumerated() {
@@ -46,7 +65,7 @@ struct SourceFile: Sendable {
             let ends = line.components(separatedBy: "\"\"\"").count - 1
             if ends == 1 { isInText.toggle() }
             if ends > 0 || isInText { continue }
-            result.append((number: index + 1, text: SourceFile.codeOnly(line)))
+            result.append((number: index + 1, text: codeOnly(line)))
         }
         return result
     }

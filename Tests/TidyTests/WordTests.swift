@@ -83,6 +83,29 @@ import Testing
         verdict.expectNothing()
     }
 
+    @Test func `programs, threads and users have names`() throws {
+        var verdict = Verdict("pronouns")
+        var texts = SourceFile.rooms
+        for place in ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"] {
+            texts.append(try SourceFile.text(at: place))
+        }
+        for folder in ["spec", "decisions", "Benchmarks", "Sources/ObjectGraph/ObjectGraph.docc"] {
+            let pages = try SourceFile.pages(in: folder)
+            try #require(!pages.isEmpty, "\(folder) has no page")
+            texts += pages
+        }
+        try #require(texts.count > 400)
+        // A sentence that says which of them does what is shorter.
+        let pronoun = /\b(nobody|somebody|whoever|anybody)\b/.ignoresCase()
+        for file in texts {
+            for (index, line) in file.lines.enumerated()
+            where line.firstMatch(of: pronoun) != nil {
+                verdict.note(file.path, "line \(index + 1): \(line)")
+            }
+        }
+        verdict.expectNothing()
+    }
+
     @Test func `types have names that say something`() {
         var verdict = Verdict("names of types")
         let type =

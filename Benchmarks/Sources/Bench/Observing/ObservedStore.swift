@@ -4,7 +4,7 @@ import Foundation
 /// and name, with the ages as sections.
 ///
 /// Calls that write are one durable transaction. The list has followed when ``waitForTold()``
-/// returns, and whoever shows it has been told how it differs.
+/// returns, and the observer that shows it has been told how it differs.
 protocol ObservedStore: AnyObject {
     init(path: String, cacheSizeInBytes: Int) throws
     /// Persons with the numbers below a count, in parts.

@@ -64,7 +64,7 @@ struct ObservingReport {
             ages as sections. CPU is what all threads take more for a commit when the list follows \
             it, until its observer has been told how it differs: the median of five turns with the \
             list and five without. By hand: identifiers and ages fetched again by SQLite's C API \
-            and compared. GRDB: `ValueObservation` of identifiers and ages, compared by nobody. \
+            and compared. GRDB: `ValueObservation` of identifiers and ages, without a comparison. \
             Both have an index of the list's order. O4 and O6 count the main thread's instructions \
             at \(ObservingCounts.persons) persons; in O6 it is the writer's. O3, O7, O8 and O11 \
             are at ten times as many persons.

@@ -82,7 +82,7 @@ struct ObservingRun {
         case "trellis-counted":
             try ObservingCounts(directory: options.directory).runChild()
             figures = []
-        default: throw Options.Failure(message: "nobody observes by the name of \(name)")
+        default: throw Options.Failure(message: "no store observes by the name of \(name)")
         }
         FileHandle.standardOutput.write(try JSONEncoder().encode(figures))
     }

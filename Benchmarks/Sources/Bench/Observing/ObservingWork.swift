@@ -1,7 +1,7 @@
 import Foundation
 
 /// What following a list adds to commits, for any contender: the same commits with the list and
-/// without it, in turns, until whoever shows it has been told.
+/// without it, in turns, until the observer that shows it has been told.
 struct ObservingWork<Store: ObservedStore> {
     let name: String
     let store: Store
