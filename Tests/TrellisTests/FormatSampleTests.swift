@@ -161,7 +161,7 @@ import Testing
         let before = try Data(contentsOf: store)
         for arguments in [
             [], ["--discard", "--to", store.path], ["--discard", "--dry-run"],
-            ["--discard", "--allow-loss"], ["--discard", "--backup", missing],
+            ["--discard", "--allow-any-loss"], ["--discard", "--backup", missing],
         ] {
             let outcome = try Tool.run(["migrate", store.path] + arguments)
             #expect(outcome.exitCode == 64, "\(arguments)")

@@ -76,7 +76,7 @@ enum LayoutSampleMaker {
         for schema in versions {
             let database = try RecordDatabase.open(
                 .file(path), schema: schema, options: options,
-                route: { _ in [MigrationStep(schema, allowsLoss: true)] })
+                route: { _ in [MigrationStep(schema, allowedLoss: .all)] })
             try fill(database)
             try database.close()
         }

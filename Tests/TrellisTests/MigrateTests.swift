@@ -214,15 +214,43 @@ import Testing
             #expect(try Self.bytes(store) == before)
         }
         let dry = try Tool.run(
-            "migrate", store.path, "--to", model.path, "--allow-loss", "--dry-run")
+            "migrate", store.path, "--to", model.path, "--allow-any-loss", "--dry-run")
         #expect(dry.exitCode == 1, "\(dry.errors)")
         #expect(dry.output.contains("Author.token is gone"))
         #expect(try Self.dump(store.path, "Author")[0]["token"] != nil)
-        let outcome = try Tool.run("migrate", store.path, "--to", model.path, "--allow-loss")
+        let outcome = try Tool.run("migrate", store.path, "--to", model.path, "--allow-any-loss")
         #expect(outcome.exitCode == 0, "\(outcome.errors)")
         let authors = try Self.dump(store.path, "Author")
         #expect(authors.count == 40)
         #expect(authors.allSatisfy { $0["token"] == nil && $0["fee"] != nil })
+        #expect(try Tool.run("check", store.path).exitCode == 0)
+    }
+
+    @Test func `only the named values are dropped`() throws {
+        let store = try SampleStore()
+        let model = try Model { schema in
+            schema.entities[0].attributes.removeLast(2)
+        }
+        let names = SampleStore.schema.entities[0].attributes.suffix(2).map { "Author.\($0.name)" }
+        let before = try Self.bytes(store)
+        for (arguments, code, words) in [
+            ([names[0]], 2, "\(names[1]) is gone"), ([names[1]], 2, "\(names[0]) is gone"),
+            (names + ["Author.nothing"], 2, "named Author.nothing"),
+        ] as [([String], Int32, String)] {
+            let outcome = try Tool.run(
+                ["migrate", store.path, "--to", model.path, "--allow-loss"] + arguments)
+            #expect(outcome.exitCode == code, "\(outcome.output)")
+            #expect(outcome.errors.contains(words), "\(outcome.errors)")
+            #expect(try Self.bytes(store) == before)
+        }
+        let both = try Tool.run(
+            ["migrate", store.path, "--allow-any-loss", "--to", model.path, "--allow-loss"]
+                + names)
+        #expect(both.exitCode == 64)
+        let outcome = try Tool.run(
+            ["migrate", store.path, "--to", model.path, "--allow-loss"] + names)
+        #expect(outcome.exitCode == 0, "\(outcome.errors)")
+        #expect(try Self.dump(store.path, "Author").count == 40)
         #expect(try Tool.run("check", store.path).exitCode == 0)
     }
 
@@ -238,7 +266,8 @@ import Testing
             schema.entities[1].attributes[0].isOptional = true
         }
         let outcome = try Tool.run(
-            "migrate", store.path, "--to", model.path, "--allow-loss", "--backup", copy, "--json")
+            "migrate", store.path, "--to", model.path, "--allow-any-loss", "--backup", copy,
+            "--json")
         #expect(outcome.exitCode == 0, "\(outcome.errors)")
         let members = try #require(try outcome.json() as? [String: Any])
         #expect(members["backup"] as? String == copy)

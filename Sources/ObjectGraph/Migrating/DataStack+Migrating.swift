@@ -174,7 +174,7 @@ struct MigrationPath {
             return [
                 step(
                     from: version(of: stored) ?? stored.modelVersion, to: history.current,
-                    allowsLoss: options.contains(.allowDataLoss))
+                    allowedLoss: options.contains(.allowDataLoss) ? .all : .none)
             ]
         }
         guard var version = version(of: stored) else { return nil }
@@ -183,7 +183,7 @@ struct MigrationPath {
             guard let next = history.migrationChain.nextVersions[version],
                 let schema = history.schemas[next]
             else { return nil }
-            var step = step(from: version, to: schema, allowsLoss: true)
+            var step = step(from: version, to: schema, allowedLoss: .all)
             step.isNamed = true
             versions.append(step)
             version = schema.modelVersion
@@ -204,13 +204,14 @@ struct MigrationPath {
     }
 
     private func step(
-        from version: ModelVersion, to schema: any DescribedSchema, allowsLoss: Bool
+        from version: ModelVersion, to schema: any DescribedSchema,
+        allowedLoss: LossPermission
     ) -> MigrationStep {
         let provider = providers.first {
             $0.sourceVersion == version && $0.destinationVersion == schema.modelVersion
         }
         var step = MigrationStep(
-            description(schema), allowsLoss: allowsLoss, mappings: provider?.model.mappings,
+            description(schema), allowedLoss: allowedLoss, mappings: provider?.model.mappings,
             isNamed: provider != nil)
         // A version without classes makes none.
         let model = (schema as? CoreStoreSchema)?.model(for: configuration)

@@ -13,7 +13,7 @@ struct PlanFingerprint {
         append(StoredLayout.bytes(of: stored))
         for version in versions {
             append(SchemaExport.text(version.schema))
-            append(version.allowsLoss ? "loss" : "no loss")
+            append(version.allowedLoss.words)
             for mapping in version.mappings ?? [] { append(mapping.words) }
             append(version.mappings == nil ? "inferred" : "mapped")
             append(version.initialValues.keys.map(\.description).sorted().joined(separator: ","))

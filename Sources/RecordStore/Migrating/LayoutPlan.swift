@@ -26,8 +26,8 @@ struct LayoutPlan {
     private(set) var fills: [(PropertyPath, Value)] = []
     /// Nothing is to be done, but for indexes.
     let isEmpty: Bool
-    /// Whether stored values may be dropped.
-    let allowsLoss: Bool
+    /// The stored values that may be dropped.
+    let allowedLoss: LossPermission
     /// The earlier schema.
     let stored: Schema
 
@@ -57,7 +57,7 @@ struct LayoutPlan {
         let wanted = step.schema
         self.wanted = wanted
         self.stored = stored
-        allowsLoss = step.allowsLoss
+        allowedLoss = step.allowedLoss
         schema = stored
         later = LayoutEdits(from: stored, to: wanted)
         let (edits, impossible) = (later.edits, later.impossible)

@@ -3,8 +3,8 @@ import PageStore
 /// One version on the way of a file to the program's schema.
 package struct MigrationStep: Sendable {
     package var schema: SchemaDescription
-    /// Whether stored values may be dropped that the version has no property or entity for.
-    package var allowsLoss: Bool
+    /// The stored values that may be dropped because the version has no place for them.
+    package var allowedLoss: LossPermission
     /// The program's own mappings; nil where everything is inferred.
     package var mappings: [EntityMapping]?
     /// Whether the program names the version before this one, in its migration chain or for a
@@ -14,14 +14,17 @@ package struct MigrationStep: Sendable {
     package var initialValues: [PropertyPath: any InitialValue] = [:]
 
     package init(
-        _ schema: SchemaDescription, allowsLoss: Bool = false, mappings: [EntityMapping]? = nil,
-        isNamed: Bool = false
+        _ schema: SchemaDescription, allowedLoss: LossPermission = .none,
+        mappings: [EntityMapping]? = nil, isNamed: Bool = false
     ) {
         self.schema = schema
-        self.allowsLoss = allowsLoss
+        self.allowedLoss = allowedLoss
         self.mappings = mappings
         self.isNamed = isNamed
     }
+
+    /// With a mapping the program has said what becomes of everything.
+    var droppedLoss: LossPermission { mappings == nil ? allowedLoss : .all }
 }
 
 /// Makes a value for each object that has none yet.
@@ -102,7 +105,8 @@ enum VersionPlan {
     /// What must not be stored, by the earlier schema; nil where it may be dropped.
     var refusedLoss: StoredLoss? {
         switch self {
-        case .layout(let plan): plan.allowsLoss ? nil : plan.loss
+        case .layout(let plan):
+            plan.allowedLoss == .all ? nil : plan.loss.without(plan.allowedLoss)
         case .rewrite(let plan): plan.loss.isEmpty ? nil : plan.loss
         }
     }

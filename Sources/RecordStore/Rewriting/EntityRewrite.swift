@@ -29,7 +29,7 @@ struct EntityRewrite {
     private var cleared: [FieldLayout] = []
     private let mapper: RecordMapper?
     /// Whether links may be dropped.
-    private let allowsLoss: Bool
+    private let allowedLoss: LossPermission
     private let sourceFields: MappedFields
     private var destinationFields: MappedFields
 
@@ -56,7 +56,7 @@ struct EntityRewrite {
         self.destination = destination
         isInPlace = source == destination
         mapper = lineage.pairs.mappers[name]
-        allowsLoss = step.allowsLoss || step.mappings != nil
+        allowedLoss = step.droppedLoss
         let attributes = lineage.before.attributes(of: later)
         sourceFields = MappedFields(
             name,
@@ -131,7 +131,7 @@ struct EntityRewrite {
                 let target = try former.flatMap { number throws(StoreError) in
                     try link.targets.later(number)
                 }
-                guard former == nil || target != nil || allowsLoss else {
+                guard former == nil || target != nil || mayLose(link) else {
                     throw LossCheck.refusal(
                         "object \(number.rawValue) has a \(destination.name).\(link.field.name), "
                             + "which leads to another entity now")
@@ -143,6 +143,11 @@ struct EntityRewrite {
             throw error
         }
         return changed
+    }
+
+    private func mayLose(_ link: Link) -> Bool {
+        allowedLoss.allows(link.field.name, of: destination.name)
+            || allowedLoss.allows(link.source.name, of: source.name)
     }
 
     /// Of what is inferred and keeps its place, the last step finds what is nil.

@@ -32,14 +32,13 @@ struct RecordMover {
                     Catalog.numberKey(root.hierarchy), last, in: run.editor)
             }
         }
-        let allowsLoss = plan.step.allowsLoss || plan.step.mappings != nil
         let going = schema.entities.filter { lineage.after[$0.name] == nil }
         for link in links {
             try LinkRewriter(
-                link, run, schema, going: Set(going.map(\.tag)), allowsLoss: allowsLoss
+                link, run, schema, going: Set(going.map(\.tag)), allowsLoss: mayLose(link)
             ).rewrite()
         }
-        try clearLinks(allowsLoss: allowsLoss)
+        try clearLinks()
     }
 
     private func owners(of links: [LinkRewrite]) -> [HierarchyID] {
@@ -97,7 +96,7 @@ struct RecordMover {
     /// Links to objects that the later version does not have. Where none is gone there are none,
     /// and from hierarchies that are not linked with any that changes: links of theirs that lead
     /// to nothing were so before, and their trees may be the earlier model's.
-    private func clearLinks(allowsLoss: Bool) throws(StoreError) {
+    private func clearLinks() throws(StoreError) {
         let isComplete =
             lineage.pairs.mappers.isEmpty
             && lineage.stored.entities.allSatisfy { lineage.pairs.later[$0.name] != nil }
@@ -112,9 +111,25 @@ struct RecordMover {
                         || lineage.after.inverse(of: path).map(isNarrower) == true
                 else { continue }
                 try run.clearDanglingLinks(
-                    relationship, of: schema, refusingLoss: !allowsLoss)
+                    relationship, of: schema, refusingLoss: !mayLose(relationship))
             }
         }
+    }
+
+    private func mayLose(_ link: LinkRewrite) -> Bool {
+        mayLose(link.source) || mayLose(link.destination)
+    }
+
+    /// Whether links may go: those of a relationship that is named, and those to objects that are.
+    private func mayLose(_ relationship: RelationshipLayout) -> Bool {
+        let allowed = plan.step.droppedLoss
+        let source = schema.knownEntity(tag: relationship.sourceTag)
+        let destination = schema.knownEntity(tag: relationship.destinationTag)
+        return allowed.allows(relationship.name, of: source, in: schema)
+            || destination.tags.contains { tag in
+                let name = schema.knownEntity(tag: tag).name
+                return lineage.after[name] == nil && allowed.allows(entity: name)
+            }
     }
 
     /// Whether a relationship leads to fewer entities than the one that it was.

@@ -31,15 +31,17 @@ struct RewritePlan {
         var first: [LayoutPlan] = []
         for description in [union.spared, union.both] {
             let plan = try LayoutPlan(
-                from: schema, to: MigrationStep(description, allowsLoss: true))
+                from: schema, to: MigrationStep(description, allowedLoss: .all))
             guard !plan.isEmpty else { continue }
             schema = plan.schema
             first.append(plan)
         }
         self.first = first
-        last = try LayoutPlan(from: schema, to: MigrationStep(step.schema, allowsLoss: true))
-        let isAllowed = step.allowsLoss || step.mappings != nil
-        loss = isAllowed ? StoredLoss(stored) : Self.loss(lineage, stored)
+        last = try LayoutPlan(from: schema, to: MigrationStep(step.schema, allowedLoss: .all))
+        let allowed = step.droppedLoss
+        loss =
+            allowed == .all
+            ? StoredLoss(stored) : Self.loss(lineage, stored).without(allowed)
     }
 
     /// The differences that take a mapping of every entity concerned, and have none.

@@ -15,7 +15,8 @@ struct MigrateCommand: ParsableCommand {
 
             Stored objects take the default that the JSON gives a new attribute; the model of a \
             store has no defaults. Stored values that have no place in the model are dropped \
-            only with --allow-loss.
+            only where --allow-loss names their property, as Entity.property, or the entity that \
+            is gone; --allow-any-loss allows all that the dry run lists.
 
             A dry run reads the file, looks for values that would be lost, and says how many \
             objects are written anew and about how many bytes of room that takes. A migration \
@@ -50,15 +51,28 @@ struct MigrateCommand: ParsableCommand {
             """)
     var backup: String?
 
-    @Flag(help: "Drop stored values that the model has no place for.")
-    var allowLoss = false
+    @Option(
+        parsing: .upToNextOption,
+        help: ArgumentHelp(
+            "Drop stored values of these properties and entities.", valueName: "name"))
+    var allowLoss: [String] = []
+
+    @Flag(help: "Drop all stored values that the model has no place for.")
+    var allowAnyLoss = false
+
+    private var allowedLoss: LossPermission {
+        allowAnyLoss ? .all : allowLoss.isEmpty ? .none : .only(Set(allowLoss))
+    }
 
     func validate() throws {
         guard discard != (to != nil) else {
             throw ValidationError("Give either --to with a model, or --discard.")
         }
-        guard !discard || (!dryRun && backup == nil && !allowLoss) else {
+        guard !discard || (!dryRun && backup == nil && allowedLoss == .none) else {
             throw ValidationError("--discard takes no other option.")
+        }
+        guard !allowAnyLoss || allowLoss.isEmpty else {
+            throw ValidationError("Give either --allow-loss with names, or --allow-any-loss.")
         }
     }
 
@@ -66,7 +80,9 @@ struct MigrateCommand: ParsableCommand {
         guard let to else { return try discardMigration() }
         let outline: MigrationOutline
         do throws(StoreError) {
-            let steps = [MigrationStep(try ModelFile.schema(at: to), allowsLoss: allowLoss)]
+            let wanted = try ModelFile.schema(at: to)
+            try checkNames(of: wanted)
+            let steps = [MigrationStep(wanted, allowedLoss: allowedLoss)]
             outline = try MigrationOutline(of: store.file, to: steps[0].schema) { _ in steps }
             if outline.changesFile, !dryRun { try migrate(by: steps) }
         } catch {
@@ -75,6 +91,21 @@ struct MigrateCommand: ParsableCommand {
         }
         show(outline)
         if outline.changesFile, dryRun { throw ExitCode(1) }
+    }
+
+    /// Throws `invalidArgument` for a name that neither model has: it allows nothing.
+    private func checkNames(of wanted: SchemaDescription) throws(StoreError) {
+        guard !allowLoss.isEmpty else { return }
+        let stored = try ModelFile.schema(ofStore: store.file).description
+        var known: Set<String> = []
+        for entity in stored.entities + wanted.entities {
+            known.insert(entity.name)
+            let names = entity.attributes.map(\.name) + entity.relationships.map(\.name)
+            known.formUnion(names.map { "\(entity.name).\($0)" })
+        }
+        guard let name = allowLoss.first(where: { !known.contains($0) }) else { return }
+        throw StoreError(
+            .invalidArgument, "neither model has an entity or a property named \(name)")
     }
 
     private func discardMigration() throws {

@@ -92,11 +92,11 @@ import Testing
         let identity = try files.identity("store")
         for schema in [Self.first, Self.second] {
             for recreates in [false, true] {
-                for allowsLoss in [false, true] {
+                for allowed in [LossPermission.none, .all] {
                     let error = #expect(throws: StoreError.self) {
                         try open(
                             schema, files, recreates: recreates,
-                            route: { _ in [MigrationStep(schema, allowsLoss: allowsLoss)] })
+                            route: { _ in [MigrationStep(schema, allowedLoss: allowed)] })
                     }
                     #expect(error?.code == .newerModel)
                     #expect(error?.message.contains("“V3”") == true)
@@ -155,7 +155,7 @@ import Testing
     @Test func `a program that names the file's model goes on to one that the file had`() throws {
         let files = try files(Self.first, Self.second)
         let again = Self.schema("V3")
-        let step = MigrationStep(again, allowsLoss: true, isNamed: true)
+        let step = MigrationStep(again, allowedLoss: .all, isNamed: true)
         try open(again, files, route: { _ in [step] }).close()
         #expect(try #require(try history(files)).models.map(\.version) == ["V2", "V3"])
         // A program with the file's model is not older, whatever the version's name.
@@ -297,7 +297,7 @@ import Testing
         unrelated.entities[0].attributes.removeFirst()
         for allowsLoss in [false, true] {
             let files = try files(Self.first)
-            let step = MigrationStep(unrelated, allowsLoss: allowsLoss)
+            let step = MigrationStep(unrelated, allowedLoss: allowsLoss ? .all : .none)
             let database = try open(unrelated, files, recreates: true, route: { _ in [step] })
             let thing = try #require(database.schema.entity(named: "Thing"))
             let count = try database.snapshot().recordCount(of: thing)

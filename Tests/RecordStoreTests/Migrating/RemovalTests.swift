@@ -29,10 +29,10 @@ import Testing
     private static let text = attribute("text", .string)
 
     private func open(
-        _ schema: SchemaDescription, _ files: MemoryFileSystem, allowsLoss: Bool = false
+        _ schema: SchemaDescription, _ files: MemoryFileSystem, allowedLoss: LossPermission = .none
     ) throws -> RecordDatabase {
         try RecordDatabase.open(.file("store"), schema: schema, files: files) { _ in
-            [MigrationStep(schema, allowsLoss: allowsLoss, isNamed: true)]
+            [MigrationStep(schema, allowedLoss: allowedLoss, isNamed: true)]
         }
     }
 
@@ -126,7 +126,7 @@ import Testing
 
     @Test func `a property with values goes where that is allowed, and its blob with it`() throws {
         let files = try files()
-        let database = try open(Self.schema([Self.id]), files, allowsLoss: true)
+        let database = try open(Self.schema([Self.id]), files, allowedLoss: .all)
         #expect(try values("Box", "id", database) == [.int(1), .int(2), .int(3)])
         try database.checkpoint()
         try database.close()
@@ -201,7 +201,7 @@ import Testing
 
         let after = Self.schema([Self.id], links: links, others: [base, last])
         #expect(try refusal(after, files).contains("the entity Thing is gone, and 1 objects"))
-        let database = try open(after, files, allowsLoss: true)
+        let database = try open(after, files, allowedLoss: .all)
         #expect(try values("Base", "no", database) == [.int(1)])
         #expect(try values("Last", "z", database) == [.int(9)])
         #expect(try values("Box", "base", database) == [.object(ObjectNumber(1)), .null])

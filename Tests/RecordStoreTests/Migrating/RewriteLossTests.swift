@@ -10,11 +10,12 @@ import Testing
     }
 
     private func open(
-        _ entities: [EntityDescription], _ files: MemoryFileSystem, allowsLoss: Bool = false
+        _ entities: [EntityDescription], _ files: MemoryFileSystem,
+        allowedLoss: LossPermission = .none
     ) throws -> RecordDatabase {
         let schema = SchemaDescription(modelVersion: "V", entities: entities)
         return try RecordDatabase.open(.file("store"), schema: schema, files: files) { _ in
-            [MigrationStep(schema, allowsLoss: allowsLoss)]
+            [MigrationStep(schema, allowedLoss: allowedLoss)]
         }
     }
 
@@ -181,7 +182,10 @@ import Testing
         let error = #expect(throws: StoreError.self) { try open(entities(true), files) }
         #expect(error?.code == .schemaMismatch)
         #expect(error?.message.contains("Base.things is gone") == true)
-        try open(entities(true), files, allowsLoss: true).close()
+        #expect(throws: StoreError.self) {
+            try open(entities(true), files, allowedLoss: .only(["Bag.things", "Base", "Thing"]))
+        }
+        try open(entities(true), files, allowedLoss: .only(["Base.things"])).close()
     }
 
     @Test func `an inverse below the destination of its relationship goes through a migration`()
@@ -213,7 +217,10 @@ import Testing
     }
 
     /// All links became nil without a word.
-    @Test func `a to-one to another hierarchy is refused where it leads to objects`() throws {
+    @Test(arguments: [LossPermission.all, .only(["Dog.owner"])])
+    func `a to-one to another hierarchy is refused where it leads to objects`(
+        allowed: LossPermission
+    ) throws {
         func model(_ destination: String) -> [EntityDescription] {
             [
                 EntityDescription(
@@ -227,13 +234,17 @@ import Testing
             ]
         }
         let files = try files(model("Person"))
-        let error = #expect(throws: StoreError.self) { try open(model("Company"), files) }
-        #expect(error?.code == .schemaMismatch)
-        #expect(error?.message.contains("Dog.owner") == true)
+        for refused in [LossPermission.none, .only(["Dog", "Person", "Person.owner"])] {
+            let error = #expect(throws: StoreError.self) {
+                try open(model("Company"), files, allowedLoss: refused)
+            }
+            #expect(error?.code == .schemaMismatch)
+            #expect(error?.message.contains("Dog.owner") == true)
+        }
         let old = try open(model("Person"), files)
         #expect(try values("owner", old) == [.object(ObjectNumber(1))])
         try old.close()
-        let database = try open(model("Company"), files, allowsLoss: true)
+        let database = try open(model("Company"), files, allowedLoss: allowed)
         #expect(try values("owner", database) == [.null])
         try database.close()
     }

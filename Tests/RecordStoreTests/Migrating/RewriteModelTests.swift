@@ -185,7 +185,7 @@ import Testing
         guard let (expected, loose) = reference.migrated(old.objects) else { return }
         let mappings = evolution.mappings?.map(\.mapping)
         let step = MigrationStep(
-            evolution.schema, allowsLoss: true, mappings: mappings, isNamed: true)
+            evolution.schema, allowedLoss: .all, mappings: mappings, isNamed: true)
         try checkRefusals(store, evolution, &random)
         if random.below(3) == 0 { try checkFresh(store, reference, step) }
         let options = Self.options(&random)
@@ -334,7 +334,7 @@ import Testing
             loose.merge(next.loose) { $0.union($1) }
             steps.append(
                 MigrationStep(
-                    evolution.schema, allowsLoss: true,
+                    evolution.schema, allowedLoss: .all,
                     mappings: evolution.mappings?.map(\.mapping), isNamed: true))
             schema = evolution.schema
             schema.forgetEarlierNames()
