@@ -37,14 +37,14 @@ private final class Playlist: CoreStoreObject {
         var seconds = 0.0
         try stack.perform(synchronous: { transaction in
             let list: Playlist = try #require(transaction.fetchExisting(id))
-            let start = Self.threadTime()
-            switch change {
-            case .clearTracks: list.tracks = []
-            case .keepHalfOfTracks: list.tracks = Array(list.tracks[(count / 2)...])
-            default: transaction.delete(list)
+            seconds = try ThreadTime.of {
+                switch change {
+                case .clearTracks: list.tracks = []
+                case .keepHalfOfTracks: list.tracks = Array(list.tracks[(count / 2)...])
+                default: transaction.delete(list)
+                }
+                _ = try transaction.fetchCount(From<Track>())
             }
-            _ = try transaction.fetchCount(From<Track>())
-            seconds = Self.threadTime() - start
         })
         try stack.read { view in
             let list: Playlist? = view.fetchExisting(id)
@@ -85,20 +85,20 @@ private final class Playlist: CoreStoreObject {
         try stack.perform(synchronous: { transaction in
             let person: Person = try #require(transaction.fetchExisting(id))
             let others = try transaction.fetchAll(From<Person>().where(\.$email != "owner"))
-            let start = Self.threadTime()
-            switch change {
-            case .clear: person.toys = []
-            case .keepHalf: person.toys = Array(person.toys[(count / 2)...])
-            case .befriend: person.friends = others
-            case .befriendEach: for other in others { other.friends = [person] }
-            case .partEach:
-                for toy in try transaction.fetchAll(From<Toy>()) { toy.owner = nil }
-            case .deleteRecords: try transaction.deleteAll(From<Toy>())
-            case .deleteOwner: transaction.delete(person)
-            case .clearTracks, .keepHalfOfTracks, .deletePlaylist: break
+            seconds = try ThreadTime.of {
+                switch change {
+                case .clear: person.toys = []
+                case .keepHalf: person.toys = Array(person.toys[(count / 2)...])
+                case .befriend: person.friends = others
+                case .befriendEach: for other in others { other.friends = [person] }
+                case .partEach:
+                    for toy in try transaction.fetchAll(From<Toy>()) { toy.owner = nil }
+                case .deleteRecords: try transaction.deleteAll(From<Toy>())
+                case .deleteOwner: transaction.delete(person)
+                case .clearTracks, .keepHalfOfTracks, .deletePlaylist: break
+                }
+                _ = try transaction.fetchCount(From<Toy>())
             }
-            _ = try transaction.fetchCount(From<Toy>())
-            seconds = Self.threadTime() - start
         })
         try queue.sync { () throws in
             guard change != .deleteOwner else {
@@ -111,12 +111,6 @@ private final class Playlist: CoreStoreObject {
             #expect(left == expected[change, default: 0])
         }
         return seconds
-    }
-
-    private static func threadTime() -> Double {
-        var time = timespec()
-        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
-        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
     }
 
     @Test(arguments: Change.allCases)
@@ -149,10 +143,10 @@ private final class Playlist: CoreStoreObject {
         return try stack.perform(synchronous: { transaction in
             let person = transaction.create(Into<Person>())
             let animals: [Animal] = (0..<count).map { _ in transaction.create(Into<Dog>()) }
-            let start = Self.threadTime()
-            step(person, animals)
-            #expect(person.pets.count == count)
-            return Self.threadTime() - start
+            return ThreadTime.of {
+                step(person, animals)
+                #expect(person.pets.count == count)
+            }
         })
     }
 
