@@ -4,9 +4,9 @@ import RecordStore
 import TestSupport
 import Testing
 
-/// Proves that whatever stands in a format, with whatever arguments, is read or refused: no trap,
-/// no time or stack beyond what its length explains. What is read prints as a format that reads
-/// the same, and is answered or refused of a store.
+/// Proves that any format with any arguments is either read or refused: no trap, no time or stack
+/// beyond what its length explains. A condition that is read prints as an equal format, and a store
+/// answers or refuses it.
 @Suite struct ConditionFuzzTests {
     private static let schema = SchemaDescription(
         modelVersion: "V1",

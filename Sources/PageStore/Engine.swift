@@ -22,6 +22,8 @@ package final class Engine: Sendable {
     package var fileIdentity: FileIdentity { parts.context.file.identity }
     /// See ``FileSystem/programIdentity()``.
     package var programIdentity: UInt64 { parts.context.files.programIdentity() }
+    /// See ``FileSystem/now()``.
+    package func now() -> UInt64 { parts.context.files.now() }
     package var uuid: StoreUUID { parts.context.uuid }
     /// The superblock that the store was opened with, or that the last checkpoint wrote.
     package var superblock: Superblock { parts.pager.superblock }
@@ -33,10 +35,10 @@ package final class Engine: Sendable {
 
     // MARK: Opening and closing
 
-    /// Opens the store at a path. Creates it when nothing is there, unless for reading only.
+    /// Opens the store at a path. Creates it when there is none, unless for reading only.
     ///
-    /// Throws `notAStore`, `newerFormat`, `truncated` or `corrupt` for what the file holds,
-    /// `alreadyOpen` and `lockedByOther` for who has it, and what the system reports.
+    /// Throws `notAStore`, `newerFormat`, `truncated` or `corrupt` for the file's content,
+    /// `alreadyOpen` and `lockedByOther` for another opening, and the system's errors.
     package static func open(
         path: String, options: Options = Options(),
         files: any FileSystem = DiskFileSystem.shared
@@ -120,7 +122,7 @@ package final class Engine: Sendable {
     ) throws(StoreError) {
         let stored = parts.pager.generation.checkpointCommit
         guard turn.isPrepared else {
-            // What a process that died had written without waiting was shown: it must not go.
+            // Readers may have seen the unsynced commits of a dead writer: they must survive.
             return try parts.secureFoundCommits(&turn)
         }
         // A checkpoint needs space; what was not waited for needs none any more.
@@ -233,8 +235,8 @@ package final class Engine: Sendable {
     /// Ends the calls of one ``follow(_:)``.
     package func unfollow(_ number: UInt64) { following.unfollow(number) }
 
-    /// The numbers of newest commits as other processes make them. Who is slow misses some, never
-    /// the last. Throws a `StoreError` when the store cannot be followed any more.
+    /// The newest commit numbers of other processes. A slow consumer misses some, never the last.
+    /// Throws a `StoreError` when the store cannot be followed any more.
     package var externalCommits: AsyncThrowingStream<UInt64, any Error> {
         following.externalCommits
     }

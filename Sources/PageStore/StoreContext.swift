@@ -1,5 +1,4 @@
-/// What the parts of an open store share and none of them changes: its file, its sizes and what it
-/// was opened with.
+/// The immutable parts of an open store: its file, its geometry and the options of its opening.
 struct StoreContext: Sendable {
     let path: String
     private let opened: OpenFile

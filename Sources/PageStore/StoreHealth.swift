@@ -16,7 +16,7 @@ final class StoreHealth: Sendable {
             systemError: cause.systemError)
     }
 
-    /// The same for who begins something new.
+    /// Throws `poisoned` with the first error, before a new transaction or checkpoint begins.
     func checkBeforeWriting(_ path: String) throws(StoreError) {
         guard let cause = cause.withLock({ $0 }) else { return }
         throw StoreError(

@@ -35,7 +35,7 @@ final class StoreParts: Sendable {
         return Snapshot(pager, try pager.pinNewest())
     }
 
-    /// What the next transaction builds on: all that is staged.
+    /// The state that the next transaction builds on: all staged commits.
     func stagedSnapshot(_ turn: borrowing WriterState) throws(StoreError) -> Snapshot {
         Snapshot(pager, try pager.pin(turn.stagedCommit, turn.stagedRoot))
     }

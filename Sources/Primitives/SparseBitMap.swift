@@ -1,5 +1,5 @@
-/// A set of numbers of which long runs are missing: a bit each, in parts that are there where one
-/// of their numbers is or was. Memory grows with what is in the set, not with the largest number.
+/// A set of numbers with long gaps: a bit each, in parts that exist once one of their numbers was
+/// added. Memory grows with the content, not with the largest number.
 package struct SparseBitMap {
     /// Numbers of a part.
     package static let partSize: UInt64 = 1 << 16

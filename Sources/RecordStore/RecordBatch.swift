@@ -11,8 +11,8 @@ package struct RecordBatch: ~Copyable {
         enum Kind: UInt8 { case insertion, update, deletion }
 
         var number: ObjectNumber
-        /// Where the new record lies in `rows`; of one that is lent its place in `lent`; of a
-        /// deletion that of what lists have instead.
+        /// Where the new record lies in `rows`; for a lent one its index in `lent`; for a deletion
+        /// the index of its replacement in lists.
         var start: Int
         /// How many bytes of `rows` it takes, negative for one that is lent; of a deletion how
         /// many objects are there instead.
@@ -22,7 +22,7 @@ package struct RecordBatch: ~Copyable {
         var kind: Kind
     }
 
-    /// What a batch leaves for the next one, so that large batches need no fresh memory each.
+    /// Memory that passes from one batch to the next, so that large batches allocate none.
     package struct Memory {
         fileprivate var changes: [Change] = []
         fileprivate var lent: [RowView] = []
@@ -43,14 +43,14 @@ package struct RecordBatch: ~Copyable {
     private let rows = ByteBuffer(capacity: 1024)
     /// Rows in memory that their owners lend.
     private var lent: [RowView]
-    /// What lists have in the place of deleted objects.
+    /// The objects that replace deleted ones in lists.
     private var replacements: [ObjectNumber] = []
     /// The first record that a value was too long for.
     private(set) var overfull: (entity: EntityLayout, number: ObjectNumber)?
 
     package init() { (changes, lent) = ([], []) }
 
-    /// The same in memory that ``leave(in:)`` gives back.
+    /// A batch in memory that ``leave(in:)`` gives back.
     package init(in memory: inout Memory) {
         (changes, lent) = (memory.changes, memory.lent)
         memory = Memory()
@@ -67,7 +67,7 @@ package struct RecordBatch: ~Copyable {
 
     package var isEmpty: Bool { changes.isEmpty && linkChanges.isEmpty }
 
-    /// What the records and links take that were copied into the batch.
+    /// The size of the records and links that were copied into the batch.
     var sizeInBytes: Int { rows.count + 64 * linkChanges.count + 8 * linkedCount }
 
     /// - Parameter isLent: the row stays as it is until the batch is applied, so that it need not
@@ -154,7 +154,7 @@ package struct RecordBatch: ~Copyable {
             : rows.view.slice(from: change.start, count: change.count)
     }
 
-    /// What lists have in the place of an object that a change deletes.
+    /// The object that replaces the one a change deletes in lists; nil for none.
     func replacement(_ change: Change) -> ObjectNumber? {
         change.count > 0 ? replacements[change.start] : nil
     }

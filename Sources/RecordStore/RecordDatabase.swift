@@ -35,35 +35,38 @@ package final class RecordDatabase: Sendable {
     /// built or dropped. An opening for reading writes nothing: it reads by the file's indexes,
     /// and where the file lacks one it scans, as `explain` says. A file of an earlier schema that
     /// its catalog alone can leave follows: see ``LayoutPlan``. Any other file throws
-    /// `schemaMismatch`, which names the first difference.
+    /// `schemaMismatch`, which names the first difference, and a file that had the program's schema
+    /// before its own throws `newerModel`: see ``ModelHistory``.
     ///
-    /// - Parameter recreatesOnMismatch: a file with another schema, unless it is opened for
-    ///   reading only, is replaced by a new one instead: see `replace`.
+    /// - Parameter recreatesOnMismatch: a file that cannot follow, unless it is opened for reading
+    ///   only, is replaced by a new one instead: see ``mustRecreate(_:to:_:)`` and `replace`.
     /// - Parameter route: the versions by which a file follows; directly without one.
+    /// - Parameter earlier: schemas that the program knows to come before its own; asked for where
+    ///   the file gets a schema.
     /// - Parameter limit: how much of a migration this opening may do.
+    /// - Parameter isOneStep: whether a way through several versions is refused.
     /// - Parameter control: hears how far it is, and may end it.
     package static func open(
         _ location: Location, schema description: SchemaDescription,
         options: Engine.Options = Engine.Options(),
         files: any FileSystem = DiskFileSystem.shared, recreatesOnMismatch: Bool = false,
-        route: MigrationRoute? = nil, limit: MigrationLimit = .mappings,
+        route: MigrationRoute? = nil,
+        earlier: @autoclosure @escaping () -> [SchemaDescription] = [],
+        limit: MigrationLimit = .mappings, isOneStep: Bool = false,
         control: MigrationControl? = nil
     ) throws(StoreError) -> RecordDatabase {
         let schema = try Schema(description)
+        let terms = MigrationTerms(
+            route: route, limit: limit, isOneStep: isOneStep, earlier: earlier, control: control)
         return try open(
-            location, schema, options: options, files: files,
-            recreatesOnMismatch: recreatesOnMismatch
-        ) { engine throws(StoreError) in
-            try open(
-                engine, schema, MigrationTerms(route: route, limit: limit, control: control))
-        }
+            location, schema, options: options, files: files, terms,
+            recreatesOnMismatch: recreatesOnMismatch)
     }
 
     /// - Parameter schema: the schema as a new file is to have it.
     static func open(
         _ location: Location, _ schema: Schema, options: Engine.Options, files: any FileSystem,
-        recreatesOnMismatch: Bool = false,
-        _ follow: (Engine) throws(StoreError) -> RecordDatabase
+        _ terms: MigrationTerms = MigrationTerms(), recreatesOnMismatch: Bool = false
     ) throws(StoreError) -> RecordDatabase {
         let engine =
             switch location {
@@ -71,25 +74,17 @@ package final class RecordDatabase: Sendable {
             case .memory: try Engine.inMemory(options: options)
             }
         do throws(StoreError) {
-            return try follow(engine)
+            return try open(engine, schema, terms)
         } catch {
             defer { try? engine.close() }
-            guard error.code == .schemaMismatch, recreatesOnMismatch, !options.mode.isReadOnly
+            guard error.code == .schemaMismatch, recreatesOnMismatch, !options.mode.isReadOnly,
+                try mustRecreate(engine, to: schema, terms)
             else {
                 throw error.at(path: engine.path)
             }
-            try replace(engine, schema, files: files)
+            try replace(engine, schema, files: files, terms)
         }
-        return try open(location, schema, options: options, files: files)
-    }
-
-    /// The same without a migration by the program's terms.
-    static func open(
-        _ location: Location, _ schema: Schema, options: Engine.Options, files: any FileSystem
-    ) throws(StoreError) -> RecordDatabase {
-        try open(location, schema, options: options, files: files) { engine throws(StoreError) in
-            try open(engine, schema)
-        }
+        return try open(location, schema, options: options, files: files, terms)
     }
 
     /// Makes an empty store for a schema and gives it the path of an open one, whose writer's lock
@@ -101,7 +96,7 @@ package final class RecordDatabase: Sendable {
     /// store's ID, of 128 random bits, so that no other file has it: one that is there was left by
     /// a try of this store's that did not come to its end, and is removed.
     private static func replace(
-        _ old: Engine, _ schema: Schema, files: any FileSystem
+        _ old: Engine, _ schema: Schema, files: any FileSystem, _ terms: MigrationTerms
     ) throws(StoreError) {
         // A symbolic link to the store stays one.
         let path = try files.target(of: old.path)
@@ -109,7 +104,8 @@ package final class RecordDatabase: Sendable {
         if try files.identity(unfinished) != nil { try files.unlink(unfinished) }
         try files.open(unfinished, .createNew).close()
         do throws(StoreError) {
-            try open(.file(unfinished), schema, options: old.options, files: files).close()
+            try open(.file(unfinished), schema, options: old.options, files: files, terms)
+                .close()
             try files.replace(path, with: unfinished)
         } catch {
             try? files.unlink(unfinished)
@@ -132,7 +128,7 @@ package final class RecordDatabase: Sendable {
     ) throws(StoreError) -> RecordDatabase {
         let snapshot = try engine.snapshot()
         guard let catalog = try Catalog.open(snapshot) else {
-            return try create(engine, declared)
+            return try create(engine, declared, terms)
         }
         let text = try catalog.schemaText(snapshot)
         var stored = declared.description
@@ -145,7 +141,8 @@ package final class RecordDatabase: Sendable {
             }
             if SchemaDifference.needsMigration(from: stored, to: declared.description) {
                 let schema = try catalog.resolvedSchema(snapshot)
-                let plan = try MigrationPlan(from: schema, to: declared.description, terms)
+                let plan = try MigrationPlan(
+                    from: schema, to: declared.description, catalog.history(snapshot), terms)
                 return try migrate(
                     engine, catalog, declared, plan, from: schema, of: text, terms)
             }
@@ -184,12 +181,17 @@ package final class RecordDatabase: Sendable {
     }
 
     private static func create(
-        _ engine: Engine, _ schema: Schema
+        _ engine: Engine, _ schema: Schema, _ terms: MigrationTerms
     ) throws(StoreError) -> RecordDatabase {
         let editor = try engine.beginWrite()
         let catalog = try Catalog.create(editor)
         try catalog.setSchema(schema.description, in: editor)
         try catalog.setLayout(StoredLayout.bytes(of: schema), in: editor)
+        let earlier = terms.earlier()
+        if !earlier.isEmpty {
+            try catalog.noteModels(
+                [schema.description], after: nil, earlier: earlier, at: engine.now(), in: editor)
+        }
         let (_, names) = try TreeTable.open(schema, catalog, editor)
         for name in names { _ = try catalog.createTree(name, in: editor) }
         let (trees, _) = try TreeTable.open(schema, catalog, editor)

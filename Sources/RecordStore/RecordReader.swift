@@ -28,7 +28,7 @@ package class RecordReader {
         }
     }
 
-    /// The same for a body that fails in ways of its own. False when there is no record.
+    /// Lends a record to a body that throws errors of its own. Returns false when there is none.
     @discardableResult
     package final func lendRow(
         _ number: ObjectNumber, in hierarchy: HierarchyID, _ body: (RowView) throws -> Void
@@ -220,7 +220,7 @@ package class RecordReader {
             self, Cursor(view, tree: trees.records(hierarchy), isScan: isScan), hierarchy)
     }
 
-    /// The same, a leaf at a time.
+    /// Scans the records of a hierarchy a leaf at a time.
     package final func recordScan(_ hierarchy: HierarchyID) -> RecordScan {
         RecordScan(self, Cursor(view, tree: trees.records(hierarchy), isScan: true), hierarchy)
     }
@@ -406,7 +406,7 @@ package class RecordReader {
 enum RecordKey {
     static func bytes(_ number: ObjectNumber) -> [UInt8] { bytes(number.rawValue) }
 
-    /// The same without an allocation.
+    /// The key of a number, without an allocation.
     static func inline(_ number: ObjectNumber) -> InlineArray<8, UInt8> {
         InlineArray { index in
             UInt8(truncatingIfNeeded: number.rawValue >> UInt64(56 - 8 * index))

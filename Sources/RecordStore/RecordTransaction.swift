@@ -14,12 +14,12 @@ package final class RecordSnapshot: RecordReader, @unchecked Sendable {
 package final class RecordTransaction: RecordEditor {
     private let pages: WriteTransaction
     private let numbers: NumberReserve
-    /// What is left of the numbers that were taken last, and how many those were, by the tag of
-    /// the hierarchy's root.
+    /// The rest of the last block of reserved numbers, and the block's size, by the tag of the
+    /// hierarchy's root.
     private var blocks: [(rest: NumberBlock, count: Int)?]
     /// The largest number that an object was inserted with, by the same; zero for none.
     private var insertedMax: [UInt64]
-    /// What ``wasThere(_:of:)`` found, by tag: the last of the numbers of which none is missing.
+    /// By tag, as ``wasThere(_:of:)`` found it: the last of the numbers of which none is missing.
     private var lastOfAll: [UInt64?]
 
     init(

@@ -1,19 +1,21 @@
 import Logging
 import ObjectGraph
 
-/// Hands the library's messages to swift-log:
+/// Passes the library's messages on to swift-log:
 ///
 /// ```swift
 /// CoreStoreDefaults.logger = SwiftLogLogger(Logger(label: "store"))
 /// ```
 ///
-/// An error comes with its domain and code as metadata, and a fault of the engine with its code.
+/// An error has its code as metadata, and a failure of the engine the engine's code too.
 public struct SwiftLogLogger: CoreStoreLogger {
     private let logger: Logging.Logger
     private let stopsAtMisuse: Bool
 
+    /// A logger that passes messages on to another one.
+    ///
     /// - Parameters:
-    ///   - logger: what gets the messages.
+    ///   - logger: receives the messages.
     ///   - stopsAtMisuse: whether misuse that the library can survive ends a debug build, as with
     ///     the default logger. In a release build it is an error in the log.
     public init(_ logger: Logging.Logger, stopsAtMisuse: Bool = true) {
@@ -21,6 +23,7 @@ public struct SwiftLogLogger: CoreStoreLogger {
         self.stopsAtMisuse = stopsAtMisuse
     }
 
+    /// Logs a message, at the level that corresponds to its own.
     public func log(
         level: ObjectGraph.LogLevel, message: String, fileName: StaticString, lineNumber: Int,
         functionName: StaticString
@@ -28,6 +31,7 @@ public struct SwiftLogLogger: CoreStoreLogger {
         write(Self.level(level), message, [:], fileName, lineNumber, functionName)
     }
 
+    /// Logs an error at the level `error`.
     public func log(
         error: CoreStoreError, message: String, fileName: StaticString, lineNumber: Int,
         functionName: StaticString
@@ -37,6 +41,7 @@ public struct SwiftLogLogger: CoreStoreLogger {
         write(.error, "\(message) \(error)", metadata, fileName, lineNumber, functionName)
     }
 
+    /// Logs a failed check at the level `error`, and stops a debug build if the logger was made to.
     public func assert(
         _ condition: @autoclosure () -> Bool, message: @autoclosure () -> String,
         fileName: StaticString, lineNumber: Int, functionName: StaticString
@@ -51,6 +56,7 @@ public struct SwiftLogLogger: CoreStoreLogger {
         #endif
     }
 
+    /// Logs a message at the level `critical`, and stops the program.
     public func abort(
         _ message: String, fileName: StaticString, lineNumber: Int, functionName: StaticString
     ) {

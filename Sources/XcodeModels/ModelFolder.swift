@@ -1,6 +1,6 @@
 import Foundation
 
-/// Finds the versions of a model in an `.xcdatamodeld`, and what of them is current.
+/// Finds the versions of a model in an `.xcdatamodeld`, and which one is current.
 struct ModelFolder {
     /// Of `.xccurrentversion`, which has a single key.
     static let currentVersionSizeInBytesMax = 4096
@@ -92,7 +92,7 @@ struct ModelFolder {
         return version
     }
 
-    /// What `.xccurrentversion` has.
+    /// The content of `.xccurrentversion`.
     private struct CurrentVersion: Decodable {
         let name: String
 

@@ -18,6 +18,7 @@ public typealias XcodeDataModelFileName = String
 /// The model has no classes, so it is no current version. It is read from the file as Xcode saves
 /// it, on every platform; compiled models, and the SQLite files of Core Data, are not.
 public final class XcodeDataModelSchema: DynamicSchema, Sendable {
+    /// The version's name.
     public let modelVersion: ModelVersion
     private let model: XcodeModel
 
@@ -26,7 +27,10 @@ public final class XcodeDataModelSchema: DynamicSchema, Sendable {
 
     /// The version in one `.xcdatamodel`, or in the file `contents` of one.
     ///
-    /// - Parameter modelName: the name of the version.
+    /// - Parameters:
+    ///   - modelName: the name of the version.
+    ///   - modelVersionFileURL: the location of the `.xcdatamodel` or its `contents`.
+    /// - Throws: an ``XcodeModelError`` for a file that cannot be read.
     public required init(
         modelName: ModelVersion, modelVersionFileURL: URL
     ) throws(XcodeModelError) {
@@ -35,8 +39,10 @@ public final class XcodeDataModelSchema: DynamicSchema, Sendable {
             ModelFolder.contents(of: modelVersionFileURL), modelVersion: modelName)
     }
 
-    /// The version of the model's own name: `modelName.xcdatamodel`, in
-    /// `modelName.xcdatamodeld` or by itself among the resources of a bundle.
+    /// The version with the model's own name: `modelName.xcdatamodel`, in `modelName.xcdatamodeld`
+    /// or by itself among the resources of a bundle.
+    ///
+    /// - Throws: an ``XcodeModelError`` for a file that cannot be read.
     public convenience init(
         modelName: ModelVersion, bundle: Bundle = .main
     ) throws(XcodeModelError) {
@@ -45,7 +51,10 @@ public final class XcodeDataModelSchema: DynamicSchema, Sendable {
             modelName: modelName, modelVersionFileURL: folder.versionURL(modelName))
     }
 
-    /// All versions of the `.xcdatamodeld` of that name among the resources of a bundle.
+    /// All versions of the `.xcdatamodeld` with a name among the resources of a bundle, and the
+    /// name of the current one.
+    ///
+    /// - Throws: the ``XcodeModelError`` of the first version that cannot be read.
     public static func from(
         modelName: XcodeDataModelFileName, bundle: Bundle = .main,
         migrationChain: MigrationChain = nil
@@ -57,10 +66,10 @@ public final class XcodeDataModelSchema: DynamicSchema, Sendable {
             migrationChain: migrationChain)
     }
 
-    /// All versions of an `.xcdatamodeld`, by their names, and which one is current: Xcode's,
-    /// unless the migration chain ends in another one of them.
+    /// All versions of an `.xcdatamodeld`, by their names, and the name of the current one:
+    /// Xcode's, unless the migration chain ends in another one of them.
     ///
-    /// Throws for the first version that cannot be read.
+    /// - Throws: the ``XcodeModelError`` of the first version that cannot be read.
     public static func from(
         modelURL: URL, migrationChain: MigrationChain = nil
     ) throws(XcodeModelError) -> (

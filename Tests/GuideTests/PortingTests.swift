@@ -84,14 +84,17 @@ import Testing
         #expect(MigrationChain(["V1": "V2"]) == ["V1", "V2"])
     }
 
-    @Test func `a missing mapping has two payloads`() {
+    @Test func `a missing mapping has three payloads`() {
+        let cause = NSError(domain: "cause", code: 1)
         let error = CoreStoreError.mappingModelNotFound(
-            localStoreURL: URL(fileURLWithPath: "/a"), targetModelVersion: "V2")
-        guard case .mappingModelNotFound(let url, let version) = error else {
+            localStoreURL: URL(fileURLWithPath: "/a"), NSError: cause, targetModelVersion: "V2")
+        guard case .mappingModelNotFound(let url, let model, let version) = error else {
             Issue.record("another case")
             return
         }
         #expect(url.path == "/a" && version == "V2")
+        #expect(model == cause)
+        #expect(CoreStoreError(error as NSError) == error)
     }
 
     // MARK: Objects

@@ -1,5 +1,6 @@
 import ObjectGraph
 import PageStore
+import TestSupport
 import Testing
 
 /// Every file that cannot be opened says why and where, as an error that a program can read.
@@ -41,7 +42,7 @@ import Testing
     }
 
     /// Opening it for reading would wait for a process that writes to it.
-    @Test(.timeLimit(.minutes(1)), arguments: [true, false])
+    @Test(.timeLimit(.minutes(hangMinutes)), arguments: [true, false])
     func `a pipe is named as no store`(isReadOnly: Bool) throws {
         let url = Zoo.temporaryURL()
         defer { try? FileManager.default.removeItem(at: url) }

@@ -7,9 +7,25 @@ import Testing
         @Field.Stored("label") var label: String = ""
     }
 
-    /// The same name with another property: a file of the one is none of the other.
+    /// Has the pot's property with another type, to which no migration leads.
     private final class Jar: CoreStoreObject {
-        @Field.Stored("litres") var litres: Double = 0
+        @Field.Stored("label") var litres: Double = 0
+    }
+
+    /// Lacks the pot's property and has none of its own, as an older program's class may.
+    private final class Lid: CoreStoreObject {}
+
+    /// Has no property of the pot's, and another one.
+    private final class Spoon: CoreStoreObject {
+        @Field.Stored("size") var size: Int = 0
+    }
+
+    /// Takes that its objects are written.
+    private final class Counter: CoreStoreObject {
+        @Field.Stored("count") var count: Int = 0
+    }
+    private final class Meter: CoreStoreObject {
+        @Field.Stored("count") var count: Double = 0
     }
 
     private final class Broken: CoreStoreObject {
@@ -182,5 +198,111 @@ import Testing
             let names = try FileManager.default.contentsOfDirectory(atPath: links.path)
             #expect(names == ["link.trellis"])
         }
+    }
+
+    // MARK: Where a migration exists
+
+    @Test func `a store was erased by a model that only lacks what the store has`() throws {
+        let url = Zoo.temporaryURL()
+        defer { try? FileManager.default.removeItem(at: url) }
+        try fill(url)
+        let before = try Data(contentsOf: url)
+        #expect(recreate(url, Entity<Lid>("Pot")) == .schemaMismatch)
+        #expect(try Data(contentsOf: url) == before)
+        #expect(try labels(url) == ["kept"])
+    }
+
+    @Test func `a store of an unrelated model is made anew, or loses values where it may`() throws {
+        for (options, count) in [
+            (LocalStorageOptions.recreateStoreOnModelMismatch, 0),
+            ([.recreateStoreOnModelMismatch, .allowDataLoss], 1),
+        ] {
+            let url = Zoo.temporaryURL()
+            defer { try? FileManager.default.removeItem(at: url) }
+            try fill(url)
+            let stack = stack(Entity<Spoon>("Pot"))
+            try stack.addStorageAndWait(LocalStore(fileURL: url, localStorageOptions: options))
+            #expect(try queue.sync { try stack.fetchCount(From<Spoon>()) } == count)
+            stack.unsafeRemoveAllPersistentStoresAndWait()
+        }
+    }
+
+    @Test func `a store was erased where a migration took an option`() throws {
+        let url = Zoo.temporaryURL()
+        defer { try? FileManager.default.removeItem(at: url) }
+        let stack = stack(Entity<Counter>("Pot"))
+        try stack.addStorageAndWait(LocalStore(fileURL: url))
+        try stack.perform(synchronous: { $0.create(Into<Counter>()).count = 3 })
+        stack.unsafeRemoveAllPersistentStoresAndWait()
+        let before = try Data(contentsOf: url)
+        #expect(recreate(url, Entity<Meter>("Pot")) == .schemaMismatch)
+        #expect(try Data(contentsOf: url) == before)
+        let later = self.stack(Entity<Meter>("Pot"))
+        try later.addStorageAndWait(
+            LocalStore(
+                fileURL: url,
+                localStorageOptions: [
+                    .recreateStoreOnModelMismatch, .allowSynchronousLightweightMigration,
+                ]))
+        #expect(try queue.sync { try later.fetchAll(From<Meter>()).map(\.count) } == [3])
+        later.unsafeRemoveAllPersistentStoresAndWait()
+    }
+
+    private struct Refusal: Error {}
+
+    /// The error of adding a store in the background, with a mapping from pots to spoons.
+    private func failure(
+        _ url: URL, _ options: LocalStorageOptions, isCancelled: Bool,
+        _ transform: @escaping CustomSchemaMappingProvider.CustomMapping.Transformer
+    ) async -> CoreStoreError? {
+        let stack = DataStack(
+            CoreStoreSchema(modelVersion: "V2", entities: [Entity<Spoon>("Pot")]),
+            viewContext: .queue(queue))
+        defer { stack.unsafeRemoveAllPersistentStoresAndWait() }
+        let provider = CustomSchemaMappingProvider(
+            from: "V1", to: "V2",
+            entityMappings: [
+                .transformEntity(
+                    sourceEntity: "Pot", destinationEntity: "Pot", transformer: transform)
+            ])
+        let (failures, sink) = AsyncStream<CoreStoreError?>.makeStream()
+        let progress = stack.addStorage(
+            LocalStore(
+                fileURL: url, migrationMappingProviders: [provider], localStorageOptions: options)
+        ) { result in
+            if case .failure(let error) = result { sink.yield(error) } else { sink.yield(nil) }
+        }
+        if isCancelled { progress?.cancel() }
+        for await failure in failures { return failure }
+        return nil
+    }
+
+    @Test(arguments: [
+        LocalStorageOptions.recreateStoreOnModelMismatch,
+        [.recreateStoreOnModelMismatch, .allowDataLoss],
+    ])
+    func `a mapping that throws and a migration that is cancelled erase nothing`(
+        options: LocalStorageOptions
+    ) async throws {
+        let url = Zoo.temporaryURL()
+        defer { try? FileManager.default.removeItem(at: url) }
+        let old = stack(Entity<Pot>("Pot"))
+        try old.addStorageAndWait(LocalStore(fileURL: url))
+        try old.perform { transaction in
+            for _ in 0..<3000 { transaction.create(Into<Pot>()).label = "kept" }
+        }
+        old.unsafeRemoveAllPersistentStoresAndWait()
+        let thrown = await failure(url, options, isCancelled: false) { _, _ in throw Refusal() }
+        guard case .userError(let cause)? = thrown, cause is Refusal else {
+            Issue.record("\(thrown.map { "\($0)" } ?? "nothing was thrown")")
+            return
+        }
+        // Even where it says what a model without a way says.
+        let mismatch = CoreStoreError(StoreError(.schemaMismatch, "refused"))
+        let own = await failure(url, options, isCancelled: false) { _, _ in throw mismatch }
+        #expect(own == mismatch)
+        let cancelled = await failure(url, options, isCancelled: true) { _, create in _ = create() }
+        #expect(cancelled == .userCancelled)
+        #expect(try labels(url) == Array(repeating: "kept", count: 3000))
     }
 }

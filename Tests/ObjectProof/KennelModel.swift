@@ -62,7 +62,8 @@ enum Kennel {
                 new.name = random.below(6) == 0 ? nil : "n\(random.below(30))"
                 // Made and gone at once, sometimes.
                 if random.below(6) == 0 { transaction.delete(new) }
-            case 2: if let pet = pick(), pets.count > 15 { transaction.delete(pet) }
+            case 2:
+                if let pet = pick(), pets.count > min(15, countMax / 4) { transaction.delete(pet) }
             case 3: pick()?.rank = random.below(12)
             case 4: pick()?.name = "n\(random.below(30))"
             case 5: pick()?.color = random.below(4) == 0 ? nil : "c\(random.below(4))"

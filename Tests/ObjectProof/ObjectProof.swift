@@ -12,6 +12,7 @@ import TestSupport
 /// ``ObjectFileProof`` does the same on files.
 package struct ObjectProof: StoreProof {
     package static let requiredCounts = ["steps", "commits"]
+    package static let stepCount: String? = "steps"
     package private(set) var report = ProofReport()
     private let seed: UInt64
     private let budget: ProofBudget
@@ -47,7 +48,7 @@ package struct ObjectProof: StoreProof {
             report.count("steps", stepCount)
             report.count("commits", script.commitCount)
             report.count("conflicts", script.conflictCount)
-        } while !budget.isSpent && !budget.isEndless
+        } while goesOn(budget)
     }
 }
 

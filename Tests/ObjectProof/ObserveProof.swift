@@ -11,6 +11,7 @@ import TestSupport
 /// and go, with a watchdog.
 package struct ObserveProof: StoreProof {
     package static let requiredCounts = ["lists compared", "random steps"]
+    package static let stepCount: String? = "random steps"
     package private(set) var report = ProofReport()
     private let seed: UInt64
     private let budget: ProofBudget
@@ -53,7 +54,7 @@ package struct ObserveProof: StoreProof {
             } catch {
                 return report.fail("\(error)")
             }
-        } while !budget.isSpent && !budget.isEndless
+        } while goesOn(budget)
     }
 }
 
@@ -85,6 +86,8 @@ private final class ObserveScript {
     private let queue = DispatchQueue(label: "view")
     private var random: SeededRandom
     private var observed: [Observed] = []
+    /// How many objects the lists are about: few in most scripts, since a step costs as many.
+    private let size: Int
     private var markCount = 0
     private(set) var trace: [String] = []
     private(set) var commitCount = 0
@@ -94,9 +97,15 @@ private final class ObserveScript {
     init(seed: UInt64) throws {
         random = SeededRandom(seed: seed)
         stack = try Kennel.stack(.queue(queue))
-        let petCount = [20, 120, 300][random.below(3)]
+        size =
+            switch random.below(40) {
+            case 0: 300
+            case 1..<6: 60
+            case 6..<21: 20
+            default: 8
+            }
         try stack.perform(synchronous: { transaction in
-            Kennel.addMany(transaction, &random, petCount)
+            Kennel.addMany(transaction, &random, size)
         })
         for _ in 0..<3 { try commit(count: 12) }
         queue.sync {
@@ -120,11 +129,11 @@ private final class ObserveScript {
         case 15: try replace()
         case 16:
             trace.append("the first go")
-            let count = 20 + random.below(60)
+            let count = size / 4 + random.below(max(size / 2, 1))
             try perform { try Kennel.deleteFirst($0, count) }
         case 17:
             trace.append("many come")
-            try perform { Kennel.addMany($0, &random, 90) }
+            try perform { Kennel.addMany($0, &random, min(90, size)) }
         case 18: try commitInCallback()
         default: try comeAndGo()
         }
@@ -133,7 +142,7 @@ private final class ObserveScript {
     }
 
     private func commit(count: Int) throws {
-        try perform { try Kennel.act($0, &random, count: count) }
+        try perform { try Kennel.act($0, &random, count: count, countMax: size * 2) }
     }
 
     @discardableResult

@@ -13,20 +13,48 @@ struct ObserveRounds {
 
     init(seed: UInt64) { self.seed = seed }
 
+    /// Where the view of a stack lives, and how this thread has something done there.
+    private enum Place {
+        case queue(DispatchQueue)
+        /// This thread's, which serves its queue between what it does itself.
+        case main
+
+        var context: ViewContext {
+            switch self {
+            case .queue(let queue): .queue(queue)
+            case .main: .main
+            }
+        }
+
+        func perform<T>(_ body: () throws -> T) rethrows -> T {
+            switch self {
+            case .queue(let queue): return try queue.sync(execute: body)
+            case .main:
+                defer { RunLoop.main.run(until: Date()) }
+                return try body()
+            }
+        }
+
+        func wait(for threads: DispatchGroup) {
+            while threads.wait(timeout: .now() + .milliseconds(1)) == .timedOut { perform {} }
+        }
+    }
+
     /// Returns how many rounds were run.
     func run(_ count: Int) throws -> Int {
         let progress = Watchdog("rounds of threads, seed \(seed)", seconds: isAlone ? 60 : 600)
         defer { progress.end() }
-        try onQueue(count, progress)
+        try mix(count, .queue(DispatchQueue(label: "view")), progress)
+        guard isAlone else { return count }
+        try mix(count, .main, progress)
         try besideUnservedMain(count / 10, progress)
-        return count + count / 10
+        return 2 * count + count / 10
     }
 
-    // MARK: A served queue
+    // MARK: A view that is served
 
-    private func onQueue(_ count: Int, _ watchdog: Watchdog) throws {
-        let queue = DispatchQueue(label: "view")
-        let stack = try Kennel.stack(.queue(queue))
+    private func mix(_ count: Int, _ place: Place, _ watchdog: Watchdog) throws {
+        let stack = try Kennel.stack(place.context)
         let failure = Mutex<String?>(nil)
         let threads = DispatchGroup()
         for thread in 0..<3 {
@@ -45,15 +73,15 @@ struct ObserveRounds {
         var random = SeededRandom(seed: seed &+ 3)
         var lists: [Followed] = []
         for _ in 0..<count / 4 {
-            try queue.sync { try Self.observeOnce(stack, &random, &lists) }
+            try place.perform { try Self.observeOnce(stack, &random, &lists) }
             // Elsewhere too the last reference may go.
             if !lists.isEmpty, random.below(4) == 0 { lists.remove(at: random.below(lists.count)) }
             watchdog.note()
         }
-        threads.wait()
-        for _ in 0..<4 { queue.sync {} }
+        place.wait(for: threads)
+        for _ in 0..<4 { place.perform {} }
         if let failure = failure.withLock({ $0 }) { throw ProofFailure(failure) }
-        try queue.sync {
+        try place.perform {
             for list in lists {
                 let fetched = try stack.fetchAll(list.request.chain)
                 guard
@@ -137,7 +165,6 @@ struct ObserveRounds {
     // MARK: A main queue that nobody serves
 
     private func besideUnservedMain(_ count: Int, _ watchdog: Watchdog) throws {
-        guard Thread.isMainThread else { return }
         let stack = try Kennel.stack(.main)
         var random = SeededRandom(seed: seed &+ 4)
         let request = KennelRequest.random(&random)

@@ -8,6 +8,7 @@ package struct ProofCommand {
 
     private var kind = ""
     private var minutes: Double?
+    private var steps: Int?
     private var seed = UInt64.random(in: 1...UInt64.max)
 
     package init(_ name: String, _ proofs: [(kind: String, type: any StoreProof.Type)]) {
@@ -23,13 +24,14 @@ package struct ProofCommand {
     package mutating func main() -> Never {
         guard parse(CommandLine.arguments) else {
             let kinds = proofs.map(\.kind).joined(separator: "|")
-            print("usage: \(name) \(kinds) [--minutes N] [--seed S]")
+            print("usage: \(name) \(kinds) [--minutes N] [--steps N] [--seed S]")
             exit(2)
         }
         let start = ContinuousClock.now
         say("\(kind): seed \(seed)")
         guard let proof = run() else {
-            print("there is no proof of that name: \(kind)")
+            let what = steps == nil ? "" : " that counts steps"
+            print("there is no proof of that name\(what): \(kind)")
             exit(2)
         }
         let seconds = Int((ContinuousClock.now - start) / .seconds(1))
@@ -57,6 +59,9 @@ package struct ProofCommand {
             case "--minutes":
                 guard let number = Double(value), number > 0 else { return false }
                 minutes = number
+            case "--steps":
+                guard let number = Int(value), number > 0 else { return false }
+                steps = number
             case "--seed":
                 guard let number = UInt64(value) else { return false }
                 seed = number
@@ -73,7 +78,9 @@ package struct ProofCommand {
 
     private func run() -> (any StoreProof)? {
         guard let type = proofs.first(where: { $0.kind == kind })?.type else { return nil }
-        var proof = type.init(seed: seed, budget: ProofBudget(seconds: minutes.map { $0 * 60 }))
+        if steps != nil, type.stepCount == nil { return nil }
+        let budget = ProofBudget(seconds: minutes.map { $0 * 60 }, steps: steps)
+        var proof = type.init(seed: seed, budget: budget)
         proof.run()
         return proof
     }

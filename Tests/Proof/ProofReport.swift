@@ -43,6 +43,8 @@ package struct ProofReport {
 package protocol StoreProof: SendableMetatype {
     /// The counts without which nothing was proved.
     static var requiredCounts: [String] { get }
+    /// The count that a budget of steps is about; none where a proof has its time alone.
+    static var stepCount: String? { get }
 
     /// What was tried so far, and what failed first.
     var report: ProofReport { get }
@@ -53,6 +55,13 @@ package protocol StoreProof: SendableMetatype {
 }
 
 extension StoreProof {
+    package static var stepCount: String? { nil }
+
+    /// Whether another try is within the budget; without end, one try was all.
+    package func goesOn(_ budget: ProofBudget) -> Bool {
+        !budget.isEndless && !budget.isSpent(steps: Self.stepCount.map { report[$0] } ?? 0)
+    }
+
     /// What failed; also that a proof which found nothing has not tried what it is for.
     package var failure: String? { report.failure ?? obstacle }
 
@@ -79,16 +88,25 @@ package struct ProofObstacle: Error, CustomStringConvertible {
     package init(_ description: String) { self.description = description }
 }
 
-/// How long a proof may go on. Without end it does what it has to do once.
+/// How long a proof may go on, or how many steps it takes. Without either it does what it has to do
+/// once.
 package struct ProofBudget: Sendable {
     private let end: ContinuousClock.Instant?
+    private let steps: Int?
 
-    package init(seconds: Double?) {
+    package init(seconds: Double?, steps: Int? = nil) {
         end = seconds.map { ContinuousClock.now + .seconds($0) }
+        self.steps = steps
     }
 
-    package var isSpent: Bool { end.map { ContinuousClock.now >= $0 } ?? false }
-    package var isEndless: Bool { end == nil }
+    package var isSpent: Bool { isSpent(steps: 0) }
+    package var isEndless: Bool { end == nil && steps == nil }
+
+    /// - Parameter count: how many steps were taken.
+    package func isSpent(steps count: Int) -> Bool {
+        if let steps, count >= steps { return true }
+        return end.map { ContinuousClock.now >= $0 } ?? false
+    }
 
     /// A part of what is left.
     package func share(_ fraction: Double) -> ProofBudget {

@@ -37,6 +37,31 @@ import Testing
             sample: sample, entity: entity)
     }
 
+    @Test func `the sample of a store with four models reads as it was written`() throws {
+        for entity in ["Person", "Child"] {
+            try `the samples of the first version read as they were written`(
+                sample: "layouts-v1", entity: entity)
+        }
+        let store = try copy("layouts-v1.trellis")
+        defer { try? FileManager.default.removeItem(at: store) }
+        let history = try Tool.run("schema", store.path, "--history", "--json")
+        let models = try #require(try history.json() as? [[String: Any]])
+        #expect(models.compactMap { $0["modelVersion"] as? String } == ["V1", "V2", "V3", "V4"])
+        // The fingerprints are part of the format.
+        #expect(
+            models.compactMap { $0["fingerprint"] as? String }
+                == LayoutSampleMaker.versions.map { "\($0.fingerprint)" })
+        let before = try Data(contentsOf: store)
+        for schema in LayoutSampleMaker.versions.dropLast() {
+            let error = #expect(throws: StoreError.self) {
+                try RecordDatabase.open(
+                    .file(store.path), schema: schema, recreatesOnMismatch: true)
+            }
+            #expect(error?.code == .newerModel)
+        }
+        #expect(try Data(contentsOf: store) == before)
+    }
+
     @Test(arguments: ["cities-v1", "torn-v1"])
     func `the samples of cities read as they were written`(sample: String) throws {
         try `the samples of the first version read as they were written`(
@@ -94,7 +119,7 @@ import Testing
 
     @Test(arguments: [
         "cities-v1", "torn-v1", "kinds-v1", "deltas-v1", "strange-v1", "chunks-v1", "copying-v1",
-        "dropping-v1",
+        "dropping-v1", "layouts-v1",
     ])
     func `nothing is wrong with the samples`(sample: String) throws {
         let store = try copy("\(sample).trellis")
@@ -164,11 +189,16 @@ import Testing
     func `a new sample holds every kind of value`() throws {
         let path = try #require(ProcessInfo.processInfo.environment["TRELLIS_MAKE_SAMPLE"])
         try SampleMaker.make(at: path + "/kinds-v1.trellis")
-        for entity in ["Thing", "Box"] {
-            let outcome = try Tool.run("dump", path + "/kinds-v1.trellis", entity, "--json")
-            #expect(outcome.exitCode == 0)
-            try Data(outcome.output.utf8).write(
-                to: URL(filePath: path + "/kinds-v1.\(entity).json"))
+        try LayoutSampleMaker.make(at: path + "/layouts-v1.trellis")
+        for (sample, entities) in [
+            ("kinds-v1", ["Thing", "Box"]), ("layouts-v1", ["Person", "Child"]),
+        ] {
+            for entity in entities {
+                let outcome = try Tool.run("dump", path + "/\(sample).trellis", entity, "--json")
+                #expect(outcome.exitCode == 0)
+                try Data(outcome.output.utf8).write(
+                    to: URL(filePath: path + "/\(sample).\(entity).json"))
+            }
         }
     }
 }

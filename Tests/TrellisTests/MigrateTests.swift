@@ -248,8 +248,49 @@ import Testing
         #expect(database.schema.description == SampleStore.schema)
         try database.close()
         // A backup is never written over, and without it nothing is migrated.
-        let back = try Model { $0.entities[1].attributes[0].isOptional = false }
-        try expectRefusal(store, back, .invalidArgument, copy, "--backup", copy)
+        let next = try Model { schema in
+            schema.entities[0].attributes.removeLast()
+            schema.entities[1].attributes[0].isOptional = true
+            schema.entities[1].attributes.append(
+                AttributeDescription(name: "year", type: .int32, isOptional: true))
+        }
+        try expectRefusal(store, next, .invalidArgument, copy, "--backup", copy)
+        // The model that the backup has is an earlier one of the store.
+        try expectRefusal(store, try Model { _ in }, .newerModel, "earlier than that of the file")
+    }
+
+    @Test func `schema --diff says which model is newer where a history tells`() throws {
+        let store = try SampleStore()
+        let copy = store.path + ".copy"
+        defer { try? FileManager.default.removeItem(atPath: copy) }
+        let own = try Model(SampleStore.schema)
+        let year = AttributeDescription(name: "year", type: .int32, isOptional: true)
+        let model = try Model { $0.entities[1].attributes.append(year) }
+        func diff(_ path: String, _ other: String) throws -> String {
+            let outcome = try Tool.run("schema", path, "--diff", other)
+            #expect(outcome.exitCode == 1, "\(outcome.errors)")
+            return outcome.output
+        }
+        // The store has one model: which of the two is newer is not known.
+        #expect(try diff(store.path, model.path) == "Book.year is new\n")
+        let migration = try Tool.run(
+            "migrate", store.path, "--to", model.path, "--backup", copy)
+        #expect(migration.exitCode == 0, "\(migration.errors)")
+        for older in [own.path, copy] {
+            #expect(
+                try diff(store.path, older) == """
+                    Book.year is gone
+                    the other schema is older: the file has had it before its own
+
+                    """)
+        }
+        #expect(
+            try diff(copy, store.path) == """
+                Book.year is new
+                the other schema is newer: its store has had the file's before
+
+                """)
+        #expect(try Tool.run("schema", store.path, "--diff", model.path).exitCode == 0)
     }
 
     // MARK: What is refused

@@ -30,6 +30,9 @@ same() {
     "$trellis" check "$1" >"$work/tool" || { cat "$work/tool"; return 1; }
     "$python" "$here/trellis_reader.py" check "$1" >"$work/reader" \
         || { cat "$work/reader"; return 1; }
+    "$trellis" schema "$1" --history >"$work/tool"
+    "$python" "$here/trellis_reader.py" history "$1" >"$work/reader"
+    cmp "$work/tool" "$work/reader" || { echo "$name: the history differs"; return 1; }
     for entity in $("$python" "$here/trellis_reader.py" entities "$1"); do
         "$trellis" dump "$1" "$entity" --json >"$work/tool"
         "$python" "$here/trellis_reader.py" dump "$1" "$entity" >"$work/reader"

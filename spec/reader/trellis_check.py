@@ -27,6 +27,7 @@ def check(store):
             if relationship["owner"] is entity:
                 attempt(check_links, store, relationship, held)
     attempt(check_migration, store)
+    attempt(check_history, store)
     if not findings:
         attempt(check_pages, store)
     if len(findings) > 100:
@@ -110,6 +111,12 @@ def check_links(store, relationship, held):
             back = {(b, a) for a, b in back}
         for pair in {(b, a) for a, b in links} ^ back:
             yield f"{name}: link {pair} is at one end alone"
+
+
+def check_history(store):
+    """7.7: the last model of the history is the file's."""
+    if store.history and store.history[-1][0] != store.fingerprint():
+        yield f"the last model of the history, {store.history[-1][3]}, is not the file's"
 
 
 def check_migration(store):

@@ -173,6 +173,16 @@ def layout_with_a_short_initial_value(layout_of):
     return lying
 
 
+def history_with(make):
+    """7.7: a history is whole, and its last model is the file's."""
+    def lies(history_of):
+        def lying(name):
+            Lie.told += 1
+            return make(bytes(32) + struct.pack("<H", len(name)) + name.encode())
+        return lying
+    return lies
+
+
 def property_in(data, slot, name):
     """Where a layout has a property."""
     begin, at = struct.pack("<HH", slot, len(name)), -1
@@ -195,6 +205,12 @@ LIES = {
     "layout-with-a-short-initial-value":
         (trellis_model, "layout_of", layout_with_a_short_initial_value),
     "layout-with-one-slot-for-two": (trellis_model, "layout_of", layout_with_one_slot_for_two),
+    "history-of-another-model":
+        (trellis_model, "history_of", history_with(lambda m: struct.pack("<HH", 1, 1) + m)),
+    "history-that-is-cut":
+        (trellis_model, "history_of", history_with(lambda m: struct.pack("<HH", 1, 2) + m)),
+    "history-with-a-model-twice":
+        (trellis_model, "history_of", history_with(lambda m: struct.pack("<HH", 1, 2) + m + m)),
     "inverse-that-leads-elsewhere": (trellis_model, "schema", schema_with("upper", "lowers")),
     "inverse-of-two": (trellis_model, "schema", schema_with("parent", "downs")),
     "inverse-that-is-not-there": (trellis_model, "schema", schema_with("parent", "nothing")),

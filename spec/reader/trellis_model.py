@@ -188,6 +188,11 @@ def layout_of(entities, chance, page):
     return data, tags, numbers, older
 
 
+def history_of(name):
+    """Chapter 7.7: no history; a lie tells of another model."""
+    return None
+
+
 def in_heap_and_long(found):
     return isinstance(found, bytes) and len(found) > 100
 
@@ -302,6 +307,8 @@ def make_trees(images, chance):
                                              for k, n in counters.items()))
     said = {k.encode(): struct.pack("<Q", root) for k, root in catalog.items()}
     said[b"layout"] = layout
+    if history_of("V1") is not None:
+        said[b"history"] = history_of("V1")
     chance.shuffle(entities)
     for described in entities:
         chance.shuffle(described["attributes"])

@@ -3,14 +3,16 @@
 
     trellis_reader.py dump FILE ENTITY    prints what `trellis dump FILE ENTITY --json` prints
     trellis_reader.py entities FILE       the entities' names, one a line
+    trellis_reader.py history FILE        prints what `trellis schema FILE --history` prints
     trellis_reader.py check FILE          compares everything; exit code 1 when anything is wrong
 """
 
 import json
 import struct
 import sys
+from datetime import datetime, timezone
 
-from trellis_file import Damaged, Pages, blob, entries, need, unpack
+from trellis_file import Damaged, Pages, blob, entries, hashed, need, unpack
 from trellis_values import INTEGERS, IN_HEAP, TEXTS, TYPES, decimal_text, json_text
 
 
@@ -86,12 +88,52 @@ class Layout:
             raise Damaged(f"a name of the layout: {error}") from error
 
 
+def models_of(data):
+    """Chapter 7.7: (fingerprint, commit, time, name) of each model that the file has had."""
+    form, count = unpack("HH", data)
+    need(form == 1, f"a history of form {form} is newer")
+    need(1 <= count <= 64, f"a history of {count} models")
+    models, at = [], 4
+    for _ in range(count):
+        need(at + 34 <= len(data), "a history is cut")
+        commit, time, size = unpack("QQH", data, at + 16)
+        need(at + 34 + size <= len(data), "a history is cut")
+        try:
+            name = data[at + 34:at + 34 + size].decode()
+        except UnicodeDecodeError as error:
+            raise Damaged(f"a name of the history: {error}") from error
+        models.append((data[at:at + 16], commit, time, name))
+        at += 34 + size
+    need(at == len(data), "bytes after the history")
+    need(len({model[0] for model in models}) == count, "a model twice in the history")
+    return models
+
+
+def listed(*parts):
+    """A list of 7.7."""
+    return "".join(f"{len(part.encode())}:{part}" for part in parts) + ";"
+
+
+def maybe(members, name):
+    found = members.get(name)
+    return listed() if found is None else listed(found)
+
+
+def flag(value):
+    return "true" if value else "false"
+
+
+def by_bytes(members):
+    return sorted(members, key=lambda member: member["name"].encode())
+
+
 class Entity:
     """An entity of the stored schema, with what it inherits (chapters 5.1, 7.3 and 7.5)."""
 
     def __init__(self, members):
         self.tag, self.name = 0, members["name"]
         self.parent_name, self.abstract = members.get("superentityName"), members["isAbstract"]
+        self.members = members
         self.own_attributes = members["attributes"]
         self.own_relationships = members["relationships"]
         self.own_indexes = members["indexes"]
@@ -153,7 +195,7 @@ class Store:
             self.pages = Pages(file.read())
         self.seen = None  # the pages that were met, when the check asks for them
         self.trees, self.counters, self.entities = {}, {}, []
-        self.beside, self.migration = {}, None
+        self.beside, self.migration, self.history = {}, None, []
         if self.pages.catalog == 0:
             need(self.pages.commit == 0, "a commit without catalog")
             return
@@ -166,6 +208,8 @@ class Store:
         self.beside = {key: value for key, value in catalog.items()
                        if key.startswith((b"next/", b"old/"))}
         self.migration = catalog.get(b"migration")
+        if b"history" in catalog:
+            self.history = models_of(catalog[b"history"])
         self.counters = {key.decode(): unpack("Q", value)[0] for key, value in
                          entries(self.pages, unpack("Q", catalog[b"counters"])[0], self.seen)}
         try:
@@ -286,6 +330,32 @@ class Store:
         return self.declared.get(
             self.inverses.get((relationship["owner"].name, relationship["name"])))
 
+    # Chapter 7.7: the history
+
+    def fingerprint(self):
+        """Of the file's own model."""
+        entities = by_bytes([entity.members for entity in self.entities])
+        text = listed(*(self.text(self.named[members["name"]]) for members in entities)).encode()
+        return b"".join(struct.pack("<Q", hashed(text, seed)) for seed in (1, 2))
+
+    def text(self, entity):
+        return listed(
+            entity.name, flag(entity.abstract), maybe(entity.members, "versionHashModifier"), ";",
+            listed(*(listed(a["name"], a["type"], flag(a["isOptional"]), flag(a["isCoded"]),
+                            maybe(a, "versionHashModifier"))
+                     for a in by_bytes(entity.own_attributes))),
+            listed(*(self.link_text(entity, r) for r in by_bytes(entity.own_relationships))),
+            listed(*(self.text(above) for above in entity.lineage[1:2])))
+
+    def link_text(self, entity, relationship):
+        return listed(
+            relationship["name"], relationship["destinationEntityName"],
+            listed(*self.inverses.get((entity.name, relationship["name"]), ())),
+            relationship["kind"], relationship["deleteRule"], str(relationship["minCount"]),
+            str(relationship["maxCount"]), maybe(relationship, "versionHashModifier"))
+
+    # Chapter 6.5: the trees of links
+
     def link_tree(self, relationship):
         """The tree that holds a relationship's links, and whether it is its own."""
         inverse = self.inverse(relationship)
@@ -307,6 +377,15 @@ class Store:
                 need(value == b"", f"{name}: a value where none belongs")
             found.setdefault(owner, []).append(second)
         return found
+
+
+def print_history(store):
+    """The models that the file has had, one a line."""
+    if not store.history:
+        print("the file has no history")
+    for fingerprint, commit, time, name in store.history:
+        when = f"{datetime.fromtimestamp(time // 10**9, timezone.utc):%Y-%m-%dT%H:%M:%SZ}" if time else "?"
+        print(f"{fingerprint.hex()}  commit {commit or '?'}  {when}  {name}")
 
 
 def dump(store, name):
@@ -344,6 +423,9 @@ def main(arguments):
             return 0 if dump(Store(arguments[1]), arguments[2]) else 1
         if len(arguments) == 2 and arguments[0] == "entities":
             print("\n".join(entity.name for entity in Store(arguments[1]).entities))
+            return 0
+        if len(arguments) == 2 and arguments[0] == "history":
+            print_history(Store(arguments[1]))
             return 0
         if len(arguments) == 2 and arguments[0] == "check":
             from trellis_check import check

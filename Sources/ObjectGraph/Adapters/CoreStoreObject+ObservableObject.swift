@@ -6,18 +6,19 @@
 
 #if canImport(Combine) || OpenCombine
     extension CoreStoreObject: ObservableObject {
-        /// Sends before the object changes, or is deleted: an object of a stack's view before each
-        /// such commit is shown, one of a transaction before each write. The object is not kept
-        /// alive by those who subscribe, and they subscribe where it is used.
+        /// Sends before the object changes, or is deleted: an object of a stack's view before the
+        /// view shows such a commit, an object of a transaction before each write. A subscription
+        /// does not retain the object, and is made where the object is used.
         public var objectWillChange: WillChangePublisher { WillChangePublisher(object: self) }
 
-        /// Sends before an object changes: ``objectWillChange``.
+        /// Sends before an object changes; see ``objectWillChange``.
         public struct WillChangePublisher: Publisher {
             public typealias Output = Void
             public typealias Failure = Never
 
             let object: CoreStoreObject
 
+            /// Begins to watch the object for a subscriber.
             public func receive<S: Subscriber>(subscriber: S)
             where S.Input == Output, S.Failure == Failure {
                 let watch = WillChangeWatch(object)

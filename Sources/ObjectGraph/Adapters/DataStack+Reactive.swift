@@ -6,12 +6,13 @@
 
 #if canImport(Combine) || OpenCombine
     extension DataStack {
-        /// The forms for Combine.
+        /// The functions of the stack for Combine.
         public var reactive: ReactiveNamespace { ReactiveNamespace(base: self) }
 
-        /// What `dataStack.reactive` offers. Futures begin their work when they are made; values
-        /// and completions come where the stack's view lives.
+        /// The functions of `dataStack.reactive`. Futures begin their work when they are made;
+        /// values and completions arrive where the stack's view lives.
         public struct ReactiveNamespace: Sendable {
+            /// The stack.
             public let base: DataStack
         }
     }
@@ -26,21 +27,23 @@
             }
         }
 
-        /// Opens a storage.
+        /// Opens a storage and attaches it. Fails with the errors of
+        /// ``DataStack/addStorage(_:completion:)``.
         public func addStorage<T: StorageInterface>(
             _ storage: T
         ) -> Future<T, CoreStoreError> {
             future { done in _ = base.addStorage(storage, completion: done) }
         }
 
-        /// Opens a local storage, and brings its file to the model where that is an earlier one.
-        /// Each subscription opens it, when the first value is asked for. How far a migration is
-        /// comes first, then that the storage has been added.
+        /// Opens a local storage, and migrates its file where that has an earlier model. Each
+        /// subscription opens it, at the first demand. It sends the progress of a migration, then
+        /// the attached storage.
         public func addStorage<T: LocalStorage>(_ storage: T) -> AddStoragePublisher<T> {
             AddStoragePublisher(base: base, storage: storage)
         }
 
-        /// Runs a transaction in the background.
+        /// Runs a transaction in the background. Fails with the errors of
+        /// ``DataStack/perform(asynchronous:sourceIdentifier:durability:completion:)``.
         @preconcurrency
         public func perform<Output>(
             asynchronous task: @escaping @Sendable (AsynchronousDataTransaction) throws -> Output
@@ -48,7 +51,8 @@
             future { done in base.perform(asynchronous: task, completion: done) }
         }
 
-        /// Runs a transaction in the background.
+        /// Runs a transaction in the background. Fails with the errors of
+        /// ``DataStack/perform(asynchronous:sourceIdentifier:durability:completion:)``.
         @preconcurrency @_disfavoredOverload
         public func perform<Output>(
             _ asynchronous: @escaping @Sendable (AsynchronousDataTransaction) throws -> Output
@@ -68,7 +72,8 @@
             }
         }
 
-        /// Makes an object from a source; nil when the class does not want it.
+        /// Creates an object from a source in a transaction of its own; nil when the class declines
+        /// the source.
         public func importObject<O: CoreStoreObject & ImportableObject>(
             _ into: Into<O>, source: O.ImportSource
         ) -> Future<O?, CoreStoreError> {
@@ -76,7 +81,8 @@
             return imported { try $0.importObject(into, source: source.value)?.objectID() }
         }
 
-        /// Fills an object from a source; fails with `.userCancelled` when the object is gone.
+        /// Fills an object from a source in a transaction of its own; fails with `.userCancelled`
+        /// when the object is gone.
         public func importObject<O: CoreStoreObject & ImportableObject>(
             _ object: O, source: O.ImportSource
         ) -> Future<O?, CoreStoreError> {
@@ -91,7 +97,8 @@
             }
         }
 
-        /// Changes the object that a source names, or makes it; nil when the source is left out.
+        /// Updates the object with a source's identity, or creates it, in a transaction of its own;
+        /// nil when the class skips the source.
         public func importUniqueObject<O: CoreStoreObject & ImportableUniqueObject>(
             _ into: Into<O>, source: O.ImportSource
         ) -> Future<O?, CoreStoreError> {
@@ -99,8 +106,9 @@
             return imported { try $0.importUniqueObject(into, source: source.value)?.objectID() }
         }
 
-        /// Changes the objects that sources name, and makes those that there are not; see
-        /// ``BaseDataTransaction/importUniqueObjects(_:sourceArray:preProcess:)``.
+        /// Updates the objects with the sources' identities, and creates those that do not exist,
+        /// in a transaction of its own; see `importUniqueObjects(_:sourceArray:preProcess:)` of
+        /// ``BaseDataTransaction``.
         public func importUniqueObjects<
             O: CoreStoreObject & ImportableUniqueObject, S: Sequence
         >(
@@ -122,7 +130,7 @@
         }
     }
 
-    /// How far a storage is that is added: `dataStack.reactive.addStorage(_:)`.
+    /// The progress of adding a storage; see `dataStack.reactive.addStorage(_:)`.
     public struct AddStoragePublisher<T: LocalStorage>: Publisher {
         public typealias Output = MigrationProgress<T>
         public typealias Failure = CoreStoreError
@@ -130,6 +138,7 @@
         let base: DataStack
         let storage: T
 
+        /// Opens the storage for a subscriber, at its first demand.
         public func receive<S: Subscriber>(subscriber: S)
         where S.Input == Output, S.Failure == Failure {
             let subscription = NewestSubscription(subscriber, keeping: nil)

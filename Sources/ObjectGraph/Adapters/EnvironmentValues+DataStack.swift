@@ -6,7 +6,7 @@
     }
 
     extension EnvironmentValues {
-        /// The stack of a view and those below it: `@Environment(\.dataStack) var stack`. The
+        /// The stack of a view and its subviews: `@Environment(\.dataStack) var stack`. The
         /// program's default stack where no view above has set another.
         public var dataStack: DataStack {
             get { self[DataStackKey.self] }

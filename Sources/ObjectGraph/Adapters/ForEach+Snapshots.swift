@@ -2,7 +2,7 @@
     import SwiftUI
 
     extension ObjectRepresentation {
-        /// What tells the views of two objects apart.
+        /// The identity of an object's view.
         var viewID: NSManagedObjectID { objectID() }
     }
 

@@ -1,4 +1,4 @@
-/// What a view shows a list of.
+/// The source of the list that a view shows.
 enum ListSource<O: DynamicObject> {
     case publisher(ListPublisher<O>)
     case terms(ListTerms, DataStack)
@@ -11,8 +11,9 @@ final class KeptList<O: DynamicObject> {
 
     init() {}
 
-    /// The same publisher for each call with equal clauses. The one before is released after the
-    /// new one is there, so that what both lists share is not fetched twice.
+    /// The publisher of a source, the same one for each call with equal clauses. The earlier one is
+    /// released after the new one exists, so that parts which both lists share are not fetched
+    /// twice.
     func publisher(of source: ListSource<O>) -> ListPublisher<O> {
         switch source {
         case .publisher(let publisher):

@@ -13,7 +13,11 @@
         private let value: (ListSnapshot<Object>) -> Value
         private let content: (Value) -> Content
 
-        /// - Parameter content: makes the views of a snapshot.
+        /// Views of the list's newest snapshot.
+        ///
+        /// - Parameters:
+        ///   - listPublisher: the publisher of the list.
+        ///   - content: makes the views of a snapshot.
         public init(
             _ listPublisher: ListPublisher<Object>,
             @ViewBuilder content: @escaping (ListSnapshot<Object>) -> Content
@@ -23,7 +27,10 @@
             self.content = content
         }
 
+        /// Views of a part of the list's newest snapshot.
+        ///
         /// - Parameters:
+        ///   - listPublisher: the publisher of the list.
         ///   - keyPath: the part of a snapshot that the views need.
         ///   - content: makes the views of that part.
         public init(

@@ -1,7 +1,7 @@
 #if canImport(SwiftUI)
     import SwiftUI
 
-    /// A view's property that is a list's newest snapshot: the view is drawn again when the list
+    /// A view's property with a list's newest snapshot: the view is drawn again when the list
     /// changes.
     ///
     /// ```swift
@@ -10,10 +10,10 @@
     /// ```
     ///
     /// `people` is the snapshot, `$people` its ``ListPublisher``. A list that is given by clauses
-    /// is fetched when it is first read, and kept as long as the view is shown; a view that is
-    /// made again with other clauses fetches anew, one with equal clauses keeps its list.
-    /// Without `in:` it is a list of the program's default stack. The stack's view has to live on
-    /// the main queue.
+    /// is fetched when it is first read, and kept as long as the view is shown; a view that is made
+    /// again with other clauses fetches another list, one with equal clauses keeps its list.
+    /// Without `in:` it is a list of the program's default stack. The stack's view must live on the
+    /// main queue.
     @propertyWrapper
     @MainActor
     public struct ListState<O: DynamicObject>: DynamicProperty {
@@ -26,14 +26,14 @@
         /// Shows the list of a publisher.
         public init(_ listPublisher: ListPublisher<O>) { self.init(.publisher(listPublisher)) }
 
-        /// Shows the list of a chain of clauses, which needs an OrderBy clause.
+        /// Shows the list of a chain of clauses, which needs an order.
         public init<B: FetchChainableBuilderType>(
             _ clauseChain: B, in dataStack: DataStack = CoreStoreDefaults.dataStack
         ) where B.ObjectType == O {
             self.init(clauseChain.from, clauseChain.fetchClauses, in: dataStack)
         }
 
-        /// The same in sections.
+        /// Shows the list of a chain of clauses in sections, which needs an order.
         public init<B: SectionMonitorBuilderType>(
             _ clauseChain: B, in dataStack: DataStack = CoreStoreDefaults.dataStack
         ) where B.ObjectType == O {
@@ -41,7 +41,7 @@
                 clauseChain.from, clauseChain.sectionBy, clauseChain.fetchClauses, in: dataStack)
         }
 
-        /// Shows the list of clauses, which need an OrderBy clause.
+        /// Shows the list of clauses, which need an order.
         public init(
             _ from: From<O>, _ fetchClauses: any FetchClause...,
             in dataStack: DataStack = CoreStoreDefaults.dataStack
@@ -49,7 +49,7 @@
             self.init(from, fetchClauses, in: dataStack)
         }
 
-        /// Shows the list of clauses, which need an OrderBy clause.
+        /// Shows the list of clauses in an array, which need an order.
         public init(
             _ from: From<O>, _ fetchClauses: [any FetchClause],
             in dataStack: DataStack = CoreStoreDefaults.dataStack
@@ -57,7 +57,7 @@
             self.init(.terms(ListTerms(from, .none, fetchClauses), dataStack))
         }
 
-        /// Shows the list of clauses in sections.
+        /// Shows the list of clauses in sections, which need an order.
         public init(
             _ from: From<O>, _ sectionBy: SectionBy<O>, _ fetchClauses: any FetchClause...,
             in dataStack: DataStack = CoreStoreDefaults.dataStack
@@ -65,7 +65,7 @@
             self.init(from, sectionBy, fetchClauses, in: dataStack)
         }
 
-        /// Shows the list of clauses in sections.
+        /// Shows the list of clauses in an array, in sections, which need an order.
         public init(
             _ from: From<O>, _ sectionBy: SectionBy<O>, _ fetchClauses: [any FetchClause],
             in dataStack: DataStack = CoreStoreDefaults.dataStack
@@ -73,7 +73,7 @@
             self.init(.terms(ListTerms(from, sectionBy.rule, fetchClauses), dataStack))
         }
 
-        /// The list as it is now.
+        /// The newest snapshot of the list.
         public var wrappedValue: ListSnapshot<O> { projectedValue.snapshot }
 
         /// The publisher of the list.

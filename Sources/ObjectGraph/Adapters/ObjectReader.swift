@@ -16,7 +16,11 @@
         private let content: (Value) -> Content
         private let placeholder: () -> Placeholder
 
-        /// - Parameter content: makes the views of a snapshot.
+        /// Views of the object's newest snapshot; none of a deleted object.
+        ///
+        /// - Parameters:
+        ///   - objectPublisher: the publisher of the object.
+        ///   - content: makes the views of a snapshot.
         public init(
             _ objectPublisher: ObjectPublisher<Object>?,
             @ViewBuilder content: @escaping (ObjectSnapshot<Object>) -> Content
@@ -24,7 +28,10 @@
             self.init(objectPublisher, content: content, placeholder: { EmptyView() })
         }
 
+        /// Views of the object's newest snapshot, or a placeholder.
+        ///
         /// - Parameters:
+        ///   - objectPublisher: the publisher of the object.
         ///   - content: makes the views of a snapshot.
         ///   - placeholder: makes the views of an object that was deleted, and of nil.
         public init(
@@ -38,7 +45,10 @@
             self.placeholder = placeholder
         }
 
+        /// Views of one property of the object; none of a deleted object.
+        ///
         /// - Parameters:
+        ///   - objectPublisher: the publisher of the object.
         ///   - keyPath: the property that the views need: `\.$name`.
         ///   - content: makes the views of its value.
         public init(
@@ -50,7 +60,10 @@
                 objectPublisher, keyPath: keyPath, content: content, placeholder: { EmptyView() })
         }
 
+        /// Views of one property of the object, or a placeholder.
+        ///
         /// - Parameters:
+        ///   - objectPublisher: the publisher of the object.
         ///   - keyPath: the property that the views need: `\.$name`.
         ///   - content: makes the views of its value.
         ///   - placeholder: makes the views of an object that was deleted, and of nil.

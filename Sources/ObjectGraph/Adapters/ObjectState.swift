@@ -1,8 +1,8 @@
 #if canImport(SwiftUI)
     import SwiftUI
 
-    /// A view's property that is an object's newest snapshot: the view is drawn again when the
-    /// object changes.
+    /// A view's property with an object's newest snapshot: the view is drawn again when the object
+    /// changes.
     ///
     /// ```swift
     /// @ObjectState
@@ -12,7 +12,7 @@
     /// ```
     ///
     /// `person` is nil when the object was deleted; `$person` is its publisher. The stack's view
-    /// has to live on the main queue.
+    /// must live on the main queue.
     @propertyWrapper
     @MainActor
     public struct ObjectState<O: DynamicObject>: DynamicProperty {
@@ -22,7 +22,7 @@
         /// Shows the object of a publisher; nothing where that is nil.
         public init(_ objectPublisher: ObjectPublisher<O>?) { projectedValue = objectPublisher }
 
-        /// The object's values as they are now; nil when it was deleted.
+        /// The object's newest values; nil when it was deleted.
         public var wrappedValue: ObjectSnapshot<O>? { projectedValue?.snapshot }
     }
 #endif

@@ -6,18 +6,19 @@
 
 #if canImport(Combine) || OpenCombine
     extension ListPublisher {
-        /// The forms for Combine.
+        /// The functions of the publisher for Combine.
         public var reactive: ReactiveNamespace { ReactiveNamespace(base: self) }
 
-        /// What `listPublisher.reactive` offers.
+        /// The functions of `listPublisher.reactive`.
         public struct ReactiveNamespace {
+            /// The publisher of the list.
             public let base: ListPublisher
 
-            /// The list's snapshots from the subscription on. They come where the stack's view
-            /// lives, where subscribers subscribe too. One that asks for less than there is misses
-            /// some, never the last.
+            /// The list's snapshots from the subscription on. They arrive where the stack's view
+            /// lives; subscribe there too. A subscriber with less demand misses some, never the
+            /// last.
             ///
-            /// - Parameter emitInitialValue: whether the snapshot as it is comes first.
+            /// - Parameter emitInitialValue: whether the current snapshot comes first.
             public func snapshot(emitInitialValue: Bool = true) -> SnapshotPublisher {
                 SnapshotPublisher(base: base, emitInitialValue: emitInitialValue)
             }
@@ -31,6 +32,7 @@
             let base: ListPublisher
             let emitInitialValue: Bool
 
+            /// Begins to send snapshots to a subscriber.
             public func receive<S: Subscriber>(subscriber: S)
             where S.Input == Output, S.Failure == Failure {
                 let subscription = NewestSubscription(subscriber, keeping: base)
@@ -43,20 +45,21 @@
     }
 
     extension ObjectPublisher {
-        /// The forms for Combine.
+        /// The functions of the publisher for Combine.
         public var reactive: ReactiveNamespace { ReactiveNamespace(base: self) }
 
-        /// What `objectPublisher.reactive` offers. A property is published by its name with a
+        /// The functions of `objectPublisher.reactive`. A property is published by its name with a
         /// dollar: `objectPublisher.reactive.$name`.
         @dynamicMemberLookup
         public struct ReactiveNamespace {
+            /// The publisher of the object.
             public let base: ObjectPublisher
 
-            /// The object's snapshots from the subscription on; nil once it was deleted. They come
-            /// where the stack's view lives, where subscribers subscribe too. One that asks for
-            /// less than there is misses some, never the last.
+            /// The object's snapshots from the subscription on; nil once it was deleted. They
+            /// arrive where the stack's view lives; subscribe there too. A subscriber with less
+            /// demand misses some, never the last.
             ///
-            /// - Parameter emitInitialValue: whether the snapshot as it is comes first.
+            /// - Parameter emitInitialValue: whether the current snapshot comes first.
             public func snapshot(emitInitialValue: Bool = true) -> SnapshotPublisher {
                 SnapshotPublisher(base: base, emitInitialValue: emitInitialValue)
             }
@@ -70,6 +73,7 @@
             let base: ObjectPublisher
             let emitInitialValue: Bool
 
+            /// Begins to send snapshots to a subscriber.
             public func receive<S: Subscriber>(subscriber: S)
             where S.Input == Output, S.Failure == Failure {
                 let subscription = NewestSubscription(subscriber, keeping: base)
@@ -89,14 +93,14 @@
             snapshot().map { $0?[dynamicMember: member] }
         }
 
-        /// A computed property, now and after each change of the object.
+        /// A computed property, now and after each change of the object; nil once it was deleted.
         public subscript<B: CoreStoreObject, V>(
             dynamicMember member: KeyPath<O, FieldContainer<B>.Virtual<V>>
         ) -> Publishers.Map<ObjectPublisher<O>.SnapshotPublisher, V?> {
             snapshot().map { $0?[dynamicMember: member] }
         }
 
-        /// A coded property, now and after each change of the object.
+        /// A coded property, now and after each change of the object; nil once it was deleted.
         public subscript<B: CoreStoreObject, V>(
             dynamicMember member: KeyPath<O, FieldContainer<B>.Coded<V>>
         ) -> Publishers.Map<ObjectPublisher<O>.SnapshotPublisher, V?> {

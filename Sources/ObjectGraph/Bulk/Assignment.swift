@@ -1,6 +1,6 @@
 import RecordStore
 
-/// One property of a bulk update and its new value: see
+/// One property of a bulk update with its new value; see `update(_:_:set:)` of
 /// ``BaseDataTransaction``.
 public struct Assignment<O: DynamicObject>: Sendable {
     let keyPath: KeyPathString
@@ -13,22 +13,22 @@ public struct Assignment<O: DynamicObject>: Sendable {
 }
 
 extension Assignment where O: CoreStoreObject {
-    /// Assigns the same value to every object.
+    /// Assigns one value to the property of every object.
     public static func value<B: CoreStoreObject, V: FieldStorableType>(
         _ keyPath: KeyPath<O, FieldContainer<B>.Stored<V>>, _ value: V
     ) -> Assignment {
         Assignment(Where<O>.name(keyPath), .set(ValueBridge.value(value)))
     }
 
-    /// Adds a number to each object's own. A number that the property cannot hold fails the
-    /// statement.
+    /// Adds a number to the property of each object. The statement throws `.internalError` for a
+    /// sum that the property cannot hold.
     public static func sum<B: CoreStoreObject, V: FieldStorableType & AdditiveArithmetic>(
         _ keyPath: KeyPath<O, FieldContainer<B>.Stored<V>>, _ number: V
     ) -> Assignment {
         Assignment(Where<O>.name(keyPath), .add(ValueBridge.value(number)))
     }
 
-    /// The same for a property that may be nil, and then stays nil.
+    /// Adds a number to the property of each object that has a value; nil stays nil.
     public static func sum<B: CoreStoreObject, V: FieldStorableType & AdditiveArithmetic>(
         _ keyPath: KeyPath<O, FieldContainer<B>.Stored<V?>>, _ number: V
     ) -> Assignment {
@@ -36,7 +36,7 @@ extension Assignment where O: CoreStoreObject {
     }
 }
 
-/// What an assignment makes of a property's value.
+/// The operation of an assignment on a property's value.
 enum AssignedValue: Sendable {
     case set(Value)
     case add(Value)
@@ -48,7 +48,7 @@ struct ColumnAssignment {
     let entityName: String
     private let operation: AssignedValue
 
-    /// Throws for what is no attribute of the entity.
+    /// Throws for a name that is no attribute of the entity.
     init<O>(_ assignment: Assignment<O>, _ entity: EntityLayout) throws(CoreStoreError) {
         guard let field = entity.field(named: assignment.keyPath) else {
             throw .failure(.query, "\(entity.name) has no attribute “\(assignment.keyPath)”")

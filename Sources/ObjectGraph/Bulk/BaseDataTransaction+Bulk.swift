@@ -7,11 +7,14 @@ import RecordStore
 extension BaseDataTransaction {
     // MARK: Deleting
 
-    /// Deletes what a condition finds, by the delete rules of its relationships, without making
-    /// objects. Returns how many objects the condition found.
+    /// Deletes the objects that a condition finds, by the delete rules of their relationships,
+    /// without making objects. Returns how many objects the condition found.
     ///
     /// Cascades, unique constraints, the commit's change set and observers see the same as when
-    /// each object is deleted by itself. The cost is that of the changed records.
+    /// each object is deleted by itself. The cost is that of the changed records. An unsafe
+    /// transaction makes the objects.
+    ///
+    /// - Throws: `.persistentStoreNotFound`, `.internalError`.
     @discardableResult
     public func deleteAll<O: DynamicObject>(
         _ from: From<O>, _ deleteClauses: any DeleteClause...
@@ -19,6 +22,10 @@ extension BaseDataTransaction {
         try deleteAll(from, deleteClauses)
     }
 
+    /// Deletes the objects that clauses in an array find, by the delete rules of their
+    /// relationships. Returns how many objects the clauses found.
+    ///
+    /// - Throws: `.persistentStoreNotFound`, `.internalError`.
     @discardableResult
     public func deleteAll<O: DynamicObject>(
         _ from: From<O>, _ deleteClauses: [any DeleteClause]
@@ -26,6 +33,10 @@ extension BaseDataTransaction {
         try deleteAll(from, fetching: deleteClauses.map { $0 as any FetchClause })
     }
 
+    /// Deletes the objects that a chain finds, by the delete rules of their relationships. Returns
+    /// how many objects the chain found.
+    ///
+    /// - Throws: `.persistentStoreNotFound`, `.internalError`.
     @discardableResult
     public func deleteAll<B: FetchChainableBuilderType>(
         _ clauseChain: B
@@ -52,8 +63,8 @@ extension BaseDataTransaction {
 
     // MARK: Updating
 
-    /// Assigns properties of everything that a condition finds, without making objects. Returns how
-    /// many objects the condition found.
+    /// Assigns properties of all objects that a condition finds, without making objects. Returns
+    /// how many objects the condition found.
     ///
     /// ```swift
     /// try transaction.update(
@@ -62,11 +73,13 @@ extension BaseDataTransaction {
     /// ```
     ///
     /// Indexes, unique constraints, the commit's change set and observers see the same as when each
-    /// object is assigned by itself; a `customSetter:` is not called. Throws for a sum that the
-    /// property cannot hold, and for values that break a rule of a property, with the
-    /// ``CoreStoreError/violations`` of all that the condition found: it counts them all, and keeps
-    /// the first 1000. Some objects may have been assigned then: let the error end the transaction.
-    /// Rules of whole objects are checked at the commit.
+    /// object is assigned by itself; a `customSetter:` is not called. An unsafe transaction makes
+    /// the objects. Rules of whole objects are checked at the commit.
+    ///
+    /// - Throws: `.persistentStoreNotFound`; `.internalError` for a sum that the property cannot
+    ///   hold, and for values that break a rule of a property, with the
+    ///   ``CoreStoreError/violations`` of all objects found: all are counted, and the first 1000
+    ///   kept. Some objects may have been assigned then: let the error end the transaction.
     @discardableResult
     public func update<O: DynamicObject>(
         _ from: From<O>, _ clauses: any DeleteClause..., set assignments: Assignment<O>...
@@ -74,7 +87,10 @@ extension BaseDataTransaction {
         try update(from, clauses, set: assignments)
     }
 
-    /// The same of lists of clauses and assignments.
+    /// Assigns properties of all objects that clauses in an array find. Returns how many objects
+    /// the clauses found.
+    ///
+    /// - Throws: the errors of the form with a condition.
     @discardableResult
     public func update<O: DynamicObject>(
         _ from: From<O>, _ clauses: [any DeleteClause], set assignments: [Assignment<O>]
@@ -82,7 +98,10 @@ extension BaseDataTransaction {
         try update(from, clauses.map { $0 as any FetchClause }, assignments)
     }
 
-    /// The same of a chain: `update(From<Person>().where(\.$age >= 18), set: …)`.
+    /// Assigns properties of all objects that a chain finds: `update(From<Person>().where(\.$age >=
+    /// 18), set: …)`. Returns how many objects the chain found.
+    ///
+    /// - Throws: the errors of the form with a condition.
     @discardableResult
     public func update<B: FetchChainableBuilderType>(
         _ clauseChain: B, set assignments: Assignment<B.ObjectType>...
@@ -90,7 +109,10 @@ extension BaseDataTransaction {
         try update(clauseChain, set: assignments)
     }
 
-    /// The same of a chain and a list of assignments.
+    /// Assigns properties of all objects that a chain finds, by assignments in an array. Returns
+    /// how many objects the chain found.
+    ///
+    /// - Throws: the errors of the form with a condition.
     @discardableResult
     public func update<B: FetchChainableBuilderType>(
         _ clauseChain: B, set assignments: [Assignment<B.ObjectType>]
@@ -127,7 +149,7 @@ extension BaseDataTransaction {
     }
 }
 
-/// What a fetch found in one store, as numbers.
+/// The records that a fetch found in one store, as numbers.
 struct FoundRecords {
     let store: AttachedStore
     let entity: EntityLayout

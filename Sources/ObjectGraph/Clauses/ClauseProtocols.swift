@@ -2,39 +2,42 @@
 /// thread.
 @preconcurrency
 public protocol FetchClause: Sendable {
-    /// Adds the clause to what will be fetched.
+    /// Adds the clause to a request.
     func applyToFetchRequest<Result>(_ fetchRequest: NSFetchRequest<Result>)
 }
 
-/// A part of a query.
+/// A clause of a query.
 public protocol QueryClause: FetchClause {}
 
-/// A part of a deletion by fetching.
+/// A clause of a bulk update or deletion.
 public protocol DeleteClause: FetchClause {}
 
-/// An order of a class.
+/// A clause that sorts.
 public protocol OrderByClause: QueryClause, DeleteClause {
+    /// The class whose objects are sorted.
     associatedtype ObjectType: DynamicObject
     /// The order as Foundation's type.
     var sortDescriptors: [NSSortDescriptor] { get }
 }
 
-/// The groups of a query.
+/// A clause that groups a query's rows.
 public protocol GroupByClause: QueryClause {
+    /// The class whose objects are grouped.
     associatedtype ObjectType: DynamicObject
-    /// The properties of which each set of values is a group.
+    /// The properties whose combinations of values are the groups.
     var keyPaths: [KeyPathString] { get }
 }
 
-/// A condition of any class.
+/// A condition on objects of any class.
 public protocol AnyWhereClause: QueryClause, DeleteClause {
     /// The condition as a predicate.
     var predicate: NSPredicate { get }
-    /// A condition that a predicate states.
+    /// The condition that a predicate states.
     init(_ predicate: NSPredicate)
 }
 
-/// A condition of a class.
+/// A condition on objects of a class.
 public protocol WhereClauseType: AnyWhereClause {
+    /// The class that the condition is about.
     associatedtype ObjectType: DynamicObject
 }

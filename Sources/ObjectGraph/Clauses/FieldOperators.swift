@@ -13,27 +13,34 @@ extension FieldContainer.Stored {
                 cs_keyPathString, operation, .constant(ValueBridge.value(value))))
     }
 
+    /// The property has this value; none when it is nil.
     public static func == <Result: CoreStoreObject>(field: Self, value: V) -> Where<Result> {
         field.compare(.equal, value)
     }
 
+    /// The property does not have this value. An object whose property is nil fulfils it too,
+    /// unless the value is nil.
     public static func != <Result: CoreStoreObject>(field: Self, value: V) -> Where<Result> {
         let equal: Where<Result> = field.compare(.equal, value)
         return !equal
     }
 
+    /// The property is less than a value; false where either is nil.
     public static func < <Result: CoreStoreObject>(field: Self, value: V) -> Where<Result> {
         field.compare(.less, value)
     }
 
+    /// The property is less than a value or equal to it. Nil is equal to nil alone.
     public static func <= <Result: CoreStoreObject>(field: Self, value: V) -> Where<Result> {
         field.compare(.lessOrEqual, value)
     }
 
+    /// The property is greater than a value; false where either is nil.
     public static func > <Result: CoreStoreObject>(field: Self, value: V) -> Where<Result> {
         field.compare(.greater, value)
     }
 
+    /// The property is greater than a value or equal to it. Nil is equal to nil alone.
     public static func >= <Result: CoreStoreObject>(field: Self, value: V) -> Where<Result> {
         field.compare(.greaterOrEqual, value)
     }

@@ -1,4 +1,4 @@
-/// What a query's rows are made of: one for each set of values of these properties.
+/// One row of a query for each combination of values of these properties.
 public struct GroupBy<O: DynamicObject>: GroupByClause, Hashable, Sendable {
     public typealias ObjectType = O
 
@@ -7,9 +7,13 @@ public struct GroupBy<O: DynamicObject>: GroupByClause, Hashable, Sendable {
 
     /// No groups.
     public init() { keyPaths = [] }
+    /// Groups by these properties, named as the store names them. A path may cross to-one
+    /// relationships.
     public init(_ keyPath: KeyPathString, _ keyPaths: KeyPathString...) {
         self.keyPaths = [keyPath] + keyPaths
     }
+    /// Groups by these properties, named as the store names them. A path may cross to-one
+    /// relationships.
     public init(_ keyPaths: [KeyPathString]) { self.keyPaths = keyPaths }
 
     public func applyToFetchRequest<Result>(_ fetchRequest: NSFetchRequest<Result>) {
@@ -21,6 +25,7 @@ public struct GroupBy<O: DynamicObject>: GroupByClause, Hashable, Sendable {
 }
 
 extension GroupBy where O: CoreStoreObject {
+    /// Groups by a stored property.
     public init<B: CoreStoreObject, V>(_ keyPath: KeyPath<O, FieldContainer<B>.Stored<V>>) {
         self.init(Where<O>.name(keyPath))
     }

@@ -79,60 +79,71 @@ extension Where where O: CoreStoreObject {
     }
 }
 
+/// The property has this value; none when it is nil.
 public func == <O: CoreStoreObject, B: CoreStoreObject, V: FieldStorableType>(
     left: KeyPath<O, FieldContainer<B>.Stored<V>>, right: V
 ) -> Where<O> {
     Where.compare(left, .equal, right)
 }
 
+/// The property does not have this value. An object whose property is nil fulfils it too, unless
+/// the value is nil.
 public func != <O: CoreStoreObject, B: CoreStoreObject, V: FieldStorableType>(
     left: KeyPath<O, FieldContainer<B>.Stored<V>>, right: V
 ) -> Where<O> {
     !Where.compare(left, .equal, right)
 }
 
+/// The property is less than a value.
 public func < <O: CoreStoreObject, B: CoreStoreObject, V: FieldStorableType & Comparable>(
     left: KeyPath<O, FieldContainer<B>.Stored<V>>, right: V
 ) -> Where<O> {
     Where.compare(left, .less, right)
 }
 
+/// The property is less than a value. False where either is nil.
 public func < <O: CoreStoreObject, B: CoreStoreObject, V: FieldStorableType & FieldOptionalType>(
     left: KeyPath<O, FieldContainer<B>.Stored<V>>, right: V
 ) -> Where<O> where V.Wrapped: Comparable {
     Where.compare(left, .less, right)
 }
 
+/// The property is less than a value or equal to it.
 public func <= <O: CoreStoreObject, B: CoreStoreObject, V: FieldStorableType & Comparable>(
     left: KeyPath<O, FieldContainer<B>.Stored<V>>, right: V
 ) -> Where<O> {
     Where.compare(left, .lessOrEqual, right)
 }
 
+/// The property is less than a value or equal to it. Nil is equal to nil alone.
 public func <= <O: CoreStoreObject, B: CoreStoreObject, V: FieldStorableType & FieldOptionalType>(
     left: KeyPath<O, FieldContainer<B>.Stored<V>>, right: V
 ) -> Where<O> where V.Wrapped: Comparable {
     Where.compare(left, .lessOrEqual, right)
 }
 
+/// The property is greater than a value.
 public func > <O: CoreStoreObject, B: CoreStoreObject, V: FieldStorableType & Comparable>(
     left: KeyPath<O, FieldContainer<B>.Stored<V>>, right: V
 ) -> Where<O> {
     Where.compare(left, .greater, right)
 }
 
+/// The property is greater than a value. False where either is nil.
 public func > <O: CoreStoreObject, B: CoreStoreObject, V: FieldStorableType & FieldOptionalType>(
     left: KeyPath<O, FieldContainer<B>.Stored<V>>, right: V
 ) -> Where<O> where V.Wrapped: Comparable {
     Where.compare(left, .greater, right)
 }
 
+/// The property is greater than a value or equal to it.
 public func >= <O: CoreStoreObject, B: CoreStoreObject, V: FieldStorableType & Comparable>(
     left: KeyPath<O, FieldContainer<B>.Stored<V>>, right: V
 ) -> Where<O> {
     Where.compare(left, .greaterOrEqual, right)
 }
 
+/// The property is greater than a value or equal to it. Nil is equal to nil alone.
 public func >= <O: CoreStoreObject, B: CoreStoreObject, V: FieldStorableType & FieldOptionalType>(
     left: KeyPath<O, FieldContainer<B>.Stored<V>>, right: V
 ) -> Where<O> where V.Wrapped: Comparable {

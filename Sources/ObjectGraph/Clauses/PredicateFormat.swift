@@ -42,7 +42,7 @@ enum PredicateFormat {
         return .list(list)
     }
 
-    /// Nil for what is no single value and no object.
+    /// Nil for an argument that is neither a single value nor an object.
     private static func single(_ argument: Any) throws(QueryError) -> FormatArgument? {
         guard let value = try value(argument) else { return nil }
         guard case .object = value else { return .value(value) }
@@ -50,7 +50,7 @@ enum PredicateFormat {
         return id.map { .object($0.reference) }
     }
 
-    /// The values of a list; of a dictionary those behind its keys.
+    /// The elements of a list; the values of a dictionary.
     private static func elements(_ argument: Any) throws(QueryError) -> any Sequence<Any> {
         if let dictionary = argument as? [AnyHashable: Any] { return Array(dictionary.values) }
         guard let list = argument as? any Sequence else { throw refusal(argument) }
@@ -93,28 +93,29 @@ extension Sequence {
     fileprivate var anyElements: any Sequence<Any> { lazy.map { $0 as Any } }
 }
 
-/// A class that conditions in the predicate language can stand in for: `NSPredicate`.
+/// A class that predicate formats extend: `NSPredicate`.
 public protocol FormatPredicate {}
 
 extension NSPredicate: FormatPredicate {}
 
 extension FormatPredicate where Self == NSPredicate {
-    /// A condition in the predicate language, for ``Where``. One that cannot be read makes every
-    /// fetch with it throw.
+    /// A condition in the predicate language, for ``Where``. A fetch with a format that cannot be
+    /// read throws `.internalError`.
     ///
     /// Foundation has no such initialiser on this platform. Only a store can evaluate the result:
-    /// `evaluate(with:)` answers true of everything.
+    /// `evaluate(with:)` always returns true.
     public init(format: String, _ arguments: Any...) {
         self.init(format: format, argumentArray: arguments)
     }
 
+    /// A condition in the predicate language, with its arguments in an array.
     public init(format: String, argumentArray: [Any]?) {
         self = ConditionPredicate(PredicateFormat.condition(format, argumentArray ?? []))
     }
 }
 
 extension NSPredicate {
-    /// The condition with values for its `$names`, those that a SUBQUERY binds excepted. Without a
+    /// The condition with values for its `$names`, except those that a SUBQUERY binds. Without a
     /// value for each of them every fetch with it throws.
     public func withSubstitutionVariables(_ variables: [String: Any]) -> NSPredicate {
         let template = Condition.stated(by: self)

@@ -1,22 +1,24 @@
 import Query
 
-/// The property by whose value a list is divided into sections.
+/// The property by whose value an observed list is divided into sections.
 ///
-/// Neighbours of one value make a section, so that a list has to be ordered by the property first.
+/// Neighbours with one value make a section, so that the list must be sorted by the property first.
 /// The name of a section is the value as a text: empty for nil, "0" or "1" for a Bool.
 public struct SectionBy<O: DynamicObject>: Sendable {
     let rule: SectionRule
 
     init(_ rule: SectionRule) { self.rule = rule }
 
-    /// A property by its name.
+    /// Sections by a property, given by its name; the path may cross to-one relationships.
     public init(_ sectionKeyPath: KeyPathString) {
         self.init(SectionRule(stored: sectionKeyPath, nil))
     }
 
-    /// A property by its name.
+    /// Sections by a property, given by its name.
     ///
-    /// - Parameter sectionIndexTransformer: makes a section's index title from its name.
+    /// - Parameters:
+    ///   - sectionKeyPath: the property's name; the path may cross to-one relationships.
+    ///   - sectionIndexTransformer: makes a section's index title from its name.
     @preconcurrency
     public init(
         _ sectionKeyPath: KeyPathString,
@@ -57,7 +59,7 @@ extension SectionBy where O: CoreStoreObject {
 
 /// How the sections of a list come about.
 struct SectionRule: Sendable {
-    /// What tells two rules apart, as far as the sections go.
+    /// The identity of a rule, as far as the sections go.
     enum Name: Hashable {
         case none
         /// A path that ends with a stored property.
@@ -102,7 +104,7 @@ struct SectionRule: Sendable {
         return mirror.displayStyle == .optional && mirror.children.isEmpty
     }
 
-    /// What the list of an object's class is asked for.
+    /// The section part of the request for a list of the objects' class.
     func section(
         of type: CoreStoreObject.Type, in stores: [AttachedStore], _ stack: DataStack
     ) -> ListRequest.Section {

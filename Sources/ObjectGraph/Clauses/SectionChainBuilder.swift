@@ -1,16 +1,23 @@
 /// A sectioned list that is being put together.
 public protocol SectionMonitorBuilderType: Sendable {
+    /// The class that the list holds.
     associatedtype ObjectType: DynamicObject
+    /// The class and its stores.
     var from: From<ObjectType> { get }
+    /// The property that divides the list into sections.
     var sectionBy: SectionBy<ObjectType> { get }
+    /// The clauses, in the order in which they are applied.
     var fetchClauses: [any FetchClause] { get }
 }
 
 /// A sectioned list that is being put together: `From<Dog>().sectionBy(\.$age).orderBy(…)`.
 public struct SectionMonitorChainBuilder<O: DynamicObject>: SectionMonitorBuilderType {
     public typealias ObjectType = O
+    /// The class and its stores.
     public let from: From<O>
+    /// The property that divides the list into sections.
     public let sectionBy: SectionBy<O>
+    /// The clauses, in the order in which they are applied.
     public let fetchClauses: [any FetchClause]
 
     private func with(_ clause: any FetchClause) -> SectionMonitorChainBuilder<O> {
@@ -18,7 +25,8 @@ public struct SectionMonitorChainBuilder<O: DynamicObject>: SectionMonitorBuilde
             from: from, sectionBy: sectionBy, fetchClauses: fetchClauses + [clause])
     }
 
-    /// Only objects that fulfil a condition.
+    /// Only objects that fulfil a condition. A second condition replaces the first, with a warning
+    /// in the log: combine them with `&&`.
     public func `where`(_ clause: Where<O>) -> SectionMonitorChainBuilder<O> { with(clause) }
 
     /// Only objects that fulfil all of these conditions.
@@ -36,6 +44,8 @@ public struct SectionMonitorChainBuilder<O: DynamicObject>: SectionMonitorBuilde
         with(Where<O>(format, argumentArray: args))
     }
 
+    /// Only objects that fulfil a condition in the predicate language, with its arguments in an
+    /// array.
     public func `where`(
         format: String, argumentArray: [Any]?
     ) -> SectionMonitorChainBuilder<O> {
@@ -48,15 +58,18 @@ public struct SectionMonitorChainBuilder<O: DynamicObject>: SectionMonitorBuilde
         with(Where<O>(clause))
     }
 
-    /// In an order, which has the objects of a section together.
+    /// Sorts the list. Sort by the section's property first, or the sections repeat. A second order
+    /// replaces the first, with a warning in the log.
     public func orderBy(_ clause: OrderBy<O>) -> SectionMonitorChainBuilder<O> { with(clause) }
 
+    /// Sorts by the first key, objects that are equal in it by the next one, and so on.
     public func orderBy(
         _ sortKey: OrderBy<O>.SortKey, _ sortKeys: OrderBy<O>.SortKey...
     ) -> SectionMonitorChainBuilder<O> {
         with(OrderBy<O>([sortKey] + sortKeys))
     }
 
+    /// Sorts by the first key, objects that are equal in it by the next one, and so on.
     public func orderBy(_ sortKeys: [OrderBy<O>.SortKey]) -> SectionMonitorChainBuilder<O> {
         with(OrderBy<O>(sortKeys))
     }
@@ -69,11 +82,12 @@ public struct SectionMonitorChainBuilder<O: DynamicObject>: SectionMonitorBuilde
         with(Tweak(closure))
     }
 
-    /// With a clause of the program's own.
+    /// Adds a clause of any type, one of the program's own too.
     public func appending(_ clause: any FetchClause) -> SectionMonitorChainBuilder<O> {
         with(clause)
     }
 
+    /// Adds clauses of any types, which are applied in their order.
     public func appending<S: Sequence>(contentsOf clauses: S) -> SectionMonitorChainBuilder<O>
     where S.Element == any FetchClause {
         SectionMonitorChainBuilder(
@@ -82,16 +96,21 @@ public struct SectionMonitorChainBuilder<O: DynamicObject>: SectionMonitorBuilde
 }
 
 extension From {
-    /// A list in sections.
+    /// Divides an observed list into sections.
     public func sectionBy(_ clause: SectionBy<O>) -> SectionMonitorChainBuilder<O> {
         SectionMonitorChainBuilder(from: self, sectionBy: clause, fetchClauses: [])
     }
 
-    /// A list in sections of a property by its name.
+    /// Divides an observed list into sections by a property, given by its name.
     public func sectionBy(_ sectionKeyPath: KeyPathString) -> SectionMonitorChainBuilder<O> {
         sectionBy(SectionBy(sectionKeyPath))
     }
 
+    /// Divides an observed list into sections by a property, given by its name.
+    ///
+    /// - Parameters:
+    ///   - sectionKeyPath: the property's name.
+    ///   - sectionIndexTransformer: makes a section's index title from its name.
     @preconcurrency
     public func sectionBy(
         _ sectionKeyPath: KeyPathString,
@@ -102,7 +121,7 @@ extension From {
 }
 
 extension From where O: CoreStoreObject {
-    /// A list in sections of a stored property.
+    /// Divides an observed list into sections by a stored property.
     @preconcurrency
     public func sectionBy<B: CoreStoreObject, V>(
         _ sectionKeyPath: KeyPath<O, FieldContainer<B>.Stored<V>>,
@@ -111,7 +130,8 @@ extension From where O: CoreStoreObject {
         sectionBy(SectionBy(sectionKeyPath, sectionIndexTransformer: sectionIndexTransformer))
     }
 
-    /// A list in sections of a computed property.
+    /// Divides an observed list into sections by a computed property. Its getter runs for each
+    /// object of the list.
     @preconcurrency
     public func sectionBy<B: CoreStoreObject, V>(
         _ sectionKeyPath: KeyPath<O, FieldContainer<B>.Virtual<V>>,
@@ -120,7 +140,7 @@ extension From where O: CoreStoreObject {
         sectionBy(SectionBy(sectionKeyPath, sectionIndexTransformer: sectionIndexTransformer))
     }
 
-    /// A list in sections of a coded property.
+    /// Divides an observed list into sections by a coded property.
     @preconcurrency
     public func sectionBy<B: CoreStoreObject, V>(
         _ sectionKeyPath: KeyPath<O, FieldContainer<B>.Coded<V>>,

@@ -7,18 +7,20 @@ struct Column: Hashable, Sendable {
     var alias: KeyPathString
 }
 
-/// The columns of a query and what they become: `Select<Person, Int>(.maximum(\.$age))`.
+/// The columns of a query and their result: `Select<Person, Int>(.maximum(\.$age))`.
 ///
-/// Where the query names the class already, the result is enough: `Select<Int>("age")`. That is
-/// why the type takes a pack of parameters: a result, or a class and a result. Terms of key paths
-/// need the class.
+/// Where the query names the class already, the result is enough: `Select<Int>("age")`. That is why
+/// the type takes a pack of parameters: a result, or a class and a result. Terms of key paths need
+/// the class.
 public struct Select<each Parameter>: SelectClause, Hashable, Sendable {
+    /// A result, or a class and a result.
     public typealias Parameters = (repeat each Parameter)
 
     let columns: [Column]
 
     init(columns: [Column]) { self.columns = columns }
 
+    /// The columns of these terms.
     public init(selectTerms: [SelectTerm<CoreStoreObject>]) { columns = selectTerms.map(\.column) }
 
     /// The columns, by name.
@@ -31,16 +33,20 @@ public protocol SelectClause: Sendable {
     associatedtype Parameters
     /// The columns, by name.
     var selectTerms: [SelectTerm<CoreStoreObject>] { get }
+    /// The columns of these terms.
     init(selectTerms: [SelectTerm<CoreStoreObject>])
 }
 
 extension SelectClause {
+    /// Columns, of which a query for one value returns the first: `Select<Person,
+    /// Int>(.maximum(\.$age))`.
     public init<O: DynamicObject, T: SelectResultType>(
         _ selectTerm: SelectTerm<O>, _ selectTerms: SelectTerm<O>...
     ) where Parameters == (O, T) {
         self.init([selectTerm] + selectTerms)
     }
 
+    /// Columns, of which a query for one value returns the first.
     public init<O: DynamicObject, T: SelectResultType>(
         _ selectTerms: [SelectTerm<O>]
     ) where Parameters == (O, T) {

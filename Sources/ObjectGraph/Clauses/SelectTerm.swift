@@ -23,6 +23,7 @@ public struct SelectTerm<O: DynamicObject>: ExpressibleByStringLiteral, Hashable
         keyPath.split(separator: ".").map(String.init)
     }
 
+    /// The property with this name; the path may cross to-one relationships.
     public init(stringLiteral value: KeyPathString) {
         self.init(.attribute(Self.path(value)), value)
     }
@@ -43,8 +44,8 @@ public struct SelectTerm<O: DynamicObject>: ExpressibleByStringLiteral, Hashable
         Self(.average, "average", keyPath, alias)
     }
 
-    /// How many have a value; of a to-many, how many objects. The key is `count(name)` unless
-    /// another is given.
+    /// The number of objects with a value; of a to-many, the number of related objects. The key is
+    /// `count(name)` unless another is given.
     public static func count(_ keyPath: KeyPathString, as alias: KeyPathString? = nil) -> Self {
         Self(.count, "count", keyPath, alias)
     }
@@ -66,36 +67,44 @@ public struct SelectTerm<O: DynamicObject>: ExpressibleByStringLiteral, Hashable
 }
 
 extension SelectTerm where O: CoreStoreObject {
+    /// The property itself; its key in a row is its name.
     public static func attribute<K: AnyKeyPathStringConvertible>(
         _ keyPath: KeyPath<O, K>
     ) -> Self {
         .attribute(Where<O>.name(keyPath))
     }
 
+    /// The mean; a Decimal, or a Double of Doubles. The key is `average(name)` unless another is
+    /// given.
     public static func average<K: AnyKeyPathStringConvertible>(
         _ keyPath: KeyPath<O, K>, as alias: KeyPathString? = nil
     ) -> Self {
         .average(Where<O>.name(keyPath), as: alias)
     }
 
+    /// The number of objects with a value; of a to-many, the number of related objects. The key is
+    /// `count(name)` unless another is given.
     public static func count<K: AnyKeyPathStringConvertible>(
         _ keyPath: KeyPath<O, K>, as alias: KeyPathString? = nil
     ) -> Self {
         .count(Where<O>.name(keyPath), as: alias)
     }
 
+    /// The greatest value. The key is `max(name)` unless another is given.
     public static func maximum<K: AnyKeyPathStringConvertible>(
         _ keyPath: KeyPath<O, K>, as alias: KeyPathString? = nil
     ) -> Self {
         .maximum(Where<O>.name(keyPath), as: alias)
     }
 
+    /// The least value. The key is `min(name)` unless another is given.
     public static func minimum<K: AnyKeyPathStringConvertible>(
         _ keyPath: KeyPath<O, K>, as alias: KeyPathString? = nil
     ) -> Self {
         .minimum(Where<O>.name(keyPath), as: alias)
     }
 
+    /// The sum; a Decimal, or a Double of Doubles. The key is `sum(name)` unless another is given.
     public static func sum<K: AnyKeyPathStringConvertible>(
         _ keyPath: KeyPath<O, K>, as alias: KeyPathString? = nil
     ) -> Self {

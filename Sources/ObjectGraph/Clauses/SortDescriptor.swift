@@ -37,7 +37,7 @@ final class KeySortDescriptor: NSSortDescriptor {
     }
 }
 
-/// A class that sort keys by name can stand in for: `NSSortDescriptor`.
+/// A class that sort keys by name extend: `NSSortDescriptor`.
 public protocol NamedSortDescriptor {}
 
 extension NSSortDescriptor: NamedSortDescriptor {}

@@ -1,8 +1,12 @@
-/// A last word on a fetch: `.tweak { $0.fetchLimit = 10 }`.
+/// Customises a fetch just before it runs: `.tweak { $0.fetchLimit = 10 }`.
+///
+/// It sees the clauses before it in the list; those after it may replace its changes.
 public struct Tweak: QueryClause, DeleteClause {
-    /// What is called just before the fetch.
+    /// Called with the request, on the thread of the call that fetches or observes.
     public let closure: @Sendable (NSFetchRequest<any NSFetchRequestResult>) -> Void
 
+    /// - Parameter closure: changes the request, on the thread of the call that fetches or
+    ///   observes.
     @preconcurrency
     public init(
         _ closure: @escaping @Sendable (NSFetchRequest<any NSFetchRequestResult>) -> Void

@@ -1,11 +1,13 @@
-/// Has an observed list count a change of a related object as an update of its own:
+/// Makes an observed list count a change of a related object as an update of its own object:
 /// `.watching(\.$master ~ \.$name)`.
 ///
-/// The objects that conditions, orders and sections ask are followed by themselves. A fetch passes
-/// the clause over.
+/// Related objects that conditions, orders and sections depend on are followed without it. A fetch
+/// ignores the clause.
 public struct Watching<O: DynamicObject>: FetchClause {
     let path: [String]
 
+    /// A path to watch.
+    ///
     /// - Parameter path: leads across to-one relationships to an attribute.
     public init<V>(_ path: Where<O>.Expression<Where<O>.SingleTarget, V>) { self.path = path.path }
 

@@ -18,16 +18,20 @@ public struct Where<O: DynamicObject>: WhereClauseType, Hashable, Sendable {
     /// Every object, or none.
     public init(_ value: Bool) { self.init(condition: .constant(value)) }
 
+    /// The condition itself, for code that is generic over clauses.
     public init(_ clause: Where<O>) { self = clause }
 
+    /// The condition that a predicate states. With one that this library did not make, a block for
+    /// one, every fetch throws.
     public init(_ predicate: NSPredicate) { self.init(condition: .stated(by: predicate)) }
 
     /// A condition in the predicate language. With one that cannot be read every fetch throws and
-    /// logs `.internalError`, which says where it went wrong.
+    /// logs `.internalError`, whose message describes the fault.
     public init(_ format: String, _ args: Any...) {
         self.init(format, argumentArray: args)
     }
 
+    /// A condition in the predicate language, with its arguments in an array.
     public init(_ format: String, argumentArray: [Any]?) {
         self.init(condition: PredicateFormat.condition(format, argumentArray ?? []))
     }
@@ -44,6 +48,7 @@ public struct Where<O: DynamicObject>: WhereClauseType, Hashable, Sendable {
         self = Self.equality(keyPath, .null)
     }
 
+    /// The property has this value; none when it is nil.
     @_disfavoredOverload
     public init<U: QueryableAttributeType>(_ keyPath: KeyPathString, isEqualTo value: U?) {
         self.init(
@@ -51,10 +56,12 @@ public struct Where<O: DynamicObject>: WhereClauseType, Hashable, Sendable {
                 keyPath, .equal, value.map { .queryable($0) } ?? .constant(.null)))
     }
 
+    /// The property has this value; none when it is nil.
     public init<V: FieldStorableType>(_ keyPath: KeyPathString, isEqualTo value: V) {
         self = Self.equality(keyPath, ValueBridge.value(value))
     }
 
+    /// The relationship leads to this object; to none when it is nil.
     public init<D: DynamicObject>(_ keyPath: KeyPathString, isEqualTo object: D?) {
         guard let object else {
             self = Self.equality(keyPath, .null)
@@ -63,27 +70,32 @@ public struct Where<O: DynamicObject>: WhereClauseType, Hashable, Sendable {
         self.init(keyPath, isEqualTo: object.objectID())
     }
 
+    /// The relationship leads to the object with this ID.
     public init(_ keyPath: KeyPathString, isEqualTo objectID: NSManagedObjectID) {
         self.init(condition: Self.comparison(keyPath, .equal, .object(objectID.reference)))
     }
 
+    /// The property has one of these values; no value is in an empty list.
     @_disfavoredOverload
     public init<S: Sequence>(_ keyPath: KeyPathString, isMemberOf list: S)
     where S.Element: QueryableAttributeType {
         self.init(condition: Self.member(keyPath, list.map { .queryable($0) }))
     }
 
+    /// The property has one of these values; no value is in an empty list.
     public init<S: Sequence>(_ keyPath: KeyPathString, isMemberOf list: S)
     where S.Element: FieldStorableType {
         self.init(
             condition: Self.member(keyPath, list.map { .constant(ValueBridge.value($0)) }))
     }
 
+    /// The relationship leads to one of these objects; to none of an empty list.
     public init<S: Sequence>(_ keyPath: KeyPathString, isMemberOf list: S)
     where S.Element: DynamicObject {
         self.init(keyPath, isMemberOf: list.map { $0.objectID() })
     }
 
+    /// The relationship leads to one of the objects with these IDs.
     public init<S: Sequence>(_ keyPath: KeyPathString, isMemberOf list: S)
     where S.Element == NSManagedObjectID {
         self.init(condition: Self.member(keyPath, list.map { .object($0.reference) }))
@@ -91,6 +103,7 @@ public struct Where<O: DynamicObject>: WhereClauseType, Hashable, Sendable {
 
     // MARK: As others see it
 
+    /// The condition as a predicate, for code that takes one. Only a store can evaluate it.
     public var predicate: NSPredicate { ConditionPredicate(condition) }
 
     public func applyToFetchRequest<Result>(_ fetchRequest: NSFetchRequest<Result>) {
@@ -132,14 +145,17 @@ public struct Where<O: DynamicObject>: WhereClauseType, Hashable, Sendable {
 
     // MARK: Logic
 
+    /// Both conditions.
     public static func && (left: Where<O>, right: Where<O>) -> Where<O> {
         Where(condition: .both(left.condition, right.condition))
     }
 
+    /// Either condition, or both.
     public static func || (left: Where<O>, right: Where<O>) -> Where<O> {
         Where(condition: .either(left.condition, right.condition))
     }
 
+    /// Every object that does not fulfil the condition; those whose property is nil too.
     public static prefix func ! (clause: Where<O>) -> Where<O> {
         Where(condition: .negation(of: clause.condition))
     }
@@ -164,6 +180,7 @@ extension NSManagedObjectID {
 // A property that a class inherits makes a condition of the class that declares it. Joined with
 // one of a class below, the result is a condition of whichever class is asked for.
 
+/// Both conditions, one of a class and one of a class that it inherits from.
 @_disfavoredOverload
 public func && <L: DynamicObject, R: DynamicObject>(
     left: Where<L>, right: Where<R>
@@ -171,6 +188,7 @@ public func && <L: DynamicObject, R: DynamicObject>(
     left && Where<L>(condition: right.condition)
 }
 
+/// Both conditions, one of a class and one of a class that it inherits from.
 @_disfavoredOverload
 public func && <L: DynamicObject, R: DynamicObject>(
     left: Where<L>, right: Where<R>
@@ -178,6 +196,7 @@ public func && <L: DynamicObject, R: DynamicObject>(
     Where<R>(condition: left.condition) && right
 }
 
+/// Either condition, one of a class and one of a class that it inherits from.
 @_disfavoredOverload
 public func || <L: DynamicObject, R: DynamicObject>(
     left: Where<L>, right: Where<R>
@@ -185,6 +204,7 @@ public func || <L: DynamicObject, R: DynamicObject>(
     left || Where<L>(condition: right.condition)
 }
 
+/// Either condition, one of a class and one of a class that it inherits from.
 @_disfavoredOverload
 public func || <L: DynamicObject, R: DynamicObject>(
     left: Where<L>, right: Where<R>
@@ -200,6 +220,7 @@ public func &&? <O: DynamicObject>(left: Where<O>, right: Where<O>?) -> Where<O>
     right.map { left && $0 } ?? left
 }
 
+/// Both conditions; one that is nil does not count.
 public func &&? <O: DynamicObject>(left: Where<O>?, right: Where<O>) -> Where<O> {
     left.map { $0 && right } ?? right
 }
@@ -209,6 +230,7 @@ public func ||? <O: DynamicObject>(left: Where<O>, right: Where<O>?) -> Where<O>
     right.map { left || $0 } ?? left
 }
 
+/// Either condition; one that is nil does not count.
 public func ||? <O: DynamicObject>(left: Where<O>?, right: Where<O>) -> Where<O> {
     left.map { $0 || right } ?? right
 }

@@ -5,7 +5,7 @@ import RecordStore
 
 infix operator ~ : AdditionPrecedence
 
-/// How many values a path leads to.
+/// The number of values that a path leads to: one, or many.
 public protocol WhereExpressionTrait {}
 
 extension Where {
@@ -65,25 +65,28 @@ extension Where {
 // MARK: Quantifiers
 
 extension Where.Expression where T == Where.CollectionTarget {
-    /// One of the values at least; false when there is none.
+    /// Compares with the values one by one; true when the comparison holds for at least one, so
+    /// false when there is none.
     public func any() -> Self { Self(path, .any) }
 
-    /// Each of the values; true when there is none.
+    /// Compares with the values one by one; true when the comparison holds for each, so also when
+    /// there is none.
     public func all() -> Self { Self(path, .all) }
 
-    /// None of the values; true when there is none.
+    /// Compares with the values one by one; true when the comparison holds for none of them, so
+    /// also when there is none.
     public func none() -> Self { Self(path, .noneOf) }
 }
 
 extension Where.Expression where T == Where.CollectionTarget, V: FieldRelationshipToManyType {
-    /// How many objects the path leads to.
+    /// The number of objects that the path leads to.
     public func count() -> Where<O>.Expression<Where<O>.SingleTarget, Int> {
         appending("@count")
     }
 }
 
 extension KeyPath where Root: CoreStoreObject, Value: ToManyRelationshipKeyPathStringConvertible {
-    /// How many objects the relationship leads to: `\Person.$pets.count() > 2`.
+    /// The number of objects that the relationship leads to: `\Person.$pets.count() > 2`.
     public func count() -> Where<Root>.Expression<Where<Root>.SingleTarget, Int> {
         Where<Root>.Expression([Where<Root>.name(self), "@count"])
     }

@@ -99,7 +99,7 @@ final class ChangeBuffer {
         replacements[loser.name] = survivor
     }
 
-    /// What to-one links without an inverse may lead to and is deleted, since the last call.
+    /// The objects deleted since the last call that to-one links without an inverse may lead to.
     func takeDeletedTargets() -> [CoreStoreObject] {
         defer { deletedTargets = [] }
         return deletedTargets

@@ -13,7 +13,7 @@ struct ChangedObjects {
     /// How many objects were created, including those that were deleted again.
     private(set) var createdCount = 0
     private var sizeInBytes = 0
-    /// What the objects may take before they are evicted.
+    /// The memory that the objects may take before they are evicted.
     private var limit = Int.max
     private var limitMin = Int.max
     /// How many of `pending` are counted in the size.

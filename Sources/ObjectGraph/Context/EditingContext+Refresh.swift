@@ -84,7 +84,8 @@ extension EditingContext {
         for relationship in raw.entity.relationships {
             let now = try linkedNumbers(of: object, raw, relationship)
             let before = try committed.linkedNumbers(relationship, of: raw.number)
-            // What was deleted leaves a link without an inverse when changes are handed on.
+            // A deleted object is removed from links without an inverse when changes are passed
+            // on.
             if relationship.inverseID == nil, try hasDeleted(before, relationship, raw) {
                 isWhole = false
             }

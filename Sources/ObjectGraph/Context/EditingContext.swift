@@ -3,7 +3,7 @@ import RecordStore
 /// A context whose objects may be changed: the changes wait in a ``ChangeBuffer``, and links,
 /// deletions, reverting and validation work on both.
 ///
-/// What the changes are handed to is the subclass's matter: see ``RecordingContext``.
+/// A subclass decides where the changes go: see ``RecordingContext``.
 class EditingContext: ObjectContext {
     final let changes = ChangeBuffer()
     /// Leads to the transaction that the program uses.

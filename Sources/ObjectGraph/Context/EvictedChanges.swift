@@ -30,7 +30,7 @@ final class EvictedTable {
 /// A transaction assigns numbers in ascending order, so that four bytes in a row of them are enough
 /// for an object that was created.
 final class EvictedChanges {
-    /// What an object knows that is not in its record.
+    /// The state of an object that is not in its record.
     struct Entry: Hashable {
         /// Of the object's entity.
         var tag: UInt16
@@ -52,7 +52,7 @@ final class EvictedChanges {
     /// numbers follow each other in one word, because most numbers are dense.
     private var updatedPlaces = IntegerMap<UInt64>()
     private(set) var updatedCount = 0
-    /// The same of entries that are too many for it.
+    /// The places that do not fit in sixteen bits.
     private var updatedFarPlaces: [ObjectNumber: UInt32] = [:]
 
     /// The tags of stored objects that were deleted by their records alone, by number.

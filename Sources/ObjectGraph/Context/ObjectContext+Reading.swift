@@ -10,7 +10,7 @@ extension ObjectContext {
         return try object(number, row: row, known, access)
     }
 
-    /// The same where it is known whether there is one.
+    /// The object of a lent row, for a caller that has looked for a known one.
     private func object(
         _ number: ObjectNumber, row: RowView, _ known: CoreStoreObject?, _ access: StoreAccess
     ) throws(StoreError) -> CoreStoreObject {
@@ -83,8 +83,8 @@ extension ObjectContext {
         return found
     }
 
-    /// An object that the context does not know, for a row that is gone or cannot be read. What it
-    /// is assigned reaches no store.
+    /// An object that the context does not know, for a row that is gone or cannot be read. Values
+    /// assigned to it reach no store.
     final func objectWithoutRow(_ raw: RawObject) -> CoreStoreObject {
         raw.kind.shared?.beginUse()
         let object = raw.kind.newObject(raw.number)
@@ -131,7 +131,7 @@ extension ObjectContext {
     /// Has an object without changes read its row again: at the next access, or at once where that
     /// might be too late. Values that cannot be read again stay.
     final func refreshStored(_ object: CoreStoreObject, _ raw: RawObject) {
-        // What a storage held that was removed cannot be read again.
+        // A removed storage cannot be read again.
         if raw.store.isDetached { return }
         guard hasEnded else { return forgetRow(of: object) }
         do throws(StoreError) {
@@ -152,8 +152,8 @@ extension ObjectContext {
         return try raw.store.database.snapshot().row(raw.number, in: raw.entity.hierarchy)
     }
 
-    /// What led to the object may have said another entity than its record does, in a file that
-    /// lies: the properties would not be where they are looked for.
+    /// Checks the entity of a record. In a damaged file the link to the object may name another
+    /// entity than its record; the properties would then be read from wrong offsets.
     private func checked(_ row: RowBuffer, _ raw: RawObject) throws(StoreError) -> RowBuffer {
         guard row.view.entityTag == raw.entity.tag else {
             row.deallocate()

@@ -39,7 +39,7 @@ class ObjectContext {
 
     // MARK: What the kinds of context decide
 
-    /// What user-visible fetches of this context's objects go through.
+    /// The source of fetches that the program makes through this context's objects.
     var source: (any FetchableSource & QueryableSource)? { stackLink.object }
 
     /// Whether the context may read a store. One that is pinned does not read those that were
@@ -51,7 +51,7 @@ class ObjectContext {
         StoreAccess(store, try store.database.snapshot())
     }
 
-    /// What a store held before this context changed anything.
+    /// A reader of a store as it was before this context changed anything.
     func readerBefore(for store: AttachedStore) throws(StoreError) -> RecordReader {
         try reader(for: store)
     }
@@ -61,10 +61,10 @@ class ObjectContext {
         Log.assert(false, "an object was changed outside of a transaction: edit it in one first")
     }
 
-    /// Tells those who observe a property of an object that it is written.
+    /// Notifies the observers of an object's property that it is written.
     func tell(_ moment: WriteMoment, of object: CoreStoreObject, _ name: KeyPathString) {}
 
-    /// The same by the offset of the property in the object's row.
+    /// Notifies of a write to the property at an offset of the object's row.
     final func tell(_ moment: WriteMoment, of object: CoreStoreObject, _ offset: UInt16) {
         let field = object.raw?.entity.fields.first { $0.byteOffset == Int(offset) }
         if let field { tell(moment, of: object, field.name) }
@@ -172,7 +172,7 @@ class ObjectContext {
         accesses.first { $0.store === store }
     }
 
-    /// What this context reads a store by.
+    /// The reader by which this context sees a store.
     final func reader(for store: AttachedStore) throws(StoreError) -> RecordReader {
         try access(to: store).reader
     }

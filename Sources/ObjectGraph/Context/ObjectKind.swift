@@ -1,13 +1,14 @@
 import RecordStore
 
-/// What names an object in a context.
+/// The identity of an object in a context.
 struct ObjectName: Hashable {
     var storeID: UUID
     var hierarchy: HierarchyID
     var number: ObjectNumber
 }
 
-/// What the objects of one entity in one context share, so that an object carries one reference.
+/// The part that all objects of one entity in one context share, so that an object carries one
+/// reference.
 final class ObjectKind {
     let context: ObjectContext
     /// The context, where several threads may share its objects.

@@ -47,7 +47,7 @@ class RecordingContext: EditingContext {
             // A batch that is applied in part leaves trees that only a rollback mends, also
             // when the program ignores the error of its fetch.
             refuseCommit(error)
-            // What failed before is the cause: an object that could not be created is in no store.
+            // An earlier failure is the cause: an object that could not be created is in no store.
             throw failure ?? error
         }
     }

@@ -1,8 +1,8 @@
 import Primitives
 import RecordStore
 
-/// What fetches on a stack read: one commit, until the view moves to a later one. Its objects are
-/// never changed.
+/// The context of fetches on a stack: one commit, until the view moves to a later one. Its objects
+/// are never changed.
 final class StackView: ObjectContext {
     private final class Access: StoreAccess {
         /// Of the snapshot that the view reads.

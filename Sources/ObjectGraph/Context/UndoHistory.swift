@@ -27,7 +27,7 @@ struct UndoHistory {
 
     mutating func restart(_ state: State) { self = UndoHistory(state) }
 
-    /// Begins a group. What was undone before it cannot be done again.
+    /// Begins a group. Groups that were undone before it cannot be repeated.
     mutating func endGroup(_ state: State) {
         undoStates.append(current)
         redoStates = []

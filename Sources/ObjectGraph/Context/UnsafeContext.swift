@@ -16,8 +16,8 @@ final class UnsafeContext: RecordingContext {
         /// The scratch without changes.
         fileprivate(set) var emptyMark: RecordScratch.Mark
         fileprivate(set) var touched: [HierarchyID: Set<ObjectNumber>] = [:]
-        /// What is left of the numbers that were taken last, and how many those were, by the tag
-        /// of the hierarchy's root.
+        /// The rest of the block of numbers that was taken last, and the size of that block, by the
+        /// tag of the hierarchy's root.
         fileprivate var blocks: [UInt16: (rest: NumberBlock, count: Int)] = [:]
 
         init(_ store: AttachedStore, over base: RecordReader, _ evicted: EvictedTable) {
@@ -47,7 +47,7 @@ final class UnsafeContext: RecordingContext {
     private(set) var observers: TransactionObservers?
     /// Grows when the transaction begins to show something else.
     private(set) var changeCount = 0
-    /// What the last freeze made, by store.
+    /// The result of the last freeze, by store.
     private var lastFrozen: [ObjectIdentifier: FrozenRecords] = [:]
     /// Whether anything was handed to a scratch since then.
     private var isChangedSinceFreeze = false
@@ -121,7 +121,7 @@ final class UnsafeContext: RecordingContext {
         changeCount += 1
     }
 
-    /// What tells the transaction's monitors.
+    /// The observers of the transaction.
     func observed() -> TransactionObservers {
         if let observers { return observers }
         let made = TransactionObservers(self)
@@ -313,7 +313,7 @@ final class UnsafeContext: RecordingContext {
 
     // MARK: Commits
 
-    /// What differs from the base, for any thread.
+    /// The changes against the base, for any thread.
     func freeze() throws(StoreError) -> UnsafeChanges {
         try flush()
         var frozen = UnsafeChanges()

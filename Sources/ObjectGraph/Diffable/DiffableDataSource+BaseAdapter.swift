@@ -1,15 +1,15 @@
 extension DiffableDataSource {
-    /// Has a view show the versions of a list, one after the other.
+    /// Shows the versions of a list in a view, one after the other.
     ///
-    /// It is used where the stack's view lives. What it answers is what the view shows: during a
-    /// change, the list of the stage that is being shown. The data sources of Apple's views inherit
-    /// from it, hence from `NSObject`.
+    /// It is used where the stack's view lives. Its counts, IDs and paths are those of the version
+    /// that the view shows: during a change, of the stage that is being shown. The data sources of
+    /// Apple's views inherit from it, hence from `NSObject`.
     open class BaseAdapter<O: DynamicObject, T: Target>: NSObject {
         public typealias ObjectType = O
 
         /// The view; nil when a view that is an object is gone.
         public var target: T? { source() }
-        /// The stack; nil when it is gone.
+        /// The stack; nil when it has ended.
         public private(set) weak var dataStack: DataStack?
 
         private struct Request {
@@ -23,7 +23,11 @@ extension DiffableDataSource {
         private var requests: [Request] = []
         private var isApplying = false
 
-        /// - Parameter target: the view. One that is an object is not kept alive.
+        /// An adapter that shows an empty list first.
+        ///
+        /// - Parameters:
+        ///   - target: the view. One that is an object is not retained.
+        ///   - dataStack: the stack of the lists, which is not retained.
         public init(target: T, dataStack: DataStack) {
             self.dataStack = dataStack
             if type(of: target) is AnyClass {
@@ -40,8 +44,13 @@ extension DiffableDataSource {
         /// Shows a version of the list. Versions are shown in the order of the calls; one that
         /// comes while another is being shown waits for its end.
         ///
-        /// A view that suspends batch updates is reloaded, as is one with more than 32 changes
-        /// that are more than half of its items.
+        /// A view that suspends batch updates is reloaded, as is one with more than 32 changes that
+        /// are more than half of its items.
+        ///
+        /// - Parameters:
+        ///   - snapshot: the version.
+        ///   - animatingDifferences: whether the view animates the changes.
+        ///   - completion: called when the version is shown.
         open func apply(
             _ snapshot: ListSnapshot<O>, animatingDifferences: Bool = true,
             completion: @escaping () -> Void = {}
@@ -56,6 +65,10 @@ extension DiffableDataSource {
         }
 
         /// Shows an empty list.
+        ///
+        /// - Parameters:
+        ///   - animatingDifferences: whether the view animates the changes.
+        ///   - completion: called when the empty list is shown.
         open func purge(
             animatingDifferences: Bool = true, completion: @escaping () -> Void = {}
         ) {
@@ -64,7 +77,7 @@ extension DiffableDataSource {
                 completion: completion)
         }
 
-        /// A list with nothing in it, for the program to fill.
+        /// An empty list, for the program to fill.
         public func makeEmptySnapshot() -> ListSnapshot<O> {
             guard let dataStack else { return ListSnapshot() }
             return ListSnapshot(of: dataStack)
@@ -100,7 +113,7 @@ extension DiffableDataSource {
             _ finish: @escaping () -> Void
         ) {
             guard let stage = stages.first else {
-                // Also a version without a difference has its own generation.
+                // A version without a difference has its own generation too.
                 shown = request.snapshot
                 return finish()
             }
@@ -113,19 +126,20 @@ extension DiffableDataSource {
 
         // MARK: What is shown
 
+        /// The number of sections that are shown.
         public func numberOfSections() -> Int { shown.numberOfSections }
 
-        /// Nil for a section that is outside.
+        /// The number of items of a section; nil for an index out of range.
         public func numberOfItems(inSection section: Int) -> Int? {
             shown.indices(ofSection: section)?.count
         }
 
-        /// Nil for a section that is outside.
+        /// The name of a section; nil for an index out of range.
         public func sectionID(for section: Int) -> String? {
             section >= 0 && section < shown.numberOfSections ? shown.sectionIDs[section] : nil
         }
 
-        /// Nil for a path that is outside.
+        /// The ID of the item at a path; nil for a path out of range.
         public func itemID(for indexPath: IndexPath) -> O.ObjectID? {
             guard indexPath.count == 2, let indices = shown.indices(ofSection: indexPath[0]),
                 indexPath[1] >= 0, indexPath[1] < indices.count
@@ -133,7 +147,7 @@ extension DiffableDataSource {
             return shown.id(at: indices.lowerBound + indexPath[1])
         }
 
-        /// Nil for an item that is not shown.
+        /// The path of an item; nil when it is not shown.
         public func indexPath(for itemID: O.ObjectID) -> IndexPath? {
             guard let index = shown.indexOfItem(withID: itemID) else { return nil }
             for section in 0..<shown.numberOfSections {
@@ -144,11 +158,13 @@ extension DiffableDataSource {
             return nil
         }
 
-        /// What an index of the list shows for a section: the beginning of its name.
+        /// The title of a section in an index of the list: the first letter of its name; nil for
+        /// none.
         open func sectionIndexTitle(for section: Int) -> String? {
             sectionID(for: section)?.first.map { String($0).uppercased() }
         }
 
+        /// The titles of all sections in an index of the list.
         open func sectionIndexTitlesForAllSections() -> [String?] {
             (0..<numberOfSections()).map { sectionIndexTitle(for: $0) }
         }

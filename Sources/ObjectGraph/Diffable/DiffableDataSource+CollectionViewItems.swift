@@ -23,9 +23,11 @@
             private let itemProvider: (NSCollectionView, IndexPath, O) -> NSCollectionViewItem?
             private let supplementaryViewProvider: (NSCollectionView, String, IndexPath) -> NSView?
 
-            /// Makes itself the collection view's data source.
+            /// Becomes the collection view's data source.
             ///
             /// - Parameters:
+            ///   - collectionView: the collection view, which is not retained.
+            ///   - dataStack: the stack of the lists, which is not retained.
             ///   - itemProvider: makes the item of an object.
             ///   - supplementaryViewProvider: makes headers, footers and the like.
             public init(
@@ -45,18 +47,20 @@
             /// The collection view; nil when it is gone.
             public var collectionView: NSCollectionView? { target?.base }
 
+            /// The number of sections that are shown.
             open func numberOfSections(in collectionView: NSCollectionView) -> Int {
                 numberOfSections()
             }
 
+            /// The number of items of a section; zero for an index out of range.
             open func collectionView(
                 _ collectionView: NSCollectionView, numberOfItemsInSection section: Int
             ) -> Int {
                 numberOfItems(inSection: section) ?? 0
             }
 
-            /// The item of an object. That of an object which was deleted, and of which the list
-            /// that is shown does not know it yet, is empty.
+            /// The item of an object. It is empty for an object that was deleted since the shown
+            /// version of the list.
             open func collectionView(
                 _ collectionView: NSCollectionView,
                 itemForRepresentedObjectAt indexPath: IndexPath
@@ -73,6 +77,7 @@
                 return item
             }
 
+            /// A header, a footer or the like, made by the program's closure.
             open func collectionView(
                 _ collectionView: NSCollectionView,
                 viewForSupplementaryElementOfKind kind: NSCollectionView.SupplementaryElementKind,
@@ -82,13 +87,15 @@
             }
         }
 
-        /// A collection view as what takes batch updates. It does not keep the view alive.
+        /// A collection view as a target of batch updates. It does not retain the view.
         public struct DefaultCollectionViewTarget<T: NSCollectionView>: Target, Sendable {
+            /// The class of the collection view.
             public typealias Base = T
 
             /// The collection view; nil when it is gone.
             public private(set) weak var base: Base?
 
+            /// A target that updates a collection view.
             public init(_ base: Base) { self.base = base }
 
             private func onMain(_ body: @MainActor (Base) -> Void) {
@@ -102,42 +109,51 @@
                 MainActor.assumeIsolated { base?.window == nil }
             }
 
+            /// Removes sections of the collection view.
             public func deleteSections(at indices: IndexSet, animated: Bool) {
                 onMain { $0.deleteSections(indices) }
             }
 
+            /// Inserts sections into the collection view.
             public func insertSections(at indices: IndexSet, animated: Bool) {
                 onMain { $0.insertSections(indices) }
             }
 
+            /// Shows sections of the collection view again.
             public func reloadSections(at indices: IndexSet, animated: Bool) {
                 onMain { $0.reloadSections(indices) }
             }
 
+            /// Moves a section of the collection view.
             public func moveSection(
                 at index: IndexSet.Element, to newIndex: IndexSet.Element, animated: Bool
             ) {
                 onMain { $0.moveSection(index, toSection: newIndex) }
             }
 
+            /// Removes items of the collection view.
             public func deleteItems(at indexPaths: [IndexPath], animated: Bool) {
                 onMain { $0.deleteItems(at: Set(indexPaths)) }
             }
 
+            /// Inserts items into the collection view.
             public func insertItems(at indexPaths: [IndexPath], animated: Bool) {
                 onMain { $0.insertItems(at: Set(indexPaths)) }
             }
 
+            /// Shows items of the collection view again.
             public func reloadItems(at indexPaths: [IndexPath], animated: Bool) {
                 onMain { $0.reloadItems(at: Set(indexPaths)) }
             }
 
+            /// Moves an item of the collection view.
             public func moveItem(
                 at indexPath: IndexPath, to newIndexPath: IndexPath, animated: Bool
             ) {
                 onMain { $0.moveItem(at: indexPath, to: newIndexPath) }
             }
 
+            /// Shows several updates of the collection view as one change.
             public func performBatchUpdates(
                 updates: @escaping () -> Void, animated: Bool, completion: @escaping () -> Void
             ) {
@@ -148,6 +164,7 @@
                 }
             }
 
+            /// Shows the whole collection view again.
             public func reloadData() { onMain { $0.reloadData() } }
         }
     }

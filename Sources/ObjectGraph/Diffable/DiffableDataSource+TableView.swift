@@ -26,9 +26,12 @@
         {
             private let cellProvider: (UITableView, IndexPath, O) -> UITableViewCell?
 
-            /// Makes itself the table view's data source.
+            /// Becomes the table view's data source.
             ///
-            /// - Parameter cellProvider: makes the cell of an object.
+            /// - Parameters:
+            ///   - tableView: the table view, which is not retained.
+            ///   - dataStack: the stack of the lists, which is not retained.
+            ///   - cellProvider: makes the cell of an object.
             public init(
                 tableView: UITableView, dataStack: DataStack,
                 cellProvider: @escaping (UITableView, IndexPath, O) -> UITableViewCell?
@@ -43,16 +46,18 @@
 
             // MARK: Sections and rows
 
+            /// The number of sections that are shown.
             open func numberOfSections(in tableView: UITableView) -> Int { numberOfSections() }
 
+            /// The number of rows of a section; zero for an index out of range.
             open func tableView(
                 _ tableView: UITableView, numberOfRowsInSection section: Int
             ) -> Int {
                 numberOfItems(inSection: section) ?? 0
             }
 
-            /// The cell of a row. That of an object which was deleted, and of which the list that
-            /// is shown does not know it yet, is empty.
+            /// The cell of a row. It is empty for an object that was deleted since the shown
+            /// version of the list.
             open func tableView(
                 _ tableView: UITableView, cellForRowAt indexPath: IndexPath
             ) -> UITableViewCell {
@@ -63,12 +68,14 @@
                 return cell
             }
 
+            /// The name of a section.
             open func tableView(
                 _ tableView: UITableView, titleForHeaderInSection section: Int
             ) -> String? {
                 sectionID(for: section)
             }
 
+            /// No footer.
             open func tableView(
                 _ tableView: UITableView, titleForFooterInSection section: Int
             ) -> String? {
@@ -77,8 +84,10 @@
 
             // MARK: The section index
 
+            /// No section index.
             open func sectionIndexTitles(for tableView: UITableView) -> [String]? { nil }
 
+            /// The section of a title in the section index: the one with the title's index.
             open func tableView(
                 _ tableView: UITableView, sectionForSectionIndexTitle title: String, at index: Int
             ) -> Int {
@@ -87,36 +96,42 @@
 
             // MARK: Editing
 
+            /// Whether a row may be edited: true.
             open func tableView(
                 _ tableView: UITableView, canEditRowAt indexPath: IndexPath
             ) -> Bool {
                 true
             }
 
+            /// Does nothing: override it to commit an edit.
             open func tableView(
                 _ tableView: UITableView, commit editingStyle: UITableViewCell.EditingStyle,
                 forRowAt indexPath: IndexPath
             ) {}
 
+            /// Whether a row may be moved by the user: false.
             open func tableView(
                 _ tableView: UITableView, canMoveRowAt indexPath: IndexPath
             ) -> Bool {
                 false
             }
 
+            /// Does nothing: override it to move a row.
             open func tableView(
                 _ tableView: UITableView, moveRowAt sourceIndexPath: IndexPath,
                 to destinationIndexPath: IndexPath
             ) {}
         }
 
-        /// A table view as what takes batch updates. It does not keep the view alive.
+        /// A table view as a target of batch updates. It does not retain the view.
         public struct DefaultTableViewTarget<T: UITableView>: Target, Sendable {
+            /// The class of the table view.
             public typealias Base = T
 
             /// The table view; nil when it is gone.
             public private(set) weak var base: Base?
 
+            /// A target that updates a table view.
             public init(_ base: Base) { self.base = base }
 
             private func onMain(_ body: @MainActor (Base) -> Void) {
@@ -130,42 +145,51 @@
                 MainActor.assumeIsolated { base?.window == nil }
             }
 
+            /// Removes sections of the table view.
             public func deleteSections(at indices: IndexSet, animated: Bool) {
                 onMain { $0.deleteSections(indices, with: animated ? .automatic : .none) }
             }
 
+            /// Inserts sections into the table view.
             public func insertSections(at indices: IndexSet, animated: Bool) {
                 onMain { $0.insertSections(indices, with: animated ? .automatic : .none) }
             }
 
+            /// Shows sections of the table view again.
             public func reloadSections(at indices: IndexSet, animated: Bool) {
                 onMain { $0.reloadSections(indices, with: animated ? .automatic : .none) }
             }
 
+            /// Moves a section of the table view.
             public func moveSection(
                 at index: IndexSet.Element, to newIndex: IndexSet.Element, animated: Bool
             ) {
                 onMain { $0.moveSection(index, toSection: newIndex) }
             }
 
+            /// Removes rows of the table view.
             public func deleteItems(at indexPaths: [IndexPath], animated: Bool) {
                 onMain { $0.deleteRows(at: indexPaths, with: animated ? .automatic : .none) }
             }
 
+            /// Inserts rows into the table view.
             public func insertItems(at indexPaths: [IndexPath], animated: Bool) {
                 onMain { $0.insertRows(at: indexPaths, with: animated ? .automatic : .none) }
             }
 
+            /// Shows rows of the table view again.
             public func reloadItems(at indexPaths: [IndexPath], animated: Bool) {
                 onMain { $0.reloadRows(at: indexPaths, with: animated ? .automatic : .none) }
             }
 
+            /// Moves a row of the table view.
             public func moveItem(
                 at indexPath: IndexPath, to newIndexPath: IndexPath, animated: Bool
             ) {
                 onMain { $0.moveRow(at: indexPath, to: newIndexPath) }
             }
 
+            /// Shows several updates of the table view as one change.
             public func performBatchUpdates(
                 updates: @escaping () -> Void, animated: Bool, completion: @escaping () -> Void
             ) {
@@ -174,6 +198,7 @@
                 }
             }
 
+            /// Shows the whole table view again.
             public func reloadData() { onMain { $0.reloadData() } }
         }
     }

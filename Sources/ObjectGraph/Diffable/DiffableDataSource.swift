@@ -4,33 +4,42 @@ public enum DiffableDataSource {
     public typealias Target = DiffableDataSourceTarget
 }
 
-/// A view that takes batch updates: a table of a user interface, or anything else that shows a
-/// list.
+/// A view that takes batch updates: a table of a user interface, or any other that shows a list.
 ///
-/// Its rows are those of the ``DiffableDataSource/BaseAdapter`` that it was given to. All calls
-/// come where the stack's view lives.
+/// Its rows are those of the ``DiffableDataSource/BaseAdapter`` that it was given to. All calls are
+/// made where the stack's view lives.
 public protocol DiffableDataSourceTarget {
-    /// Whether batch updates have no use now, because the view is not shown for one. It is reloaded
-    /// then.
+    /// Whether batch updates are of no use now, for example because the view is not on screen. The
+    /// view is reloaded then.
     var shouldSuspendBatchUpdates: Bool { get }
 
+    /// Removes sections, whose indices are those before the change.
     func deleteSections(at indices: IndexSet, animated: Bool)
+    /// Inserts sections, whose indices are those after the change.
     func insertSections(at indices: IndexSet, animated: Bool)
+    /// Shows the items of sections again.
     func reloadSections(at indices: IndexSet, animated: Bool)
+    /// Moves a section from its index before the change to its index after it.
     func moveSection(at index: IndexSet.Element, to newIndex: IndexSet.Element, animated: Bool)
+    /// Removes items, whose paths are those before the change.
     func deleteItems(at indexPaths: [IndexPath], animated: Bool)
+    /// Inserts items, whose paths are those after the change.
     func insertItems(at indexPaths: [IndexPath], animated: Bool)
+    /// Shows items again, whose paths are those before the change.
     func reloadItems(at indexPaths: [IndexPath], animated: Bool)
+    /// Moves an item from its path before the change to its path after it.
     func moveItem(at indexPath: IndexPath, to newIndexPath: IndexPath, animated: Bool)
 
-    /// Runs a closure that calls the functions above, before it returns, and shows what they tell
-    /// as one change.
+    /// Shows several updates as one change.
     ///
-    /// - Parameter completion: to be called when the change is shown.
+    /// - Parameters:
+    ///   - updates: calls the functions above. Call it before this function returns.
+    ///   - animated: whether the view animates the change.
+    ///   - completion: call it when the change is shown.
     func performBatchUpdates(
         updates: @escaping () -> Void, animated: Bool, completion: @escaping () -> Void)
 
-    /// Shows everything anew.
+    /// Shows the whole list again.
     func reloadData()
 }
 

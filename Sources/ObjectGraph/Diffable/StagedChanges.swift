@@ -1,6 +1,6 @@
 import Query
 
-/// What leads from one version of a list to another, in stages that a view of the list takes one
+/// The changes from one version of a list to another, in stages that a view of the list takes one
 /// after the other: for table views, terminals, web pages.
 ///
 /// ```swift
@@ -10,34 +10,35 @@ import Query
 /// }
 /// ```
 ///
-/// The first stage shows changed items anew where they are; the second one changes the places.
-/// Either is missing when there is nothing for it. In the second, no item of a deleted or an
+/// The first stage shows changed items again in their positions; the second one changes the
+/// positions. Either is missing when it is empty. In the second, no item of a deleted or an
 /// inserted section is named: an item that leaves a deleted section for one that stays is inserted
-/// there, and one that goes to an inserted section is deleted where it was. List views take such
-/// batches, and refuse some with moves from and to sections that go or come.
+/// there, and one that goes to an inserted section is deleted from its earlier section. List views
+/// accept such batches, and refuse some with moves from deleted and to inserted sections.
 public struct StagedChanges<O: DynamicObject>: RandomAccessCollection, Sendable {
     /// One batch update.
     public struct Stage: Sendable {
+        /// A move of an item.
         public typealias Move = ListSnapshot<O>.Difference.Move
 
         /// The list after this stage.
         public let snapshot: ListSnapshot<O>
-        /// Places of the list before the stage, ascending.
+        /// The paths of changed items in the list before the stage, ascending.
         public fileprivate(set) var reloadedItems: [IndexPath] = []
-        /// Places of the list before the stage, ascending.
+        /// The indices of sections in the list before the stage, ascending.
         public fileprivate(set) var deletedSections: [Int] = []
-        /// Places of the list after the stage, ascending.
+        /// The indices of sections in the list after the stage, ascending.
         public fileprivate(set) var insertedSections: [Int] = []
-        /// Places of the list before the stage, ascending.
+        /// The paths of items in the list before the stage, ascending.
         public fileprivate(set) var deletedItems: [IndexPath] = []
-        /// Places of the list after the stage, ascending.
+        /// The paths of items in the list after the stage, ascending.
         public fileprivate(set) var insertedItems: [IndexPath] = []
-        /// Between sections that stay; ascending by their origins.
+        /// Moves between sections that stay; ascending by their origins.
         public fileprivate(set) var movedItems: [Move] = []
 
         fileprivate init(_ snapshot: ListSnapshot<O>) { self.snapshot = snapshot }
 
-        /// How many items and sections are named.
+        /// The number of items and sections that the stage names.
         public var count: Int {
             reloadedItems.count + deletedSections.count + insertedSections.count
                 + deletedItems.count + insertedItems.count + movedItems.count
@@ -89,5 +90,6 @@ public struct StagedChanges<O: DynamicObject>: RandomAccessCollection, Sendable 
 
     public var startIndex: Int { 0 }
     public var endIndex: Int { stages.count }
+    /// The stage at an index: of the reloads, or of the changed positions.
     public subscript(index: Int) -> Stage { stages[index] }
 }

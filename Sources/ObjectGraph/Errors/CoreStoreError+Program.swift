@@ -1,8 +1,8 @@
 import RecordStore
 
 extension CoreStoreError {
-    /// What code of the program threw: one of these stays itself, as do errors of the store, and
-    /// all others are the program's own.
+    /// Makes an error that the program's code threw one of these: a `CoreStoreError` stays itself,
+    /// an error of the store becomes `.internalError`, and every other one `.userError`.
     init(thrown error: any Error) {
         switch error {
         case let error as CoreStoreError: self = error

@@ -4,29 +4,33 @@ import RecordStore
 /// The domain of the `NSError` that a ``CoreStoreError`` becomes.
 public let CoreStoreErrorDomain = "com.corestore.error"
 
-/// Everything that the library reports to a program.
+/// The one type of error that the library throws or passes to completions.
 public enum CoreStoreError: Error, CustomNSError, Hashable, Sendable {
-    /// Something for which there is no better word, such as a stack that is gone.
+    /// No cause is known, such as for a stack that has ended.
     case unknown
     /// Another kind of store is attached at the URL.
     case differentStorageExistsAtURL(existingPersistentStoreURL: URL)
-    /// There is no way to migrate the file to the model.
-    case mappingModelNotFound(localStoreURL: URL, targetModelVersion: String)
+    /// There is no way to migrate the file to the model, or the file is of a later one;
+    /// ``storeError`` says what is in the way, with the code ``StoreError/Code/schemaMismatch`` or
+    /// ``StoreError/Code/newerModel``.
+    case mappingModelNotFound(
+        localStoreURL: URL, NSError: NSError, targetModelVersion: String)
     /// The file needs several migrations, and the options allow one.
     case progressiveMigrationRequired(localStoreURL: URL)
     /// The file needs a migration that cannot run synchronously.
     case asynchronousMigrationRequired(localStoreURL: URL, NSError: NSError)
-    /// The store failed; ``storeError`` says how and where when the engine did.
+    /// The store failed, the model or a use of the library is at fault, or a rule of the schema is
+    /// broken: ``storeError`` has the engine's report, ``violations`` the broken rules.
     case internalError(NSError: NSError)
-    /// The program's own error, thrown inside a transaction.
+    /// The error of the program's own closure or class, which the library passes on.
     case userError(error: any Error)
     /// The program cancelled the transaction.
     case userCancelled
     /// No attached store has objects of the entity.
     case persistentStoreNotFound(entity: any DynamicObject.Type)
 
-    /// Makes any error one of these: nil becomes ``unknown``, one of these stays itself, and all
-    /// others become an ``internalError(NSError:)``.
+    /// Makes any error one of these: nil becomes ``unknown``, a `CoreStoreError` stays itself, and
+    /// every other error becomes an ``internalError(NSError:)``.
     public init(_ error: (any Error)?) {
         switch error {
         case nil: self = .unknown
@@ -38,10 +42,11 @@ public enum CoreStoreError: Error, CustomNSError, Hashable, Sendable {
         }
     }
 
-    /// What the storage engine reported, when it is the cause: code, page, byte offset and words.
+    /// The storage engine's report when it is the cause: its code, page, byte offset and message.
     public var storeError: StoreError? {
         switch self {
-        case .internalError(let error), .asynchronousMigrationRequired(_, let error):
+        case .internalError(let error), .asynchronousMigrationRequired(_, let error),
+            .mappingModelNotFound(_, let error, _):
             error.userInfo[StoreFailure.key] as? StoreError
         default: nil
         }
@@ -56,8 +61,9 @@ public enum CoreStoreError: Error, CustomNSError, Hashable, Sendable {
         switch self {
         case .unknown, .userCancelled: break
         case .differentStorageExistsAtURL(let url): values["existingPersistentStoreURL"] = url
-        case .mappingModelNotFound(let url, let version):
+        case .mappingModelNotFound(let url, let error, let version):
             values["localStoreURL"] = url
+            values["NSError"] = error
             values["targetModelVersion"] = version
         case .progressiveMigrationRequired(let url): values["localStoreURL"] = url
         case .asynchronousMigrationRequired(let url, let error):
@@ -98,11 +104,10 @@ public enum CoreStoreError: Error, CustomNSError, Hashable, Sendable {
                 .differentStorageExistsAtURL(existingPersistentStoreURL: $0)
             }
         case .mappingModelNotFound:
-            return url.map {
-                .mappingModelNotFound(
-                    localStoreURL: $0,
-                    targetModelVersion: values["targetModelVersion"] as? String ?? "")
-            }
+            guard let url, let cause = values["NSError"] as? NSError else { return nil }
+            return .mappingModelNotFound(
+                localStoreURL: url, NSError: cause,
+                targetModelVersion: values["targetModelVersion"] as? String ?? "")
         case .progressiveMigrationRequired:
             return url.map { .progressiveMigrationRequired(localStoreURL: $0) }
         case .asynchronousMigrationRequired:
@@ -123,8 +128,10 @@ public enum CoreStoreError: Error, CustomNSError, Hashable, Sendable {
         switch (left, right) {
         case (.unknown, .unknown), (.userCancelled, .userCancelled): true
         case (.differentStorageExistsAtURL(let a), .differentStorageExistsAtURL(let b)): a == b
-        case (.mappingModelNotFound(let a, let v), .mappingModelNotFound(let b, let w)):
-            a == b && v == w
+        case (
+            .mappingModelNotFound(let a, let e, let v), .mappingModelNotFound(let b, let f, let w)
+        ):
+            a == b && StoreFailure.areEqual(e, f) && v == w
         case (.progressiveMigrationRequired(let a), .progressiveMigrationRequired(let b)): a == b
         case (
             .asynchronousMigrationRequired(let a, let e),
@@ -150,14 +157,23 @@ public enum CoreStoreError: Error, CustomNSError, Hashable, Sendable {
 
 /// The codes of ``CoreStoreErrorDomain``.
 public enum CoreStoreErrorCode: Int, Sendable {
+    /// ``CoreStoreError/unknown``.
     case unknownError = 0
+    /// ``CoreStoreError/differentStorageExistsAtURL(existingPersistentStoreURL:)``.
     case differentStorageExistsAtURL = 1
+    /// ``CoreStoreError/mappingModelNotFound(localStoreURL:targetModelVersion:)``.
     case mappingModelNotFound = 2
+    /// ``CoreStoreError/progressiveMigrationRequired(localStoreURL:)``.
     case progressiveMigrationRequired = 3
+    /// ``CoreStoreError/asynchronousMigrationRequired(localStoreURL:NSError:)``.
     case asynchronousMigrationRequired = 4
+    /// ``CoreStoreError/internalError(NSError:)``.
     case internalError = 5
+    /// ``CoreStoreError/userError(error:)``.
     case userError = 6
+    /// ``CoreStoreError/userCancelled``.
     case userCancelled = 7
+    /// ``CoreStoreError/persistentStoreNotFound(entity:)``.
     case persistentStoreNotFound = 8
 }
 
@@ -167,8 +183,9 @@ extension CoreStoreError: CustomStringConvertible {
         case .unknown: "something failed without saying what"
         case .differentStorageExistsAtURL(let url):
             "another kind of store is attached at \(url.path)"
-        case .mappingModelNotFound(let url, let version):
-            "no migration leads from \(url.path) to the model version \(version)"
+        case .mappingModelNotFound(let url, let error, let version):
+            "no migration leads from \(url.path) to the model version \(version): "
+                + error.localizedDescription
         case .progressiveMigrationRequired(let url): "\(url.path) needs several migrations"
         case .asynchronousMigrationRequired(let url, let error):
             "\(url.path) does not fit the model: \(error.localizedDescription)"

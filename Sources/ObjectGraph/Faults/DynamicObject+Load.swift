@@ -2,11 +2,12 @@ import RecordStore
 
 // The throwing forms of getters: `try person.load(\.$docs)` for `person.docs`.
 extension DynamicObject where Self: CoreStoreObject {
-    /// The value of a stored property, or why it cannot be read. The getter gives a default then,
-    /// and the stack's ``StorageFault``s tell of it.
+    /// The value of a stored property. Where it cannot be read, this throws; the getter returns a
+    /// default instead, and the stack reports a ``StorageFault``.
     ///
-    /// Costs a little more than the getter. Throws `.internalError` with its
-    /// ``CoreStoreError/storeError``.
+    /// It costs a little more than the getter.
+    ///
+    /// - Throws: `.internalError` with its ``CoreStoreError/storeError``.
     public func load<B: CoreStoreObject, V>(
         _ keyPath: KeyPath<Self, FieldContainer<B>.Stored<V>>
     ) throws(CoreStoreError) -> V {
@@ -18,8 +19,10 @@ extension DynamicObject where Self: CoreStoreObject {
         }
     }
 
-    /// The objects that a relationship leads to, or why they cannot be read: a link or an object of
-    /// them.
+    /// The objects that a relationship leads to. Where a link or one of the objects cannot be read,
+    /// this throws; the getter does not.
+    ///
+    /// - Throws: `.internalError` with its ``CoreStoreError/storeError``.
     public func load<B: CoreStoreObject, V: FieldRelationshipType>(
         _ keyPath: KeyPath<Self, FieldContainer<B>.Relationship<V>>
     ) throws(CoreStoreError) -> V {
@@ -27,7 +30,10 @@ extension DynamicObject where Self: CoreStoreObject {
         return try loading { V.cs_load(self, slot) }
     }
 
-    /// The value of a coded property, or why it cannot be read or decoded.
+    /// The value of a coded property. Where it cannot be read or decoded, this throws; the getter
+    /// returns nil or a default instead.
+    ///
+    /// - Throws: `.internalError`.
     public func load<B: CoreStoreObject, V>(
         _ keyPath: KeyPath<Self, FieldContainer<B>.Coded<V>>
     ) throws(CoreStoreError) -> V {
@@ -36,7 +42,10 @@ extension DynamicObject where Self: CoreStoreObject {
         return try loading { FieldContainer<B>.value(slot, of: owner) }
     }
 
-    /// The value of a computed property, or why something that it is made from cannot be read.
+    /// The value of a computed property. Where its getter reads a value that cannot be read, this
+    /// throws the first such error.
+    ///
+    /// - Throws: `.internalError`.
     public func load<B: CoreStoreObject, V>(
         _ keyPath: KeyPath<Self, FieldContainer<B>.Virtual<V>>
     ) throws(CoreStoreError) -> V {

@@ -1,16 +1,18 @@
 // The throwing forms of fetchExisting, which gives nil for what is gone, and for what cannot be
 // read.
 extension FetchableSource {
-    /// This source's instance of an object with its values, nil when it is gone, or why it cannot
-    /// be read.
+    /// This source's instance of an object with its values loaded; nil when it is gone.
+    /// `fetchExisting(_:)` also returns nil for an object that cannot be read.
     ///
-    /// ``fetchExisting(_:)`` gives nil in both cases. Throws `.internalError` with its
-    /// ``CoreStoreError/storeError``.
+    /// - Throws: `.internalError` with its ``CoreStoreError/storeError``.
     public func loadExisting<O: DynamicObject>(_ object: O) throws(CoreStoreError) -> O? {
         try loadExisting(object.objectID())
     }
 
-    /// The same by an ID.
+    /// This source's instance of the object with this ID, with its values loaded; nil when it is
+    /// gone.
+    ///
+    /// - Throws: `.internalError` with its ``CoreStoreError/storeError``.
     public func loadExisting<O: DynamicObject>(
         _ objectID: NSManagedObjectID
     ) throws(CoreStoreError) -> O? {
@@ -23,7 +25,10 @@ extension FetchableSource {
         } as? O
     }
 
-    /// The same by an ID with its class.
+    /// This source's instance of the object with this typed ID, with its values loaded; nil when it
+    /// is gone.
+    ///
+    /// - Throws: `.internalError` with its ``CoreStoreError/storeError``.
     public func loadExisting<O: CoreStoreObject>(_ id: ObjectID<O>) throws(CoreStoreError) -> O? {
         try loadExisting(id.rawID)
     }

@@ -1,23 +1,22 @@
 import Primitives
 import RecordStore
 
-/// What a program is told when a storage fails where no error can be thrown, such as in a
-/// property's getter: a damaged page, a disk that fails, a file that is gone, a storage that was
-/// closed before the object was read.
+/// A failure of a storage in a call that cannot throw, such as a property's getter: a damaged page,
+/// a disk that fails, a file that is gone, a storage that was closed before the object was read.
 ///
-/// A property gave its default meanwhile, or no objects. In a transaction every later fetch and
-/// the commit throw the error; elsewhere the next fetch or query of the stack's view, or of the
-/// read view, throws it once. What an observed list or object shows stays as it was.
+/// The property returned its default, or no objects. In a transaction every later fetch and the
+/// commit throw the error; elsewhere the next fetch or query of the stack's view, or of the read
+/// view, throws it once. Observed lists and objects keep their content.
 public struct StorageFault: Sendable {
-    /// What happened, with page, byte and file in its ``CoreStoreError/storeError``.
+    /// The error, with page, byte and file in its ``CoreStoreError/storeError``.
     public let error: CoreStoreError
-    /// What could not be done, as a sentence.
+    /// The operation that failed, as a sentence.
     public let message: String
 }
 
 extension DataStack {
-    /// Called for each ``StorageFault``, also where the program is told of it otherwise. Nil, as
-    /// at first, for nothing but the log.
+    /// Called for each ``StorageFault``, including those that a call also throws. Nil, as at first,
+    /// leaves them to the log.
     ///
     /// It runs on a queue of the stack's own, one call at a time, some time after the fault. It may
     /// use the stack as any other thread may.
@@ -26,8 +25,8 @@ extension DataStack {
         set { faults.handler = newValue }
     }
 
-    /// The ``StorageFault``s from now on. Keeps up to 64 for a loop that is slow, and drops the
-    /// oldest; ends with the stack. Each call makes a sequence of its own.
+    /// The ``StorageFault``s from now on. Each call makes an independent sequence, which buffers up
+    /// to 64 faults for a slow loop and drops the oldest; it ends with the stack.
     public var storageFaults: AsyncStream<StorageFault> { faults.sequence() }
 }
 
@@ -97,7 +96,7 @@ extension StoreError {
             true
         case .notAStore, .newerFormat, .notFound, .alreadyOpen, .lockedByOther, .readOnly,
             .tooLarge, .schemaMismatch, .invalidArgument, .closed, .invalidModel,
-            .duplicateValues, .historyDiffers:
+            .duplicateValues, .historyDiffers, .newerModel:
             false
         }
     }

@@ -8,7 +8,8 @@ extension BaseDataTransaction: FetchableSource, QueryableSource {
         return try body(FetchContext(stack, context))
     }
 
-    /// Without a closure: the most frequent fetch of a transaction.
+    /// This transaction's instance of the object with this ID; nil when it is gone or cannot be
+    /// read. This is the most frequent fetch of a transaction.
     public func fetchExisting<O: DynamicObject>(_ objectID: NSManagedObjectID) -> O? {
         checkOpen()
         return FetchRunner(stack: stack, context: context).existing(objectID) as? O

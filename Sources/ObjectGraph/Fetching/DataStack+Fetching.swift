@@ -7,13 +7,19 @@ extension DataStack: FetchableSource, QueryableSource {
         try withView { view throws(Failure) in try body(FetchContext(self, view)) }
     }
 
+    /// The first object of the view, by the order of the clauses; nil when there is none.
+    ///
+    /// - Throws: `.persistentStoreNotFound`, `.internalError`.
     public func fetchOne<O>(
         _ from: From<O>, _ fetchClauses: [any FetchClause]
     ) throws(CoreStoreError) -> O? {
         try first(from, FetchTerms(fetchClauses, limit: 1))
     }
 
-    /// The same as of any chain, without a list of clauses: the most frequent fetch.
+    /// The first object of a chain, by its order; nil when there is none. This is the most frequent
+    /// fetch: no list of clauses is made.
+    ///
+    /// - Throws: `.persistentStoreNotFound`, `.internalError`.
     public func fetchOne<O>(_ clauseChain: FetchChainBuilder<O>) throws(CoreStoreError) -> O? {
         try first(clauseChain.from, clauseChain.terms(limit: 1))
     }
@@ -26,7 +32,9 @@ extension DataStack: FetchableSource, QueryableSource {
         return try runner.first(O.self, from.configurations, terms) as? O
     }
 
-    /// The same as of any chain, without a list of clauses.
+    /// All objects of a chain. Without an order, in no particular one. No list of clauses is made.
+    ///
+    /// - Throws: `.persistentStoreNotFound`, `.internalError`.
     public func fetchAll<O>(_ clauseChain: FetchChainBuilder<O>) throws(CoreStoreError) -> [O] {
         try withView { view throws(CoreStoreError) in
             try FetchRunner(stack: self, context: view).fetch(

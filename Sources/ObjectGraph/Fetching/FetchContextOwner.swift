@@ -1,7 +1,13 @@
-/// Lends the context that fetches read: a ``DataStack`` its view, a transaction its own.
+/// Lends the context that fetches read: a ``DataStack`` its view, a transaction or a ``ReadView``
+/// its own.
 ///
-/// A source of a program's own passes the call on to one of these.
+/// A source of the program's own passes the call on to one of these.
 public protocol FetchContextOwner: AnyObject {
+    /// Runs a closure with the context. A source of the program's own passes the closure on to a
+    /// ``DataStack``, a transaction or a ``ReadView``.
+    ///
+    /// - Parameter body: fetches with the context, on the caller's thread.
+    /// - Throws: the error of the closure.
     func withFetchContext<Result, Failure: Error>(
         _ body: (FetchContext) throws(Failure) -> Result
     ) throws(Failure) -> Result

@@ -164,7 +164,7 @@ struct FetchRunner {
         }
     }
 
-    /// The same with its row; throws for what cannot be read.
+    /// Returns an object with its row loaded. Throws if it cannot be read.
     func loadExisting(_ id: NSManagedObjectID) throws(CoreStoreError) -> CoreStoreObject? {
         try run {
             try context.makeRoom()

@@ -9,7 +9,7 @@ struct FetchTerms {
     var groupKeyPaths: [KeyPathString] = []
     /// The storages that the request is limited to; nil for all.
     var affectedStores: [any StorageInterface]?
-    /// What an observed list follows besides its own objects.
+    /// The paths that an observed list follows besides its own objects.
     var watchedPaths: [[String]] = []
 
     init() { request = FetchRequest() }
@@ -39,7 +39,7 @@ struct FetchTerms {
         return request
     }
 
-    /// The same for all objects, whatever the limit.
+    /// The request for all objects, without its limit and its offset.
     var unlimited: FetchRequest {
         var request = request
         (request.limit, request.offset) = (nil, 0)

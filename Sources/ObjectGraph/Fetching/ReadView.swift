@@ -5,10 +5,10 @@ import RecordStore
 ///
 /// A view shows the newest commits of the moment when it was begun, and never moves. It waits for
 /// no transaction, and none waits for it. Any number of threads may fetch from one view at once and
-/// use the same objects of it; the objects are read-only.
+/// share its objects, which are read-only.
 ///
 /// The commits stay pinned until the view and all of its objects are released. Until then their
-/// space in the files is not used again: ``DataStack/statistics`` names the pins, and
+/// space in the files is not reused: ``DataStack/statistics`` names the pins, and
 /// ``EngineOptions/snapshotAgeMax`` limits their age.
 public final class ReadView: FetchableSource, QueryableSource, @unchecked Sendable {
     private let stack: DataStack
@@ -37,8 +37,11 @@ extension DataStack {
     /// let people = try view.fetchAll(From<Person>().where(\.$age > 30))
     /// ```
     ///
-    /// - Parameter name: what ``DataStack/statistics`` calls the view; nil for the caller's file
-    ///   and line.
+    /// - Parameters:
+    ///   - name: the view's name in ``DataStack/statistics``; nil for the caller's file and line.
+    ///   - fileID: the file that is named without a name.
+    ///   - line: the line that is named without a name.
+    /// - Throws: `.internalError` when a store cannot be read, or has failed.
     public func beginRead(
         name: String? = nil, fileID: StaticString = #fileID, line: UInt = #line
     ) throws(CoreStoreError) -> ReadView {
@@ -55,7 +58,13 @@ extension DataStack {
     /// Runs a closure with a view of the newest commits, which ends with it. Objects that leave the
     /// closure keep their commit until they are released.
     ///
-    /// - Throws: what the closure throws; the program's own errors are wrapped in `.userError`.
+    /// - Parameters:
+    ///   - name: the view's name in ``DataStack/statistics``; nil for the caller's file and line.
+    ///   - fileID: the file that is named without a name.
+    ///   - line: the line that is named without a name.
+    ///   - task: reads from the view, on the caller's thread.
+    /// - Throws: the errors of ``beginRead(name:fileID:line:)`` and of the closure; those of the
+    ///   program's own types are wrapped in `.userError`.
     public func read<Result>(
         name: String? = nil, fileID: StaticString = #fileID, line: UInt = #line,
         _ task: (ReadView) throws -> Result
@@ -68,7 +77,17 @@ extension DataStack {
         }
     }
 
-    /// The same for a closure that awaits. It runs where the caller does.
+    /// Runs an asynchronous closure with a view of the newest commits, which ends with it. The
+    /// closure runs in the caller's isolation.
+    ///
+    /// - Parameters:
+    ///   - name: the view's name in ``DataStack/statistics``; nil for the caller's file and line.
+    ///   - fileID: the file that is named without a name.
+    ///   - line: the line that is named without a name.
+    ///   - isolation: the actor that the closure runs on; the caller's own.
+    ///   - task: reads from the view.
+    /// - Throws: the errors of ``beginRead(name:fileID:line:)`` and of the closure; those of the
+    ///   program's own types are wrapped in `.userError`.
     public func read<Result>(
         name: String? = nil, fileID: StaticString = #fileID, line: UInt = #line,
         isolation: isolated (any Actor)? = #isolation,
@@ -84,10 +103,10 @@ extension DataStack {
 
     // MARK: Objects by their IDs
 
-    /// The stack's instance of an object; nil when it is gone.
+    /// The stack's instance of the object with this ID; nil when it is gone or cannot be read.
     ///
-    /// Any thread may ask. Where the view lives this is the view's object; elsewhere it is one of a
-    /// ``ReadView`` of the newest commit, and stays as it is.
+    /// It can be called on any thread. Where the view lives the result is the view's object;
+    /// elsewhere it is an object of a ``ReadView`` of the newest commit, and never changes.
     public func fetchExisting<O: DynamicObject>(_ objectID: NSManagedObjectID) -> O? {
         guard viewExecutor.isCurrent else {
             return try? beginRead(name: "fetchExisting").fetchExisting(objectID)
@@ -97,7 +116,8 @@ extension DataStack {
         return FetchRunner(stack: self, context: view).existing(objectID) as? O
     }
 
-    /// The same for several, in order, without those that are gone.
+    /// The stack's instances of the objects with these IDs, in order, without those that are gone.
+    /// As the form for one ID, it can be called on any thread.
     public func fetchExisting<O: DynamicObject, S: Sequence>(
         _ objectIDs: S
     ) -> [O] where S.Element == NSManagedObjectID {

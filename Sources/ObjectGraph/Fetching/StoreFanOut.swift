@@ -9,7 +9,7 @@ struct StoreFanOut {
         let store: AttachedStore
         let entity: EntityLayout
         let reader: RecordReader
-        /// What the reader is of; nil where changes that were not committed do not count.
+        /// The access that the reader belongs to; nil where uncommitted changes do not count.
         let access: StoreAccess?
 
         /// - Parameter pending: whether changes that were not committed count.

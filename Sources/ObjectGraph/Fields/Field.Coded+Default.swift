@@ -2,7 +2,7 @@
 // classes by a secure archive, `Codable` values as JSON.
 
 extension FieldContainer.Coded where V: DefaultNSSecureCodable {
-    /// One of Foundation's classes, with a default.
+    /// A value of one of Foundation's classes, with a default.
     @inlinable
     public init(
         wrappedValue initial: @autoclosure () -> V,
@@ -21,7 +21,7 @@ extension FieldContainer.Coded where V: DefaultNSSecureCodable {
                     dynamic: nil, customGetter(), customSetter()))
     }
 
-    /// One of Foundation's classes, whose first value is evaluated for each new object.
+    /// A value of one of Foundation's classes, whose first value is evaluated for each new object.
     @inlinable
     public init(
         _ keyPath: @autoclosure () -> KeyPathString,
@@ -42,7 +42,8 @@ extension FieldContainer.Coded where V: DefaultNSSecureCodable {
 }
 
 extension FieldContainer.Coded where V: FieldOptionalType, V.Wrapped: DefaultNSSecureCodable {
-    /// One of Foundation's classes, or nil.
+    /// A value of one of Foundation's classes that may be nil, and begins as nil unless it is given
+    /// a default.
     @inlinable
     public init(
         wrappedValue initial: @autoclosure () -> V = nil,
@@ -61,7 +62,8 @@ extension FieldContainer.Coded where V: FieldOptionalType, V.Wrapped: DefaultNSS
                     initial: initial(), dynamic: nil, customGetter(), customSetter()))
     }
 
-    /// One of Foundation's classes or nil, evaluated for each new object.
+    /// A value of one of Foundation's classes that may be nil, whose first value is evaluated for
+    /// each new object.
     @inlinable
     public init(
         _ keyPath: @autoclosure () -> KeyPathString,
@@ -101,7 +103,7 @@ extension FieldContainer.Coded where V: Codable {
                     customGetter(), customSetter()))
     }
 
-    /// A `Codable` value as JSON, evaluated for each new object.
+    /// A `Codable` value as JSON, whose first value is evaluated for each new object.
     @inlinable
     public init(
         _ keyPath: @autoclosure () -> KeyPathString,
@@ -122,7 +124,7 @@ extension FieldContainer.Coded where V: Codable {
 }
 
 extension FieldContainer.Coded where V: FieldOptionalType & Codable, V.Wrapped: Codable {
-    /// A `Codable` value as JSON, or nil.
+    /// A `Codable` value as JSON that may be nil, and begins as nil unless it is given a default.
     @inlinable
     public init(
         wrappedValue initial: @autoclosure () -> V = nil,
@@ -141,7 +143,8 @@ extension FieldContainer.Coded where V: FieldOptionalType & Codable, V.Wrapped: 
                     dynamic: nil, customGetter(), customSetter()))
     }
 
-    /// A `Codable` value or nil as JSON, evaluated for each new object.
+    /// A `Codable` value as JSON that may be nil, whose first value is evaluated for each new
+    /// object.
     @inlinable
     public init(
         _ keyPath: @autoclosure () -> KeyPathString,

@@ -43,7 +43,7 @@ extension FieldContainer.Coded {
                     customGetter(), customSetter()))
     }
 
-    /// A property with a default, by a pair of closures, which are asked about nil too.
+    /// A property with a default, by a pair of closures, which are also called for nil.
     @inlinable
     public init(
         wrappedValue initial: @autoclosure () -> V,
@@ -105,7 +105,8 @@ extension FieldContainer.Coded where V: FieldOptionalType {
                     customSetter()))
     }
 
-    /// An optional whose first value is evaluated for each new object, by a coder's type.
+    /// A property that may be nil, whose first value is evaluated for each new object, by a coder's
+    /// type.
     @inlinable
     public init<Coder: FieldCoderType>(
         _ keyPath: @autoclosure () -> KeyPathString,

@@ -9,10 +9,10 @@ extension FieldContainer {
     /// ```
     ///
     /// Assigning encodes the value, so that changing a class's object in place changes nothing:
-    /// assign it again. A value that cannot be encoded makes the transaction fail. Reading decodes
-    /// the bytes once, and each time where the value is a class's object. Bytes that cannot be
-    /// decoded are logged; the property then reads as nil, or as its default. Conditions see
-    /// bytes: compare with nil alone.
+    /// assign it again. A value that cannot be encoded makes the transaction throw. Reading decodes
+    /// the bytes once, or at each read where the value is a class's object. Bytes that cannot be
+    /// decoded are logged; the property then reads as nil, or as its default. Conditions see bytes:
+    /// compare with nil only.
     @frozen @propertyWrapper
     public struct Coded<V>: AttributeKeyPathStringConvertible {
         public typealias ObjectType = O
@@ -30,8 +30,10 @@ extension FieldContainer {
 
         public var projectedValue: Self { self }
 
+        /// The property's name in the store.
         public var cs_keyPathString: String { FieldRegistry.declaration(slot).keyPath }
 
+        /// The property's value in an object; the compiler calls this for each access.
         public static subscript(
             _enclosingInstance object: O, wrapped wrapped: ReferenceWritableKeyPath<O, V>,
             storage storage: ReferenceWritableKeyPath<O, Self>

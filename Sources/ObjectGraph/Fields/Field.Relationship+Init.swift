@@ -2,7 +2,15 @@
 // no sense for any of them, because a new object has no links.
 
 extension FieldContainer.Relationship where V: FieldRelationshipToOneType {
-    /// A to-one relationship.
+    /// A to-one relationship without an inverse.
+    ///
+    /// - Parameters:
+    ///   - keyPath: the name in the store, which stays when the Swift property is renamed.
+    ///   - deleteRule: the fate of the objects that a deleted object leads to.
+    ///   - versionHashModifier: makes the model another one though nothing else differs.
+    ///   - previousVersionKeyPath: the name in the model version before.
+    ///   - affectedByKeyPaths: properties whose change changes this one, evaluated when the schema
+    ///     is complete.
     @inlinable
     public init(
         _ keyPath: @autoclosure () -> KeyPathString,
@@ -20,7 +28,16 @@ extension FieldContainer.Relationship where V: FieldRelationshipToOneType {
                     .toOne, minCount: 0, maxCount: 0, deleteRule(), inverseName: nil))
     }
 
-    /// A to-one relationship whose other side is the inverse, which declares none itself.
+    /// A to-one relationship with an inverse, which both sides keep inside a transaction.
+    ///
+    /// - Parameters:
+    ///   - keyPath: the name in the store, which stays when the Swift property is renamed.
+    ///   - inverse: the relationship that leads back, which declares no inverse itself.
+    ///   - deleteRule: the fate of the objects that a deleted object leads to.
+    ///   - versionHashModifier: makes the model another one though nothing else differs.
+    ///   - previousVersionKeyPath: the name in the model version before.
+    ///   - affectedByKeyPaths: properties whose change changes this one, evaluated when the schema
+    ///     is complete.
     @inlinable
     public init<B: CoreStoreObject, I: FieldRelationshipType>(
         _ keyPath: @autoclosure () -> KeyPathString,
@@ -45,10 +62,18 @@ extension FieldContainer.Relationship where V: FieldRelationshipToOneType {
 }
 
 extension FieldContainer.Relationship where V: FieldRelationshipToManyOrderedType {
-    /// A to-many relationship that keeps the program's order; an object is in it once.
+    /// A to-many relationship that keeps the program's order. An object is in it at most once.
     ///
-    /// - Parameter minCount: how many objects a commit asks for at least where there are any: an
-    ///   empty list is always allowed.
+    /// - Parameters:
+    ///   - keyPath: the name in the store, which stays when the Swift property is renamed.
+    ///   - minCount: the least number of objects that a commit accepts; an empty list is always
+    ///     accepted.
+    ///   - maxCount: the greatest number of objects that a commit accepts; zero for no limit.
+    ///   - deleteRule: the fate of the objects that a deleted object leads to.
+    ///   - versionHashModifier: makes the model another one though nothing else differs.
+    ///   - previousVersionKeyPath: the name in the model version before.
+    ///   - affectedByKeyPaths: properties whose change changes this one, evaluated when the schema
+    ///     is complete.
     @inlinable
     public init(
         _ keyPath: @autoclosure () -> KeyPathString,
@@ -69,11 +94,20 @@ extension FieldContainer.Relationship where V: FieldRelationshipToManyOrderedTyp
                     inverseName: nil))
     }
 
-    /// A to-many relationship that keeps the program's order, and whose other side is the inverse,
-    /// which declares none itself; an object is in it once.
+    /// A to-many relationship with an inverse that keeps the program's order. An object is in it at
+    /// most once.
     ///
-    /// - Parameter minCount: how many objects a commit asks for at least where there are any: an
-    ///   empty list is always allowed.
+    /// - Parameters:
+    ///   - keyPath: the name in the store, which stays when the Swift property is renamed.
+    ///   - minCount: the least number of objects that a commit accepts; an empty list is always
+    ///     accepted.
+    ///   - maxCount: the greatest number of objects that a commit accepts; zero for no limit.
+    ///   - inverse: the relationship that leads back, which declares no inverse itself.
+    ///   - deleteRule: the fate of the objects that a deleted object leads to.
+    ///   - versionHashModifier: makes the model another one though nothing else differs.
+    ///   - previousVersionKeyPath: the name in the model version before.
+    ///   - affectedByKeyPaths: properties whose change changes this one, evaluated when the schema
+    ///     is complete.
     @inlinable
     public init<B: CoreStoreObject, I: FieldRelationshipType>(
         _ keyPath: @autoclosure () -> KeyPathString,
@@ -102,8 +136,16 @@ extension FieldContainer.Relationship where V: FieldRelationshipToManyOrderedTyp
 extension FieldContainer.Relationship where V: FieldRelationshipToManyUnorderedType {
     /// A to-many relationship without order.
     ///
-    /// - Parameter minCount: how many objects a commit asks for at least where there are any: an
-    ///   empty list is always allowed.
+    /// - Parameters:
+    ///   - keyPath: the name in the store, which stays when the Swift property is renamed.
+    ///   - minCount: the least number of objects that a commit accepts; an empty list is always
+    ///     accepted.
+    ///   - maxCount: the greatest number of objects that a commit accepts; zero for no limit.
+    ///   - deleteRule: the fate of the objects that a deleted object leads to.
+    ///   - versionHashModifier: makes the model another one though nothing else differs.
+    ///   - previousVersionKeyPath: the name in the model version before.
+    ///   - affectedByKeyPaths: properties whose change changes this one, evaluated when the schema
+    ///     is complete.
     @inlinable
     public init(
         _ keyPath: @autoclosure () -> KeyPathString,
@@ -124,11 +166,19 @@ extension FieldContainer.Relationship where V: FieldRelationshipToManyUnorderedT
                     inverseName: nil))
     }
 
-    /// A to-many relationship without order whose other side is the inverse, which declares none
-    /// itself.
+    /// A to-many relationship with an inverse and without order.
     ///
-    /// - Parameter minCount: how many objects a commit asks for at least where there are any: an
-    ///   empty list is always allowed.
+    /// - Parameters:
+    ///   - keyPath: the name in the store, which stays when the Swift property is renamed.
+    ///   - minCount: the least number of objects that a commit accepts; an empty list is always
+    ///     accepted.
+    ///   - maxCount: the greatest number of objects that a commit accepts; zero for no limit.
+    ///   - inverse: the relationship that leads back, which declares no inverse itself.
+    ///   - deleteRule: the fate of the objects that a deleted object leads to.
+    ///   - versionHashModifier: makes the model another one though nothing else differs.
+    ///   - previousVersionKeyPath: the name in the model version before.
+    ///   - affectedByKeyPaths: properties whose change changes this one, evaluated when the schema
+    ///     is complete.
     @inlinable
     public init<B: CoreStoreObject, I: FieldRelationshipType>(
         _ keyPath: @autoclosure () -> KeyPathString,

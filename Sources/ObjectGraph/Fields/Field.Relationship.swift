@@ -1,17 +1,20 @@
 import RecordStore
 
-/// What `@Field.Relationship` may hold: `D?`, `[D]` or `Set<D>`.
+/// A type that `@Field.Relationship` may have: `D?`, `[D]` or `Set<D>`.
 public protocol FieldRelationshipType {
+    /// The class of the objects that the relationship leads to.
     associatedtype DestinationObjectType: CoreStoreObject
     /// The objects that the property of an object leads to.
     static func cs_load(_ object: CoreStoreObject, _ slot: UInt16) -> Self
-    /// Makes the property of an object lead to these.
+    /// Stores the objects that the property of an object leads to.
     func cs_store(_ object: CoreStoreObject, _ slot: UInt16)
 
-    /// The same with publishers in the place of objects.
+    /// The type with publishers instead of objects.
     associatedtype PublishedType
+    /// Publishers as the relationship's type has them.
     static func cs_published(_ publishers: [ObjectPublisher<DestinationObjectType>])
         -> PublishedType
+    /// The publishers of the relationship, as an array.
     static func cs_publishers(_ published: PublishedType) -> [ObjectPublisher<
         DestinationObjectType
     >]
@@ -112,16 +115,16 @@ where Element: CoreStoreObject {
     }
 }
 
-/// What happens to the objects that a deleted object leads to.
+/// The fate of the objects that a deleted object leads to.
 public enum DeleteRule: Sendable {
-    /// They stay, and forget it.
+    /// They stay, without their link to the deleted object.
     case nullify
     /// They are deleted too.
     case cascade
     /// The object cannot be deleted while there are any: the transaction fails.
     case deny
 
-    /// The same as ``nullify``: a link to an object that is gone leads nowhere, and is cleared.
+    /// An alias of ``nullify``: a link to an object that is gone leads nowhere, and is cleared.
     public static var noAction: DeleteRule { .nullify }
 
     var stored: RelationshipDescription.DeleteRule {
@@ -143,7 +146,7 @@ extension FieldContainer {
     public struct Relationship<V: FieldRelationshipType>: RelationshipKeyPathStringConvertible {
         public typealias ObjectType = O
         public typealias DestinationValueType = V.DestinationObjectType
-        /// What happens to the objects at the other end; see ``ObjectGraph/DeleteRule``.
+        /// The fate of the objects at the other end; see ``ObjectGraph/DeleteRule``.
         public typealias DeleteRule = ObjectGraph.DeleteRule
 
         /// The number of the relationship, or the index of a declaration.
@@ -157,8 +160,11 @@ extension FieldContainer {
 
         public var projectedValue: Self { self }
 
+        /// The relationship's name in the store.
         public var cs_keyPathString: String { FieldRegistry.declaration(slot).keyPath }
 
+        /// The objects that the relationship of an object leads to; the compiler calls this for
+        /// each access.
         public static subscript(
             _enclosingInstance object: O, wrapped wrapped: ReferenceWritableKeyPath<O, V>,
             storage storage: ReferenceWritableKeyPath<O, Self>

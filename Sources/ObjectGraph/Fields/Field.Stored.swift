@@ -23,8 +23,10 @@ extension FieldContainer {
 
         public var projectedValue: Self { self }
 
+        /// The property's name in the store.
         public var cs_keyPathString: String { FieldRegistry.declaration(slot).keyPath }
 
+        /// The property's value in an object; the compiler calls this for each access.
         public static subscript(
             _enclosingInstance object: O, wrapped wrapped: ReferenceWritableKeyPath<O, V>,
             storage storage: ReferenceWritableKeyPath<O, Self>
@@ -57,7 +59,7 @@ extension FieldContainer {
             return V.cs_known(object.row, Int(slot)) ?? unknownValue(object, Int(slot))
         }
 
-        /// What the property reads as where the type does not know the stored form.
+        /// The value of the property where the type does not know the stored form.
         private static func unknownValue(_ object: O, _ offset: Int) -> V {
             let column = object.raw?.entity.fields.first { $0.byteOffset == offset }
             return column.flatMap { ClassMeta.of(type(of: object)).unknownValue($0.name) }

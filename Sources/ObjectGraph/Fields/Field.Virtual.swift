@@ -9,9 +9,9 @@ extension FieldContainer {
     /// ```
     ///
     /// Conditions and sort orders run on stored values, so they cannot name it: filter the objects
-    /// that a fetch returned. A getter may keep what it computed in `field.primitiveValue`. The
-    /// object alone has that value, until it reads its record again: when it is refreshed, and
-    /// when another transaction changed it.
+    /// that a fetch returned. A getter may cache its result in `field.primitiveValue`. Only this
+    /// object has the cached value, until it reads its record again: when it is refreshed, and when
+    /// another transaction changed it.
     @frozen @propertyWrapper
     public struct Virtual<V>: AttributeKeyPathStringConvertible {
         public typealias ObjectType = O
@@ -29,8 +29,10 @@ extension FieldContainer {
 
         public var projectedValue: Self { self }
 
+        /// The property's name.
         public var cs_keyPathString: String { FieldRegistry.declaration(slot).keyPath }
 
+        /// The property's value in an object; the compiler calls this for each access.
         public static subscript(
             _enclosingInstance object: O, wrapped wrapped: ReferenceWritableKeyPath<O, V>,
             storage storage: ReferenceWritableKeyPath<O, Self>
@@ -68,6 +70,7 @@ extension FieldContainer.Virtual {
         }
     }
 
+    /// Unavailable: a virtual property has no initial value.
     @available(*, unavailable, message: "a virtual property has no initial value")
     public init(
         wrappedValue initial: @autoclosure () -> V, _ keyPath: @autoclosure () -> KeyPathString,
@@ -113,7 +116,7 @@ struct VirtualValues<V>: FieldStorage {
 
     var isPlain: Bool { false }
 
-    /// What the object keeps is found before this is asked.
+    /// The value without one that the object keeps, which was looked for before.
     func primitive(_ field: FieldDeclaration, of object: CoreStoreObject) -> V? { empty }
 
     func load(_ field: FieldDeclaration, of object: CoreStoreObject) -> V {

@@ -1,12 +1,13 @@
-/// Turns values into bytes and back: see ``FieldCoders``.
+/// Encodes values of a type as bytes and decodes them; see ``FieldCoders``.
 ///
-/// A change of what a coder writes is no change of the model: it has to read what earlier versions
-/// of the program stored.
+/// A change of a coder is no change of the model: it must decode the bytes that earlier versions of
+/// the program stored.
 public protocol FieldCoderType {
+    /// The type of the values.
     associatedtype FieldStoredValue
     /// The bytes of a value; nil for nil, and for a value that cannot be encoded.
     static func encodeToStoredData(_ fieldValue: FieldStoredValue?) -> Data?
-    /// The value of bytes; nil for nil, and for bytes that are no value's.
+    /// The value of bytes; nil for nil, and for bytes that encode no value.
     static func decodeFromStoredData(_ data: Data?) -> FieldStoredValue?
 }
 

@@ -14,13 +14,13 @@ public enum FieldCoders {
         public static func decodeFromStoredData(_ data: Data?) -> V? { decoded(data) }
     }
 
-    /// A class that archives itself, by a keyed archive.
+    /// A class that conforms to `NSCoding`, as a keyed archive.
     public enum NSCoding<V: NSObject & Foundation.NSCoding>: FieldCoderType {
         public static func encodeToStoredData(_ fieldValue: V?) -> Data? { encoded(fieldValue) }
         public static func decodeFromStoredData(_ data: Data?) -> V? { decoded(data) }
     }
 
-    /// Foundation's classes for values and collections, by a secure keyed archive.
+    /// Foundation's classes for values and collections, as a secure keyed archive.
     public enum DefaultNSSecureCoding<V: DefaultNSSecureCodable>: FieldCoderType {
         public static func encodeToStoredData(_ fieldValue: V?) -> Data? { encoded(fieldValue) }
         public static func decodeFromStoredData(_ data: Data?) -> V? { decoded(data) }
@@ -148,7 +148,7 @@ private enum SealedBytes {
     }
 }
 
-/// A class that ``FieldCoders/DefaultNSSecureCoding`` takes.
+/// A class that ``FieldCoders/DefaultNSSecureCoding`` accepts.
 public protocol DefaultNSSecureCodable: NSObject, NSSecureCoding {}
 
 extension NSArray: DefaultNSSecureCodable {}

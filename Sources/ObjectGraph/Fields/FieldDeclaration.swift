@@ -1,7 +1,7 @@
 import Primitives
 import RecordStore
 
-/// What a property is, with what only that kind of property declares.
+/// The kind of a property, with the declarations that only that kind has.
 enum FieldKind {
     /// An attribute whose value lies in the record as it is.
     case stored(AttributeDeclaration)
@@ -43,7 +43,7 @@ struct RelationshipDeclaration {
     var maxCount: Int
 }
 
-/// What properties of every kind say of themselves.
+/// The declarations that properties of every kind have.
 @usableFromInline
 struct FieldTerms {
     let keyPath: KeyPathString
@@ -71,7 +71,7 @@ private struct ValueForUnknown: @unchecked Sendable {
     let value: Any?
 }
 
-/// What a property wrapper declares, as its class's meta object told it.
+/// The declaration of a property wrapper, as the meta object of its class collected it.
 class FieldDeclaration: @unchecked Sendable {
     let terms: FieldTerms
     let kind: FieldKind
@@ -86,8 +86,8 @@ class FieldDeclaration: @unchecked Sendable {
 
     var keyPath: KeyPathString { terms.keyPath }
 
-    /// What the property reads as where its type does not know what is stored: the same value at
-    /// every read. The first time it is logged.
+    /// The value of the property where its type does not know the stored one: an equal value at
+    /// every read. The first read logs it.
     func valueForUnknown<V>(_ first: () -> V?) -> V? {
         if let known = valueForUnknown.withLock({ $0 }) { return known.value as? V }
         let made = ValueForUnknown(value: first())

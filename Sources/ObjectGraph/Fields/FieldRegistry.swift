@@ -8,8 +8,8 @@ enum FieldRegistry {
 
     private struct State {
         var declarations: [FieldDeclaration] = []
-        /// What the meta objects that are being built have declared so far, the innermost last:
-        /// building one may ask for another.
+        /// The declarations of the meta objects that are being built, the innermost last: building
+        /// one may ask for another.
         var collected: [[FieldDeclaration]] = []
     }
 
@@ -46,7 +46,7 @@ enum FieldRegistry {
         return field
     }
 
-    /// What is registered while a meta object is built.
+    /// The declarations that are registered while a meta object is built.
     static func collect(
         _ build: () -> CoreStoreObject
     ) -> (object: CoreStoreObject, declarations: [FieldDeclaration]) {
@@ -56,7 +56,7 @@ enum FieldRegistry {
     }
 }
 
-/// What a class declares: one meta object a class answers key paths.
+/// The declarations of a class. One meta object for each class answers key paths.
 final class ClassMeta: @unchecked Sendable {
     let object: CoreStoreObject
     /// In the order in which the wrappers of an object are initialised.
@@ -88,7 +88,7 @@ final class ClassMeta: @unchecked Sendable {
         return meta
     }
 
-    /// What a property reads as where its type does not know what is stored.
+    /// The value of a property where its type does not know the stored one.
     func unknownValue<V>(_ name: KeyPathString) -> V? {
         let field = declarations.first { $0.keyPath == name }
         return (field as? ValueField<V>)?.unknownValue()

@@ -50,8 +50,8 @@ public struct ObjectProxy<O: CoreStoreObject> {
 
         /// The value without any custom getter or setter; nil when there is none.
         ///
-        /// A getter may keep here what it computed. Outside of a transaction only the object has
-        /// it then, until it is refreshed.
+        /// A getter may cache its result here. Outside of a transaction only this object has it
+        /// then, until it is refreshed.
         public var primitiveValue: V? {
             get { field.primitive(of: object) }
             nonmutating set {
@@ -63,7 +63,7 @@ public struct ObjectProxy<O: CoreStoreObject> {
             }
         }
 
-        /// The property as everyone else sees it, custom getter and setter included.
+        /// The property's value, by its custom getter and setter.
         public var value: V {
             get { field.value(of: object) }
             nonmutating set { field.setValue(newValue, of: object) }

@@ -28,7 +28,7 @@ public struct PartialObject<O: CoreStoreObject> {
         field(property(ClassMeta.object(O.self)).slot).primitive(of: object)
     }
 
-    /// What the object keeps for a virtual property.
+    /// The value that the object keeps for a virtual property; nil when there is none.
     public func primitiveValue<B: CoreStoreObject, V>(
         for property: (O) -> FieldContainer<B>.Virtual<V>
     ) -> V? {
@@ -49,7 +49,7 @@ public struct PartialObject<O: CoreStoreObject> {
         field(property(ClassMeta.object(O.self)).slot).setPrimitive(value, of: object)
     }
 
-    /// Has the object keep a value for a virtual property.
+    /// Sets the value that the object keeps for a virtual property.
     public func setPrimitiveValue<B: CoreStoreObject, V>(
         _ value: V?, for property: (O) -> FieldContainer<B>.Virtual<V>
     ) {

@@ -12,7 +12,7 @@ final class TransientValues: @unchecked Sendable {
     /// one that finds zero here takes no lock.
     private let count = Atomic<Int>(0)
 
-    /// What an object has for a property.
+    /// The value that an object keeps for a property.
     subscript(object: CoreStoreObject, index: UInt16) -> AnyObject? {
         get { lock.withLock { values[ObjectIdentifier(object)]?[index] } }
         set {

@@ -8,8 +8,8 @@ protocol FieldStorage<FieldValue> {
     var isPlain: Bool { get }
     /// The value as it is kept; nil when there is none.
     func primitive(_ field: FieldDeclaration, of object: CoreStoreObject) -> FieldValue?
-    /// What the property reads as where its type does not know what is stored; nil where there is
-    /// always a value. The first time it is logged.
+    /// The value of the property where its type does not know the stored one; nil where the type
+    /// knows every value. The first read logs it.
     func unknownValue(_ field: FieldDeclaration) -> FieldValue?
     /// The value that a property without a getter has.
     func load(_ field: FieldDeclaration, of object: CoreStoreObject) -> FieldValue
@@ -118,10 +118,10 @@ final class ValueField<V>: FieldDeclaration, @unchecked Sendable {
 
 /// A property by the type of the object that a program has.
 extension FieldContainer {
-    /// What a `customGetter` is: it reads the object's other properties by the first argument, and
-    /// what the property itself keeps by the second.
+    /// A `customGetter`. It reads the object's other properties by the first argument, and the
+    /// value that the property itself keeps by the second.
     public typealias Getter<V> = (ObjectProxy<O>, ObjectProxy<O>.FieldProxy<V>) -> V
-    /// What a `customSetter` is; its last argument is the value that is assigned.
+    /// A `customSetter`. Its last argument is the value that is assigned.
     public typealias Setter<V> = (ObjectProxy<O>, ObjectProxy<O>.FieldProxy<V>, V) -> Void
 
     @usableFromInline

@@ -4,14 +4,20 @@ import Foundation
 // the file is.
 
 extension BaseDataTransaction {
-    /// Makes an object from each source of a file. Returns how many were made.
+    /// Creates an object from each source of a file, and returns their number.
     ///
-    /// Reads the file in parts, in its order, and stops at the first error: one of the file, of the
-    /// class, or `userCancelled` when the progress was cancelled. A byte that belongs to no source
-    /// of the format is an error. The file is one pass: a source may name an object that a later
-    /// one makes, and such links wait in memory for its end.
+    /// It reads the file in parts, in its order, and stops at the first error. A byte that belongs
+    /// to no source of the format is an error. The file is one pass: a source may name an object
+    /// that a later one creates, and such links are kept in memory until the end of the file.
     ///
-    /// - Parameter progress: counts the bytes of the file.
+    /// - Parameters:
+    ///   - into: the class, and the store for new objects.
+    ///   - file: the file to read.
+    ///   - format: the format of the file.
+    ///   - progress: counts the bytes of the file; cancelling it ends the import.
+    /// - Throws: `.userCancelled` when the progress was cancelled; `.internalError` for a file that
+    ///   cannot be read; the error of the class, one of the program's own types as
+    ///   ``CoreStoreError/userError(error:)``.
     @discardableResult
     public func importObjects<O: ImportableObject>(
         _ into: Into<O>, file: URL, format: SourceFormat, progress: Progress? = nil
@@ -21,8 +27,17 @@ extension BaseDataTransaction {
         }
     }
 
-    /// Changes the objects that the sources of a file name, and makes those that there are not.
-    /// Returns how many were changed or made; of several sources with one identity the last wins.
+    /// Updates the objects with the identities of a file's sources, creates those that do not
+    /// exist, and returns the number of both. Of several sources with one identity the last wins.
+    ///
+    /// - Parameters:
+    ///   - into: the class, and the store for new objects.
+    ///   - file: the file to read.
+    ///   - format: the format of the file.
+    ///   - progress: counts the bytes of the file; cancelling it ends the import.
+    /// - Throws: `.userCancelled` when the progress was cancelled; `.internalError` for a file that
+    ///   cannot be read; the error of the class, one of the program's own types as
+    ///   ``CoreStoreError/userError(error:)``.
     @discardableResult
     public func importUniqueObjects<O: ImportableUniqueObject>(
         _ into: Into<O>, file: URL, format: SourceFormat, progress: Progress? = nil

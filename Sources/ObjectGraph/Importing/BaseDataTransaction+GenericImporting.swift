@@ -38,6 +38,9 @@ extension Into {
 
 extension BaseDataTransaction {
     /// ``importObject(_:source:)`` for code that knows the class by its protocol.
+    ///
+    /// - Throws: the error of the class, one of the program's own types as
+    ///   ``CoreStoreError/userError(error:)``.
     @discardableResult
     public func importObject<O: ImportableObject>(
         _ into: Into<O>, source: O.ImportSource
@@ -52,6 +55,9 @@ extension BaseDataTransaction {
     }
 
     /// ``importObject(_:source:)`` for code that knows the class by its protocol.
+    ///
+    /// - Throws: the error of the class, one of the program's own types as
+    ///   ``CoreStoreError/userError(error:)``.
     public func importObject<O: ImportableObject>(
         _ object: O, source: O.ImportSource
     ) throws(CoreStoreError) {
@@ -63,6 +69,9 @@ extension BaseDataTransaction {
     }
 
     /// ``importObjects(_:sourceArray:)`` for code that knows the class by its protocol.
+    ///
+    /// - Throws: the error of the class, one of the program's own types as
+    ///   ``CoreStoreError/userError(error:)``.
     @discardableResult
     public func importObjects<O: ImportableObject, S: Sequence>(
         _ into: Into<O>, sourceArray: S
@@ -78,6 +87,9 @@ extension BaseDataTransaction {
     }
 
     /// ``importUniqueObject(_:source:)`` for code that knows the class by its protocol.
+    ///
+    /// - Throws: the error of the class, one of the program's own types as
+    ///   ``CoreStoreError/userError(error:)``.
     @discardableResult
     public func importUniqueObject<O: ImportableUniqueObject>(
         _ into: Into<O>, source: O.ImportSource
@@ -92,6 +104,9 @@ extension BaseDataTransaction {
     }
 
     /// ``importUniqueObjects(_:sourceArray:)`` for code that knows the class by its protocol.
+    ///
+    /// - Throws: the error of the class, one of the program's own types as
+    ///   ``CoreStoreError/userError(error:)``.
     @discardableResult
     public func importUniqueObjects<O: ImportableUniqueObject, S: Sequence>(
         _ into: Into<O>, sourceArray: S
@@ -108,6 +123,9 @@ extension BaseDataTransaction {
 
     /// ``importUniqueObjects(_:sourceArray:preProcess:)`` for code that knows the class by its
     /// protocol.
+    ///
+    /// - Throws: the error of the class or of `preProcess`, one of the program's own types as
+    ///   ``CoreStoreError/userError(error:)``.
     @discardableResult
     public func importUniqueObjects<O: ImportableUniqueObject, S: Sequence>(
         _ into: Into<O>, sourceArray: S,

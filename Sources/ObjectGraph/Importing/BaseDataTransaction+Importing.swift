@@ -1,8 +1,8 @@
 extension BaseDataTransaction {
-    /// Makes an object from a source; nil when the class does not want it.
+    /// Creates an object from a source; nil when the class declines the source.
     ///
-    /// - Throws: what the class throws, as ``CoreStoreError/userError(error:)``. The object that
-    ///   was being filled stays.
+    /// - Throws: the error of the class, one of the program's own types as
+    ///   ``CoreStoreError/userError(error:)``. The object that was being filled stays.
     @discardableResult
     public func importObject<O: CoreStoreObject & ImportableObject>(
         _ into: Into<O>, source: O.ImportSource
@@ -16,7 +16,10 @@ extension BaseDataTransaction {
         }
     }
 
-    /// Fills an object of this transaction from a source.
+    /// Fills an object of this transaction from a source, unless the class declines the source.
+    ///
+    /// - Throws: the error of the class, one of the program's own types as
+    ///   ``CoreStoreError/userError(error:)``.
     public func importObject<O: CoreStoreObject & ImportableObject>(
         _ object: O, source: O.ImportSource
     ) throws(CoreStoreError) {
@@ -32,8 +35,11 @@ extension BaseDataTransaction {
         }
     }
 
-    /// Makes objects from sources, in their order; sources that the class does not want are left
-    /// out. Stops at the first error.
+    /// Creates objects from sources, in their order, without sources that the class declines. It
+    /// stops at the first error.
+    ///
+    /// - Throws: the error of the class, one of the program's own types as
+    ///   ``CoreStoreError/userError(error:)``. The objects created before stay.
     @discardableResult
     public func importObjects<O: CoreStoreObject & ImportableObject, S: Sequence>(
         _ into: Into<O>, sourceArray: S
@@ -63,14 +69,14 @@ extension BaseDataTransaction {
     // MARK: Related objects
 
     /// Runs imports that belong together: a source may name an object by its unique ID that a later
-    /// import of the closure makes.
+    /// import of the closure creates.
     ///
-    /// Links to objects that are not there yet are kept until the closure ends, and set then. Each
-    /// import outside of such a closure is a pass of its own, and one inside another belongs to
-    /// that.
+    /// Links to objects that do not exist yet are kept in memory until the closure ends, and set
+    /// then. Each import outside of such a closure is a pass of its own; a closure inside another
+    /// one belongs to the outer pass.
     ///
-    /// - Throws: what the closure throws; an error whose ``CoreStoreError/storeError`` is
-    ///   `notFound` when a source named an object that never came.
+    /// - Throws: the error of the closure; an error whose ``CoreStoreError/storeError`` is
+    ///   `notFound` when a source named an object that does not exist at the end.
     public func importRelatedObjects<Result>(
         _ imports: () throws -> Result
     ) throws(CoreStoreError) -> Result {
@@ -89,9 +95,7 @@ extension BaseDataTransaction {
     }
 
     /// Imports sources of a class with relationships, and returns the objects of those that it
-    /// wants, each once.
-    ///
-    /// - Parameter add: adds a source to a batch.
+    /// accepts, each once.
     func importRelated<O: CoreStoreObject & ImportableObject, S: Sequence>(
         _ sources: S, _ into: Into<O>, add: (S.Element, ImportBatch) throws -> Int?
     ) throws -> [O] {

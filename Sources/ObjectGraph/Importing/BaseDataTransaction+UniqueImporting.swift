@@ -1,7 +1,12 @@
 import RecordStore
 
 extension BaseDataTransaction {
-    /// Changes the object that a source names, or makes it; nil when the source is left out.
+    /// Updates the object with a source's identity, or creates it; nil when the class skips the
+    /// source.
+    ///
+    /// - Throws: the error of the class, one of the program's own types as
+    ///   ``CoreStoreError/userError(error:)``; `.internalError` when the object cannot be looked
+    ///   up.
     @discardableResult
     public func importUniqueObject<O: CoreStoreObject & ImportableUniqueObject>(
         _ into: Into<O>, source: O.ImportSource
@@ -19,14 +24,17 @@ extension BaseDataTransaction {
         }
     }
 
-    /// Changes the objects that sources name, and makes those that there are not.
+    /// Updates the objects with the sources' identities, and creates those that do not exist.
     ///
-    /// Of several sources with one identity the last is used, at the place of the first; a class
+    /// Of several sources with one identity the last is used, in the position of the first; a class
     /// with ``ImportableObject/importableRelationships`` imports them one after the other. Texts
-    /// are one identity when their UTF-8 bytes are equal. All identities are looked up in one pass.
+    /// are one identity when their UTF-8 bytes are equal. All identities are looked up in one pass,
+    /// through an index if the attribute has one.
     ///
-    /// - Throws: what the class throws, as ``CoreStoreError/userError(error:)``. What was imported
-    ///   before stays, and so does the object that was being filled.
+    /// - Returns: the objects in the order of the sources, without those that were skipped.
+    /// - Throws: the error of the class, one of the program's own types as
+    ///   ``CoreStoreError/userError(error:)``. Objects imported before stay, and so does the one
+    ///   that was being filled.
     @discardableResult
     public func importUniqueObjects<O: CoreStoreObject & ImportableUniqueObject, S: Sequence>(
         _ into: Into<O>, sourceArray: S
@@ -41,10 +49,17 @@ extension BaseDataTransaction {
         }
     }
 
-    /// The same with sources that the program may change.
+    /// Updates or creates objects after the program has changed their sources.
     ///
-    /// - Parameter preProcess: may change the sources by their identities; those that it leaves
-    ///   out are not imported. Its dictionary has one source of texts that Swift takes for equal.
+    /// - Parameters:
+    ///   - into: the class, and the store for new objects.
+    ///   - sourceArray: the sources.
+    ///   - preProcess: receives the sources by their identities and returns those to import. An
+    ///     identity that it leaves out is skipped, one that it adds is ignored. Of texts that Swift
+    ///     takes for equal its dictionary has one.
+    /// - Returns: the objects in the order of the sources, without those that were skipped.
+    /// - Throws: the error of the class or of `preProcess`, one of the program's own types as
+    ///   ``CoreStoreError/userError(error:)``.
     @discardableResult
     public func importUniqueObjects<O: CoreStoreObject & ImportableUniqueObject, S: Sequence>(
         _ into: Into<O>, sourceArray: S,
@@ -109,14 +124,15 @@ extension BaseDataTransaction {
 
     // MARK: Importing
 
-    /// Imports sources by their identities; of those with one identity the last, at the place of
+    /// Imports sources by their identities; of those with one identity the last, in the position of
     /// the first.
     private func importSources<O: CoreStoreObject & ImportableUniqueObject>(
         _ sources: [O.ImportSource], _ ids: [O.UniqueIDType], _ into: Into<O>
     ) throws -> [O] {
         let known = try existingObjects(ids, O.self)
         let last = known.lastPositions
-        // What the class does with a source may make, or delete, the object of a later one.
+        // The class may create or delete the object of a later source while it imports one.
+        // Counting all objects is cheaper than counting those of the class.
         // Counting all is cheaper than counting those of the class.
         var (createdCount, ownCount) = (context.changes.createdCount, context.createdCount(O.self))
         var (renamedIDs, isRenamed) = (RenamedIDs<O>(), false)
@@ -152,7 +168,7 @@ extension BaseDataTransaction {
         return objects
     }
 
-    /// Changes an object, or makes one; nil when the class does not want that.
+    /// Updates an object, or creates one; nil when the class declines the source.
     func importSource<O: CoreStoreObject & ImportableUniqueObject>(
         _ source: O.ImportSource, id: O.UniqueIDType, into: Into<O>, existing: O?
     ) throws -> O? {
@@ -211,7 +227,7 @@ extension BaseDataTransaction {
     }
 }
 
-/// What a store has of the objects that values name.
+/// The objects of a store with certain values.
 struct KnownObjects<O: CoreStoreObject> {
     /// For each value its object, at the first of those that are equal; nil where there is none.
     var objects: [O?]

@@ -15,9 +15,15 @@ extension DataStack.AsyncNamespace {
         return Carried(objects.value.first)
     }
 
-    /// Makes an object from a source; nil when the class does not want it.
+    /// Creates an object from a source in a transaction of its own; nil when the class declines the
+    /// source.
     ///
-    /// - Parameter isolation: where the caller runs.
+    /// - Parameters:
+    ///   - into: the class, and the store for the new object.
+    ///   - source: the source.
+    ///   - isolation: the actor to return to; the caller's own.
+    /// - Returns: an object of the view, for use where the view lives.
+    /// - Throws: the error of the class or of the commit.
     @discardableResult
     public func importObject<O: ImportableObject>(
         _ into: Into<O>, source: O.ImportSource,
@@ -30,7 +36,11 @@ extension DataStack.AsyncNamespace {
         return await viewObject(id.value).value
     }
 
-    /// Fills an object from a source; throws `.userCancelled` when the object is gone.
+    /// Fills an object from a source in a transaction of its own.
+    ///
+    /// - Returns: the object of the view, for use where the view lives; nil when it was deleted
+    ///   meanwhile.
+    /// - Throws: `.userCancelled` when the object is gone; the error of the class or of the commit.
     @discardableResult
     public func importObject<O: ImportableObject>(
         _ object: O, source: O.ImportSource,
@@ -47,7 +57,11 @@ extension DataStack.AsyncNamespace {
         return await viewObject(id).value
     }
 
-    /// Changes the object that a source names, or makes it; nil when the source is left out.
+    /// Updates the object with a source's identity, or creates it, in a transaction of its own; nil
+    /// when the class skips the source.
+    ///
+    /// - Returns: an object of the view, for use where the view lives.
+    /// - Throws: the error of the class or of the commit.
     @discardableResult
     public func importUniqueObject<O: ImportableUniqueObject>(
         _ into: Into<O>, source: O.ImportSource,
@@ -60,8 +74,12 @@ extension DataStack.AsyncNamespace {
         return await viewObject(id.value).value
     }
 
-    /// Changes the objects that sources name, and makes those that there are not; see
-    /// ``BaseDataTransaction/importUniqueObjects(_:sourceArray:preProcess:)``.
+    /// Updates the objects with the sources' identities, and creates those that do not exist, in a
+    /// transaction of its own; see `importUniqueObjects(_:sourceArray:preProcess:)` of
+    /// ``BaseDataTransaction``.
+    ///
+    /// - Returns: objects of the view, for use where the view lives.
+    /// - Throws: the error of the class or of the commit.
     @discardableResult
     public func importUniqueObjects<O: ImportableUniqueObject, S: Sequence>(
         _ into: Into<O>, sourceArray: S,
@@ -79,7 +97,11 @@ extension DataStack.AsyncNamespace {
         return await viewObjects(ids.value).value
     }
 
-    /// The same without a chance to change the sources.
+    /// Updates the objects with the sources' identities, and creates those that do not exist, in a
+    /// transaction of its own.
+    ///
+    /// - Returns: objects of the view, for use where the view lives.
+    /// - Throws: the error of the class or of the commit.
     @discardableResult
     public func importUniqueObjects<O: ImportableUniqueObject, S: Sequence>(
         _ into: Into<O>, sourceArray: S,

@@ -26,7 +26,7 @@ struct IDColumn<O: CoreStoreObject & ImportableUniqueObject> {
         return ValueBridge.native(storedValue(object)).flatMap { ID.cs_value(of: $0) }
     }
 
-    /// The same, with what the property reads as where the stored value is no ID.
+    /// The ID of an object, or the property's fallback where the stored value is no ID.
     func id(_ object: CoreStoreObject) -> ID {
         if let id = known(object) ?? ClassMeta.of(O.self).unknownValue(O.uniqueIDKeyPath) {
             return id
@@ -40,7 +40,7 @@ struct IDColumn<O: CoreStoreObject & ImportableUniqueObject> {
         let value = ValueBridge.value(id)
         if let range = field.type?.integerRange, !range.contains(value.decimal) { abort(value) }
         object.row.buffer.setValue(value, field)
-        // What the attribute has no form for was not written.
+        // A value that the attribute has no form for was not written.
         guard storedValue(object) == value else { abort(value) }
     }
 

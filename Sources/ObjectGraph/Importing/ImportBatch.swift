@@ -6,7 +6,7 @@ import RecordStore
 /// Sources are added first, so that the objects of all unique IDs are looked up together; then
 /// ``run()`` does what importing one source after the other would do.
 final class ImportBatch {
-    /// What a link leads to.
+    /// The target of a link.
     enum Target {
         /// The object of an entry of the same batch.
         case nested(Int)
@@ -37,7 +37,7 @@ final class ImportBatch {
 
     var count: Int { entries.count }
 
-    /// What became of an entry; nil for one that its class left out.
+    /// The object of an entry; nil for one that its class skipped.
     func imported(_ entry: Int) -> CoreStoreObject? {
         entries[entry].isImported ? entries[entry].object : nil
     }
@@ -104,7 +104,7 @@ final class ImportBatch {
     func run() throws {
         try objects.lookUp()
         for entry in entries {
-            // What is in a source that is left out is left out too.
+            // Sources inside a skipped source are skipped too.
             if let owner = entry.owner, !entries[owner].isImported { continue }
             try entry.run(in: pass.transaction)
         }

@@ -58,7 +58,7 @@ final class ImportPass {
         return new
     }
 
-    /// What the objects of a nested class are created into.
+    /// The destination of a nested class's objects.
     ///
     /// - Parameters:
     ///   - root: the class of the sources around it, whose storage takes them.

@@ -1,10 +1,10 @@
 import RecordStore
 
-/// A relationship that an import fills from a source: a class lists those of its own in
+/// A relationship that an import fills from a source. A class lists its own in
 /// ``ImportableObject/importableRelationships``.
 ///
-/// Links are set when the objects of all sources are there, so that a source may name one that
-/// comes later; see ``BaseDataTransaction/importRelatedObjects(_:)``.
+/// Links are set when the objects of all sources exist, so that a source may name one that comes
+/// later; see ``BaseDataTransaction/importRelatedObjects(_:)``.
 public struct ImportableRelationship<ImportSource> {
     /// The slot of the relationship in an owner; nil for an object of another class.
     let slot: (CoreStoreObject) -> UInt16?
@@ -16,8 +16,8 @@ public struct ImportableRelationship<ImportSource> {
     ///
     /// - Parameters:
     ///   - keyPath: the relationship with its class, such as `\Person.$pets`.
-    ///   - targets: what the relationship is to lead to, in this order; nil leaves it as it is. An
-    ///     error ends the import.
+    ///   - targets: the new targets of the relationship, in order; nil leaves the relationship
+    ///     unchanged. An error ends the import.
     public init<O: CoreStoreObject, B: CoreStoreObject, V: FieldRelationshipType>(
         _ keyPath: KeyPath<O, FieldContainer<B>.Relationship<V>>,
         targets: @escaping (ImportSource) throws -> [ImportTarget<V.DestinationObjectType>]?
@@ -27,9 +27,9 @@ public struct ImportableRelationship<ImportSource> {
         isToOne = V.self is any FieldRelationshipToOneType.Type
     }
 
-    /// A relationship whose targets a source has under a key: nested sources or unique IDs, one or
-    /// an array of them. Without the key the relationship stays as it is; null clears it. A value
-    /// that is none of these ends the import with an error.
+    /// A relationship whose targets a source has for a key: nested sources or unique IDs, one or an
+    /// array of them. Without the key the relationship stays unchanged; null clears it. Any other
+    /// value ends the import with an error.
     public init<O: CoreStoreObject, B: CoreStoreObject, V: FieldRelationshipType>(
         _ keyPath: KeyPath<O, FieldContainer<B>.Relationship<V>>, key: String
     )
@@ -48,8 +48,8 @@ public struct ImportableRelationship<ImportSource> {
         }
     }
 
-    /// The same where the related objects have no unique IDs: nested sources, which make new
-    /// objects with each import.
+    /// A relationship to objects without unique IDs, whose sources are nested in a source. Each
+    /// import creates new objects.
     public init<O: CoreStoreObject, B: CoreStoreObject, V: FieldRelationshipType>(
         _ keyPath: KeyPath<O, FieldContainer<B>.Relationship<V>>, key: String
     )
@@ -98,28 +98,28 @@ public struct ImportableRelationship<ImportSource> {
     }
 }
 
-/// What a source says that a relationship leads to: the source of an object, or its unique ID.
+/// A target of a relationship in a source: the source of an object, or its unique ID.
 public struct ImportTarget<O: CoreStoreObject & ImportableObject> {
-    /// Nil for a source that the class leaves out.
+    /// Adds the target to a batch; nil for a source that the class declines.
     let add: (ImportBatch) throws -> ImportBatch.Target?
 
-    /// A new object, made from a source of its own.
+    /// A new object, created from a nested source.
     public static func source(_ source: O.ImportSource) -> Self {
         Self { batch in .nested(try batch.add(source, try batch.into(O.self))) }
     }
 }
 
 extension ImportTarget where O: ImportableUniqueObject {
-    /// The object that a source names: it is changed, or made, as if the source were imported after
-    /// the one around it.
+    /// The object with a nested source's identity. It is updated or created, as if its source were
+    /// imported after the one around it.
     public static func source(_ source: O.ImportSource) -> Self {
         Self { batch in
             try batch.addUnique(source, try batch.into(O.self)).map { .nested($0) }
         }
     }
 
-    /// The object of an ID. It is there already, or a source of the same pass makes it; the pass
-    /// ends with an error otherwise, whose ``CoreStoreError/storeError`` is `notFound`.
+    /// The object with an ID. It exists already, or a source of the same pass creates it; otherwise
+    /// the pass ends with an error whose ``CoreStoreError/storeError`` is `notFound`.
     public static func uniqueID(_ id: O.UniqueIDType) -> Self {
         Self { batch in
             let objects = batch.objects.objects(of: O.self)

@@ -10,11 +10,11 @@ class PassObjects {
     func askAgain(for value: Value) {}
     func lookUp() throws(CoreStoreError) {}
     func forget() {}
-    /// What to tell of an ID that no object has.
+    /// The message for an ID that no object has.
     func absence(of value: Value) -> String { "" }
 }
 
-/// The same of all classes.
+/// The objects of a pass, of all classes.
 final class PassTable {
     private unowned let transaction: BaseDataTransaction
     private var classes: [ObjectIdentifier: PassObjects] = [:]
@@ -106,8 +106,8 @@ final class UniqueObjects<O: CoreStoreObject & ImportableUniqueObject>: PassObje
         return object
     }
 
-    /// The object of an ID that was looked up. What a class does with a source may have made it
-    /// since, or deleted it.
+    /// The object of an ID that was looked up. The class may have made it since, or deleted it,
+    /// while it imported another source.
     func object(_ id: O.UniqueIDType, _ value: Value) throws(CoreStoreError) -> O? {
         if table.isRenamed { return try transaction.existingObject(id, O.self) }
         if let object = live(value) { return object }

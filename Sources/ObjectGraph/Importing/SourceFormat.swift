@@ -1,14 +1,14 @@
 import Foundation
 
-/// How a file of sources is written; see
+/// The format of a file of sources; see
 /// ``BaseDataTransaction/importObjects(_:file:format:progress:)``.
 public enum SourceFormat: Sendable, Hashable {
-    /// One array of objects.
+    /// One array of JSON objects.
     case json
-    /// An object on each line; empty lines are passed over.
+    /// A JSON object on each line; empty lines are ignored.
     case jsonLines
-    /// RFC 4180: the first row has the names, and every value is a text. Rows have as many fields
-    /// as names.
+    /// Comma-separated values by RFC 4180: the first row has the names, and every value is a text.
+    /// Each row has as many fields as there are names.
     case csv
 }
 

@@ -8,7 +8,7 @@ extension ValueContainer.Required {
     /// Assigns a value; in a transaction only.
     public static func .= (left: ValueContainer<O>.Required<V>, right: V) { left.value = right }
 
-    /// Assigns what the other property has; in a transaction only.
+    /// Assigns the value of another property; in a transaction only.
     public static func .= <O2: CoreStoreObject>(
         left: ValueContainer<O>.Required<V>, right: ValueContainer<O2>.Required<V>
     ) {
@@ -44,14 +44,14 @@ extension ValueContainer.Optional {
     /// Assigns a value; in a transaction only.
     public static func .= (left: ValueContainer<O>.Optional<V>, right: V?) { left.value = right }
 
-    /// Assigns what the other property has; in a transaction only.
+    /// Assigns the value of another property; in a transaction only.
     public static func .= <O2: CoreStoreObject>(
         left: ValueContainer<O>.Optional<V>, right: ValueContainer<O2>.Optional<V>
     ) {
         left.value = right.value
     }
 
-    /// Assigns what the other property has; in a transaction only.
+    /// Assigns the value of another property; in a transaction only.
     public static func .= <O2: CoreStoreObject>(
         left: ValueContainer<O>.Optional<V>, right: ValueContainer<O2>.Required<V>
     ) {
@@ -89,7 +89,7 @@ extension TransformableContainer.Required {
         left.value = right
     }
 
-    /// Assigns what the other property has; in a transaction only.
+    /// Assigns the value of another property; in a transaction only.
     public static func .= <O2: CoreStoreObject>(
         left: TransformableContainer<O>.Required<V>, right: TransformableContainer<O2>.Required<V>
     ) {
@@ -108,14 +108,14 @@ extension TransformableContainer.Optional {
         left.value = right
     }
 
-    /// Assigns what the other property has; in a transaction only.
+    /// Assigns the value of another property; in a transaction only.
     public static func .= <O2: CoreStoreObject>(
         left: TransformableContainer<O>.Optional<V>, right: TransformableContainer<O2>.Optional<V>
     ) {
         left.value = right.value
     }
 
-    /// Assigns what the other property has; in a transaction only.
+    /// Assigns the value of another property; in a transaction only.
     public static func .= <O2: CoreStoreObject>(
         left: TransformableContainer<O>.Optional<V>, right: TransformableContainer<O2>.Required<V>
     ) {
@@ -134,7 +134,7 @@ extension RelationshipContainer.ToOne {
         left.value = right
     }
 
-    /// Assigns what the other property has; in a transaction only.
+    /// Assigns the object of another property; in a transaction only.
     public static func .= <O2: CoreStoreObject>(
         left: RelationshipContainer<O>.ToOne<D>, right: RelationshipContainer<O2>.ToOne<D>
     ) {

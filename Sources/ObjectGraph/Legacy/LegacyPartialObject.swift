@@ -1,4 +1,4 @@
-// What accessors of the classes for properties read and write: `partial.value(for: { $0.age })`.
+// Accessors of the classes for properties: `partial.value(for: { $0.age })`.
 
 extension PartialObject {
     // MARK: Values

@@ -75,14 +75,14 @@ public func ~ <
 }
 
 extension From where O: CoreStoreObject {
-    /// A query for one attribute.
+    /// Queries one attribute.
     public func select<B: CoreStoreObject, R: QueryableAttributeType>(
         _ keyPath: KeyPath<O, ValueContainer<B>.Required<R>>
     ) -> QueryChainBuilder<O, R> {
         select(Select<O, R>([.attribute(keyPath)]))
     }
 
-    /// A query for one attribute that may be nil.
+    /// Queries one attribute that may be nil.
     public func select<B: CoreStoreObject, R: QueryableAttributeType>(
         _ keyPath: KeyPath<O, ValueContainer<B>.Optional<R>>
     ) -> QueryChainBuilder<O, R> {
@@ -91,7 +91,7 @@ extension From where O: CoreStoreObject {
 }
 
 extension QueryChainBuilder where O: CoreStoreObject {
-    /// One row for each value of an attribute.
+    /// Returns one row for each value of an attribute.
     public func groupBy<A: LegacyAttribute>(_ keyPath: KeyPath<O, A>) -> QueryChainBuilder<O, R> {
         groupBy(GroupBy<O>(keyPath))
     }

@@ -6,12 +6,12 @@ import RecordStore
 // A wrapper learns its slot while its object is made. These are objects of their own, and learn
 // whose they are when it is made.
 
-/// What the classes for properties share.
+/// The base class of the classes for properties.
 public class LegacyProperty {
     let slot: UInt16
     /// The object whose property this is; nil until it is made, and when it is gone.
     private weak var owner: CoreStoreObject?
-    /// What finds the object again: `a.b.value` may release `a` when it has `b`.
+    /// Finds the object again: `a.b.value` may release `a` when it has `b`.
     private var raw: RawObject?
 
     init(slot: UInt16) { self.slot = slot }
@@ -97,24 +97,24 @@ struct DeclaredValues<V: FieldStorableType>: FieldStorage {
 public protocol LegacyAttribute: AttributeKeyPathStringConvertible
 where ReturnValueType: FieldStorableType {}
 
-/// The containers that hold the classes for properties: a class says `Value.Required<String>`.
+/// The containers of the classes for attributes: a class declares `Value.Required<String>`.
 public enum ValueContainer<O: CoreStoreObject> {}
-/// Holds the classes for objects that archive themselves.
+/// The container of the classes for archived attributes.
 public enum TransformableContainer<O: CoreStoreObject> {}
-/// Holds the classes for relationships.
+/// The container of the classes for relationships.
 public enum RelationshipContainer<O: CoreStoreObject> {
-    /// What happens to the objects that a deleted object leads to.
+    /// The fate of the objects that a deleted object leads to.
     public typealias DeleteRule = ObjectGraph.DeleteRule
 }
 
 extension DynamicObject where Self: CoreStoreObject {
-    /// What CoreStore 9 declares properties with.
+    /// The classes by which CoreStore 9 declares attributes.
     @available(*, deprecated, message: "declare the property with @Field.Stored")
     public typealias Value = ValueContainer<Self>
-    /// What CoreStore 9 declares properties with.
+    /// The classes by which CoreStore 9 declares archived attributes.
     @available(*, deprecated, message: "declare the property with @Field.Coded")
     public typealias Transformable = TransformableContainer<Self>
-    /// What CoreStore 9 declares properties with.
+    /// The classes by which CoreStore 9 declares relationships.
     @available(*, deprecated, message: "declare the property with @Field.Relationship")
     public typealias Relationship = RelationshipContainer<Self>
 }

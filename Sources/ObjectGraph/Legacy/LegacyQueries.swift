@@ -10,35 +10,36 @@ public func == <O: CoreStoreObject, A: LegacyAttribute>(
     Where.compare(left, .equal, right)
 }
 
-/// The property has another value, or none.
+/// The property does not have this value. An object whose property is nil fulfils it too, unless
+/// the value is nil.
 public func != <O: CoreStoreObject, A: LegacyAttribute>(
     left: KeyPath<O, A>, right: A.ReturnValueType
 ) -> Where<O> {
     !Where.compare(left, .equal, right)
 }
 
-/// The property is less.
+/// The property is less than a value.
 public func < <O: CoreStoreObject, A: LegacyAttribute>(
     left: KeyPath<O, A>, right: A.ReturnValueType
 ) -> Where<O> {
     Where.compare(left, .less, right)
 }
 
-/// The property is less or equal.
+/// The property is less than a value or equal to it.
 public func <= <O: CoreStoreObject, A: LegacyAttribute>(
     left: KeyPath<O, A>, right: A.ReturnValueType
 ) -> Where<O> {
     Where.compare(left, .lessOrEqual, right)
 }
 
-/// The property is greater.
+/// The property is greater than a value.
 public func > <O: CoreStoreObject, A: LegacyAttribute>(
     left: KeyPath<O, A>, right: A.ReturnValueType
 ) -> Where<O> {
     Where.compare(left, .greater, right)
 }
 
-/// The property is greater or equal.
+/// The property is greater than a value or equal to it.
 public func >= <O: CoreStoreObject, A: LegacyAttribute>(
     left: KeyPath<O, A>, right: A.ReturnValueType
 ) -> Where<O> {
@@ -74,7 +75,7 @@ public func ~= <O: CoreStoreObject, B: CoreStoreObject, D: CoreStoreObject, S: S
 }
 
 extension Where where O: CoreStoreObject {
-    /// The property has a value.
+    /// The property has this value; none when it is nil.
     public init<A: LegacyAttribute>(
         _ keyPath: KeyPath<O, A>, isEqualTo value: A.ReturnValueType
     ) {
@@ -96,7 +97,7 @@ extension Where where O: CoreStoreObject {
     }
 }
 
-// The same in closures: `Where<Dog> { $0.age > 3 }`.
+// Conditions in closures: `Where<Dog> { $0.age > 3 }`.
 extension LegacyAttribute {
     private func compare<Result: DynamicObject>(
         _ operation: Comparison.Operation, _ value: ReturnValueType
@@ -113,7 +114,8 @@ extension LegacyAttribute {
         property.compare(.equal, value)
     }
 
-    /// The property has another value, or none.
+    /// The property does not have this value. An object whose property is nil fulfils it too,
+    /// unless the value is nil.
     public static func != <Result: CoreStoreObject>(
         property: Self, value: ReturnValueType
     ) -> Where<Result> {
@@ -121,28 +123,28 @@ extension LegacyAttribute {
         return !equal
     }
 
-    /// The property is less.
+    /// The property is less than a value.
     public static func < <Result: CoreStoreObject>(
         property: Self, value: ReturnValueType
     ) -> Where<Result> {
         property.compare(.less, value)
     }
 
-    /// The property is less or equal.
+    /// The property is less than a value or equal to it.
     public static func <= <Result: CoreStoreObject>(
         property: Self, value: ReturnValueType
     ) -> Where<Result> {
         property.compare(.lessOrEqual, value)
     }
 
-    /// The property is greater.
+    /// The property is greater than a value.
     public static func > <Result: CoreStoreObject>(
         property: Self, value: ReturnValueType
     ) -> Where<Result> {
         property.compare(.greater, value)
     }
 
-    /// The property is greater or equal.
+    /// The property is greater than a value or equal to it.
     public static func >= <Result: CoreStoreObject>(
         property: Self, value: ReturnValueType
     ) -> Where<Result> {
@@ -151,12 +153,12 @@ extension LegacyAttribute {
 }
 
 extension OrderBy.SortKey where O: CoreStoreObject {
-    /// From the least value to the greatest.
+    /// Sorts by an attribute, the least value first.
     public static func ascending<A: LegacyAttribute>(_ keyPath: KeyPath<O, A>) -> OrderBy.SortKey {
         OrderBy.SortKey(Where<O>.name(keyPath), isAscending: true)
     }
 
-    /// From the greatest value to the least.
+    /// Sorts by an attribute, the greatest value first.
     public static func descending<A: LegacyAttribute>(
         _ keyPath: KeyPath<O, A>
     ) -> OrderBy.SortKey {

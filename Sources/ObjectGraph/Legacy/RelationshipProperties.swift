@@ -1,6 +1,6 @@
 import RecordStore
 
-/// The three classes for relationships share how they read, write and declare.
+/// The base class of the three classes for relationships.
 public class LegacyRelationship<O: CoreStoreObject, V: FieldRelationshipType>: LegacyProperty,
     RelationshipKeyPathStringConvertible
 {
@@ -37,7 +37,7 @@ public class LegacyRelationship<O: CoreStoreObject, V: FieldRelationshipType>: L
 extension RelationshipContainer {
     /// A to-one relationship: `let master = Relationship.ToOne<Person>("master")`.
     public final class ToOne<D: CoreStoreObject>: LegacyRelationship<O, D?> {
-        /// A relationship whose other end names it, or that has none.
+        /// A relationship without an inverse, or whose inverse the other end declares.
         public init(
             _ keyPath: @autoclosure () -> KeyPathString, deleteRule: DeleteRule = .nullify,
             versionHashModifier: @autoclosure () -> String? = nil,
@@ -51,7 +51,8 @@ extension RelationshipContainer {
                 .toOne, (0, 0), deleteRule, inverse: nil)
         }
 
-        /// The same with the property at the other end, which names none itself.
+        /// A relationship with the property at the other end as its inverse, which declares none
+        /// itself.
         public init<I: FieldRelationshipType>(
             _ keyPath: @autoclosure () -> KeyPathString,
             inverse: @escaping (D) -> LegacyRelationship<D, I>,
@@ -72,7 +73,8 @@ extension RelationshipContainer {
     public final class ToManyOrdered<D: CoreStoreObject>: LegacyRelationship<O, [D]>,
         ToManyRelationshipKeyPathStringConvertible
     {
-        /// A relationship whose other end names it, or that has none. Commits check the counts.
+        /// A relationship without an inverse, or whose inverse the other end declares. Commits
+        /// check the counts.
         public init(
             _ keyPath: @autoclosure () -> KeyPathString, minCount: Int = 0, maxCount: Int = 0,
             deleteRule: DeleteRule = .nullify,
@@ -87,7 +89,8 @@ extension RelationshipContainer {
                 .ordered, (minCount, maxCount), deleteRule, inverse: nil)
         }
 
-        /// The same with the property at the other end, which names none itself.
+        /// A relationship with the property at the other end as its inverse, which declares none
+        /// itself.
         public init<I: FieldRelationshipType>(
             _ keyPath: @autoclosure () -> KeyPathString, minCount: Int = 0, maxCount: Int = 0,
             inverse: @escaping (D) -> LegacyRelationship<D, I>,
@@ -108,7 +111,8 @@ extension RelationshipContainer {
     public final class ToManyUnordered<D: CoreStoreObject>: LegacyRelationship<O, Set<D>>,
         ToManyRelationshipKeyPathStringConvertible
     {
-        /// A relationship whose other end names it, or that has none. Commits check the counts.
+        /// A relationship without an inverse, or whose inverse the other end declares. Commits
+        /// check the counts.
         public init(
             _ keyPath: @autoclosure () -> KeyPathString, minCount: Int = 0, maxCount: Int = 0,
             deleteRule: DeleteRule = .nullify,
@@ -123,7 +127,8 @@ extension RelationshipContainer {
                 .unordered, (minCount, maxCount), deleteRule, inverse: nil)
         }
 
-        /// The same with the property at the other end, which names none itself.
+        /// A relationship with the property at the other end as its inverse, which declares none
+        /// itself.
         public init<I: FieldRelationshipType>(
             _ keyPath: @autoclosure () -> KeyPathString, minCount: Int = 0, maxCount: Int = 0,
             inverse: @escaping (D) -> LegacyRelationship<D, I>,
@@ -144,20 +149,23 @@ extension RelationshipContainer {
 extension RelationshipContainer.ToManyOrdered: RandomAccessCollection {
     public var startIndex: Int { value.startIndex }
     public var endIndex: Int { value.endIndex }
-    /// The object at a place. Each call reads the list: a loop goes over the property or ``value``.
+    /// The object at an index. Each call reads the list: iterate over the property, or over its
+    /// `value`.
     public subscript(position: Int) -> D { value[position] }
-    /// The objects at some places, of which the list is read once.
+    /// The objects in a range of indices. The list is read once.
     public subscript(bounds: Range<Int>) -> ArraySlice<D> { value[bounds] }
-    /// Goes over the list as it is now, which is read once.
+    /// An iterator over the current list, which is read once.
     public func makeIterator() -> Array<D>.Iterator { value.makeIterator() }
-    /// The list as it is now, from its end on.
+    /// The current list in reverse order.
     public func reversed() -> ReversedCollection<[D]> { value.reversed() }
 }
 
 extension RelationshipContainer.ToManyUnordered: Sequence {
-    /// How many objects there are.
+    /// The number of objects.
     public var count: Int { value.count }
+    /// Whether there is no object.
     public var isEmpty: Bool { value.isEmpty }
+    /// Whether the relationship leads to an object.
     public func contains(_ object: D) -> Bool { value.contains(object) }
     public func makeIterator() -> Set<D>.Iterator { value.makeIterator() }
 }

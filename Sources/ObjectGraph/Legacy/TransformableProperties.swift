@@ -5,16 +5,26 @@ extension TransformableContainer {
     public final class Required<V: NSObject & NSCoding & NSCopying>: LegacyProperty,
         AttributeKeyPathStringConvertible
     {
+        /// The class of the object.
         public typealias ObjectType = O
+        /// The type of the value.
         public typealias DestinationValueType = V
+        /// The type of the property.
         public typealias ReturnValueType = V
 
-        /// See ``ValueContainer/Required``.
+        /// An archived property; see ``ValueContainer/Required``.
         ///
         /// - Parameters:
-        ///   - isTransient: whether the object alone keeps the value, and no store.
-        ///   - allowsExternalBinaryDataStorage: accepted for its name; large values have pages of
-        ///     their own in any case.
+        ///   - keyPath: the name in the store.
+        ///   - initial: the value of new objects.
+        ///   - isTransient: whether only the object keeps the value, and no store.
+        ///   - allowsExternalBinaryDataStorage: accepted for compatibility; large values have
+        ///     pages of their own in any case.
+        ///   - versionHashModifier: makes the model another one though nothing else differs.
+        ///   - renamingIdentifier: the name in the model version before.
+        ///   - customGetter: replaces reading.
+        ///   - customSetter: replaces writing; sets the primitive value itself.
+        ///   - affectedByKeyPaths: properties whose change changes this one.
         public init(
             _ keyPath: @autoclosure () -> KeyPathString,
             initial: @autoclosure () -> V,
@@ -37,7 +47,7 @@ extension TransformableContainer {
                         customSetter))
         }
 
-        /// The object. One that is changed in place is stored when it is assigned again.
+        /// The object. Assign it again after changing it in place, or the change is not stored.
         public var value: ReturnValueType {
             get {
                 field(V.self).value(of: ownObject(O.self))
@@ -59,7 +69,7 @@ extension TransformableContainer {
         public typealias DestinationValueType = V
         public typealias ReturnValueType = V?
 
-        /// See ``Required``.
+        /// An archived property that may be nil; see ``Required``.
         public init(
             _ keyPath: @autoclosure () -> KeyPathString,
             initial: @autoclosure () -> V? = nil,
@@ -82,7 +92,7 @@ extension TransformableContainer {
                         customGetter, customSetter))
         }
 
-        /// The object. One that is changed in place is stored when it is assigned again.
+        /// The object. Assign it again after changing it in place, or the change is not stored.
         public var value: ReturnValueType {
             get {
                 field(V?.self).value(of: ownObject(O.self))

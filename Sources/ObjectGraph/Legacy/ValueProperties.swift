@@ -9,10 +9,12 @@ extension ValueContainer {
         public typealias DestinationValueType = V
         public typealias ReturnValueType = V
 
+        /// A required attribute.
+        ///
         /// - Parameters:
         ///   - keyPath: the name in the store.
         ///   - initial: the value of new objects.
-        ///   - isTransient: whether the object alone keeps the value, and no store.
+        ///   - isTransient: whether only the object keeps the value, and no store.
         ///   - versionHashModifier: makes the model another one though nothing else differs.
         ///   - renamingIdentifier: the name in the model version before.
         ///   - customGetter: replaces reading.
@@ -60,7 +62,7 @@ extension ValueContainer {
         public typealias DestinationValueType = V
         public typealias ReturnValueType = V?
 
-        /// See ``Required``.
+        /// An attribute that may be nil; see ``Required``.
         public init(
             _ keyPath: @autoclosure () -> KeyPathString,
             initial: @autoclosure () -> V? = nil,

@@ -16,7 +16,7 @@ struct LinkOverlay {
         var targets: LinkTargets
     }
 
-    /// What changed for the mirror of a to-one: the pairs themselves are properties of the targets.
+    /// The changes of a to-one's mirror: the pairs themselves are properties of the targets.
     struct Mirror {
         private var added: Set<ObjectNumber> = []
         private var removed: Set<ObjectNumber> = []
@@ -66,7 +66,7 @@ struct LinkOverlay {
         unreadChanges.append(MirrorChange(key: key, target: target, isRemoval: true))
     }
 
-    /// What changed for an owner; nil when nothing did.
+    /// The changes of an owner; nil when it has none.
     mutating func mirror(_ key: Key) -> Mirror? {
         for change in unreadChanges {
             if change.isRemoval {

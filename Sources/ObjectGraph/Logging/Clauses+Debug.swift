@@ -1,6 +1,6 @@
 import Query
 
-// What the clauses print of themselves.
+// Debug texts of the clauses.
 
 extension From: CustomDebugStringConvertible, CoreStoreDebugStringConvertible {
     public var debugDescription: String { DebugText.described(self) }

@@ -1,6 +1,6 @@
-/// A value that prints itself for people, over several lines where it has several parts.
+/// A value with a debug text for people, over several lines where it has several parts.
 public protocol CoreStoreDebugStringConvertible {
-    /// The text; `debugDescription` is the same with the name of the type.
+    /// The text without the name of the type, which `debugDescription` adds.
     var coreStoreDumpString: String { get }
 }
 

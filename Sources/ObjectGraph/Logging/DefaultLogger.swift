@@ -1,6 +1,7 @@
-/// Prints in debug builds, where failed assertions also stop the program. In release builds it
-/// prints what the program might never hear of otherwise: that a storage could not be read or
-/// written, that an object was read after its storage was closed, and fatal messages.
+/// Prints to standard error in debug builds, where failed assertions also stop the program. In
+/// release builds it prints only the messages that a program might not receive otherwise: a storage
+/// that could not be read or written, an object that was read after its storage was closed, and
+/// fatal messages.
 public final class DefaultLogger: CoreStoreLogger {
     #if DEBUG
         private static let isDebugBuild = true
@@ -8,6 +9,7 @@ public final class DefaultLogger: CoreStoreLogger {
         private static let isDebugBuild = false
     #endif
 
+    /// The library's logger until the program sets another.
     public init() {}
 
     static func prints(_ level: LogLevel, isDebugBuild: Bool = isDebugBuild) -> Bool {
@@ -22,6 +24,7 @@ public final class DefaultLogger: CoreStoreLogger {
         isDebugBuild || error.storeError?.leavesValuesUnread == true
     }
 
+    /// Prints a message: in debug builds from notices on, in release builds a fatal one only.
     public func log(
         level: LogLevel, message: String, fileName: StaticString, lineNumber: Int,
         functionName: StaticString
@@ -30,6 +33,7 @@ public final class DefaultLogger: CoreStoreLogger {
         FileHandle.standardError.write(Data("Trellis [\(level)] \(message)\n".utf8))
     }
 
+    /// Prints an error: in debug builds every one, in release builds a storage's failure only.
     public func log(
         error: CoreStoreError, message: String, fileName: StaticString, lineNumber: Int,
         functionName: StaticString
@@ -38,6 +42,8 @@ public final class DefaultLogger: CoreStoreLogger {
         FileHandle.standardError.write(Data("Trellis [error] \(message) \(error)\n".utf8))
     }
 
+    /// Stops the program in a debug build when the condition is false. In a release build the
+    /// condition is not evaluated.
     public func assert(
         _ condition: @autoclosure () -> Bool, message: @autoclosure () -> String,
         fileName: StaticString, lineNumber: Int, functionName: StaticString

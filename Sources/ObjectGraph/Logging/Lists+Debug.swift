@@ -1,4 +1,5 @@
-// What lists, published and monitored objects, and migrations print of themselves. Printing reads
+// Debug texts of lists, published and monitored objects, and migrations. Printing reads no storage,
+// and is no access that an observer would track.
 // no storage, and is no access that an observer would track.
 
 extension ListMonitor: CustomDebugStringConvertible, CoreStoreDebugStringConvertible {

@@ -35,7 +35,7 @@ enum Log {
         fileName: StaticString = #fileID, lineNumber: Int = #line,
         functionName: StaticString = #function
     ) {
-        // What holds, as nearly always, costs no look at the logger.
+        // A condition that holds, as nearly all do, costs no look at the logger.
         guard !condition() else { return }
         CoreStoreDefaults.logger.assert(
             false, message: message(), fileName: fileName, lineNumber: lineNumber,

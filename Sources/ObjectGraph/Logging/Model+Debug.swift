@@ -1,4 +1,4 @@
-// What stacks, models, transactions and errors print of themselves.
+// Debug texts of stacks, models, transactions and errors.
 
 extension DataStack: CustomDebugStringConvertible, CoreStoreDebugStringConvertible {
     public var debugDescription: String { DebugText.described(self) }
@@ -79,6 +79,7 @@ extension DynamicEntity: CustomDebugStringConvertible, CoreStoreDebugStringConve
             ("entityName", entityName),
             ("isAbstract", isAbstract),
             ("versionHashModifier", versionHashModifier),
+            ("previousName", previousName),
             ("indexes", indexes),
             ("uniqueConstraints", uniqueConstraints),
         ])
@@ -100,7 +101,7 @@ extension BaseDataTransaction: CustomDebugStringConvertible, CoreStoreDebugStrin
 
 extension CoreStoreObject: CustomDebugStringConvertible, CoreStoreDebugStringConvertible {
     public var debugDescription: String { DebugText.described(self) }
-    /// The values that were read already: printing an object reads nothing.
+    /// The values that were already read: printing an object reads nothing from the store.
     public var coreStoreDumpString: String {
         var parts: [DebugText.Part] = [("objectID", raw?.id)]
         if let raw, isRowLoaded {

@@ -1,7 +1,7 @@
 import RecordStore
 
-/// The program's own way from one model version to another: an entity that it names is treated as
-/// it says, all others are inferred.
+/// The program's own mapping between two model versions: entities that it names are mapped as it
+/// defines, all others are inferred.
 ///
 /// ```swift
 /// CustomSchemaMappingProvider(
@@ -18,13 +18,23 @@ import RecordStore
 ///     ])
 /// ```
 ///
-/// A step with a provider may drop what the later version has no place for.
+/// A step with a provider may drop values and objects that the later version has no property or
+/// entity for.
 public final class CustomSchemaMappingProvider: SchemaMappingProvider, Hashable {
+    /// The version before the step.
     public let sourceVersion: ModelVersion
+    /// The version after the step.
     public let destinationVersion: ModelVersion
+    /// The mappings of entities; all other entities are inferred.
     public let entityMappings: Set<CustomMapping>
 
-    /// An entity is the source of one mapping at most, and the destination of one.
+    /// A provider for one step.
+    ///
+    /// - Parameters:
+    ///   - sourceVersion: the version before the step.
+    ///   - destinationVersion: the version after the step.
+    ///   - entityMappings: the mappings. An entity is the source of at most one and the
+    ///     destination of at most one; otherwise an assertion fails.
     public required init(
         from sourceVersion: ModelVersion, to destinationVersion: ModelVersion,
         entityMappings: Set<CustomMapping> = []
@@ -43,17 +53,18 @@ public final class CustomSchemaMappingProvider: SchemaMappingProvider, Hashable 
         self.entityMappings = entityMappings
     }
 
-    /// What is done with the objects of one entity.
+    /// The mapping of the objects of one entity.
     ///
-    /// Two are equal whose entities are, whatever their transformers do.
+    /// Two mappings are equal when their kinds and entities are, whatever their transformers do.
     public enum CustomMapping: Hashable, Sendable {
-        /// Makes a later object of an earlier one: the second argument creates it, with its
-        /// defaults and initial values, and gives the same one whenever it is called. An object for
-        /// which it is not called is dropped; an error that is thrown ends the migration with the
-        /// file as it was. Links follow by themselves. Both objects are valid for the call alone.
+        /// Makes an object of the later version from one of the earlier version. The second
+        /// argument creates it, with its defaults and initial values, and returns the same object
+        /// at each call. An object for which it is not called is dropped; an error ends the
+        /// migration and leaves the file unchanged. Links are carried over by the library. Both
+        /// objects are valid during the call only.
         ///
         /// A transformer may run again for objects that it had before, when a migration was
-        /// interrupted, so it has no effects outside its objects.
+        /// interrupted, so it must have no effects outside its objects.
         public typealias Transformer =
             @Sendable (
                 _ sourceObject: UnsafeSourceObject,
@@ -64,16 +75,18 @@ public final class CustomSchemaMappingProvider: SchemaMappingProvider, Hashable 
         case deleteEntity(sourceEntity: EntityName)
         /// The entity begins without objects.
         case insertEntity(destinationEntity: EntityName)
-        /// The entity has another name, and is the same otherwise.
+        /// The entity has another name, and is otherwise equal.
         case copyEntity(sourceEntity: EntityName, destinationEntity: EntityName)
         /// The program makes each object.
         case transformEntity(
             sourceEntity: EntityName, destinationEntity: EntityName, transformer: Transformer)
 
+        /// Drops the entity's objects.
         public static func deleteEntity(_ sourceEntity: EntityName) -> CustomMapping {
             .deleteEntity(sourceEntity: sourceEntity)
         }
 
+        /// An entity that begins without objects.
         public static func insertEntity(_ destinationEntity: EntityName) -> CustomMapping {
             .insertEntity(destinationEntity: destinationEntity)
         }
@@ -160,6 +173,9 @@ public final class CustomSchemaMappingProvider: SchemaMappingProvider, Hashable 
 
     // MARK: SchemaMappingProvider
 
+    /// The mapping of this provider.
+    ///
+    /// - Throws: `.mappingModelNotFound` for versions that are not its own.
     public func cs_createMappingModel(
         from sourceSchema: any DynamicSchema, to destinationSchema: any DynamicSchema,
         storage: any LocalStorage
@@ -169,6 +185,10 @@ public final class CustomSchemaMappingProvider: SchemaMappingProvider, Hashable 
         else {
             throw .mappingModelNotFound(
                 localStoreURL: storage.fileURL,
+                NSError: StoreFailure.nsError(
+                    .modelMismatch,
+                    "the mapping leads from “\(sourceVersion)” to “\(destinationVersion)”, not "
+                        + "from “\(sourceSchema.modelVersion)”"),
                 targetModelVersion: destinationSchema.modelVersion)
         }
         return (

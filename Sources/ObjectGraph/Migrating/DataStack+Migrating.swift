@@ -3,12 +3,14 @@ import RecordStore
 /// Files of earlier models.
 extension DataStack {
     /// The steps that adding a storage would take with its file, without taking them: none where
-    /// the file is of the model, or is not there yet. Writes nothing, and reads the catalog alone,
-    /// but where a property is gone: its values are looked for unless they may be dropped.
+    /// the file has the current model, or does not exist. It writes nothing, and reads the catalog
+    /// only; where a property was removed it looks for values of it, unless they may be dropped.
     ///
-    /// Throws `.mappingModelNotFound` where the file cannot follow the model,
-    /// `.progressiveMigrationRequired` where it takes several steps and the storage's options allow
-    /// one, and `.internalError` for a file that cannot be read.
+    /// The stack must not have added the storage, or an assertion fails.
+    ///
+    /// - Throws: `.mappingModelNotFound` where the file cannot be migrated to the model, or has a
+    ///   later one, `.progressiveMigrationRequired` where it takes several steps and the storage's
+    ///   options allow one, and `.internalError` for a file that cannot be read.
     public func requiredMigrationsForStorage<T: LocalStorage>(
         _ storage: T
     ) throws(CoreStoreError) -> [MigrationType] {
@@ -21,11 +23,17 @@ extension DataStack {
         }
     }
 
-    /// Brings a storage's file to the model without adding it. The completion is called where the
-    /// view lives, with the steps that were taken; none where the file was of the model.
+    /// Migrates a storage's file to the current model in the background, without adding it. The
+    /// steps are planned while the caller waits. The stack must not have added the storage, or an
+    /// assertion fails.
     ///
-    /// Returns the progress, nil where nothing is to be done. Throws `.internalError` for a file
-    /// that cannot be read or is not there; every other failure reaches the completion.
+    /// - Parameters:
+    ///   - storage: the storage to migrate.
+    ///   - completion: called where the view lives, with the steps that were taken, none where the
+    ///     file had the current model, or with the error.
+    /// - Returns: the progress; nil where there is nothing to do.
+    /// - Throws: `.internalError` for a file that cannot be read or does not exist; every other
+    ///   failure reaches the completion.
     @preconcurrency @discardableResult
     public func upgradeStorageIfNeeded<T: LocalStorage>(
         _ storage: T, completion: @escaping @Sendable (MigrationResult) -> Void
@@ -107,11 +115,7 @@ extension DataStack {
                 files: (storage as? LocalStore)?.files ?? DiskFileSystem.shared
             ) { path.versions(from: $0) }
         } catch {
-            guard error.code == .schemaMismatch else { throw CoreStoreError(error) }
-            // The error has no place for what exactly is in the way.
-            Log.message(.warning, error.description)
-            throw .mappingModelNotFound(
-                localStoreURL: storage.fileURL, targetModelVersion: modelVersion)
+            throw planningFailure(of: error, storage)
         }
         guard let forecast else { return [] }
         if forecast.steps.count > 1,
@@ -124,6 +128,22 @@ extension DataStack {
             step.limit == .mappings
                 ? .heavyweight(sourceVersion: source, destinationVersion: step.version)
                 : .lightweight(sourceVersion: source, destinationVersion: step.version)
+        }
+    }
+}
+
+extension DataStack {
+    /// The error of a migration that cannot be planned. A file that cannot follow, or is of a later
+    /// model, has a case of its own.
+    func planningFailure(
+        of error: StoreError, _ storage: any LocalStorage
+    ) -> CoreStoreError {
+        switch error.code {
+        case .schemaMismatch, .newerModel:
+            .mappingModelNotFound(
+                localStoreURL: storage.fileURL, NSError: StoreFailure.nsError(error),
+                targetModelVersion: modelVersion)
+        default: CoreStoreError(error)
         }
     }
 }
@@ -163,10 +183,24 @@ struct MigrationPath {
             guard let next = history.migrationChain.nextVersions[version],
                 let schema = history.schemas[next]
             else { return nil }
-            versions.append(step(from: version, to: schema, allowsLoss: true))
-            version = next
+            var step = step(from: version, to: schema, allowsLoss: true)
+            step.isNamed = true
+            versions.append(step)
+            version = schema.modelVersion
         }
         return versions
+    }
+
+    /// The versions from which the chain leads to the current one.
+    var earlier: [SchemaDescription] {
+        let next = history.migrationChain.nextVersions
+        var earlier: Set<ModelVersion> = []
+        var found: Set<ModelVersion> = [history.currentModelVersion]
+        while !found.isEmpty {
+            found = Set(next.filter { found.contains($0.value) }.keys).subtracting(earlier)
+            earlier.formUnion(found)
+        }
+        return earlier.sorted().compactMap { history.schemas[$0].map(description) }
     }
 
     private func step(
@@ -176,7 +210,8 @@ struct MigrationPath {
             $0.sourceVersion == version && $0.destinationVersion == schema.modelVersion
         }
         var step = MigrationStep(
-            description(schema), allowsLoss: allowsLoss, mappings: provider?.model.mappings)
+            description(schema), allowsLoss: allowsLoss, mappings: provider?.model.mappings,
+            isNamed: provider != nil)
         // A version without classes makes none.
         let model = (schema as? CoreStoreSchema)?.model(for: configuration)
         step.initialValues = model?.initialValues ?? [:]

@@ -1,9 +1,12 @@
 import RecordStore
 
-/// An attribute of a model version, as a mapping meets it.
+/// An attribute of a model version, as mappings see it.
 public struct NSAttributeDescription: Hashable, Sendable {
+    /// The attribute's name in the store.
     public let name: KeyPathString
+    /// The attribute's type.
     public let attributeType: NSAttributeType
+    /// Whether the attribute may be nil.
     public let isOptional: Bool
 
     init(_ attribute: AttributeDescription) {
@@ -13,9 +16,9 @@ public struct NSAttributeDescription: Hashable, Sendable {
     }
 }
 
-/// An object of the earlier version, to be read by a mapping. Values are of the types that the
-/// store has: `Bool`, `Int64`, `UInt64`, `Float`, `Double`, `Decimal`, `String`, `Data`, `Date`,
-/// `UUID` and `URL`, and a coded property is its `Data`. Valid for the mapping's call alone.
+/// An object of the earlier version, which a mapping reads. Values are of the store's types:
+/// `Bool`, `Int64`, `UInt64`, `Float`, `Double`, `Decimal`, `String`, `Data`, `Date`, `UUID` and
+/// `URL`; a coded property is its `Data`. It is valid during the mapping's call only.
 public final class UnsafeSourceObject {
     /// The entity's name in the earlier version.
     public let entityName: EntityName
@@ -30,8 +33,8 @@ public final class UnsafeSourceObject {
     }
 
     /// The value of an attribute of the earlier version; nil where it has none. An attribute that
-    /// the entity does not have ends the migration with the file as it was, and so does a value
-    /// that cannot be read.
+    /// the entity does not have, and a value that cannot be read, end the migration and leave the
+    /// file unchanged.
     public subscript(attribute: KeyPathString) -> Any? {
         do throws(StoreError) {
             guard let value = try record.value(attribute) else {
@@ -47,17 +50,18 @@ public final class UnsafeSourceObject {
         }
     }
 
+    /// The value of an attribute of the earlier version; nil where it has none.
     public subscript(attribute: NSAttributeDescription) -> Any? { self[attribute.name] }
 
-    /// Calls back with each attribute, those of superentities first.
+    /// Calls a closure with each attribute, those of superentities first.
     public func enumerateAttributes(_ callback: (_ attribute: NSAttributeDescription) -> Void) {
         for attribute in record.attributes { callback(NSAttributeDescription(attribute)) }
     }
 }
 
-/// An object of the later version that a mapping makes. It begins with the defaults and initial
-/// values of its entity, and has the links of the object that it was. Valid for the mapping's call
-/// alone.
+/// An object of the later version, which a mapping fills. It begins with the defaults and initial
+/// values of its entity, and has the links of the earlier object. It is valid during the mapping's
+/// call only.
 public final class UnsafeDestinationObject {
     private let record: DestinationRecord?
     private let faults: MappingFaults
@@ -71,8 +75,8 @@ public final class UnsafeDestinationObject {
     public var entityName: EntityName { record?.entityName ?? "" }
 
     /// The value of an attribute of the later version. A value is converted where nothing of it is
-    /// lost; one that the attribute has no place for, and an attribute that the entity does not
-    /// have, end the migration with the file as it was.
+    /// lost; one that the attribute cannot hold, and an attribute that the entity does not have,
+    /// end the migration and leave the file unchanged.
     public subscript(attribute: KeyPathString) -> Any? {
         get { record?.value(attribute).flatMap(ValueBridge.native) }
         set {
@@ -88,14 +92,15 @@ public final class UnsafeDestinationObject {
         }
     }
 
+    /// The value of an attribute of the later version.
     public subscript(attribute: NSAttributeDescription) -> Any? {
         get { self[attribute.name] }
         set { self[attribute.name] = newValue }
     }
 
-    /// Calls back with each attribute, those of superentities first, and with the one of the
-    /// earlier version that it was: the one of its name, or of the earlier name that it gives. Nil
-    /// for a new one.
+    /// Calls a closure with each attribute, those of superentities first, and with the attribute of
+    /// the earlier version that it comes from: the one with its name, or with the earlier name that
+    /// it declares. Nil for a new one.
     public func enumerateAttributes(
         _ callback: (
             _ attribute: NSAttributeDescription, _ sourceAttribute: NSAttributeDescription?
@@ -110,7 +115,7 @@ public final class UnsafeDestinationObject {
     }
 }
 
-/// What went wrong in a mapping where nothing could be thrown.
+/// The first error of a mapping where nothing could be thrown.
 final class MappingFaults {
     private var first: StoreError?
 

@@ -17,7 +17,7 @@ struct MigrationTask {
 /// Units of a migration's progress, a hundred for each step.
 private final class ProgressReport: Sendable {
     private let progress: Progress?
-    private let last = Mutex(Int64(-1))
+    private let last = Mutex(Int64(0))
 
     init(_ progress: Progress?) { self.progress = progress }
 
@@ -37,7 +37,7 @@ private final class ProgressReport: Sendable {
 }
 
 extension SchemaModel {
-    /// What makes the first value of required properties that have no default.
+    /// The initial values of required properties that have no default.
     var initialValues: [PropertyPath: any InitialValue] {
         var values: [PropertyPath: any InitialValue] = [:]
         for entity in description.entities {
@@ -55,7 +55,7 @@ extension SchemaModel {
     }
 }
 
-/// What a property's declaration makes for each new object.
+/// The initial value that a property's declaration makes for each new object.
 private struct DeclaredInitialValue: InitialValue {
     let declaration: FieldDeclaration
 

@@ -1,13 +1,13 @@
-/// What one step of a migration takes.
+/// One step of a migration.
 public enum MigrationType: Hashable, Sendable {
-    /// Nothing: the file is of the version.
+    /// No step: the file has this version.
     case none(version: String)
     /// A step that is inferred from the two models.
     case lightweight(sourceVersion: String, destinationVersion: String)
     /// A step in which the program's own mapping makes the objects.
     case heavyweight(sourceVersion: String, destinationVersion: String)
 
-    /// The model version that the file has before.
+    /// The model version of the file before the step.
     public var sourceVersion: String {
         switch self {
         case .none(let version): version
@@ -15,7 +15,7 @@ public enum MigrationType: Hashable, Sendable {
         }
     }
 
-    /// The model version that the file has afterwards.
+    /// The model version of the file after the step.
     public var destinationVersion: String {
         switch self {
         case .none(let version): version
@@ -23,17 +23,19 @@ public enum MigrationType: Hashable, Sendable {
         }
     }
 
+    /// Whether the step is inferred.
     public var isLightweightMigration: Bool {
         if case .lightweight = self { true } else { false }
     }
 
+    /// Whether a mapping of the program's makes the objects.
     public var isHeavyweightMigration: Bool {
         if case .heavyweight = self { true } else { false }
     }
 
-    /// Whether anything is to be done.
+    /// Whether there is anything to do.
     public var hasMigration: Bool { isLightweightMigration || isHeavyweightMigration }
 }
 
-/// The steps that a file has taken, or why it did not.
+/// The steps that a file has taken, or the error that stopped them.
 public typealias MigrationResult = Result<[MigrationType], CoreStoreError>

@@ -1,11 +1,12 @@
 import Primitives
 
 extension Progress {
-    /// Calls back with the progress of a migration: once for its state now, and whenever its
-    /// fraction changes. Nil ends it, and a later handler takes an earlier one's place.
+    /// Sets the closure that is called with the progress of a migration: once for its state now,
+    /// then as its fraction changes, at most 20 times a second, and at its end. It replaces an
+    /// earlier handler; nil removes it.
     ///
-    /// The handler is called where the view of the migrating stack lives; that of any other
-    /// progress on the main queue, for its state now alone.
+    /// The handler is called where the view of the migrating stack lives. For any other progress it
+    /// is called once, on the main queue.
     @preconcurrency
     public func setProgressHandler(_ closure: (@Sendable (Progress) -> Void)?) {
         MigrationProgressTable.setHandler(closure, of: self)
@@ -19,7 +20,11 @@ enum MigrationProgressTable {
         weak var progress: Progress?
         var executor: ViewExecutor
         var handler: (@Sendable (Progress) -> Void)?
+        var lastCall: ContinuousClock.Instant?
     }
+
+    /// The least time between two calls of a handler, but for the one at the end.
+    private static let interval = Duration.milliseconds(50)
 
     private static let entries = Mutex<[ObjectIdentifier: Entry]>([:])
 
@@ -47,8 +52,15 @@ enum MigrationProgressTable {
     /// Says that so many units are done.
     static func report(_ count: Int64, of progress: Progress) {
         progress.completedUnitCount = count
-        let found = entries.withLock { $0[ObjectIdentifier(progress)] }
-        guard let found, let handler = found.handler else { return }
-        found.executor.run { handler(progress) }
+        let isEnd = count >= progress.totalUnitCount
+        let due: Entry? = entries.withLock { entries in
+            let (key, now) = (ObjectIdentifier(progress), ContinuousClock.now)
+            guard let entry = entries[key], entry.handler != nil else { return nil }
+            if !isEnd, let last = entry.lastCall, now - last < interval { return nil }
+            entries[key]?.lastCall = now
+            return entry
+        }
+        guard let due, let handler = due.handler else { return }
+        due.executor.run { handler(progress) }
     }
 }

@@ -1,28 +1,32 @@
 import RecordStore
 
-/// Says how a storage's file goes from one model version to another, where that cannot be inferred
-/// or the program has its own way: see ``CustomSchemaMappingProvider``.
+/// Defines how a storage's file goes from one model version to another, where that cannot be
+/// inferred or the program makes the objects itself; see ``CustomSchemaMappingProvider``.
 ///
-/// Given to a storage as ``LocalStorage/migrationMappingProviders``. The first whose versions are
-/// those of a step is asked; a step that none has is inferred.
+/// A storage has providers as ``LocalStorage/migrationMappingProviders``. A step uses the first
+/// ``CustomSchemaMappingProvider`` of its two versions, and is inferred where there is none.
 public protocol SchemaMappingProvider: Sendable {
-    /// The mapping between two versions. Throws `.mappingModelNotFound` where it has none.
+    /// The mapping between two versions.
+    ///
+    /// - Throws: `.mappingModelNotFound` where the provider has none.
     func cs_createMappingModel(
         from sourceSchema: any DynamicSchema, to destinationSchema: any DynamicSchema,
         storage: any LocalStorage
     ) throws(CoreStoreError) -> (mappingModel: MappingModel, migrationType: MigrationType)
 }
 
-/// What is done with the entities of a step.
+/// The mappings of one step.
 public struct MappingModel: Sendable {
     /// Nil where all is inferred.
     let mappings: [EntityMapping]?
 }
 
-/// Infers a step from its two versions: what a step without a provider gets.
+/// Infers a step from its two versions, as a step without a provider is.
 public struct InferredSchemaMappingProvider: SchemaMappingProvider, Hashable {
+    /// A provider that infers every step.
     public init() {}
 
+    /// An empty mapping: the step is inferred.
     public func cs_createMappingModel(
         from sourceSchema: any DynamicSchema, to destinationSchema: any DynamicSchema,
         storage: any LocalStorage

@@ -1,7 +1,7 @@
 import RecordStore
 import Synchronization
 
-/// One version of a program's model.
+/// One version of a program's model: a ``CoreStoreSchema``, or a model without classes.
 public protocol DynamicSchema: Sendable {
     /// The version's name.
     var modelVersion: ModelVersion { get }
@@ -27,6 +27,7 @@ extension CoreStoreSchema: DescribedSchema {
 ///     entities: [Entity<Animal>("Animal", isAbstract: true), Entity<Dog>("Dog")])
 /// ```
 public final class CoreStoreSchema: DynamicSchema, Sendable {
+    /// The version's name.
     public let modelVersion: ModelVersion
     let entities: [DynamicEntity]
     /// The named configurations of each entity.
@@ -35,8 +36,11 @@ public final class CoreStoreSchema: DynamicSchema, Sendable {
 
     /// A version whose entities all belong to the default configuration.
     ///
-    /// - Parameter versionLock: the hashes that the entities must have; a difference is reported
-    ///   as an assertion. Without it a debug build logs the hashes to copy.
+    /// - Parameters:
+    ///   - modelVersion: the version's name.
+    ///   - entities: the entities, each with a class of its own.
+    ///   - versionLock: the hashes that the entities must have; a difference fails an assertion.
+    ///     Without it a debug build logs the hashes to copy.
     public convenience init(
         modelVersion: ModelVersion, entities: [DynamicEntity], versionLock: VersionLock? = nil
     ) {
@@ -45,8 +49,13 @@ public final class CoreStoreSchema: DynamicSchema, Sendable {
             versionLock: versionLock)
     }
 
-    /// A version whose entities also belong to named configurations, so that each can be kept in
-    /// a store of its own. Every entity belongs to the default configuration too.
+    /// A version whose entities also belong to named configurations, so that each configuration can
+    /// be kept in a store of its own. Every entity belongs to the default configuration too.
+    ///
+    /// - Parameters:
+    ///   - modelVersion: the version's name.
+    ///   - entityConfigurations: the entities, each with the names of its configurations.
+    ///   - versionLock: the hashes that the entities must have; a difference fails an assertion.
     public convenience init(
         modelVersion: ModelVersion, entityConfigurations: [DynamicEntity: Set<String>],
         versionLock: VersionLock? = nil
@@ -143,7 +152,8 @@ final class SchemaModel: @unchecked Sendable {
         var description = EntityDescription(
             name: entity.entityName, className: "\(entity.type)", superentityName: superentity,
             isAbstract: entity.isAbstract, versionHashModifier: entity.versionHashModifier,
-            indexes: entity.indexes, uniqueConstraints: entity.uniqueConstraints)
+            previousName: entity.previousName, indexes: entity.indexes,
+            uniqueConstraints: entity.uniqueConstraints)
         let owners = owners(of: entity.type, names)
         let declarations = ClassMeta.of(entity.type).declarations
         for declaration in declarations

@@ -6,22 +6,24 @@ public class DynamicEntity: Hashable, @unchecked Sendable {
     public let type: CoreStoreObject.Type
     /// The entity's name in the store.
     public let entityName: EntityName
-    /// Whether the entity only serves as the parent of others.
+    /// Whether no object is of this entity itself: it only serves as the parent of others.
     public let isAbstract: Bool
-    /// Makes the entity another one though nothing else differs.
+    /// A modifier that makes the entity another one though nothing else differs.
     public let versionHashModifier: String?
+    /// The entity's name in the model version before, where that was another one.
+    public let previousName: EntityName?
     /// The names of the columns of each index.
     public let indexes: [[KeyPathString]]
     /// The names of the properties of each unique constraint.
     public let uniqueConstraints: [[KeyPathString]]
-    /// What happens where objects conflict, for each unique constraint.
+    /// The policy for conflicts of each unique constraint.
     public let conflictPolicies: [UniqueConflictPolicy]
-    /// What the objects of the entity keep to.
+    /// The rules that commits check for objects of the entity.
     let rules: [ValidationRule]
 
     init(
         type: CoreStoreObject.Type, entityName: EntityName, isAbstract: Bool,
-        versionHashModifier: String?, indexes: [[KeyPathString]],
+        versionHashModifier: String?, previousName: EntityName?, indexes: [[KeyPathString]],
         uniqueConstraints: [[KeyPathString]], conflictPolicies: [UniqueConflictPolicy],
         rules: [ValidationRule]
     ) {
@@ -32,6 +34,7 @@ public class DynamicEntity: Hashable, @unchecked Sendable {
         self.entityName = entityName
         self.isAbstract = isAbstract
         self.versionHashModifier = versionHashModifier
+        self.previousName = previousName
         self.indexes = indexes
         self.uniqueConstraints = uniqueConstraints
         self.conflictPolicies = uniqueConstraints.indices.map { index in
@@ -44,6 +47,7 @@ public class DynamicEntity: Hashable, @unchecked Sendable {
         left.type == right.type && left.entityName == right.entityName
             && left.isAbstract == right.isAbstract
             && left.versionHashModifier == right.versionHashModifier
+            && left.previousName == right.previousName
             && left.indexes == right.indexes && left.uniqueConstraints == right.uniqueConstraints
             && left.conflictPolicies == right.conflictPolicies
     }
@@ -60,40 +64,57 @@ public class DynamicEntity: Hashable, @unchecked Sendable {
 /// Entity<Person>("Person", indexes: [[\.$age]], uniqueConstraints: [[\.$email]])
 /// ```
 public final class Entity<O: CoreStoreObject>: DynamicEntity, @unchecked Sendable {
+    /// Declares a class as an entity.
+    ///
     /// - Parameters:
     ///   - entityName: the name in the store.
     ///   - isAbstract: whether no object is of this entity itself.
     ///   - versionHashModifier: makes the model another one though nothing else differs.
+    ///   - previousName: the name in the model version before, where that was another one; objects
+    ///     of that entity become those of this one.
     ///   - indexes: the properties of each index, in order; conditions and sorts use them.
     ///   - uniqueConstraints: properties of which no two objects have all the same values; only
     ///     the root of a hierarchy of entities may have some. A transaction that makes a second
     ///     object with the same values changes the first instead.
-    ///   - conflictPolicies: for each unique constraint in its order what else is done;
+    ///   - conflictPolicies: the policy of each unique constraint, in its order;
     ///     ``UniqueConflictPolicy/transactionWins`` for those that have none.
-    ///   - validations: what commits check of the objects that they insert and update. Neither
+    ///   - validations: the rules that commits check for inserted and updated objects. Neither
     ///     these nor the policies are stored.
     public init(
         _ entityName: EntityName, isAbstract: Bool = false, versionHashModifier: String? = nil,
-        indexes: [[PartialKeyPath<O>]] = [], uniqueConstraints: [[PartialKeyPath<O>]] = [],
+        previousName: EntityName? = nil, indexes: [[PartialKeyPath<O>]] = [],
+        uniqueConstraints: [[PartialKeyPath<O>]] = [],
         conflictPolicies: [UniqueConflictPolicy] = [], validations: [Validation<O>] = []
     ) {
         super.init(
             type: O.self, entityName: entityName, isAbstract: isAbstract,
-            versionHashModifier: versionHashModifier, indexes: Self.names(indexes),
+            versionHashModifier: versionHashModifier, previousName: previousName,
+            indexes: Self.names(indexes),
             uniqueConstraints: Self.names(uniqueConstraints),
             conflictPolicies: conflictPolicies, rules: validations.map(\.rule))
     }
 
-    /// The same with the class as an argument.
+    /// Declares a class, given as an argument, as an entity.
+    ///
+    /// - Parameters:
+    ///   - type: the class.
+    ///   - entityName: the name in the store.
+    ///   - isAbstract: whether no object is of this entity itself.
+    ///   - versionHashModifier: makes the model another one though nothing else differs.
+    ///   - indexes: the properties of each index, in order; conditions and sorts use them.
+    ///   - uniqueConstraints: properties of which no two objects have all the same values.
+    ///   - conflictPolicies: the policy of each unique constraint, in its order.
+    ///   - validations: the rules that commits check for inserted and updated objects.
     public convenience init(
         _ type: O.Type, _ entityName: EntityName, isAbstract: Bool = false,
-        versionHashModifier: String? = nil, indexes: [[PartialKeyPath<O>]] = [],
+        versionHashModifier: String? = nil, previousName: EntityName? = nil,
+        indexes: [[PartialKeyPath<O>]] = [],
         uniqueConstraints: [[PartialKeyPath<O>]] = [],
         conflictPolicies: [UniqueConflictPolicy] = [], validations: [Validation<O>] = []
     ) {
         self.init(
             entityName, isAbstract: isAbstract, versionHashModifier: versionHashModifier,
-            indexes: indexes, uniqueConstraints: uniqueConstraints,
+            previousName: previousName, indexes: indexes, uniqueConstraints: uniqueConstraints,
             conflictPolicies: conflictPolicies, validations: validations)
     }
 

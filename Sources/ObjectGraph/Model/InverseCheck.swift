@@ -1,6 +1,6 @@
 import RecordStore
 
-/// What a program must declare of the two sides of a relationship: the inverse, on exactly one.
+/// Checks the declarations of both sides of a relationship: exactly one of them names the inverse.
 enum InverseCheck {
     /// One sentence for each relationship whose inverse is missing, or declared once too often.
     static func faults(of schema: SchemaDescription) -> [String] {

@@ -1,4 +1,5 @@
-/// The order in which model versions follow each other.
+/// The order in which model versions follow each other: `["V1", "V2", "V3"]`. A file is migrated
+/// along the chain, one step for each pair of versions.
 public struct MigrationChain: ExpressibleByNilLiteral, ExpressibleByStringLiteral,
     ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral, Equatable, Sendable
 {
@@ -7,10 +8,10 @@ public struct MigrationChain: ExpressibleByNilLiteral, ExpressibleByStringLitera
     package let leafVersions: Set<ModelVersion>
     let isValid: Bool
 
-    /// No chain.
+    /// No chain: a file is migrated to the current version in one step.
     public init() { self.init(pairs: [], lone: nil) }
     public init(nilLiteral: ()) { self.init() }
-    /// One version.
+    /// A single version, which is the current one.
     public init(_ value: ModelVersion) { self.init(pairs: [], lone: value) }
     public init(stringLiteral value: ModelVersion) { self.init(value) }
     public init(arrayLiteral elements: ModelVersion...) { self.init(elements) }
@@ -18,7 +19,7 @@ public struct MigrationChain: ExpressibleByNilLiteral, ExpressibleByStringLitera
         self.init(elements)
     }
 
-    /// Versions in ascending order.
+    /// Versions in ascending order. One that appears twice fails an assertion.
     public init<C: Collection>(_ versions: C) where C.Element == ModelVersion {
         let list = Array(versions)
         Log.assert(Set(list).count == list.count, "a version appears twice in a migration chain")
@@ -27,10 +28,11 @@ public struct MigrationChain: ExpressibleByNilLiteral, ExpressibleByStringLitera
             lone: list.count == 1 ? list[0] : nil)
     }
 
-    /// Source and destination versions.
+    /// Pairs of a source version and its destination. Two destinations of one source, or a loop,
+    /// fail an assertion.
     public init(_ pairs: [(ModelVersion, ModelVersion)]) { self.init(pairs: pairs, lone: nil) }
 
-    /// Source and destination versions.
+    /// Destination versions by their source versions. A loop fails an assertion.
     public init(_ pairs: [ModelVersion: ModelVersion]) {
         self.init(pairs: pairs.map { ($0.key, $0.value) }, lone: nil)
     }
@@ -69,8 +71,9 @@ public struct MigrationChain: ExpressibleByNilLiteral, ExpressibleByStringLitera
 
 /// All versions of a program's model, and which is the current one.
 public final class SchemaHistory: ExpressibleByArrayLiteral, Sendable {
-    /// The version that the stack works with.
+    /// The name of the version that the stack works with.
     public let currentModelVersion: ModelVersion
+    /// The order of the versions.
     public let migrationChain: MigrationChain
     let schemas: [ModelVersion: any DescribedSchema]
     /// The only version that needs classes.
@@ -79,6 +82,14 @@ public final class SchemaHistory: ExpressibleByArrayLiteral, Sendable {
     /// The current version's schema.
     public var currentSchema: any DynamicSchema { current }
 
+    /// A history of one or several versions.
+    ///
+    /// - Parameters:
+    ///   - schema: a version of the model.
+    ///   - otherSchema: its other versions.
+    ///   - migrationChain: the order of the versions.
+    ///   - exactCurrentModelVersion: the current version; nil for the only schema, or the chain's
+    ///     single leaf.
     public convenience init(
         _ schema: any DynamicSchema, _ otherSchema: any DynamicSchema...,
         migrationChain: MigrationChain = nil, exactCurrentModelVersion: ModelVersion? = nil
@@ -94,11 +105,15 @@ public final class SchemaHistory: ExpressibleByArrayLiteral, Sendable {
             exactCurrentModelVersion: elements.last?.modelVersion)
     }
 
-    /// Versions before the current one may be models without classes, such as those of Xcode's
-    /// model files; the current one is a ``CoreStoreSchema``.
+    /// A history of versions in an array. It stops the program when there is no current version, or
+    /// several.
     ///
-    /// - Parameter exactCurrentModelVersion: the current version; otherwise the only schema, or
-    ///   the chain's single leaf.
+    /// - Parameters:
+    ///   - allSchema: the versions. The current one is a ``CoreStoreSchema``; those before it may
+    ///     be models without classes, such as those of Xcode's model files.
+    ///   - migrationChain: the order of the versions.
+    ///   - exactCurrentModelVersion: the current version; nil for the only schema, or the chain's
+    ///     single leaf.
     public required init(
         allSchema: [any DynamicSchema], migrationChain: MigrationChain = nil,
         exactCurrentModelVersion: ModelVersion? = nil

@@ -2,11 +2,11 @@ import RecordStore
 
 extension DynamicSchema {
     /// The schema as Swift source: a class for each entity, and a ``CoreStoreSchema`` with its
-    /// version lock. What a class adds in code, such as accessors and indexes of computed names, is
-    /// not in it.
+    /// version lock. Parts of a class that only code has, such as accessors and indexes of computed
+    /// names, are not in it.
     ///
     /// A required attribute without a default begins with zero, an empty text or empty bytes, a new
-    /// UUID or the current date: a property that is never nil has a first value.
+    /// UUID or the current date: a property that is never nil needs a first value.
     public func printCoreStoreSchema() -> String {
         guard let schema = self as? any DescribedSchema else {
             return "/// The version \(modelVersion) does not say what it declares."

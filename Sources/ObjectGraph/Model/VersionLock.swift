@@ -1,12 +1,15 @@
 import RecordStore
 
-/// The hashes of a schema's entities: written down once, they tell when a class changed by
-/// accident.
+/// The hashes of a schema's entities, written down to find changes of a class that were not
+/// intended.
 public struct VersionLock: ExpressibleByDictionaryLiteral, Equatable, Sendable,
     CustomStringConvertible
 {
+    /// A part of a hash: 64 bits.
     public typealias HashElement = UInt64
+    /// The name of an entity.
     public typealias Key = EntityName
+    /// The hash of an entity.
     public typealias Value = [HashElement]
 
     /// The hashes as bytes.
@@ -16,14 +19,14 @@ public struct VersionLock: ExpressibleByDictionaryLiteral, Equatable, Sendable,
         self.init(Dictionary(elements) { first, _ in first })
     }
 
-    /// The hashes as they are printed.
+    /// The hashes as they are printed in the log.
     public init(_ hashes: [EntityName: [HashElement]]) {
         hashesByEntityName = hashes.mapValues { words in
             Data(words.flatMap { word in (0..<8).map { UInt8(word >> UInt64(8 * $0) & 0xFF) } })
         }
     }
 
-    /// The hashes of a schema: what counts is said at `versionHashes`.
+    /// The hashes of a schema; `versionHashes` defines what they cover.
     init(_ schema: SchemaDescription) { self.init(schema.versionHashes) }
 
     public var description: String {

@@ -2,16 +2,16 @@ import Primitives
 
 /// A change of an observed list, as a value: ``ListMonitor/changes``.
 public struct ListChange<O: DynamicObject>: Sendable {
-    /// The list before; what the reader of the sequence got last, or the list when it began.
+    /// The list before the change: the reader's last one, or the list when the sequence began.
     public let before: ListSnapshot<O>
     /// The list after the change.
     public let after: ListSnapshot<O>
-    /// What led from the one to the other.
+    /// The difference between the two.
     public let difference: ListSnapshot<O>.Difference
     private let identifier: SourceIdentifier?
 
-    /// What the program gave the transaction, or the refetch. Nil when the change is of several
-    /// that were given different ones.
+    /// The identifier that the program gave the transaction, or the refetch. Nil when the change
+    /// combines several with different identifiers.
     public var sourceIdentifier: Any? { identifier?.value }
 
     fileprivate init?(
@@ -25,19 +25,20 @@ public struct ListChange<O: DynamicObject>: Sendable {
     }
 }
 
-/// The changes of an observed list from the time on when the sequence was asked for. It keeps the
+/// The changes of an observed list from the moment when the sequence was asked for. It keeps the
 /// monitor alive.
 ///
-/// A reader that is slow gets one change for several, from what it took last to the newest. What
-/// came and went in between is left out.
+/// A slow reader gets one change for several, from the last one that it took to the newest. An item
+/// that came and went in between is left out.
 public struct ListChanges<O: DynamicObject>: AsyncSequence, Sendable {
     public typealias Element = ListChange<O>
 
+    /// Returns the changes one after the other.
     public struct AsyncIterator: AsyncIteratorProtocol {
         fileprivate let feed: ListChangeFeed<O>
         fileprivate var signals: AsyncStream<Void>.Iterator
 
-        /// Nil when the task is cancelled.
+        /// The next change; nil when the task is cancelled.
         public mutating func next() async -> ListChange<O>? {
             while await signals.next() != nil {
                 if let change = feed.take() { return change }
@@ -57,13 +58,13 @@ public struct ListChanges<O: DynamicObject>: AsyncSequence, Sendable {
         monitor.addObserver(feed)
     }
 
-    /// All iterators of one sequence share its changes.
+    /// An iterator. All iterators of one sequence share its changes.
     public func makeAsyncIterator() -> AsyncIterator {
         AsyncIterator(feed: feed, signals: signals.makeAsyncIterator())
     }
 }
 
-/// Holds what a reader has not taken. Written where the view lives, read anywhere.
+/// Holds the changes that a reader has not taken. Written where the view lives, read anywhere.
 private final class ListChangeFeed<O: DynamicObject>: ListObserver, @unchecked Sendable {
     private struct State {
         var taken: ListSnapshot<O>
@@ -116,7 +117,8 @@ private final class ListChangeFeed<O: DynamicObject>: ListObserver, @unchecked S
 }
 
 extension ListMonitor {
-    /// The changes from now on, as an asynchronous sequence that any task may read.
+    /// The changes from now on, as an asynchronous sequence that any task may read. Call it where
+    /// the view lives.
     public var changes: ListChanges<O> { ListChanges(self) }
 
     /// The list as a value: no later commit changes it.

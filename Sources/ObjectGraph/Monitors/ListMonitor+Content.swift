@@ -1,19 +1,19 @@
 import Query
 
-// The list as the view shows it. An index that is outside ends the program, but in calls that say
+// The content of the list. An index out of range stops the program, except in calls that say
 // "safe".
 
 extension ListMonitor {
-    /// An object by its index over all sections.
+    /// The object at an index over all sections.
     public subscript(index: Int) -> O { object(content.item(at: index)) }
 
-    /// The same; nil for an index that is outside.
+    /// The object at an index over all sections; nil for an index out of range.
     public subscript(safeIndex index: Int) -> O? {
         let content = content
         return index >= 0 && index < content.count ? object(content.item(at: index)) : nil
     }
 
-    /// An object by its section and its index there.
+    /// The object at an index in a section.
     public subscript(sectionIndex: Int, itemIndex: Int) -> O {
         guard let object = self[safeSectionIndex: sectionIndex, safeItemIndex: itemIndex] else {
             Log.abort("a list has no object \(itemIndex) in a section \(sectionIndex)")
@@ -21,7 +21,7 @@ extension ListMonitor {
         return object
     }
 
-    /// The same; nil for indices that are outside.
+    /// The object at an index in a section; nil for indices out of range.
     public subscript(safeSectionIndex sectionIndex: Int, safeItemIndex itemIndex: Int) -> O? {
         let content = content
         guard let indices = content.indices(safelyOf: sectionIndex),
@@ -30,10 +30,10 @@ extension ListMonitor {
         return object(content.item(at: indices.lowerBound + itemIndex))
     }
 
-    /// An object by its path.
+    /// The object at a path.
     public subscript(indexPath: IndexPath) -> O { self[indexPath[0], indexPath[1]] }
 
-    /// The same; nil for a path that is outside.
+    /// The object at a path; nil for a path out of range.
     public subscript(safeIndexPath indexPath: IndexPath) -> O? {
         guard indexPath.count == 2 else { return nil }
         return self[safeSectionIndex: indexPath[0], safeItemIndex: indexPath[1]]
@@ -41,27 +41,30 @@ extension ListMonitor {
 
     // MARK: Counts
 
-    /// Whether there is a section. A list without sections has one, also when it is empty.
+    /// Whether the list has a section. A list without sections has one, even when it is empty.
     public func hasSections() -> Bool { numberOfSections() > 0 }
 
-    /// Whether there is an object.
+    /// Whether the list has an object.
     public func hasObjects() -> Bool { numberOfObjects() > 0 }
 
-    /// Whether a section has an object; false for one that is outside.
+    /// Whether a section has an object; false for an index out of range.
     public func hasObjects(in section: Int) -> Bool {
         numberOfObjects(safelyIn: section) ?? 0 > 0
     }
 
+    /// The number of sections; one for a list without sections.
     public func numberOfSections() -> Int {
         checkExecutor()
         return content.sectionCount
     }
 
+    /// The number of objects in all sections.
     public func numberOfObjects() -> Int {
         checkExecutor()
         return content.count
     }
 
+    /// The number of objects in a section.
     public func numberOfObjects(in section: Int) -> Int {
         guard let count = numberOfObjects(safelyIn: section) else {
             Log.abort("a list has no section \(section)")
@@ -69,7 +72,7 @@ extension ListMonitor {
         return count
     }
 
-    /// How many objects a section has; nil for one that is outside.
+    /// The number of objects in a section; nil for an index out of range.
     public func numberOfObjects(safelyIn section: Int) -> Int? {
         checkExecutor()
         return content.indices(safelyOf: section)?.count
@@ -77,6 +80,7 @@ extension ListMonitor {
 
     // MARK: Sections
 
+    /// A section, as it is now.
     public func sectionInfo(at section: Int) -> NSFetchedResultsSectionInfo {
         guard let info = sectionInfo(safelyAt: section) else {
             Log.abort("a list has no section \(section)")
@@ -84,12 +88,12 @@ extension ListMonitor {
         return info
     }
 
-    /// The same as ``sectionInfo(at:)``, by the other name that the guide has for it.
+    /// An alias of ``sectionInfo(at:)``.
     public func sectionInfoAtIndex(_ section: Int) -> NSFetchedResultsSectionInfo {
         sectionInfo(at: section)
     }
 
-    /// A section; nil for one that is outside.
+    /// A section, as it is now; nil for an index out of range.
     public func sectionInfo(safelyAt section: Int) -> NSFetchedResultsSectionInfo? {
         checkExecutor()
         let content = content
@@ -97,6 +101,7 @@ extension ListMonitor {
             ? sectionInfo(section, in: content) : nil
     }
 
+    /// All sections, as they are now.
     public func sections() -> [NSFetchedResultsSectionInfo] {
         checkExecutor()
         let content = content
@@ -129,10 +134,12 @@ extension ListMonitor {
         return titles
     }
 
-    /// The first section that has a title.
+    /// The index of the first section with a title.
     ///
-    /// - Parameter index: the index of the title in ``sectionIndexTitles()``; the sections after
-    ///   the title's own serve when no section has the title.
+    /// - Parameters:
+    ///   - title: the title.
+    ///   - index: the index of the title in ``sectionIndexTitles()``; it is returned, within
+    ///     bounds, when no section has the title.
     public func targetSection(forSectionIndexTitle title: String, at index: Int) -> Int {
         let sections = sections()
         let found = sections.firstIndex { $0.indexTitle == title }
@@ -149,11 +156,13 @@ extension ListMonitor {
         index(of: object).map { content.path(of: $0).indexPath }
     }
 
+    /// All objects, in the order of the list. Each of them is made.
     public func objectsInAllSections() -> [O] {
         checkExecutor()
         return content.items().map(object)
     }
 
+    /// The objects of a section. Each of them is made.
     public func objects(in section: Int) -> [O] {
         guard let objects = objects(safelyIn: section) else {
             Log.abort("a list has no section \(section)")
@@ -161,7 +170,7 @@ extension ListMonitor {
         return objects
     }
 
-    /// The objects of a section; nil for one that is outside.
+    /// The objects of a section; nil for an index out of range.
     public func objects(safelyIn section: Int) -> [O]? {
         checkExecutor()
         let content = content
@@ -170,7 +179,7 @@ extension ListMonitor {
 }
 
 extension ListContent {
-    /// The indices of a section's entries; nil for a section that is outside.
+    /// The indices of a section's entries; nil for an index out of range.
     func indices(safelyOf section: Int) -> Range<Int>? {
         section >= 0 && section < sectionCount ? indices(ofSection: section) : nil
     }

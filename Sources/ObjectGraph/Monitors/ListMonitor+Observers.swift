@@ -1,4 +1,4 @@
-/// What happens to an object of a list.
+/// A change of an object in a list.
 enum ListObjectEvent<O: DynamicObject> {
     case inserted(O, IndexPath)
     case deleted(O, IndexPath)
@@ -6,13 +6,13 @@ enum ListObjectEvent<O: DynamicObject> {
     case moved(O, IndexPath, IndexPath)
 }
 
-/// What happens to a section of a list.
+/// A change of a section of a list.
 enum ListSectionEvent {
     case inserted(NSFetchedResultsSectionInfo, Int)
     case deleted(NSFetchedResultsSectionInfo, Int)
 }
 
-/// What happens to a list as a whole.
+/// A change of a list as a whole.
 enum ListEvent {
     case willChange, didChange, willRefetch, didRefetch
 }
@@ -45,7 +45,7 @@ final class ListObserverEntry<O: DynamicObject> {
         list?(monitor, event, identifier)
     }
 
-    /// Has the observer told nothing more, also by a delivery that is running.
+    /// Stops all calls of the observer, even in a delivery that is running.
     func end() { (list, object, section, observer) = (nil, nil, nil, nil) }
 
     func followObjects<U: ListObjectObserver>(_ observer: U) where U.ListEntityType == O {
@@ -88,18 +88,21 @@ final class ListObserverEntry<O: DynamicObject> {
 }
 
 extension ListMonitor {
-    /// Adds an observer, which is not kept alive. One that is there already is replaced. Which
-    /// callbacks it gets is decided by the type that the call sees.
+    /// Adds an observer of the list as a whole, which is not retained. It replaces the same
+    /// observer if that was added before. The static type of the argument decides which callbacks
+    /// are called.
     public func addObserver<U: ListObserver>(_ observer: U) where U.ListEntityType == O {
         add(ListObserverEntry(observer))
     }
 
+    /// Adds an observer of the list and of its objects, which is not retained.
     public func addObserver<U: ListObjectObserver>(_ observer: U) where U.ListEntityType == O {
         let entry = ListObserverEntry<O>(observer)
         entry.followObjects(observer)
         add(entry)
     }
 
+    /// Adds an observer of the list, its objects and its sections, which is not retained.
     public func addObserver<U: ListSectionObserver>(_ observer: U) where U.ListEntityType == O {
         let entry = ListObserverEntry<O>(observer)
         entry.followObjects(observer)
@@ -114,7 +117,7 @@ extension ListMonitor {
         observers.append(entry)
     }
 
-    /// Removes an observer. It is told nothing more.
+    /// Removes an observer. It receives no further calls.
     public func removeObserver<U: ListObserver>(_ observer: U) where U.ListEntityType == O {
         checkExecutor()
         remove(observer)

@@ -1,23 +1,23 @@
 import Query
 
-/// A list of objects that follows every commit, and tells its observers what changed:
-/// ``DataStack/monitorList(_:_:)-(From<O>,[any FetchClause])``. Or one of an unsafe transaction,
-/// which tells what the transaction changed.
+/// A list of objects that follows every commit and notifies its observers of the changes; see
+/// ``DataStack/monitorList(_:_:)-(_,FetchClause...)``. Or a list of an unsafe transaction, with the
+/// transaction's changes.
 ///
-/// It is used where the stack's view lives, or where the transaction is. What a commit changes in
-/// the list costs time, not what the list holds; objects are made when they are asked for.
+/// It is used where the stack's view lives, or where the transaction is used. A commit costs time
+/// for the changes in the list, not for its size; objects are made when they are asked for.
 public final class ListMonitor<O: DynamicObject>: Hashable {
     public typealias ObjectType = O
 
     let feed: any MonitoredList
-    /// Data of the program's own.
+    /// Data that the program attaches to the list.
     public let userInfo = UserInfo()
     var observers: [ListObserverEntry<O>] = []
-    /// Of the delivery that is running.
+    /// The change of the delivery that is running.
     private var change: ListChangeSet?
     private var told: [ListObserverEntry<O>] = []
     private var deleted: [O] = []
-    /// Whether a refetch is under way, and with which identifier it ends.
+    /// Whether a refetch is under way, and the identifier with which it ends.
     private var refetching: (sourceIdentifier: Any?, Void)?
 
     init(_ feed: any MonitoredList) { self.feed = feed }
@@ -36,11 +36,13 @@ public final class ListMonitor<O: DynamicObject>: Hashable {
     }
 
     public static func == (left: ListMonitor, right: ListMonitor) -> Bool { left === right }
+    /// Whether both are the same monitor.
     public static func ~= (pattern: ListMonitor, value: ListMonitor) -> Bool { pattern === value }
     public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 
-    /// How the list follows changes, as text: whether it is kept, so that a commit costs what it
-    /// changes, or fetched again and compared, and why. For people; its words may change.
+    /// Describes how the list follows changes: whether it is maintained, so that a commit costs
+    /// what it changes, or fetched again and compared, and why. The text is for people and may
+    /// change from version to version.
     public func explain() -> String {
         checkExecutor()
         return feed.explanation
@@ -51,12 +53,18 @@ public final class ListMonitor<O: DynamicObject>: Hashable {
     /// Whether a refetch is under way.
     public var isPendingRefetch: Bool { refetching != nil }
 
-    /// Fetches the list again by other clauses, in the background. All clauses but the section are
-    /// replaced. The list stays as it is until the new one is there.
+    /// Fetches the list again by other clauses, in the background. They replace all clauses but the
+    /// section. The list stays as it is until the new one is there; observers are notified before
+    /// and after.
     public func refetch(_ fetchClauses: any FetchClause..., sourceIdentifier: Any? = nil) {
         refetch(fetchClauses, sourceIdentifier: sourceIdentifier)
     }
 
+    /// Fetches the list again by other clauses, given as an array, in the background.
+    ///
+    /// - Parameters:
+    ///   - fetchClauses: the new clauses, which need an order.
+    ///   - sourceIdentifier: passed to the observers after the refetch.
     public func refetch(_ fetchClauses: [any FetchClause], sourceIdentifier: Any? = nil) {
         checkExecutor()
         var terms = feed.terms
@@ -83,9 +91,9 @@ public final class ListMonitor<O: DynamicObject>: Hashable {
     }
 }
 
-/// Whether both are one monitor, as whatever they are known.
+/// Whether both are the same monitor, whatever their types.
 public func == <T, U>(left: ListMonitor<T>, right: ListMonitor<U>) -> Bool { left === right }
-/// Whether both are one monitor, as whatever they are known.
+/// Whether both are the same monitor, whatever their types.
 public func ~= <T, U>(pattern: ListMonitor<T>, value: ListMonitor<U>) -> Bool { pattern === value }
 
 // MARK: Deliveries

@@ -1,10 +1,10 @@
-/// A section of a ``ListMonitor``, as it is when it was asked for.
+/// A section of a ``ListMonitor``, as it was when it was asked for.
 public final class NSFetchedResultsSectionInfo {
-    /// The value that the section's objects share, as a text.
+    /// The value that the section's objects share, as a text; empty for nil.
     public let name: String
-    /// What an index of the list shows for the section.
+    /// The title of the section in an index of the list; nil for none.
     public let indexTitle: String?
-    /// How many objects the section has.
+    /// The number of objects in the section.
     public let numberOfObjects: Int
     private let make: () -> [Any]?
 
@@ -15,7 +15,7 @@ public final class NSFetchedResultsSectionInfo {
         make = objects
     }
 
-    /// The section's objects; nil for a section that is gone.
+    /// The section's objects; nil once the list was fetched again, or is gone.
     public var objects: [Any]? { make() }
 }
 
@@ -23,11 +23,14 @@ public final class NSFetchedResultsSectionInfo {
     extension IndexPath {
         /// The path of an item in a list with sections.
         public init(item: Int, section: Int) { self.init(indexes: [section, item]) }
-        /// The same by the name that tables use.
+        /// The path of a row in a table with sections.
         public init(row: Int, section: Int) { self.init(indexes: [section, row]) }
 
+        /// The first index of the path.
         public var section: Int { self[0] }
+        /// The second index of the path.
         public var item: Int { self[1] }
+        /// The second index of the path.
         public var row: Int { self[1] }
     }
 #endif

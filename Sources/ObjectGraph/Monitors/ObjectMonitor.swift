@@ -1,10 +1,10 @@
 import RecordStore
 
-/// An object whose changes are told by property: ``DataStack/monitorObject(_:)``, and with changes
-/// of objects that it is related to: ``DataStack/monitorObject(_:watching:)-([Watching<O>])``.
+/// An object whose changes are delivered by property: ``DataStack/monitorObject(_:)``, and with
+/// changes of related objects ``DataStack/monitorObject(_:watching:)-(_,[Watching<O>])``.
 ///
-/// Or one of an unsafe transaction. It is used where the stack's view lives, or where the
-/// transaction is, and keeps neither the object nor its observers alive.
+/// Or an object of an unsafe transaction. The monitor is used where the stack's view lives, or
+/// where the transaction is used, and retains neither the object nor its observers.
 public final class ObjectMonitor<O: DynamicObject>: Hashable {
     public typealias ObjectType = O
 
@@ -12,7 +12,7 @@ public final class ObjectMonitor<O: DynamicObject>: Hashable {
     private let link: WeakLink<DataStack>
     /// Nil for an object of the view.
     private let edited: EditedWatch?
-    /// Data of the program's own.
+    /// Data that the program attaches to the monitor.
     public let userInfo = UserInfo()
     private var observers: [ObjectObserverEntry<O>] = []
     /// Set from the move on to the commit that deleted the object.
@@ -44,16 +44,17 @@ public final class ObjectMonitor<O: DynamicObject>: Hashable {
         return isGone ? nil : link.object?.fetchExisting(watch.id)
     }
 
-    /// Whether the object was deleted, or is not there for another reason.
+    /// Whether the object was deleted, or cannot be found for another reason.
     public var isObjectDeleted: Bool { object == nil }
 
     /// The object's identity, also after its deletion.
     public func objectID() -> O.ObjectID { watch.id }
 
-    /// The stack; nil when it is gone.
+    /// The stack; nil when it has ended.
     public func cs_dataStack() -> DataStack? { link.object }
 
     public static func == (left: ObjectMonitor, right: ObjectMonitor) -> Bool { left === right }
+    /// Whether both are the same monitor.
     public static func ~= (pattern: ObjectMonitor, value: ObjectMonitor) -> Bool {
         pattern === value
     }
@@ -61,13 +62,14 @@ public final class ObjectMonitor<O: DynamicObject>: Hashable {
 
     // MARK: Observers
 
-    /// Adds an observer, which is not kept alive. One that is there already is replaced.
+    /// Adds an observer, which is not retained. It replaces the same observer if that was added
+    /// before.
     public func addObserver<U: ObjectObserver>(_ observer: U) where U.ObjectEntityType == O {
         removeObserver(observer)
         observers.append(ObjectObserverEntry(observer))
     }
 
-    /// Removes an observer. It is told nothing more.
+    /// Removes an observer. It receives no further calls.
     public func removeObserver<U: ObjectObserver>(_ observer: U) where U.ObjectEntityType == O {
         Log.assert(
             edited != nil || link.object?.viewExecutor.isCurrent ?? true,
@@ -77,9 +79,9 @@ public final class ObjectMonitor<O: DynamicObject>: Hashable {
     }
 }
 
-/// Whether both are one monitor, as whatever they are known.
+/// Whether both are the same monitor, whatever their types.
 public func == <T, U>(left: ObjectMonitor<T>, right: ObjectMonitor<U>) -> Bool { left === right }
-/// Whether both are one monitor, as whatever they are known.
+/// Whether both are the same monitor, whatever their types.
 public func ~= <T, U>(pattern: ObjectMonitor<T>, value: ObjectMonitor<U>) -> Bool {
     pattern === value
 }
@@ -145,7 +147,7 @@ private final class EditedWatch {
     private let id: NSManagedObjectID
     private let store: AttachedStore?
     private(set) weak var context: UnsafeContext?
-    /// What was told last.
+    /// The state of the last delivery.
     private var before: RecordReader?
 
     init(_ id: NSManagedObjectID, _ stack: DataStack, _ context: UnsafeContext) {
@@ -168,7 +170,7 @@ private final class EditedWatch {
         return try? context.object(id.number, in: id.entity.hierarchy, of: store)
     }
 
-    /// What differs since the last call.
+    /// The differences since the last call.
     func fate(
         in delivery: TransactionDelivery
     ) -> (fate: Delivery.Fate, names: Set<KeyPathString>) {

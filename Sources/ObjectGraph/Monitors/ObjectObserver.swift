@@ -1,24 +1,30 @@
-/// Is told when an ``ObjectMonitor``'s object changes.
+/// Receives the changes of an ``ObjectMonitor``'s object, where the stack's view lives.
 ///
-/// Each callback has a longer form with the source identifier of the transaction; a class
-/// implements the one or the other, or neither.
+/// Each callback has a longer form with the source identifier of the transaction. Implement one of
+/// the two, or neither: the longer form calls the shorter one unless it is implemented.
 public protocol ObjectObserver: AnyObject {
+    /// The class of the object.
     associatedtype ObjectEntityType: DynamicObject
 
     /// Called before the object changes or is deleted. It has the values of the commit before.
     func objectMonitor(
         _ monitor: ObjectMonitor<ObjectEntityType>, willUpdateObject object: ObjectEntityType,
         sourceIdentifier: Any?)
+    /// Called before the object changes or is deleted, without the source identifier.
     func objectMonitor(
         _ monitor: ObjectMonitor<ObjectEntityType>, willUpdateObject object: ObjectEntityType)
 
     /// Called after the object has changed.
     ///
-    /// - Parameter changedPersistentKeys: the names of the properties that differ, relationships
-    ///   included.
+    /// - Parameters:
+    ///   - monitor: the monitor of the object.
+    ///   - object: the object, with its new values.
+    ///   - changedPersistentKeys: the names of the changed properties, relationships included.
+    ///   - sourceIdentifier: the identifier that the program gave the transaction.
     func objectMonitor(
         _ monitor: ObjectMonitor<ObjectEntityType>, didUpdateObject object: ObjectEntityType,
         changedPersistentKeys: Set<KeyPathString>, sourceIdentifier: Any?)
+    /// Called after the object has changed, without the source identifier.
     func objectMonitor(
         _ monitor: ObjectMonitor<ObjectEntityType>, didUpdateObject object: ObjectEntityType,
         changedPersistentKeys: Set<KeyPathString>)
@@ -27,21 +33,25 @@ public protocol ObjectObserver: AnyObject {
     func objectMonitor(
         _ monitor: ObjectMonitor<ObjectEntityType>, didDeleteObject object: ObjectEntityType,
         sourceIdentifier: Any?)
+    /// Called after the object was deleted, without the source identifier.
     func objectMonitor(
         _ monitor: ObjectMonitor<ObjectEntityType>, didDeleteObject object: ObjectEntityType)
 }
 
 extension ObjectObserver {
+    /// Calls the form without the source identifier.
     public func objectMonitor(
         _ monitor: ObjectMonitor<ObjectEntityType>, willUpdateObject object: ObjectEntityType,
         sourceIdentifier: Any?
     ) {
         objectMonitor(monitor, willUpdateObject: object)
     }
+    /// Does nothing.
     public func objectMonitor(
         _ monitor: ObjectMonitor<ObjectEntityType>, willUpdateObject object: ObjectEntityType
     ) {}
 
+    /// Calls the form without the source identifier.
     public func objectMonitor(
         _ monitor: ObjectMonitor<ObjectEntityType>, didUpdateObject object: ObjectEntityType,
         changedPersistentKeys: Set<KeyPathString>, sourceIdentifier: Any?
@@ -49,23 +59,26 @@ extension ObjectObserver {
         objectMonitor(
             monitor, didUpdateObject: object, changedPersistentKeys: changedPersistentKeys)
     }
+    /// Does nothing.
     public func objectMonitor(
         _ monitor: ObjectMonitor<ObjectEntityType>, didUpdateObject object: ObjectEntityType,
         changedPersistentKeys: Set<KeyPathString>
     ) {}
 
+    /// Calls the form without the source identifier.
     public func objectMonitor(
         _ monitor: ObjectMonitor<ObjectEntityType>, didDeleteObject object: ObjectEntityType,
         sourceIdentifier: Any?
     ) {
         objectMonitor(monitor, didDeleteObject: object)
     }
+    /// Does nothing.
     public func objectMonitor(
         _ monitor: ObjectMonitor<ObjectEntityType>, didDeleteObject object: ObjectEntityType
     ) {}
 }
 
-/// What happens to an observed object.
+/// A change of an observed object.
 enum ObjectEvent<O: DynamicObject> {
     case willUpdate(O)
     case didUpdate(O, Set<KeyPathString>)
@@ -100,6 +113,6 @@ final class ObjectObserverEntry<O: DynamicObject> {
         call?(monitor, event, identifier)
     }
 
-    /// Has the observer told nothing more, also by a delivery that is running.
+    /// Stops all calls of the observer, even in a delivery that is running.
     func end() { (call, observer) = (nil, nil) }
 }

@@ -4,7 +4,7 @@ import RecordStore
 /// The list of a monitor of an unsafe transaction: what the transaction has, with its changes.
 /// After changes it is fetched again and compared.
 final class TransactionList: MonitoredList {
-    /// What the list is at one state of the transaction.
+    /// The list at one state of the transaction.
     private struct Shown {
         var content: ListContent
         var stores: [AttachedStore] = []
@@ -18,7 +18,7 @@ final class TransactionList: MonitoredList {
     private weak var context: UnsafeContext?
     /// Nil when no attached store has the entity, or when the list could not be fetched.
     private var list: LiveList?
-    /// What the list has been compared with last.
+    /// The states that the list was last compared with.
     private var readers: [RecordReader] = []
     private var shown: Shown
     private var hasWarned = false
@@ -93,7 +93,7 @@ final class TransactionList: MonitoredList {
 
     // MARK: Changes
 
-    /// What differs since the last call; nil when nothing does. The list shows it after
+    /// The differences since the last call; nil when there are none. The list shows them after
     /// ``show(_:)``.
     func change(in delivery: TransactionDelivery) -> ListChangeSet? {
         guard var list else { return nil }
@@ -105,7 +105,7 @@ final class TransactionList: MonitoredList {
             let difference = try list.take(steps)
             (self.list, readers) = (list, after)
             guard let difference, !difference.isEmpty else {
-                // The same content, and no need of the state before.
+                // The content is equal, and the state before is not needed.
                 (shown.readers, shown.lookup) = (readers, list.lookup)
                 return nil
             }

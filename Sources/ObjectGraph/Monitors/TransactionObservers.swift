@@ -1,7 +1,7 @@
 import RecordStore
 
-/// What takes part when an unsafe transaction tells what it changed: its monitors. All calls come
-/// from the thread that uses the transaction.
+/// A monitor, as an unsafe transaction notifies it of its changes. All calls come from the thread
+/// that uses the transaction.
 protocol TransactionParticipant: AnyObject {
     /// Finds out what differs in what is observed; false when that is nothing.
     func prepare(_ delivery: TransactionDelivery) -> Bool
@@ -15,7 +15,7 @@ protocol TransactionParticipant: AnyObject {
     func tellAfter(_ delivery: TransactionDelivery)
 }
 
-/// What an unsafe transaction has, on its way to those who observe it.
+/// A state of an unsafe transaction on its way to its observers.
 final class TransactionDelivery {
     let context: UnsafeContext
     let sourceIdentifier: Any?

@@ -2,41 +2,48 @@
 // the transaction.
 
 extension UnsafeDataTransaction {
-    /// A list of the transaction's objects, with its changes, which needs an OrderBy clause. It
-    /// tells what changed when ``flush()``, ``undo()``, ``redo()`` or ``rollback()`` return, and at
-    /// commits. Each time it is fetched again and compared. The monitor does not keep the
-    /// transaction alive.
+    /// A list of the transaction's objects, with its uncommitted changes. The clauses need an
+    /// order.
+    ///
+    /// Observers are notified when ``flush()``, ``undo()``, ``redo()`` or ``rollback()`` return,
+    /// and at commits. Each time the list is fetched again and compared. The monitor does not keep
+    /// the transaction alive.
     public func monitorList<O>(
         _ from: From<O>, _ fetchClauses: any FetchClause...
     ) -> ListMonitor<O> {
         monitorList(from, fetchClauses)
     }
 
+    /// A list of the transaction's objects, with its clauses in an array. They need an order.
     public func monitorList<O>(
         _ from: From<O>, _ fetchClauses: [any FetchClause]
     ) -> ListMonitor<O> {
         monitor(ListTerms(from, .none, fetchClauses))
     }
 
+    /// A list of the transaction's objects of a chain. The chain needs an order.
     public func monitorList<B: FetchChainableBuilderType>(
         _ clauseChain: B
     ) -> ListMonitor<B.ObjectType> {
         monitor(ListTerms(clauseChain.from, .none, clauseChain.fetchClauses))
     }
 
-    /// The same list in sections.
+    /// A list in sections of the transaction's objects. Its order must sort by the section's
+    /// property first.
     public func monitorSectionedList<O>(
         _ from: From<O>, _ sectionBy: SectionBy<O>, _ fetchClauses: any FetchClause...
     ) -> ListMonitor<O> {
         monitorSectionedList(from, sectionBy, fetchClauses)
     }
 
+    /// A list in sections of the transaction's objects, with its clauses in an array.
     public func monitorSectionedList<O>(
         _ from: From<O>, _ sectionBy: SectionBy<O>, _ fetchClauses: [any FetchClause]
     ) -> ListMonitor<O> {
         monitor(ListTerms(from, sectionBy.rule, fetchClauses))
     }
 
+    /// A list in sections of the transaction's objects of a chain.
     public func monitorSectionedList<B: SectionMonitorBuilderType>(
         _ clauseChain: B
     ) -> ListMonitor<B.ObjectType> {
@@ -46,8 +53,8 @@ extension UnsafeDataTransaction {
 
     // MARK: By callback
 
-    /// The same list, handed over before the call returns: a transaction has one thread, so that
-    /// nothing is fetched in the background.
+    /// A list of the transaction's objects, which the closure receives before the call returns: a
+    /// transaction has one thread, so that nothing is fetched in the background.
     public func monitorList<O>(
         createAsynchronously: (ListMonitor<O>) -> Void, _ from: From<O>,
         _ fetchClauses: any FetchClause...
@@ -55,6 +62,7 @@ extension UnsafeDataTransaction {
         createAsynchronously(monitorList(from, fetchClauses))
     }
 
+    /// A list of the transaction's objects, which the closure receives before the call returns.
     public func monitorList<O>(
         createAsynchronously: (ListMonitor<O>) -> Void, _ from: From<O>,
         _ fetchClauses: [any FetchClause]
@@ -62,12 +70,16 @@ extension UnsafeDataTransaction {
         createAsynchronously(monitorList(from, fetchClauses))
     }
 
+    /// A list of the transaction's objects of a chain, which the closure receives before the call
+    /// returns.
     public func monitorList<B: FetchChainableBuilderType>(
         createAsynchronously: (ListMonitor<B.ObjectType>) -> Void, _ clauseChain: B
     ) {
         createAsynchronously(monitorList(clauseChain))
     }
 
+    /// A list in sections of the transaction's objects, which the closure receives before the call
+    /// returns.
     public func monitorSectionedList<O>(
         createAsynchronously: (ListMonitor<O>) -> Void, _ from: From<O>,
         _ sectionBy: SectionBy<O>, _ fetchClauses: any FetchClause...
@@ -75,6 +87,8 @@ extension UnsafeDataTransaction {
         createAsynchronously(monitorSectionedList(from, sectionBy, fetchClauses))
     }
 
+    /// A list in sections of the transaction's objects, which the closure receives before the call
+    /// returns.
     public func monitorSectionedList<O>(
         createAsynchronously: (ListMonitor<O>) -> Void, _ from: From<O>,
         _ sectionBy: SectionBy<O>, _ fetchClauses: [any FetchClause]
@@ -82,6 +96,8 @@ extension UnsafeDataTransaction {
         createAsynchronously(monitorSectionedList(from, sectionBy, fetchClauses))
     }
 
+    /// A list in sections of the transaction's objects of a chain, which the closure receives
+    /// before the call returns.
     public func monitorSectionedList<B: SectionMonitorBuilderType>(
         createAsynchronously: (ListMonitor<B.ObjectType>) -> Void, _ clauseChain: B
     ) {
@@ -90,9 +106,9 @@ extension UnsafeDataTransaction {
 
     // MARK: Objects
 
-    /// An object of the transaction that is observed: what changed is told when ``flush()``,
+    /// Observes an object of the transaction: its observers are notified when ``flush()``,
     /// ``undo()``, ``redo()`` or ``rollback()`` return, and at commits, with the names of the
-    /// properties that differ. When a deletion is undone, the object is there again, and all of its
+    /// changed properties. When a deletion is undone, the object exists again, and all of its
     /// properties count as changed.
     public func monitorObject<O: DynamicObject>(_ object: O) -> ObjectMonitor<O> {
         checkOpen()
@@ -104,7 +120,7 @@ extension UnsafeDataTransaction {
     private func monitor<O>(_ terms: ListTerms) -> ListMonitor<O> {
         checkOpen()
         let list = TransactionList(changing, stack.link, terms)
-        // What went wrong is logged; the list is empty until a refetch.
+        // The failure is logged; the list is empty until a refetch.
         list.fetchLater(terms) {}
         let monitor = ListMonitor<O>(list)
         changing.observed().add(monitor)

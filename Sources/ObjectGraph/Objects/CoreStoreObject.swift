@@ -1,6 +1,6 @@
 import RecordStore
 
-/// What an object is made from; programs only pass it on in `required init(rawObject:)`.
+/// The stored part of an object; programs only pass it on in `required init(rawObject:)`.
 public struct RawObject {
     let kind: ObjectKind
     let number: ObjectNumber
@@ -16,14 +16,15 @@ public struct RawObject {
     }
 }
 
-/// The base class of a program's objects. Properties are declared with `@Field.Stored` and
-/// `@Field.Relationship`.
+/// The base class of a program's objects. Properties are declared with `@Field.Stored`,
+/// `@Field.Relationship`, `@Field.Coded` and `@Field.Virtual`.
 ///
-/// An object belongs to the stack's view or to one transaction, and to the thread or executor of
-/// that. Two objects are equal when they are the same one; the same row in two contexts has equal
-/// ``objectID()``s. An object whose row was deleted keeps answering with its last values.
+/// An object belongs to the stack's view, to a read view or to one transaction, and to its thread
+/// or executor; objects of a ``ReadView`` may be used on any thread. Two objects are equal when
+/// they are identical; objects of one record in two contexts have equal ``objectID()``s. An object
+/// whose record was deleted keeps its last values.
 ///
-/// Subclasses are nonisolated too, also in a module whose default isolation is `MainActor`.
+/// Subclasses are nonisolated too, even in a module whose default isolation is `MainActor`.
 nonisolated open class CoreStoreObject: DynamicObject, Hashable {
     // Every access would pay a dynamic check of exclusivity, which costs more than the access:
     // `Unsafe/` reads and writes these three without it, and says why that is safe. The order
@@ -72,7 +73,7 @@ nonisolated open class CoreStoreObject: DynamicObject, Hashable {
         raw.kind.shared?.endUse()
     }
 
-    /// The object's identity, the same in every context.
+    /// The object's identity, equal in every context.
     public final func objectID() -> NSManagedObjectID {
         guard let raw else { Log.abort("a meta object of \(Self.self) has no identity") }
         return raw.id
@@ -86,16 +87,17 @@ nonisolated open class CoreStoreObject: DynamicObject, Hashable {
         hasher.combine(raw == nil ? ObjectIdentifier(type(of: self)) : ObjectIdentifier(self))
     }
 
-    /// Forgets unsaved changes and loaded values: the next access reads the store again.
+    /// Discards unsaved changes and loaded values: the next access reads the store again.
     public final func refreshAsFault() { raw?.context.refresh(self, keepsChanges: false) }
 
-    /// Reads the store again and keeps unsaved changes on top.
+    /// Reads the object from the store again, with its unsaved changes on top.
     public final func refreshAndMerge() { raw?.context.refresh(self, keepsChanges: true) }
 
-    /// What the object was fetched from: the stack or the transaction; nil when that is gone.
+    /// The stack, transaction or read view that the object was fetched from; nil when that has
+    /// ended.
     public final func fetchSource() -> (any FetchableSource)? { raw?.context.source }
 
-    /// What queries of the object's context go to; nil when that is gone.
+    /// The source for queries in the object's context; nil when that has ended.
     public final func querySource() -> (any QueryableSource)? { raw?.context.source }
 
     // MARK: Changes
@@ -229,9 +231,9 @@ nonisolated open class CoreStoreObject: DynamicObject, Hashable {
 // Not a member of the class: a model may have a property of that name, which then takes precedence.
 extension DynamicObject where Self: CoreStoreObject {
     /// Whether the object was deleted: in a transaction from the deletion on, in a stack's view
-    /// from the move on to the commit that deleted it.
+    /// from the commit on that deleted it.
     ///
-    /// A deleted object keeps its last values, and those that it is assigned until its transaction
-    /// ends; no store takes them.
+    /// A deleted object keeps its last values, and takes values until its transaction ends; no
+    /// store keeps these.
     public var isDeleted: Bool { change == .deleted }
 }

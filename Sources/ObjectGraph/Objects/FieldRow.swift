@@ -1,9 +1,10 @@
 import RecordStore
 
 /// The stored values of one object, as property types read and write them: one load or store at an
-/// offset that the class's plan knows.
+/// offset from the class's plan.
 ///
-/// Programs do not use it; custom value types bridge through `RawRepresentable` instead.
+/// Programs do not use it; a ``FieldStorableType`` of the program's own names a stored form
+/// instead.
 @frozen
 public struct FieldRow {
     @usableFromInline var buffer: RowBuffer

@@ -12,7 +12,7 @@ final class StoreEntity: Sendable {
     }
 }
 
-/// What names an object: the same in every context and process, for as long as the store exists.
+/// The identity of an object: equal in every context and process, for as long as the store exists.
 public final class NSManagedObjectID: Hashable, Sendable, CustomStringConvertible {
     private let home: StoreEntity
     let number: ObjectNumber
@@ -29,10 +29,10 @@ public final class NSManagedObjectID: Hashable, Sendable, CustomStringConvertibl
     /// The name of the object's entity.
     public var entityName: EntityName { entity.name }
 
-    /// Whether the object has no lasting name yet. Objects have theirs from their creation on.
+    /// Always false: an object has its lasting ID from its creation on.
     public var isTemporaryID: Bool { false }
 
-    /// The name as a URI, which ``DataStack/objectID(forURIRepresentation:)`` reads back.
+    /// The ID as a URI, which ``DataStack/objectID(forURIRepresentation:)`` reads back.
     public func uriRepresentation() -> URL {
         let name = entityName.addingPercentEncoding(withAllowedCharacters: .alphanumerics)
         let text =

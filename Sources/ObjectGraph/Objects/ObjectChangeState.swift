@@ -11,8 +11,8 @@
 /// 3. Every state but ``inserting`` has a record that the context's reader finds, or had one.
 /// 4. An object whose `kind` is `inserted` or `updated` is listed in its context or has an entry in
 ///    `EvictedChanges`, never both.
-/// 5. ``deleted`` is final but for a rewind. What is assigned to a deleted object stays in the
-///    object and reaches no store.
+/// 5. ``deleted`` is final except for a rewind. Values assigned to a deleted object stay in it
+///    and reach no store.
 ///
 /// `after(_:)` is the table of legal transitions.
 enum ObjectChangeState: UInt8, CaseIterable, Sendable {
@@ -41,7 +41,7 @@ enum ObjectChangeState: UInt8, CaseIterable, Sendable {
     /// Deleted, here or in the commit that the view shows.
     case deleted
 
-    /// What an object is to the commit.
+    /// The commit's operation for an object.
     enum Kind: Sendable {
         case stored, inserted, updated, deleted
     }
@@ -61,7 +61,8 @@ enum ObjectChangeState: UInt8, CaseIterable, Sendable {
         case revert
         /// The committed values are there again, and no others were flushed.
         case discard
-        /// The same, but a link stays cleared that led to an object deleted in the transaction.
+        /// Discards values like `discard`, but keeps a link cleared that led to an object deleted
+        /// in the transaction.
         case discardValues
         /// The object was read again after the context had evicted it as created.
         case restoreInserted
@@ -157,7 +158,7 @@ enum ObjectChangeState: UInt8, CaseIterable, Sendable {
 
     private var isUnflushedUpdate: Bool { self == .updatingLinks || self == .updatingRow }
 
-    /// The same without anything pending.
+    /// This state without anything pending.
     private var settled: ObjectChangeState {
         switch self {
         case .stored, .reverting: .stored

@@ -1,4 +1,5 @@
-/// The ID of an object with its class: what tasks and actors pass to each other instead of objects.
+/// The ID of an object with its class: tasks and actors pass it to each other instead of the
+/// object.
 ///
 /// ```swift
 /// let id = person.typedID                       // ObjectID<Person>
@@ -9,16 +10,16 @@
 /// }
 /// ```
 ///
-/// It names the object for as long as the store exists, in every context and thread.
+/// It identifies the object for as long as the store exists, in every context and thread.
 public struct ObjectID<O: CoreStoreObject>: Hashable, Sendable, CustomStringConvertible {
-    /// The same without the class.
+    /// The ID without the class.
     public let rawID: NSManagedObjectID
 
     /// The ID of an object.
     public init(_ object: O) { rawID = object.objectID() }
 
-    /// The typed form of an ID; nil for an object of a class that is none of these. The stack knows
-    /// which class an entity has.
+    /// The typed form of an ID; nil for an object of another class. The stack knows the class of
+    /// each entity.
     public init?(_ rawID: NSManagedObjectID, in stack: DataStack) {
         guard let store = stack.store(rawID.storeID),
             store.isObject(of: rawID.entity.tag, a: O.self)
@@ -35,20 +36,22 @@ extension DynamicObject where Self: CoreStoreObject {
 }
 
 extension FetchableSource {
-    /// This source's instance of an object; nil when it is gone.
+    /// This source's instance of an object; nil when it is gone or cannot be read.
     public func fetchExisting<O: CoreStoreObject>(_ id: ObjectID<O>) -> O? {
         fetchExisting(id.rawID)
     }
 }
 
 extension BaseDataTransaction {
-    /// This transaction's instance of an object; nil when it is gone.
+    /// This transaction's instance of an object, for changing it; nil when it is gone or cannot be
+    /// read.
     public func edit<O: CoreStoreObject>(_ id: ObjectID<O>) -> O? {
         checkOpen()
         return fetchExisting(id.rawID)
     }
 
-    /// Deletes an object by its ID; one that is gone is passed over.
+    /// Deletes an object by its ID and the delete rules of its relationships; an object that is
+    /// gone is ignored.
     public func delete<O: CoreStoreObject>(_ id: ObjectID<O>) {
         delete(objectIDs: [id.rawID])
     }

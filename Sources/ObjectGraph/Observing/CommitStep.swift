@@ -1,7 +1,7 @@
 import Primitives
 import RecordStore
 
-/// What one commit, or several joined ones, did to the stores of a stack: everything that a
+/// The effect of one commit, or of several joined ones, on the stores of a stack: everything that a
 /// subscriber needs to move from the commit before to this one.
 struct CommitStep: Sendable {
     /// The share of one store.
@@ -11,7 +11,7 @@ struct CommitStep: Sendable {
         /// subscriber has shows what changed.
         var snapshot: RecordSnapshot
         var content: Content
-        /// What was found out where the content does not say it.
+        /// Changes that were computed where the content does not have them.
         private var found = FoundChanges()
 
         init(store: AttachedStore, snapshot: RecordSnapshot, content: Content) {
@@ -20,8 +20,8 @@ struct CommitStep: Sendable {
             self.content = content
         }
 
-        /// What changed since a commit that a subscriber has; found by comparing the leaves that
-        /// were written where no transaction of the stack recorded it.
+        /// The changes since a commit that a subscriber has. They are computed by comparing the
+        /// leaves that were written where no transaction of the stack recorded them.
         func changes(since before: RecordSnapshot) -> ChangeSet {
             if case .changes(let changes) = content { return changes }
             return found.changes(from: before, to: snapshot)
@@ -36,8 +36,8 @@ struct CommitStep: Sendable {
         /// changes. Subscribers compare with the commit that they have:
         /// ``Part/changes(since:)``.
         case unknown
-        /// Nothing changed. The same commit is stored elsewhere in the file, and a reader that
-        /// moves there frees the space of the former pages.
+        /// Nothing changed. The commit is stored elsewhere in the file, and a reader that moves
+        /// there frees the space of the former pages.
         case relocation
     }
 
@@ -52,8 +52,8 @@ struct CommitStep: Sendable {
 
     var parts: [Part]
     var origin: Origin
-    /// What the program gave the transaction to tell where the changes come from. Nil when joined
-    /// transactions were given different ones.
+    /// The identifier that the program gave the transaction. Nil when joined transactions have
+    /// different ones.
     var sourceIdentifier: SourceIdentifier?
     /// The place among the steps that the view received: that of the last one that this covers.
     var position: UInt64 = 0
@@ -133,7 +133,7 @@ private final class FoundChanges: Sendable {
             if let last, last.before == before.commitNumber, last.after == after.commitNumber {
                 return last.changes
             }
-            // What cannot be read is reported by who fetches everything again.
+            // The subscriber that then fetches everything again reports the error.
             let changes = (try? ChangeSet.between(before, after)) ?? .unknown
             last = (before.commitNumber, after.commitNumber, changes)
             return changes

@@ -12,7 +12,7 @@ struct DeliveryState {
     var position: UInt64 = 0
     /// Completions of steps that were delivered while another completion ran.
     var completions: [@Sendable () -> Void] = []
-    /// What waits for the end of the delivery.
+    /// The work that waits for the end of the delivery.
     var afterwards: [() -> Void] = []
 
     var isIdle: Bool { !isRunning && !isCompleting }
@@ -20,7 +20,8 @@ struct DeliveryState {
 
 // Deliveries: all of it where the view lives.
 extension DataStack {
-    /// A turn of the executor. What is not computed yet is not computed here, when that takes time.
+    /// A turn of the executor. Lists that are not computed yet are left for later, because
+    /// computing them may take time.
     func takeTurn() { deliver(computes: viewSteps.lists.isEmpty) }
 
     func deliverIfCurrent() {

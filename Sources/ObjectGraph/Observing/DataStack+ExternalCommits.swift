@@ -2,13 +2,13 @@ import Primitives
 import RecordStore
 
 extension DataStack {
-    /// What other processes commit to the storages that the stack opened for reading only, from
-    /// now on. The view has what was committed at its next use. So have lists and objects that are
-    /// observed: what a program runs where the view lives, after it got a commit here, finds it.
+    /// The commits of other processes to the storages that the stack opened for reading only, from
+    /// now on. The view shows them at its next use, and so do observed lists and objects: code that
+    /// runs where the view lives, after it received a commit here, finds it.
     ///
-    /// Each access begins a sequence of its own. Commits that follow each other closely come as
-    /// one, and a slow reader of the sequence misses some, never the last. Iterating throws when a
-    /// storage cannot be followed any more; its ``CoreStoreError/storeError`` says why.
+    /// Each access begins a sequence of its own. Commits in quick succession are combined, and a
+    /// slow reader of the sequence misses some, never the last. Iterating throws when a storage
+    /// cannot be followed any more; its ``CoreStoreError/storeError`` has the cause.
     public var externalCommits: ExternalCommits { steps.externalCommits(after: viewSteps) }
 
     /// A storage for reading only shows what another process commits to it.

@@ -1,8 +1,8 @@
 import RecordStore
 
-/// One step on its way to those who observe the view.
+/// One step on its way to the observers of the view.
 final class Delivery {
-    /// What a step does to an object.
+    /// The effect of a step on an object.
     enum Fate: Equatable {
         case none, updated, deleted
     }
@@ -41,7 +41,7 @@ final class Delivery {
         return (before, part.snapshot, part.content)
     }
 
-    /// What the step does to an object, and the names of its properties that differ.
+    /// The effect of the step on an object, and the names of the changed properties.
     func fate(
         of number: ObjectNumber, _ entity: EntityLayout, in store: AttachedStore
     ) throws(StoreError) -> (fate: Fate, names: Set<KeyPathString>) {

@@ -1,6 +1,6 @@
 import RecordStore
 
-/// What another process committed to a storage of a stack.
+/// A commit of another process to a storage of a stack.
 public struct ExternalCommit: Sendable {
     /// The storage, which the stack has opened for reading only.
     public let storage: any StorageInterface
@@ -13,7 +13,9 @@ public struct ExternalCommits: AsyncSequence, Sendable {
     public struct AsyncIterator: AsyncIteratorProtocol {
         var elements: AsyncStream<Result<ExternalCommit, CoreStoreError>>.Iterator
 
-        /// Nil when the stack is gone. Throws when a storage cannot be followed any more.
+        /// The next commit; nil when the stack has ended.
+        ///
+        /// - Throws: `.internalError` when a storage cannot be followed any more.
         public mutating func next() async throws(CoreStoreError) -> ExternalCommit? {
             try await elements.next()?.get()
         }
@@ -29,7 +31,7 @@ public struct ExternalCommits: AsyncSequence, Sendable {
 /// Makes a sequence of the steps that come from other processes.
 final class ExternalCommitFeed: StepSubscriber {
     private let continuation: AsyncStream<Result<ExternalCommit, CoreStoreError>>.Continuation
-    /// What the stack's view does with the steps.
+    /// The steps as the stack's view takes them.
     private let viewSteps: ViewSteps
     let needsChanges = false
 

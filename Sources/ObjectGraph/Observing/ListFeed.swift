@@ -1,7 +1,7 @@
 import Query
 import RecordStore
 
-/// What an observed list is asked for.
+/// The request of an observed list.
 struct ListTerms {
     var type: CoreStoreObject.Type
     var configurations: [ModelConfiguration]?
@@ -46,7 +46,7 @@ protocol MonitoredList: AnyObject {
     var link: WeakLink<DataStack> { get }
     var terms: ListTerms { get }
     var content: ListContent { get }
-    /// What the IDs of each store's objects share.
+    /// The part of IDs that the objects of each store share.
     var homes: [StoreEntity] { get }
     /// Whether the caller is where the list is used, as far as that is known.
     var isUsedByCaller: Bool { get }
@@ -72,7 +72,7 @@ final class ListFeed: MonitoredList {
     private var pending = 0
     /// The fetches that have ended, by their numbers.
     private var ended = 0
-    /// What could not be fetched, because a storage failed.
+    /// The terms that could not be fetched, because a storage failed.
     private var missed: ListTerms?
 
     init(_ stack: DataStack, _ terms: ListTerms) {
@@ -141,7 +141,7 @@ final class ListFeed: MonitoredList {
         missed = failure.isStorageFault ? terms : nil
     }
 
-    /// What the next step has to have fetched again, because a storage failed; nil while that is
+    /// The terms that the next step must fetch again, because a storage failed; nil while that is
     /// under way.
     var missedTerms: ListTerms? { ended == pending ? missed : nil }
 
@@ -233,9 +233,10 @@ extension DataStack {
         }
     }
 
-    /// The same in the background; calls back where the view lives, when no step is being told.
+    /// Makes the list in the background; calls back where the view lives, when no step is being
+    /// delivered.
     ///
-    /// - Parameter isReported: whether the program was told already that this fails.
+    /// - Parameter isReported: whether the program has been notified already that this fails.
     func observedList(
         _ terms: ListTerms, isReported: Bool,
         _ done: @escaping (Result<ListShare?, CoreStoreError>) -> Void

@@ -7,7 +7,7 @@ import RecordStore
 /// Three users: computation takes steps, under the lock of ``ListShares``; the view's executor
 /// shows what was computed for the steps that it delivers; any thread may drop the last reference.
 final class ListShare: @unchecked Sendable {
-    /// What the list is after a step.
+    /// The list after a step.
     private struct State {
         var position: UInt64
         var content: ListContent
@@ -31,7 +31,7 @@ final class ListShare: @unchecked Sendable {
     private var hasLoggedFailure = false
     private var hasWarned = false
     private let states = Mutex<[State]>([])
-    /// What the view shows; where the view lives.
+    /// The list that the view shows; used where the view lives.
     private(set) var shown: ListContent
     private(set) var lookup: ListLookup?
 
@@ -138,7 +138,7 @@ final class ListShare: @unchecked Sendable {
 
     // MARK: Showing
 
-    /// What differs when the view shows a step; nil when nothing does.
+    /// The difference when the view shows a step; nil when there is none.
     func change(in delivery: Delivery) -> ListChangeSet? {
         let position = delivery.step.position
         let (due, last) = states.withLock { states in

@@ -88,7 +88,7 @@ final class ListShares: Sendable {
     }
 }
 
-/// What two observers have to have in common to share a list.
+/// The terms that two observers must have in common to share a list.
 struct ListKey: Hashable {
     /// Of the attached stores: a storage that was removed and added again is another one.
     var stores: [ObjectIdentifier]

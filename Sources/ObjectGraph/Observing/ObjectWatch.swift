@@ -24,13 +24,13 @@ struct ObjectWatch {
         }
     }
 
-    /// What a step does to the object, and the names of what differs: of its own properties, and of
-    /// watched paths with dots.
+    /// The effect of a step on the object, and the names of the changes: of its own properties, and
+    /// of watched paths with dots.
     ///
-    /// A step that cannot be compared does nothing. The next step of the store makes up for it: the
-    /// state before is gone by then, so that everything of the object counts as different.
+    /// A step that cannot be compared has no effect. The next step of the store compensates for it:
+    /// the earlier state is gone by then, so that every property of the object counts as changed.
     ///
-    /// - Parameter failure: what to report of a step that cannot be compared.
+    /// - Parameter failure: the message for a step that cannot be compared.
     mutating func fate(
         in delivery: Delivery, _ failure: String
     ) -> (fate: Delivery.Fate, names: Set<KeyPathString>) {

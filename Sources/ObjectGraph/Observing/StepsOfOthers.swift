@@ -1,6 +1,6 @@
 import RecordStore
 
-/// What one transaction tells the other stacks that share its stores.
+/// The step of one transaction for the other stacks that share its stores.
 ///
 /// Their turns are one, so that a position that is reserved here is in the same order as those of
 /// their own transactions.

@@ -1,7 +1,7 @@
 import Primitives
 import struct Synchronization.Atomic
 
-/// What takes part in the deliveries of a stack's steps: monitors, publishers, observed objects.
+/// A participant in the deliveries of a stack's steps: a monitor, a publisher, an observed object.
 ///
 /// All calls come where the view lives, and one after the other.
 protocol ViewParticipant: AnyObject {

@@ -4,8 +4,8 @@ import struct Synchronization.Atomic
 /// The way of a stack's steps to its view.
 ///
 /// A thread that commits leaves its step here. Then the lists that are observed take it, on the
-/// observing queue or by a caller who needs it done: that is the work, and it needs neither the
-/// view nor its executor. What is left waits for its delivery where the view lives.
+/// observing queue or by a caller that needs it done: that is the work, and it needs neither the
+/// view nor its executor. The rest waits for its delivery where the view lives.
 ///
 /// No thread that commits waits for any of this.
 final class ViewSteps: StepSubscriber {

@@ -3,7 +3,7 @@ enum WriteMoment {
     case before, after
 }
 
-/// What is told of writes to one object of a transaction, by the thread that writes.
+/// An observer of writes to one object of a transaction, called by the thread that writes.
 protocol WriteObserver: AnyObject {
     /// Nil when it is gone.
     var object: CoreStoreObject? { get }

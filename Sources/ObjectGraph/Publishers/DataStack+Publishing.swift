@@ -1,14 +1,19 @@
 // Lists and objects as values that follow commits. All of it where the view lives.
 
 extension DataStack {
-    /// A list of objects that follows every commit. It needs an OrderBy clause.
+    /// A list of the objects of a chain, as a value that follows every commit. The chain needs an
+    /// order, or an assertion of the logger fails.
+    ///
+    /// Call it where the view lives. The first fetch runs before it returns; one that fails is
+    /// logged, and leaves the list empty until the next commit.
     public func publishList<B: FetchChainableBuilderType>(
         _ clauseChain: B
     ) -> ListPublisher<B.ObjectType> {
         publish(ListTerms(clauseChain.from, .none, clauseChain.fetchClauses))
     }
 
-    /// The same in sections.
+    /// A list in sections of the objects of a chain. Its order must sort by the section's property
+    /// first, or the sections repeat.
     public func publishList<B: SectionMonitorBuilderType>(
         _ clauseChain: B
     ) -> ListPublisher<B.ObjectType> {
@@ -16,38 +21,43 @@ extension DataStack {
             ListTerms(clauseChain.from, clauseChain.sectionBy.rule, clauseChain.fetchClauses))
     }
 
+    /// A list of objects, as a value that follows every commit. The clauses need an order.
     public func publishList<O>(
         _ from: From<O>, _ fetchClauses: any FetchClause...
     ) -> ListPublisher<O> {
         publishList(from, fetchClauses)
     }
 
+    /// A list of objects, with its clauses in an array. They need an order.
     public func publishList<O>(
         _ from: From<O>, _ fetchClauses: [any FetchClause]
     ) -> ListPublisher<O> {
         publish(ListTerms(from, .none, fetchClauses))
     }
 
+    /// A list in sections. Its order must sort by the section's property first, or the sections
+    /// repeat.
     public func publishList<O>(
         _ from: From<O>, _ sectionBy: SectionBy<O>, _ fetchClauses: any FetchClause...
     ) -> ListPublisher<O> {
         publishList(from, sectionBy, fetchClauses)
     }
 
+    /// A list in sections, with its clauses in an array.
     public func publishList<O>(
         _ from: From<O>, _ sectionBy: SectionBy<O>, _ fetchClauses: [any FetchClause]
     ) -> ListPublisher<O> {
         publish(ListTerms(from, sectionBy.rule, fetchClauses))
     }
 
-    /// The same as ``publishList(_:)-(B)``, by the other name that the guide has for it.
+    /// An alias of `publishList(_:)`.
     public func listPublisher<B: FetchChainableBuilderType>(
         _ clauseChain: B
     ) -> ListPublisher<B.ObjectType> {
         publishList(clauseChain)
     }
 
-    /// The same in sections.
+    /// An alias of `publishList(_:)` in sections.
     public func listPublisher<B: SectionMonitorBuilderType>(
         _ clauseChain: B
     ) -> ListPublisher<B.ObjectType> {
@@ -57,30 +67,33 @@ extension DataStack {
     func publish<O>(_ terms: ListTerms) -> ListPublisher<O> {
         let publisher = ListPublisher<O>(ListFeed(self, terms))
         withView { _ in observers.add(publisher, .publisher) }
-        // What went wrong is logged; the list is empty until the next step fetches it.
+        // The failure is logged; the list is empty until the next step fetches it.
         try? publisher.begin()
         return publisher
     }
 
-    /// The publisher of an object: the same one for each call while it lives.
+    /// The publisher of an object: the same one for each call while it lives. Call it where the
+    /// view lives.
     public func publishObject<O: DynamicObject>(_ object: O) -> ObjectPublisher<O> {
         publishObject(object.objectID())
     }
 
+    /// The publisher of the object with this ID, which need not exist: the same one for each call
+    /// while it lives.
     public func publishObject<O: DynamicObject>(_ objectID: O.ObjectID) -> ObjectPublisher<O> {
         publishObject(objectID, watching: [])
     }
 
-    /// The publisher of an object that also tells when a value of a related object changes:
-    /// `publishObject(dog, watching: \.$master ~ \.$name)`. It is another one than the publisher
-    /// that watches nothing, and the same one for each call with the same path.
+    /// The publisher of an object that also notifies of changes of a related object's value:
+    /// `publishObject(dog, watching: \.$master ~ \.$name)`. It differs from the publisher that
+    /// watches nothing, and is the same one for each call with an equal path.
     public func publishObject<O: DynamicObject, V>(
         _ object: O, watching path: Where<O>.Expression<Where<O>.SingleTarget, V>
     ) -> ObjectPublisher<O> {
         publishObject(object.objectID(), watching: [Watching(path)])
     }
 
-    /// The same with values of several related objects.
+    /// The publisher of an object that also notifies of changes of several related objects' values.
     public func publishObject<O: DynamicObject>(
         _ object: O, watching paths: [Watching<O>]
     ) -> ObjectPublisher<O> {

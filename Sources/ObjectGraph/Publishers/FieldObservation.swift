@@ -1,8 +1,9 @@
 import RecordStore
 
 #if !canImport(ObjectiveC)
-    /// What an observer of a property is told.
+    /// The calls that an observer of a property receives, and the values that they have.
     public struct NSKeyValueObservingOptions: OptionSet, Sendable {
+        /// The options as bits.
         public let rawValue: UInt
 
         public init(rawValue: UInt) { self.rawValue = rawValue }
@@ -11,41 +12,44 @@ import RecordStore
         public static let new = NSKeyValueObservingOptions(rawValue: 1)
         /// The value before the change.
         public static let old = NSKeyValueObservingOptions(rawValue: 2)
-        /// A first call at once, with the value as it is.
+        /// A first call at once, with the current value.
         public static let initial = NSKeyValueObservingOptions(rawValue: 4)
-        /// A call of its own before each change.
+        /// A separate call before each change.
         public static let prior = NSKeyValueObservingOptions(rawValue: 8)
     }
 
-    /// How a property changes.
+    /// The kind of a property's change.
     public enum NSKeyValueChange: UInt, Sendable {
+        /// A value was assigned. The library reports no other kind.
         case setting = 1
+        /// Kinds that code written for key-value observing may name.
         case insertion, removal, replacement
     }
 #endif
 
 /// A change of a property.
 public struct CoreStoreObjectValueDiff<Value> {
+    /// The kind of the change.
     public let kind: NSKeyValueChange
-    /// Nil unless it was asked for, and before the change.
+    /// The value after the change; nil unless it was asked for, and before the change.
     public let newValue: Value?
-    /// Nil unless it was asked for.
+    /// The value before the change; nil unless it was asked for.
     public let oldValue: Value?
     /// Whether the change is still to come.
     public let isPrior: Bool
 }
 
-/// What is observed of an object.
+/// A property that is observed, as the observation reads it.
 private struct ObservedProperty<V> {
     /// Those whose changes count: the property, and those that it is computed from.
     let names: Set<KeyPathString>
     let read: (CoreStoreObject) -> V
 }
 
-/// An observation of a property, for as long as it is kept.
+/// An observation of a property, which lasts as long as the program keeps it.
 ///
-/// Of an object of a stack's view it tells what commits change; of an object of a transaction each
-/// write, by the thread that writes.
+/// Of an object of a stack's view it delivers the changes of commits, where the view lives; of an
+/// object of a transaction each write, on the thread that writes.
 public final class CoreStoreObjectKeyValueObservation {
     private(set) weak var object: CoreStoreObject?
     /// Nil for an object of a transaction.
@@ -103,7 +107,7 @@ public final class CoreStoreObjectKeyValueObservation {
         context?.writeObservers?.remove(self)
     }
 
-    /// Ends the observation.
+    /// Ends the observation. No further calls are made.
     public func invalidate() {
         tell = nil
         leave()
@@ -154,12 +158,16 @@ extension CoreStoreObjectKeyValueObservation: ViewParticipant {
 }
 
 extension DynamicObject where Self: CoreStoreObject {
-    /// Calls back when a stored property changes, for as long as the result is kept: of an object
-    /// of a stack's view by commits, where the view lives; of one of a transaction by each write,
-    /// at once and also when the value stays the same. The object is not kept alive.
+    /// Calls a closure when a stored property changes, as long as the result is kept. For an object
+    /// of a stack's view that is at commits, where the view lives; for an object of a transaction
+    /// at each write, on the thread that writes, even when the value stays equal. The object is not
+    /// retained.
     ///
-    /// - Parameter options: which values the call has, and whether there are calls at once and
-    ///   before each change.
+    /// - Parameters:
+    ///   - property: the property with its dollar: `\.$name`.
+    ///   - options: the values that a call has, and whether there are calls at once and before
+    ///     each change.
+    ///   - changeHandler: receives the object and the change.
     public func observe<B: CoreStoreObject, V>(
         _ property: KeyPath<Self, FieldContainer<B>.Stored<V>>,
         options: NSKeyValueObservingOptions = [],
@@ -168,7 +176,7 @@ extension DynamicObject where Self: CoreStoreObject {
         observation(Where<Self>.name(property), options, changeHandler)
     }
 
-    /// The same of a computed property: it changes when one of its `affectedByKeyPaths` does.
+    /// Calls a closure when a computed property changes: when one of its `affectedByKeyPaths` does.
     public func observe<B: CoreStoreObject, V>(
         _ property: KeyPath<Self, FieldContainer<B>.Virtual<V>>,
         options: NSKeyValueObservingOptions = [],
@@ -177,7 +185,7 @@ extension DynamicObject where Self: CoreStoreObject {
         observation(Where<Self>.name(property), options, changeHandler)
     }
 
-    /// The same of a coded property.
+    /// Calls a closure when a coded property changes.
     public func observe<B: CoreStoreObject, V>(
         _ property: KeyPath<Self, FieldContainer<B>.Coded<V>>,
         options: NSKeyValueObservingOptions = [],
@@ -186,9 +194,8 @@ extension DynamicObject where Self: CoreStoreObject {
         observation(Where<Self>.name(property), options, changeHandler)
     }
 
-    /// The same of a relationship: it changes when it leads to other objects, or to the same ones
-    /// in another order, whichever end was assigned. The values of the objects that it leads to do
-    /// not count.
+    /// Calls a closure when a relationship changes: when it leads to other objects, or to the same
+    /// ones in another order, whichever end was assigned. The values of these objects do not count.
     public func observe<B: CoreStoreObject, V: FieldRelationshipType>(
         _ property: KeyPath<Self, FieldContainer<B>.Relationship<V>>,
         options: NSKeyValueObservingOptions = [],

@@ -1,18 +1,21 @@
 import Observation
 import Query
 
-/// A list of objects as a value that follows every commit: ``DataStack/publishList(_:)-(B)``.
+/// A list of objects as a value that follows every commit; see
+/// ``DataStack/publishList(_:_:)-(_,FetchClause...)``.
 ///
-/// It is used where the stack's view lives. Its ``snapshot`` is free to take and safe to keep; it
-/// tells that the list changed, and a ``ListMonitor`` tells how. Reading the snapshot is tracked by
-/// `withObservationTracking`, so that views that read it are drawn again.
+/// It is used where the stack's view lives. Its ``snapshot`` is free to take and safe to keep. A
+/// publisher notifies that the list changed; a ``ListMonitor`` delivers each change. Reading the
+/// snapshot is tracked by `withObservationTracking`, so that views that read it are drawn again.
 public final class ListPublisher<O: DynamicObject>: Hashable, Observable {
     public typealias ObjectType = O
+    /// The name of a section.
     public typealias SectionID = String
+    /// The ID of an object.
     public typealias ItemID = O.ObjectID
 
     private let feed: ListFeed
-    /// Data of the program's own.
+    /// Data that the program attaches to the list.
     public let userInfo = UserInfo()
     private var observers = PublisherObservers<ListPublisher<O>>()
     /// The list after the step that is being delivered; nil when the step changes nothing in it.
@@ -58,21 +61,28 @@ public final class ListPublisher<O: DynamicObject>: Hashable, Observable {
         observers.tell(self, sourceIdentifier)
     }
 
-    /// How the list follows changes, as text: whether it is kept, so that a commit costs what it
-    /// changes, or fetched again and compared, and why. For people; its words may change.
+    /// Describes how the list follows changes: whether it is maintained, so that a commit costs
+    /// what it changes, or fetched again and compared, and why. The text is for people and may
+    /// change from version to version.
     public func explain() -> String {
         checkExecutor()
         return feed.explanation
     }
 
+    /// The stack; nil when it has ended.
     public func cs_dataStack() -> DataStack? { feed.link.object }
     public static func == (left: ListPublisher, right: ListPublisher) -> Bool { left === right }
     public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 
     // MARK: Observers
 
-    /// Calls back after each change, for as long as the observer lives. The observer is not kept
-    /// alive; one that is there already is replaced.
+    /// Adds a closure that is called after each change, as long as the observer lives. The observer
+    /// is not retained; it replaces the same observer if that was added before.
+    ///
+    /// - Parameters:
+    ///   - observer: the owner of the closure.
+    ///   - notifyInitial: whether the closure is also called at once.
+    ///   - callback: receives the publisher, where the view lives.
     public func addObserver<T: AnyObject>(
         _ observer: T, notifyInitial: Bool = false,
         _ callback: @escaping (ListPublisher<O>) -> Void
@@ -80,7 +90,14 @@ public final class ListPublisher<O: DynamicObject>: Hashable, Observable {
         addObserver(observer, notifyInitial: notifyInitial) { publisher, _ in callback(publisher) }
     }
 
-    /// The same with the source identifier of the transaction.
+    /// Adds a closure that is called after each change with the source identifier of the
+    /// transaction.
+    ///
+    /// - Parameters:
+    ///   - observer: the owner of the closure, which is not retained.
+    ///   - notifyInitial: whether the closure is also called at once.
+    ///   - initialSourceIdentifier: the identifier of the call at once.
+    ///   - callback: receives the publisher and the identifier, where the view lives.
     public func addObserver<T: AnyObject>(
         _ observer: T, notifyInitial: Bool = false, initialSourceIdentifier: Any? = nil,
         _ callback: @escaping (ListPublisher<O>, _ sourceIdentifier: Any?) -> Void
@@ -90,7 +107,7 @@ public final class ListPublisher<O: DynamicObject>: Hashable, Observable {
         if notifyInitial { callback(self, initialSourceIdentifier) }
     }
 
-    /// Removes an observer. It is told nothing more.
+    /// Removes an observer. It receives no further calls.
     public func removeObserver<T: AnyObject>(_ observer: T) {
         checkExecutor()
         observers.remove(observer)
@@ -104,7 +121,10 @@ public final class ListPublisher<O: DynamicObject>: Hashable, Observable {
 
     // MARK: Refetching
 
-    /// Fetches another list at once, without sections. The list stays as it is when this throws.
+    /// Replaces the list by another one without sections, fetched before the call returns.
+    /// Observers are notified once. The list stays as it is when this throws.
+    ///
+    /// - Throws: `.persistentStoreNotFound`, `.internalError`.
     public func refetch<B: FetchChainableBuilderType>(
         _ clauseChain: B, sourceIdentifier: Any? = nil
     ) throws(CoreStoreError) where B.ObjectType == O {
@@ -112,7 +132,10 @@ public final class ListPublisher<O: DynamicObject>: Hashable, Observable {
             ListTerms(clauseChain.from, .none, clauseChain.fetchClauses), sourceIdentifier)
     }
 
-    /// Fetches another list at once, in sections. The list stays as it is when this throws.
+    /// Replaces the list by another one in sections, fetched before the call returns. Observers are
+    /// notified once. The list stays as it is when this throws.
+    ///
+    /// - Throws: `.persistentStoreNotFound`, `.internalError`.
     public func refetch<B: SectionMonitorBuilderType>(
         _ clauseChain: B, sourceIdentifier: Any? = nil
     ) throws(CoreStoreError) where B.ObjectType == O {

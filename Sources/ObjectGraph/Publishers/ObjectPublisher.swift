@@ -1,13 +1,13 @@
 import Observation
 import RecordStore
 
-/// Tells when an object changes, and has its values: ``DataStack/publishObject(_:)-(O)``.
+/// Notifies of an object's changes, and has its values; see ``DataStack/publishObject(_:)-(O)``.
 ///
 /// It is used where the stack's view lives; a stack has one publisher of an object and class as
 /// long as it lives. Properties are read with their dollar: `publisher.$name`.
 ///
 /// Reading is tracked by `withObservationTracking`: of a property that property alone, of the
-/// snapshot and the object everything. So a view is drawn again for what it has read.
+/// snapshot and the object every change. So a view is drawn again for the values that it has read.
 @dynamicMemberLookup
 public final class ObjectPublisher<O: DynamicObject>: Hashable, ObjectRepresentation, Observable {
     public typealias ObjectType = O
@@ -15,7 +15,7 @@ public final class ObjectPublisher<O: DynamicObject>: Hashable, ObjectRepresenta
     private var watch: ObjectWatch
     private var id: NSManagedObjectID { watch.id }
     private let link: WeakLink<DataStack>
-    /// Data of the program's own.
+    /// Data that the program attaches to the object.
     public let userInfo = UserInfo()
     private var observers = PublisherObservers<ObjectPublisher<O>>()
     /// Nil before it is first asked for, and after each change.
@@ -32,7 +32,9 @@ public final class ObjectPublisher<O: DynamicObject>: Hashable, ObjectRepresenta
 
     deinit { link.object?.publishers.remove(self, id, watch.paths) }
 
+    /// The object's identity, also after its deletion.
     public func objectID() -> O.ObjectID { id }
+    /// The stack; nil when it has ended.
     public func cs_dataStack() -> DataStack? { link.object }
 
     /// The object's values as the view shows them; nil when it was deleted.
@@ -80,8 +82,13 @@ public final class ObjectPublisher<O: DynamicObject>: Hashable, ObjectRepresenta
 
     // MARK: Observers
 
-    /// Calls back after each change, for as long as the observer lives. The observer is not kept
-    /// alive; one that is there already is replaced.
+    /// Adds a closure that is called after each change, as long as the observer lives. The observer
+    /// is not retained; it replaces the same observer if that was added before.
+    ///
+    /// - Parameters:
+    ///   - observer: the owner of the closure.
+    ///   - notifyInitial: whether the closure is also called at once.
+    ///   - callback: receives the publisher, where the view lives.
     public func addObserver<T: AnyObject>(
         _ observer: T, notifyInitial: Bool = false,
         _ callback: @escaping (ObjectPublisher<O>) -> Void
@@ -89,7 +96,14 @@ public final class ObjectPublisher<O: DynamicObject>: Hashable, ObjectRepresenta
         addObserver(observer, notifyInitial: notifyInitial) { publisher, _ in callback(publisher) }
     }
 
-    /// The same with the source identifier of the transaction.
+    /// Adds a closure that is called after each change with the source identifier of the
+    /// transaction.
+    ///
+    /// - Parameters:
+    ///   - observer: the owner of the closure, which is not retained.
+    ///   - notifyInitial: whether the closure is also called at once.
+    ///   - initialSourceIdentifier: the identifier of the call at once.
+    ///   - callback: receives the publisher and the identifier, where the view lives.
     public func addObserver<T: AnyObject>(
         _ observer: T, notifyInitial: Bool = false, initialSourceIdentifier: Any? = nil,
         _ callback: @escaping (ObjectPublisher<O>, _ sourceIdentifier: Any?) -> Void
@@ -100,7 +114,7 @@ public final class ObjectPublisher<O: DynamicObject>: Hashable, ObjectRepresenta
         if notifyInitial { callback(self, initialSourceIdentifier) }
     }
 
-    /// Removes an observer. It is told nothing more.
+    /// Removes an observer. It receives no further calls.
     public func removeObserver<T: AnyObject>(_ observer: T) {
         checkExecutor()
         observers.remove(observer)
@@ -142,14 +156,14 @@ extension ObjectPublisher where O: CoreStoreObject {
         value(member)
     }
 
-    /// A computed property of the object.
+    /// A computed property of the object; nil when it was deleted.
     public subscript<B: CoreStoreObject, V>(
         dynamicMember member: KeyPath<O, FieldContainer<B>.Virtual<V>>
     ) -> V? {
         value(member)
     }
 
-    /// A coded property of the object.
+    /// A coded property of the object; nil when it was deleted.
     public subscript<B: CoreStoreObject, V>(
         dynamicMember member: KeyPath<O, FieldContainer<B>.Coded<V>>
     ) -> V? {
@@ -167,7 +181,7 @@ extension ObjectPublisher where O: CoreStoreObject {
         return (declaration as? ValueField<V>)?.value(of: object)
     }
 
-    /// The publishers of the objects that a relationship leads to.
+    /// The publishers of the objects that a relationship leads to; nil when the object was deleted.
     public subscript<B: CoreStoreObject, V: FieldRelationshipType>(
         dynamicMember member: KeyPath<O, FieldContainer<B>.Relationship<V>>
     ) -> V.PublishedType? {
@@ -175,7 +189,7 @@ extension ObjectPublisher where O: CoreStoreObject {
         return currentSnapshot?[dynamicMember: member]
     }
 
-    /// Anything of the object; nil when it was deleted.
+    /// Any other member of the object; nil when it was deleted.
     public subscript<V>(dynamicMember member: KeyPath<O, V>) -> V? {
         object.map { $0[keyPath: member] }
     }

@@ -9,7 +9,7 @@ protocol PublishedObject: AnyObject {
     func tell(_ change: PublishedChange, _ sourceIdentifier: Any?)
 }
 
-/// What of a published object differs.
+/// The part of a published object that differs.
 enum PublishedChange {
     case everything
     case properties(Set<KeyPathString>)
@@ -30,7 +30,7 @@ final class ObjectPublishers: ViewParticipant, @unchecked Sendable {
     private struct Key: Hashable {
         var id: NSManagedObjectID
         var type: ObjectIdentifier
-        /// What of related objects is watched.
+        /// The paths to related objects' values that are watched.
         var paths: [[String]]
     }
 
@@ -146,7 +146,7 @@ final class ObjectPublishers: ViewParticipant, @unchecked Sendable {
     }
 }
 
-/// Those who are called back by a publisher, which keeps none of them alive.
+/// The observers of a publisher, which retains none of them.
 struct PublisherObservers<Publisher: AnyObject> {
     private final class Entry {
         weak var observer: AnyObject?

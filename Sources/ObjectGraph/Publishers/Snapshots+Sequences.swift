@@ -11,7 +11,7 @@ extension ListPublisher {
     /// The list's snapshots from now on. A slow reader misses some, never the last. The sequence
     /// keeps the publisher alive, and ends with its reader.
     ///
-    /// - Parameter emitInitialValue: whether the snapshot as it is comes first.
+    /// - Parameter emitInitialValue: whether the current snapshot comes first.
     public func snapshots(emitInitialValue: Bool = true) -> AsyncStream<ListSnapshot<O>> {
         let (stream, continuation) = AsyncStream<ListSnapshot<O>>.makeStream(
             bufferingPolicy: .bufferingNewest(1))
@@ -28,7 +28,7 @@ extension ObjectPublisher {
     /// The object's snapshots from now on; nil once it was deleted. A slow reader misses some,
     /// never the last. The sequence keeps the publisher alive, and ends with its reader.
     ///
-    /// - Parameter emitInitialValue: whether the snapshot as it is comes first.
+    /// - Parameter emitInitialValue: whether the current snapshot comes first.
     public func snapshots(emitInitialValue: Bool = true) -> AsyncStream<ObjectSnapshot<O>?> {
         let (stream, continuation) = AsyncStream<ObjectSnapshot<O>?>.makeStream(
             bufferingPolicy: .bufferingNewest(1))

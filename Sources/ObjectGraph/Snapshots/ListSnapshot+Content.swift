@@ -1,9 +1,10 @@
-// What a snapshot has. Calls with an ID of a section or an anchor that is not there end the
-// program; others answer nil or false.
+// The content of a snapshot. An unknown ID of a section or of an anchor stops the program; other
+// calls return nil or false for it.
 
 extension ListSnapshot {
     // MARK: Counts
 
+    /// The number of items in all sections.
     public var numberOfItems: Int {
         switch storage {
         case .listed(let list): list.count
@@ -11,6 +12,7 @@ extension ListSnapshot {
         }
     }
 
+    /// The number of sections; one for a list without sections that has an item.
     public var numberOfSections: Int {
         switch storage {
         case .listed(let list): list.sectionCount
@@ -18,10 +20,12 @@ extension ListSnapshot {
         }
     }
 
+    /// The number of items in a section. An unknown ID stops the program.
     public func numberOfItems(inSectionWithID sectionID: SectionID) -> Int {
         knownIndices(ofSection: sectionID).count
     }
 
+    /// The number of items in a section. An index out of range stops the program.
     public func numberOfItems(inSectionIndex sectionIndex: Int) -> Int {
         guard let indices = indices(ofSection: sectionIndex) else {
             Log.abort("a snapshot has no section \(sectionIndex)")
@@ -29,20 +33,24 @@ extension ListSnapshot {
         return indices.count
     }
 
+    /// Whether the list has a section.
     public func hasSections() -> Bool { numberOfSections > 0 }
+    /// Whether the list has an item.
     public func hasItems() -> Bool { numberOfItems > 0 }
 
+    /// Whether a section has an item; false for an index out of range.
     public func hasItems(inSectionIndex sectionIndex: Int) -> Bool {
         indices(ofSection: sectionIndex)?.isEmpty == false
     }
 
-    /// False for a section that is not there.
+    /// Whether a section has an item; false for an unknown ID.
     public func hasItems(inSectionWithID sectionID: SectionID) -> Bool {
         indexOfSection(withID: sectionID).map { hasItems(inSectionIndex: $0) } ?? false
     }
 
     // MARK: Sections
 
+    /// The names of the sections, in order.
     public var sectionIDs: [SectionID] {
         switch storage {
         case .listed(let list): (0..<list.sectionCount).map { list.content.sectionName($0) }
@@ -50,6 +58,7 @@ extension ListSnapshot {
         }
     }
 
+    /// The index of a section; nil for an unknown ID.
     public func indexOfSection(withID sectionID: SectionID) -> Int? {
         switch storage {
         case .listed(let list):
@@ -58,7 +67,7 @@ extension ListSnapshot {
         }
     }
 
-    /// Nil for an item that is not there.
+    /// The name of the section that has an item; nil for an unknown ID.
     public func sectionID(containingItemWithID itemID: ItemID) -> SectionID? {
         switch storage {
         case .listed(let list):
@@ -69,11 +78,12 @@ extension ListSnapshot {
         }
     }
 
+    /// The sections, in order.
     public func sections() -> [SectionInfo] {
         sectionIDs.enumerated().map { SectionInfo($1, self, indices(ofSection: $0) ?? 0..<0) }
     }
 
-    /// Nil for an item that is not there.
+    /// The section that has an item; nil for an unknown ID.
     public func section(containingItemWithID itemID: ItemID) -> SectionInfo? {
         sectionID(containingItemWithID: itemID).map {
             SectionInfo($0, self, knownIndices(ofSection: $0))
@@ -82,6 +92,7 @@ extension ListSnapshot {
 
     /// A section of a snapshot, with its items.
     public struct SectionInfo: RandomAccessCollection, Hashable, Sendable {
+        /// The name of the section.
         public let sectionID: SectionID
         private let list: ListSnapshot
         private let range: Range<Int>
@@ -92,11 +103,13 @@ extension ListSnapshot {
             self.range = range
         }
 
+        /// The IDs of the section's items, in order.
         public var itemIDs: [ItemID] { range.map { list.id(at: $0) } }
 
         public var startIndex: Int { 0 }
         public var endIndex: Int { range.count }
 
+        /// The publisher of the item at an index in the section.
         public subscript(index: Int) -> ObjectPublisher<O> {
             precondition(index >= 0 && index < range.count, "an index is outside its section")
             return list[range.lowerBound + index]
@@ -105,6 +118,7 @@ extension ListSnapshot {
 
     // MARK: Items
 
+    /// The IDs of all items, in order.
     public var itemIDs: [ItemID] {
         switch storage {
         case .listed(let list): list.ids(0..<list.count)
@@ -112,10 +126,12 @@ extension ListSnapshot {
         }
     }
 
+    /// The IDs of a section's items, in order. An unknown ID stops the program.
     public func itemIDs(inSectionWithID sectionID: SectionID) -> [ItemID] {
         knownIndices(ofSection: sectionID).map { id(at: $0) }
     }
 
+    /// The IDs of some items of a section, by their indices there.
     public func itemIDs(
         inSectionWithID sectionID: SectionID, atIndices indices: IndexSet
     ) -> [ItemID] {
@@ -123,7 +139,7 @@ extension ListSnapshot {
         return indices.map { ids[$0] }
     }
 
-    /// The index over all sections; nil for an item that is not there.
+    /// The index of an item over all sections; nil for an unknown ID.
     public func indexOfItem(withID itemID: ItemID) -> Int? {
         switch storage {
         case .listed(let list): list.index(of: itemID)
@@ -132,8 +148,8 @@ extension ListSnapshot {
         }
     }
 
-    /// Items that came, moved or changed by the commit that made this snapshot, and those that
-    /// were reloaded.
+    /// The IDs of items that came, moved or changed by the commit that made this snapshot, and of
+    /// those that were reloaded.
     public var updatedItemIdentifiers: Set<ItemID> {
         switch storage {
         case .listed(let list): list.changedIDs
@@ -141,15 +157,18 @@ extension ListSnapshot {
         }
     }
 
+    /// The publishers of items, by their indices over all sections.
     public func items<S: Sequence>(atIndices indices: S) -> [ObjectPublisher<O>]
     where S.Element == Int {
         indices.map { self[$0] }
     }
 
+    /// The publishers of a section's items. An unknown ID stops the program.
     public func items(inSectionWithID sectionID: SectionID) -> [ObjectPublisher<O>] {
         itemIDs(inSectionWithID: sectionID).map(publisher)
     }
 
+    /// The publishers of some items of a section, by their indices there.
     public func items<S: Sequence>(
         inSectionWithID sectionID: SectionID, atIndices indices: S
     ) -> [ObjectPublisher<O>] where S.Element == Int {
@@ -157,19 +176,22 @@ extension ListSnapshot {
         return indices.map { publisher(ids[$0]) }
     }
 
-    /// The same as ``items(atIndices:)``, made one by one.
+    /// The publishers of items by their indices over all sections, made one by one as they are
+    /// read.
     public func lazy<S: Sequence>(
         atIndices indices: S
     ) -> LazyMapSequence<S, ObjectPublisher<O>> where S.Element == Int {
         indices.lazy.map { self[$0] }
     }
 
+    /// The publishers of a section's items, made one by one as they are read.
     public func lazy(
         inSectionWithID sectionID: SectionID
     ) -> LazyMapSequence<[ItemID], ObjectPublisher<O>> {
         itemIDs(inSectionWithID: sectionID).lazy.map(publisher)
     }
 
+    /// The publishers of some items of a section, made one by one as they are read.
     public func lazy<S: Sequence>(
         inSectionWithID sectionID: SectionID, atIndices indices: S
     ) -> LazyMapSequence<S, ObjectPublisher<O>> where S.Element == Int {

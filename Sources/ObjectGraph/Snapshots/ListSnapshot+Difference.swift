@@ -1,34 +1,43 @@
 import Query
 
 extension ListSnapshot {
-    /// How one version of a list becomes another, by the rules of batch updates.
+    /// The difference between two versions of a list, by the rules of batch updates.
     ///
-    /// - Deletions, updates and the origins of moves are places of the earlier version; insertions
-    ///   and the targets of moves are places of the later one.
+    /// - Deletions, updates and the origins of moves are paths of the earlier version; insertions
+    ///   and the targets of moves are paths of the later one.
     /// - A deleted section has all its items among the deletions and the origins of moves, an
     ///   inserted section has all its items among the insertions and the targets.
     /// - An item that moves is not updated as well.
     /// - All are ascending, moves by their origins.
     public struct Difference: Hashable, Sendable {
-        /// An item in another place.
+        /// A move of an item.
         public struct Move: Hashable, Sendable {
+            /// The item's path in the earlier version.
             public let from: IndexPath
+            /// The item's path in the later version.
             public let to: IndexPath
         }
 
         let difference: ListDifference
 
+        /// Whether the versions have no difference.
         public var isEmpty: Bool { difference.isEmpty }
+        /// The indices of sections that only the earlier version has.
         public var deletedSections: [Int] { difference.deletedSections }
+        /// The indices of sections that only the later version has.
         public var insertedSections: [Int] { difference.insertedSections }
+        /// The paths of items that only the earlier version has.
         public var deletions: [IndexPath] { difference.deletions.map(\.indexPath) }
+        /// The paths of items that only the later version has.
         public var insertions: [IndexPath] { difference.insertions.map(\.indexPath) }
+        /// The items that moved.
         public var moves: [Move] {
             difference.moves.map { Move(from: $0.from.indexPath, to: $0.to.indexPath) }
         }
+        /// The paths, in the earlier version, of items that changed and stayed in their positions.
         public var updates: [IndexPath] { difference.updates.map(\.indexPath) }
 
-        /// How many items and sections are named.
+        /// The number of items and sections that the difference names.
         public var count: Int {
             difference.deletedSections.count + difference.insertedSections.count
                 + difference.deletions.count + difference.insertions.count
@@ -36,13 +45,13 @@ extension ListSnapshot {
         }
     }
 
-    /// What led from an earlier version of the list to this one.
+    /// The difference between an earlier version of the list and this one.
     ///
-    /// Two versions that a publisher or a monitor had are compared at the cost of what differs. An
-    /// item that changed in between and changed back counts as updated: values are not compared.
-    /// Versions that the program has edited, and lists that were fetched apart, are compared item
-    /// by item; of the items that both have, the ``updatedItemIdentifiers`` count as updated then,
-    /// and all others that changed since the earlier version of one list.
+    /// Two versions that a publisher or a monitor had are compared at the cost of their difference.
+    /// An item that changed in between and changed back counts as updated: values are not compared.
+    /// Versions that the program has edited, and lists that were fetched separately, are compared
+    /// item by item; of the items that both have, the ``updatedItemIdentifiers`` then count as
+    /// updated, and all others that changed since the earlier version of one list.
     public func changes(since earlier: ListSnapshot) -> Difference {
         Difference(difference: difference(to: earlier))
     }

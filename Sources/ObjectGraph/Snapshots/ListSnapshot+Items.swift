@@ -1,8 +1,12 @@
-// Changing a copy of a list. The first change takes as long as the list has items. An anchor or a
-// section that is not there ends the program.
+// Editing a copy of a list. The first change costs time in proportion to the number of items. An
+// unknown anchor or section, and an index out of range, stop the program.
 
 extension ListSnapshot {
-    /// - Parameter sectionID: the section to append to; nil for the last one.
+    /// Appends items to a section. IDs that the list has already are not looked for.
+    ///
+    /// - Parameters:
+    ///   - itemIDs: the IDs of the items.
+    ///   - sectionID: the section to append to; nil for the last one.
     public mutating func appendItems<C: Collection>(
         withIDs itemIDs: C, toSectionWithID sectionID: SectionID? = nil
     ) where C.Element == ItemID {
@@ -15,18 +19,21 @@ extension ListSnapshot {
         }
     }
 
+    /// Appends items to the section at an index.
     public mutating func appendItems<C: Collection>(
         with itemIDs: C, toSectionAt sectionIndex: Int
     ) where C.Element == ItemID {
         edit { $0.sections[sectionIndex].items += itemIDs }
     }
 
+    /// Inserts items before another one.
     public mutating func insertItems<C: Collection>(
         withIDs itemIDs: C, beforeItemID: ItemID
     ) where C.Element == ItemID {
         edit { $0.insert(itemIDs, at: $0.place(known: beforeItemID)) }
     }
 
+    /// Inserts items after another one.
     public mutating func insertItems<C: Collection>(
         withIDs itemIDs: C, afterItemID: ItemID
     ) where C.Element == ItemID {
@@ -36,17 +43,19 @@ extension ListSnapshot {
         }
     }
 
+    /// Inserts items at a path.
     public mutating func insertItems<C: Collection>(
         withIDs itemIDs: C, at indexPath: IndexPath
     ) where C.Element == ItemID {
         edit { $0.insert(itemIDs, at: (indexPath[0], indexPath[1])) }
     }
 
-    /// Items that are not there are passed over.
+    /// Deletes items. Unknown IDs are ignored.
     public mutating func deleteItems<S: Sequence>(withIDs itemIDs: S) where S.Element == ItemID {
         edit { $0.remove(Set(itemIDs)) }
     }
 
+    /// Deletes the items at paths of the list before the call.
     public mutating func deleteItems<S: Sequence>(
         at indexPaths: S
     ) where S.Element == IndexPath {
@@ -64,6 +73,7 @@ extension ListSnapshot {
         }
     }
 
+    /// Moves an item before another one.
     public mutating func moveItem(withID itemID: ItemID, beforeItemID: ItemID) {
         edit { list in
             list.take(itemID)
@@ -71,6 +81,7 @@ extension ListSnapshot {
         }
     }
 
+    /// Moves an item after another one.
     public mutating func moveItem(withID itemID: ItemID, afterItemID: ItemID) {
         edit { list in
             list.take(itemID)
@@ -79,7 +90,11 @@ extension ListSnapshot {
         }
     }
 
-    /// - Parameter newIndexPath: where the item is afterwards.
+    /// Moves the item at a path.
+    ///
+    /// - Parameters:
+    ///   - indexPath: the item's path before the call.
+    ///   - newIndexPath: the item's path after the call.
     public mutating func moveItem(at indexPath: IndexPath, to newIndexPath: IndexPath) {
         edit { list in
             let id = list.sections[indexPath[0]].items.remove(at: indexPath[1])
@@ -87,7 +102,7 @@ extension ListSnapshot {
         }
     }
 
-    /// Marks items to be shown anew; those that are not there are passed over.
+    /// Marks items as updated, so that they are shown again. Unknown IDs are ignored.
     public mutating func reloadItems<S: Sequence>(withIDs itemIDs: S) where S.Element == ItemID {
         edit { list in
             list.reloaded.formUnion(
@@ -95,6 +110,7 @@ extension ListSnapshot {
         }
     }
 
+    /// Marks the items at paths as updated, so that they are shown again.
     public mutating func reloadItems<S: Sequence>(
         at indexPaths: S
     ) where S.Element == IndexPath {

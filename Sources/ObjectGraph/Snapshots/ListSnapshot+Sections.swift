@@ -1,29 +1,33 @@
 extension ListSnapshot {
+    /// Appends empty sections.
     public mutating func appendSections<C: Collection>(
         withIDs sectionIDs: C
     ) where C.Element == SectionID {
         edit { $0.insertSections(sectionIDs, at: $0.sections.count) }
     }
 
+    /// Inserts empty sections before another one. An unknown anchor stops the program.
     public mutating func insertSections<C: Collection>(
         withIDs sectionIDs: C, beforeSectionID: SectionID
     ) where C.Element == SectionID {
         edit { $0.insertSections(sectionIDs, at: $0.section(known: beforeSectionID)) }
     }
 
+    /// Inserts empty sections after another one. An unknown anchor stops the program.
     public mutating func insertSections<C: Collection>(
         withIDs sectionIDs: C, afterSectionID: SectionID
     ) where C.Element == SectionID {
         edit { $0.insertSections(sectionIDs, at: $0.section(known: afterSectionID) + 1) }
     }
 
+    /// Inserts empty sections at an index.
     public mutating func insertSections<C: Collection>(
         _ sectionIDs: C, at sectionIndex: Int
     ) where C.Element == SectionID {
         edit { $0.insertSections(sectionIDs, at: sectionIndex) }
     }
 
-    /// Deletes sections with their items; those that are not there are passed over.
+    /// Deletes sections with their items. Unknown IDs are ignored.
     public mutating func deleteSections<S: Sequence>(
         withIDs sectionIDs: S
     ) where S.Element == SectionID {
@@ -31,6 +35,7 @@ extension ListSnapshot {
         edit { $0.sections.removeAll { gone.contains($0.id) } }
     }
 
+    /// Deletes the sections at indices of the list before the call, with their items.
     public mutating func deleteSections<S: Sequence>(
         at sectionIndices: S
     ) where S.Element == Int {
@@ -41,6 +46,7 @@ extension ListSnapshot {
         }
     }
 
+    /// Moves a section with its items before another one. An unknown ID stops the program.
     public mutating func moveSection(withID sectionID: SectionID, beforeSectionID: SectionID) {
         edit { list in
             let section = list.sections.remove(at: list.section(known: sectionID))
@@ -48,6 +54,7 @@ extension ListSnapshot {
         }
     }
 
+    /// Moves a section with its items after another one. An unknown ID stops the program.
     public mutating func moveSection(withID sectionID: SectionID, afterSectionID: SectionID) {
         edit { list in
             let section = list.sections.remove(at: list.section(known: sectionID))
@@ -55,7 +62,12 @@ extension ListSnapshot {
         }
     }
 
-    /// - Parameter newSectionIndex: the place among the sections as they are before the move.
+    /// Moves a section with its items.
+    ///
+    /// - Parameters:
+    ///   - sectionIndex: the section's index before the call.
+    ///   - newSectionIndex: the index among the sections before the call: the section comes to
+    ///     stand before the one that has it.
     public mutating func moveSection(at sectionIndex: Int, to newSectionIndex: Int) {
         edit { list in
             let section = list.sections.remove(at: sectionIndex)
@@ -64,7 +76,8 @@ extension ListSnapshot {
         }
     }
 
-    /// Marks the items of sections to be shown anew; those that are not there are passed over.
+    /// Marks the items of sections as updated, so that they are shown again. Unknown IDs are
+    /// ignored.
     public mutating func reloadSections<S: Sequence>(
         withIDs sectionIDs: S
     ) where S.Element == SectionID {
@@ -76,6 +89,7 @@ extension ListSnapshot {
         }
     }
 
+    /// Marks the items of the sections at indices as updated, so that they are shown again.
     public mutating func reloadSections<S: Sequence>(
         at sectionIndices: S
     ) where S.Element == Int {

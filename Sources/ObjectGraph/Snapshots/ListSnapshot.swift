@@ -1,15 +1,17 @@
 import Query
 import struct Synchronization.Atomic
 
-/// A list of objects as a value: no later commit changes it, any thread may read it, and it pins
+/// A list of objects at one moment: no later commit changes it, any thread may read it, and it pins
 /// no part of a file.
 ///
-/// Taking one is free, and versions of a list share what they have in common. Its elements are
-/// publishers, which are made as they are asked for where the stack's view lives. Changing it
-/// changes this copy alone: neither the store nor the publisher.
+/// Taking one is free, and versions of a list share their common parts. Its elements are
+/// publishers, which are made as they are asked for, where the stack's view lives. Editing changes
+/// this copy only: neither the store nor the publisher.
 public struct ListSnapshot<O: DynamicObject>: Sendable, Hashable {
     public typealias ObjectType = O
+    /// The name of a section.
     public typealias SectionID = String
+    /// The ID of an object.
     public typealias ItemID = O.ObjectID
 
     enum Storage: Sendable {
@@ -24,7 +26,7 @@ public struct ListSnapshot<O: DynamicObject>: Sendable, Hashable {
 
     private static var nextGeneration: UInt64 { SnapshotGenerations.next() }
 
-    /// An empty list of no stack.
+    /// An empty list without a stack.
     public init() {
         storage = .edited(EditedList())
         link = nil
@@ -44,7 +46,7 @@ public struct ListSnapshot<O: DynamicObject>: Sendable, Hashable {
         generation = Self.nextGeneration
     }
 
-    /// Whether both are the same version of one list. Lists that were fetched apart differ.
+    /// Whether both are the same version of one list. Lists that were fetched separately differ.
     public static func == (left: ListSnapshot, right: ListSnapshot) -> Bool {
         left.generation == right.generation
     }
@@ -115,9 +117,10 @@ extension ListSnapshot: RandomAccessCollection {
     public var startIndex: Int { 0 }
     public var endIndex: Int { numberOfItems }
 
+    /// The publisher of the item at an index over all sections.
     public subscript(index: Int) -> ObjectPublisher<O> { publisher(id(at: index)) }
 
-    /// Publishers of a range, by the same indices.
+    /// The publishers of the items in a range, with the list's indices.
     public subscript(range: Range<Int>) -> ArraySlice<ObjectPublisher<O>> {
         precondition(
             range.lowerBound >= 0 && range.upperBound <= numberOfItems,
@@ -125,17 +128,18 @@ extension ListSnapshot: RandomAccessCollection {
         guard let first = range.first.map({ self[$0] }) else {
             return []
         }
-        // What comes before the range only fills the places, so that indices are the list's.
+        // Elements before the range only fill the array, so that indices are the list's.
         var publishers = [ObjectPublisher<O>](repeating: first, count: range.lowerBound)
         for index in range { publishers.append(self[index]) }
         return publishers[range]
     }
 
-    /// Nil for an index that is outside.
+    /// The publisher of the item at an index over all sections; nil for an index out of range.
     public subscript(safeIndex index: Int) -> ObjectPublisher<O>? {
         index >= 0 && index < numberOfItems ? self[index] : nil
     }
 
+    /// The publisher of the item at an index in a section. An index out of range stops the program.
     public subscript(sectionIndex: Int, itemIndex: Int) -> ObjectPublisher<O> {
         guard let publisher = self[safeSectionIndex: sectionIndex, safeItemIndex: itemIndex] else {
             Log.abort("a snapshot has no item \(itemIndex) in a section \(sectionIndex)")
@@ -143,7 +147,7 @@ extension ListSnapshot: RandomAccessCollection {
         return publisher
     }
 
-    /// Nil for indices that are outside.
+    /// The publisher of the item at an index in a section; nil for indices out of range.
     public subscript(
         safeSectionIndex sectionIndex: Int, safeItemIndex itemIndex: Int
     ) -> ObjectPublisher<O>? {
@@ -153,11 +157,12 @@ extension ListSnapshot: RandomAccessCollection {
         return self[indices.lowerBound + itemIndex]
     }
 
+    /// The publisher of the item at a path. A path out of range stops the program.
     public subscript(indexPath: IndexPath) -> ObjectPublisher<O> {
         self[indexPath[0], indexPath[1]]
     }
 
-    /// Nil for a path that is outside.
+    /// The publisher of the item at a path; nil for a path out of range.
     public subscript(safeIndexPath indexPath: IndexPath) -> ObjectPublisher<O>? {
         guard indexPath.count == 2 else { return nil }
         return self[safeSectionIndex: indexPath[0], safeItemIndex: indexPath[1]]

@@ -6,7 +6,7 @@ import Query
 final class ListedContent: Sendable {
     let content: ListContent
     private let homes: [StoreEntity]
-    /// What came, moved or changed on the way from the content before.
+    /// The items that came, moved or changed since the content before.
     private let changedItems: [ListItem]
     /// Made by the first question for an ID.
     private let indices = Mutex<[ListItem: Int]?>(nil)
@@ -77,7 +77,7 @@ struct EditedList: Sendable {
     }
 
     var sections: [Section]
-    /// What the program began with; nil for an empty list.
+    /// The content that the program began with; nil for an empty list.
     private(set) var origin: ListedContent?
     /// Objects that the program wants shown anew.
     var reloaded: Set<NSManagedObjectID>

@@ -1,7 +1,7 @@
-/// The values of one object as a value: no later commit changes them, and any thread may read
+/// The values of one object at one moment: no later commit changes them, and any thread may read
 /// them.
 ///
-/// Properties are read with their dollar: `snapshot.$name`. Assigning changes this copy alone.
+/// Properties are read with their dollar: `snapshot.$name`. Assigning changes this copy only.
 @dynamicMemberLookup
 public struct ObjectSnapshot<O: DynamicObject>: Hashable, Sendable, ObjectRepresentation {
     public typealias ObjectType = O
@@ -18,11 +18,13 @@ public struct ObjectSnapshot<O: DynamicObject>: Hashable, Sendable, ObjectRepres
         link = stack.link
     }
 
+    /// The object's identity.
     public func objectID() -> O.ObjectID { row.id }
+    /// The stack; nil when it has ended.
     public func cs_dataStack() -> DataStack? { link.object }
 
-    /// All values by name, without those that are nil. Relationships have the IDs that they lead
-    /// to.
+    /// All values by name, without those that are nil. A relationship has the IDs of the objects
+    /// that it leads to: one ID, an array or a set.
     public func dictionaryForValues() -> [String: Any] {
         var values = row.computed
         for (name, value) in row.storedValues { values[name] = ValueBridge.native(value) }
@@ -96,7 +98,8 @@ extension ObjectSnapshot where O: CoreStoreObject {
         return value
     }
 
-    /// The publishers of the objects that a relationship led to.
+    /// The publishers of the objects that a relationship led to. Use it where the stack's view
+    /// lives.
     public subscript<B: CoreStoreObject, V: FieldRelationshipType>(
         dynamicMember member: KeyPath<O, FieldContainer<B>.Relationship<V>>
     ) -> V.PublishedType {

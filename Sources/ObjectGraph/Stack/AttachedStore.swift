@@ -7,14 +7,14 @@ final class AttachedStore: @unchecked Sendable {
     final class ClassModel {
         let type: CoreStoreObject.Type
         let plan: FieldPlan
-        /// What makes the first values of a new object.
+        /// A closure that makes the first value of a property for each new object.
         typealias InitialValue = (field: FieldLayout, make: () throws(StoreError) -> Value)
         let initialValues: [InitialValue]
         /// Whether objects may keep values that are in no record.
         let hasTransients: Bool
         /// Whether objects of the class have properties that must be told whose they are.
         let hasLegacyProperties: Bool
-        /// What commits check.
+        /// The rules that commits check.
         let rules: EntityRules
 
         init(
@@ -32,8 +32,8 @@ final class AttachedStore: @unchecked Sendable {
 
     let storage: any StorageInterface
     let database: RecordDatabase
-    /// What the stacks of this process share; nil for a store in memory, and for one that is open
-    /// for reading.
+    /// The part that the stacks of this process share; nil for a store in memory, and for one that
+    /// is open for reading.
     let shared: SharedStore?
     let id: UUID
     /// By the tag of the entity.
@@ -52,7 +52,7 @@ final class AttachedStore: @unchecked Sendable {
     var isDetached: Bool { detached.load(ordering: .acquiring) }
 
     var configuration: ModelConfiguration { storage.configuration }
-    /// What a transaction waits for unless its call says otherwise.
+    /// The durability that a transaction waits for unless its call names another.
     var durability: Durability { (storage as? LocalStore)?.engineOptions.durability ?? .durable }
 
     /// About what a transaction may keep in changed objects before it lets them go.
@@ -129,7 +129,7 @@ final class AttachedStore: @unchecked Sendable {
         return EntityRules(rules) { entity.field(named: $0)?.byteOffset }
     }
 
-    /// What the IDs of an entity's objects share.
+    /// The part of IDs that all objects of an entity share.
     func home(of entity: EntityLayout) -> StoreEntity {
         guard let home = homes[Int(entity.tag)] else {
             preconditionFailure("a store has a home for each of its entities")
@@ -154,8 +154,8 @@ final class AttachedStore: @unchecked Sendable {
             hasTransients: declarations.contains(where: \.isTransient), rules: rules)
     }
 
-    /// What the wrapper of an object holds: the offset of a plain attribute, the number of a
-    /// relationship, and the declaration itself where reading or writing takes more.
+    /// The content of an object's wrapper: the offset of a plain attribute, the number of a
+    /// relationship, or the index of the declaration where reading or writing takes more.
     private static func slot(of declaration: FieldDeclaration, _ entity: EntityLayout) -> UInt16 {
         let own = declaration.index | FieldRegistry.declarationBit
         switch declaration.kind {

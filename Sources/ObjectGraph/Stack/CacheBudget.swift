@@ -1,8 +1,9 @@
 import Foundation
 
-/// How much memory a storage keeps pages in, and why: part of ``DataStackStatistics``.
+/// The memory that a storage keeps pages in, and where its size comes from: part of
+/// ``DataStackStatistics``.
 public struct CacheBudget: Hashable, Sendable, CustomStringConvertible {
-    /// What the size was derived from.
+    /// The source of the size.
     public enum Origin: Hashable, Sendable {
         /// ``EngineOptions/cacheSizeInBytes`` was assigned.
         case options
@@ -12,9 +13,9 @@ public struct CacheBudget: Hashable, Sendable, CustomStringConvertible {
         case controlGroup(bytes: Int)
     }
 
-    /// The size.
+    /// The size in bytes.
     public let sizeInBytes: Int
-    /// What it was derived from.
+    /// The source of the size.
     public let origin: Origin
 
     public var description: String {

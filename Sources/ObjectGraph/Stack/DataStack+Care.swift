@@ -3,8 +3,11 @@ import RecordStore
 /// Taking care of files. All of it may be called from any thread, beside transactions and readers;
 /// ``DataStack/checkpoint()`` and ``DataStack/vacuum(byteBudget:)`` throw inside a transaction.
 extension DataStack {
-    /// Makes the logs of all storages short, so that the next opening has nothing to replay.
-    /// Happens by itself when a log has grown, and when a storage is removed.
+    /// Makes checkpoints of all storages, which shortens their logs, so that the next opening has
+    /// nothing to replay. The engine makes one itself when a log has grown, and when a storage is
+    /// removed.
+    ///
+    /// - Throws: `.internalError` with its ``CoreStoreError/storeError``, and inside a transaction.
     public func checkpoint() throws(CoreStoreError) {
         try requireNoTransaction("checkpoint()")
         for store in stores {
@@ -16,25 +19,27 @@ extension DataStack {
     }
 
     /// Writes the newest commit of a storage into a new file without gaps, which any program can
-    /// open as a ``LocalStore``; its objects have the same IDs. Transactions go on meanwhile and
-    /// are no part of it.
+    /// open as a ``LocalStore``; its objects have equal IDs. Transactions continue meanwhile and
+    /// are not part of the copy.
     ///
-    /// The file appears when it is whole and durable; what stands at the URL is never replaced.
-    /// Takes about as long as reading the storage and writing the copy.
+    /// The file appears when it is complete and durable; an existing file at the URL is never
+    /// replaced. It takes about as long as reading the storage and writing the copy.
     ///
-    /// An incremental backup brings a file up to date that an earlier backup of this storage made,
-    /// and writes only what has changed since; without such a file it makes one. Whatever happens
-    /// on the way, the file holds the state that it held or the new one. A file that is no backup
-    /// of this storage, or that a program has changed, is refused with `invalidArgument`; one whose
-    /// commits the storage does not have, because a crash took them or its file was put back from
-    /// an earlier one, with `historyDiffers`, and so is one older than the last 240 openings for
-    /// writing. Only a new backup helps then. What is copied is made durable first. While another
-    /// backup goes to the same file, this one throws `alreadyOpen` or `lockedByOther`.
+    /// An incremental backup updates a file that an earlier backup of this storage made, and writes
+    /// only the changes since; without such a file it makes one. The commits that it copies are
+    /// made durable first. After a failure or a crash the file holds its earlier state or the new
+    /// one.
     ///
     /// - Parameters:
     ///   - storage: the storage to copy; nil for the only one.
-    ///   - url: where the copy goes.
-    ///   - isIncremental: whether an earlier backup there is brought up to date.
+    ///   - url: the location of the copy, a file URL.
+    ///   - isIncremental: whether an earlier backup there is updated.
+    /// - Throws: `.internalError` with its ``CoreStoreError/storeError``: `invalidArgument` for a
+    ///   file that is no backup of this storage, or that a program has changed; `historyDiffers`
+    ///   for one with commits that the storage does not have, because a crash took them or its file
+    ///   was restored from an earlier one, and for one older than the last 240 openings for
+    ///   writing: these need a new backup; `alreadyOpen` or `lockedByOther` while another backup
+    ///   writes the file.
     public func backup(
         _ storage: (any StorageInterface)? = nil, to url: URL, isIncremental: Bool = false
     ) throws(CoreStoreError) {
@@ -45,7 +50,7 @@ extension DataStack {
         guard url.isFileURL else {
             throw .refusal("a backup goes to a file, and \(url) is none")
         }
-        // What is in memory has no disk of its own.
+        // A store in memory has no disk of its own.
         let files = store.storage is any LocalStorage ? nil : DiskFileSystem.shared
         let target = (store.storage as? LocalStore)?.files ?? DiskFileSystem.shared
         try caring("a backup failed.") { () throws(StoreError) in
@@ -58,11 +63,12 @@ extension DataStack {
         }
     }
 
-    /// Moves data from the end of each file into gaps before it, and gives the end back to the
-    /// system as far as no reader needs it.
+    /// Moves data from the end of each file into gaps before it, and truncates the file as far as
+    /// no reader needs its end.
     ///
-    /// - Parameter byteBudget: about how many bytes to move at most: what bounds the time.
-    /// - Returns: the bytes moved. Zero: there is nothing to gain.
+    /// - Parameter byteBudget: about how many bytes to move at most, which bounds the time.
+    /// - Returns: the number of bytes moved; zero when nothing can be gained.
+    /// - Throws: `.internalError` with its ``CoreStoreError/storeError``, and inside a transaction.
     @discardableResult
     public func vacuum(byteBudget: Int = 64 << 20) throws(CoreStoreError) -> Int {
         try requireNoTransaction("vacuum()")
@@ -77,8 +83,8 @@ extension DataStack {
         return moved
     }
 
-    /// The view shows what it showed, from where a checkpoint has put it: what only it still needed
-    /// of the generation before can be used again.
+    /// Moves the view to the newest generation, with the same content, so that the space that only
+    /// it still needed of the generation before can be reused.
     private func moveViewToNewestGeneration() {
         var stacks = [self]
         for user in stores.flatMap({ $0.shared?.others(than: steps) ?? [] }) {

@@ -3,11 +3,11 @@ import RecordStore
 // Taking storages out of a stack.
 extension DataStack {
     /// Closes one storage; the others stay as they are. Objects of it that were fetched keep their
-    /// last values, and lists that are observed are fetched again without it. A file that another
-    /// stack of the program has added stays open there.
+    /// last values, and observed lists are fetched again without it. A file that another stack of
+    /// the program has added stays open there.
     ///
-    /// Waits for the transaction that runs. Nothing may use objects of the view on another thread
-    /// meanwhile; ``unsafeRemovePersistentStore(_:completion:)`` sees to that. A storage that the
+    /// It waits for the transaction that runs. No other thread may use objects of the view
+    /// meanwhile; ``unsafeRemovePersistentStore(_:completion:)`` ensures that. A storage that the
     /// stack has not added, and a call inside a transaction, fail an assertion.
     public func unsafeRemovePersistentStoreAndWait(_ storage: any StorageInterface) {
         guard !writerTurn.isHeldByCaller else {
@@ -33,8 +33,12 @@ extension DataStack {
         return store
     }
 
-    /// Closes one storage in the background. The view lets go of it where it lives, and the
-    /// completion is called there.
+    /// Closes one storage in the background; the others stay as they are. The view forgets it where
+    /// it lives.
+    ///
+    /// - Parameters:
+    ///   - storage: a storage that the stack has added; any other fails an assertion.
+    ///   - completion: called where the view lives, after the file was closed.
     @preconcurrency
     public func unsafeRemovePersistentStore(
         _ storage: any StorageInterface, completion: @escaping @Sendable () -> Void = {}
@@ -52,19 +56,19 @@ extension DataStack {
         }
     }
 
-    /// Closes all storages, and says where that failed. Objects that were fetched keep their last
-    /// values; nothing new can be fetched. Waits for the transaction that runs.
+    /// Closes all storages, and reports a failure to close one. Objects that were fetched keep
+    /// their last values; nothing new can be fetched. It waits for the transaction that runs.
     ///
-    /// Commits that returned are durable, but for relaxed ones: those are made durable here. When
-    /// that fails, or failed in the background before, this throws `.internalError` whose
-    /// ``CoreStoreError/storeError`` has the code `commitUncertain` and says from which commit on
-    /// they may be lost. Where another stack of the program has the file open, it stays open there
-    /// and this says nothing of it. Another code, such as `diskFull`, means that all commits are
-    /// there and the next opening has more to read.
+    /// Commits that returned are durable, except relaxed ones: those are made durable here. Where
+    /// another stack of the program has the file open, it stays open there. All storages are closed
+    /// even when this throws: the error is that of the first one that failed, and the errors of the
+    /// others are logged.
     ///
-    /// All storages are closed also when this throws: the error is that of the first that failed,
-    /// and those of the others are logged. Throws `.internalError` inside a transaction, which
-    /// would wait for itself, and closes nothing.
+    /// - Throws: `.internalError` with its ``CoreStoreError/storeError``. The code
+    ///   `commitUncertain` means that making relaxed commits durable failed, here or in the
+    ///   background before; its message names the first commit that may be lost. Another code, such
+    ///   as `diskFull`, means that all commits are stored and the next opening has more to read.
+    ///   Inside a transaction, which would wait for itself, it throws at once and closes nothing.
     public func close() throws(CoreStoreError) {
         guard !writerTurn.isHeldByCaller else {
             throw .refusal("close() was called inside a transaction")
@@ -95,7 +99,9 @@ extension DataStack {
         return failures.first
     }
 
-    /// Closes all storages in the background.
+    /// Closes all storages in the background. A failure is logged, also in release builds.
+    ///
+    /// - Parameter completion: called where the view lives, after the files were closed.
     @preconcurrency
     public func unsafeRemoveAllPersistentStores(
         completion: @escaping @Sendable () -> Void = {}
@@ -120,12 +126,14 @@ extension DataStack {
 }
 
 extension LocalStore {
-    /// Removes the store's file, with all that it holds, for ever. Nothing is done where there is
+    /// Removes the store's file with all of its content, for ever. Nothing is done where there is
     /// none.
     ///
-    /// Throws `.internalError` with its ``CoreStoreError/storeError``: `alreadyOpen` while a stack
-    /// of the program has the store, `lockedByOther` while another process has it open for writing.
-    /// A process that only reads the store goes on reading what it sees.
+    /// A process that only reads the store continues to read its state.
+    ///
+    /// - Throws: `.internalError` with its ``CoreStoreError/storeError``: `alreadyOpen` while a
+    ///   stack of the program has the store, `lockedByOther` while another process has it open for
+    ///   writing.
     public func eraseStorageAndWait() throws(CoreStoreError) {
         do throws(StoreError) {
             try RecordDatabase.erase(fileURL.path, files: files)

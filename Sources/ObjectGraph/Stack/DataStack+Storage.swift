@@ -1,18 +1,25 @@
 import RecordStore
 
 extension DataStack {
-    /// Opens the program's own store: see ``LocalStore/init()``.
+    /// Opens the program's own store and attaches it; see ``LocalStore/init()``.
+    ///
+    /// - Throws: the errors of the form for any storage.
     @discardableResult
     public func addStorageAndWait() throws(CoreStoreError) -> LocalStore {
         try addStorageAndWait(LocalStore())
     }
 
-    /// Opens a storage of a kind with its own defaults.
+    /// Opens the program's own store and attaches it; see ``LocalStore/init()``.
+    ///
+    /// - Throws: the errors of the form for any storage.
     @discardableResult
     public func addStorageAndWait(_ type: LocalStore.Type) throws(CoreStoreError) -> LocalStore {
         try addStorageAndWait(LocalStore())
     }
 
+    /// Attaches an empty store in memory for all entities.
+    ///
+    /// - Throws: `.internalError`.
     @discardableResult
     public func addStorageAndWait(
         _ type: InMemoryStore.Type
@@ -20,18 +27,25 @@ extension DataStack {
         try addStorageAndWait(InMemoryStore())
     }
 
-    /// Opens a storage while the caller waits. The same instance, or another for a file that the
-    /// stack has open in the same way, gives the one that is attached.
+    /// Opens a storage and attaches it while the caller waits. If the stack has this instance
+    /// already, or another one for its file with an equal configuration, it returns the attached
+    /// one.
     ///
-    /// A file of an earlier model follows the model at once where no object need be written for
-    /// it: where entities, properties or indexes were added or renamed, types became wider, or
-    /// values optional. With `.allowSynchronousLightweightMigration` it follows also where objects
-    /// are written, as long as no mapping of the program's is called; that takes its time.
+    /// A file of an earlier model is migrated at once where no object has to be written: where
+    /// entities, properties or indexes were added or renamed, types became wider, or values
+    /// optional. With `.allowSynchronousLightweightMigration` it is also migrated where objects are
+    /// written, unless a mapping of the program's own is needed; that takes as long as reading and
+    /// writing these objects.
     ///
-    /// Throws `.differentStorageExistsAtURL` for a file that is attached in another way,
-    /// `.asynchronousMigrationRequired`, `.progressiveMigrationRequired` or `.internalError` for a
-    /// file of another model that cannot follow so, and
-    /// `.internalError` with its ``CoreStoreError/storeError`` for everything else.
+    /// Any thread may call it. A storage that another stack of the program has open is shared with
+    /// it.
+    ///
+    /// - Returns: the attached storage.
+    /// - Throws: `.differentStorageExistsAtURL` for a file that the stack has attached in another
+    ///   way; `.asynchronousMigrationRequired`, `.progressiveMigrationRequired` or `.internalError`
+    ///   for a file of another model that cannot be migrated here; `.mappingModelNotFound` for one
+    ///   of a later model; `.internalError` with its ``CoreStoreError/storeError`` for every other
+    ///   failure.
     @discardableResult
     public func addStorageAndWait<T: StorageInterface>(
         _ storage: T
@@ -44,7 +58,7 @@ extension DataStack {
     func add<T: StorageInterface>(
         _ storage: T, _ task: MigrationTask?
     ) throws(CoreStoreError) -> T {
-        // Who adds a shared file holds the lock and waits for the turn.
+        // A thread that adds a shared file holds the lock while it waits for the turn.
         if writerTurn.isHeldByCaller {
             guard storageLock.try() else {
                 throw .failure(
@@ -62,11 +76,15 @@ extension DataStack {
         }
     }
 
-    /// Opens a storage in the background, and brings its file to the model where that is an
-    /// earlier one; the completion is called where the view lives. Returns the progress of the
-    /// migration, nil where nothing is migrated. The steps are planned while the caller waits.
+    /// Opens a storage and attaches it in the background, and migrates its file where that has an
+    /// earlier model. The steps are planned while the caller waits.
     ///
-    /// The completion gets what ``addStorageAndWait(_:)`` throws.
+    /// - Parameters:
+    ///   - storage: the storage to open.
+    ///   - completion: called where the view lives, with the attached storage or the error: one
+    ///     that `addStorageAndWait` throws, `.mappingModelNotFound` for every file that cannot be
+    ///     migrated to the model, or `.userCancelled` when the progress was cancelled.
+    /// - Returns: the progress of the migration; nil where nothing is migrated.
     @preconcurrency @discardableResult
     public func addStorage<T: StorageInterface>(
         _ storage: T, completion: @escaping @Sendable (SetupResult<T>) -> Void
@@ -95,7 +113,7 @@ extension DataStack {
         }
     }
 
-    /// Nil where nothing is migrated, or what adding the storage will say goes wrong.
+    /// Nil where nothing is migrated, and for an error that adding the storage will report.
     func plannedProgress(_ storage: some StorageInterface) -> Progress? {
         guard let local = storage as? any LocalStorage,
             !stores.contains(where: { $0.storage === storage }),
@@ -254,16 +272,17 @@ extension DataStack {
                 route: { stored in
                     let versions = path.versions(from: stored)
                     stepCount = versions?.count ?? 0
-                    return allowed.contains(.preventProgressiveMigration) && stepCount > 1
-                        ? nil : versions
+                    return versions
                 },
-                limit: Self.limit(of: allowed, task), control: task?.control)
+                earlier: path.earlier, limit: Self.limit(of: allowed, task),
+                isOneStep: allowed.contains(.preventProgressiveMigration),
+                control: task?.control)
         } catch {
             throw failure(of: error, storage, stepCount: stepCount, task)
         }
     }
 
-    /// What an opening may migrate for which the caller waits, or not.
+    /// The most that an opening may migrate, in the background or while the caller waits.
     private static func limit(
         of options: LocalStorageOptions, _ task: MigrationTask?
     ) -> MigrationLimit {
@@ -281,14 +300,16 @@ extension DataStack {
                 return failure as? CoreStoreError ?? .userError(error: failure)
             }
         }
-        guard error.code == .schemaMismatch, let local = storage as? any LocalStorage else {
-            return CoreStoreError(error)
-        }
+        guard let local = storage as? any LocalStorage else { return CoreStoreError(error) }
+        if error.code == .newerModel { return planningFailure(of: error, local) }
+        guard error.code == .schemaMismatch else { return CoreStoreError(error) }
         let allowed = local.localStorageOptions
         if stepCount > 1, allowed.contains(.preventProgressiveMigration) {
             return .progressiveMigrationRequired(localStoreURL: local.fileURL)
         }
-        guard task == nil, allowed.contains(.allowSynchronousLightweightMigration) else {
+        // A file that is opened for reading cannot follow, whatever else the options allow.
+        guard task == nil || isReadOnly(storage) else { return planningFailure(of: error, local) }
+        guard allowed.contains(.allowSynchronousLightweightMigration) else {
             return CoreStoreError(error)
         }
         return .asynchronousMigrationRequired(

@@ -3,14 +3,13 @@ import RecordStore
 
 import struct Synchronization.Atomic
 
-/// A program's objects: its model, its stores, a view to read them by and transactions to change
-/// them.
+/// A program's objects: its model, its stores, a view to read them and transactions to change them.
 ///
-/// Fetches on the stack read its view: a commit's state that stays the same until the view moves,
-/// which it does where it lives (``ViewContext``), at the next use after a commit. Any thread may
-/// run transactions, one at a time; none waits for the view.
+/// Fetches on the stack read its view: the state of a commit, which stays until the view moves. It
+/// moves where it lives (``ViewContext``), at the next use after a commit. Any thread may run
+/// transactions, one at a time; none waits for the view.
 public final class DataStack: Equatable, @unchecked Sendable {
-    /// The name of the program: of its executable.
+    /// The name of the program's executable.
     public static var applicationName: String {
         let name = ProcessInfo.processInfo.processName
         return name.isEmpty ? "Trellis" : name
@@ -18,19 +17,19 @@ public final class DataStack: Equatable, @unchecked Sendable {
 
     /// All versions of the model.
     public let schemaHistory: SchemaHistory
-    /// Data of the program's own.
+    /// Data that the program attaches to the stack.
     public let userInfo = UserInfo()
     /// Leads to the stack from its view, from transactions and from what follows other processes.
     let link = WeakLink<DataStack>()
     let viewExecutor: ViewExecutor
     let writerTurn = WriterTurn()
-    /// What commits changed, for all that follow them.
+    /// The changes of commits, for all that follow them.
     let steps = CommitSteps()
-    /// What the program has pinned.
+    /// The pins of the program.
     let pins = PinBoard()
     /// The steps that the view has not taken yet.
     let viewSteps: ViewSteps
-    /// What takes part in the deliveries of steps.
+    /// The participants in deliveries of steps.
     let observers: ViewObservers
     let publishers = ObjectPublishers()
     let faults = StorageFaults()
@@ -45,9 +44,13 @@ public final class DataStack: Equatable, @unchecked Sendable {
     /// How far a delivery is; changed with the lock held.
     var delivery = DeliveryState()
 
-    /// A stack for one or several versions of a model.
+    /// A stack for one or several versions of a model. It opens no storage; add one with
+    /// `addStorageAndWait`. Versions of which none, or several, could be the current one stop the
+    /// program.
     ///
     /// - Parameters:
+    ///   - schema: a version of the model.
+    ///   - otherSchema: its other versions.
     ///   - migrationChain: the order of the versions; its single end is the current one.
     ///   - viewContext: where the stack's objects are used and completions are called.
     public convenience init(
@@ -60,6 +63,11 @@ public final class DataStack: Equatable, @unchecked Sendable {
             viewContext: viewContext)
     }
 
+    /// A stack for the versions of a model's history.
+    ///
+    /// - Parameters:
+    ///   - schemaHistory: the versions, and which is the current one.
+    ///   - viewContext: where the stack's objects are used and completions are called.
     public init(schemaHistory: SchemaHistory, viewContext: ViewContext = .main) {
         self.schemaHistory = schemaHistory
         viewExecutor = ViewExecutor(viewContext)
@@ -78,13 +86,14 @@ public final class DataStack: Equatable, @unchecked Sendable {
 
     public static func == (left: DataStack, right: DataStack) -> Bool { left === right }
 
-    /// The name of the current version.
+    /// The name of the model's current version.
     public var modelVersion: ModelVersion { schemaHistory.currentModelVersion }
 
-    /// The current version.
+    /// The model's current version.
     public var modelSchema: any DynamicSchema { schemaHistory.currentSchema }
 
-    /// The entities of the current version whose class is the given one or below it.
+    /// The classes of the current version that are the given one or inherit from it, by the names
+    /// of their entities.
     public func entityTypesByName(
         for type: CoreStoreObject.Type
     ) -> [EntityName: CoreStoreObject.Type] {
@@ -98,21 +107,19 @@ public final class DataStack: Equatable, @unchecked Sendable {
         }
     }
 
-    /// What the stack's stores have done since they were opened, and what they take now, added up;
-    /// times and places of one store are its own.
+    /// The counters of the stack's stores since they were opened, and the space that they take now,
+    /// added up over the stores. Times and positions are those of a single store.
     ///
-    /// Cheap enough to ask every second: no file is read. Three questions that it answers:
-    /// - *Is the cache large enough?* ``StoreStatistics/pagesRead`` beside
-    ///   ``StoreStatistics/pageLookups``.
-    /// - *Why does the file grow?* ``StoreStatistics/freeBytes`` are used again by themselves,
-    ///   ``StoreStatistics/pendingBytes`` after the next checkpoints, and
-    ///   ``StoreStatistics/heldBytes`` when the reader that ``StoreStatistics/oldestReaderAge``
-    ///   tells of has moved on; ``DataStackStatistics/pins`` names those of the program.
-    /// - *How long would opening take after a crash?* As long as reading
-    ///   ``StoreStatistics/logBytes``.
+    /// It reads no file, and costs so little that a program may ask for it every second. Three
+    /// questions that it answers:
+    /// - *Is the cache large enough?* Compare `pagesRead` with `pageLookups`.
+    /// - *Why does the file grow?* `freeBytes` are reused at once, `pendingBytes` after the next
+    ///   checkpoints, and `heldBytes` when the reader of the age `oldestReaderAge` has moved on;
+    ///   ``DataStackStatistics/pins`` names the program's own readers.
+    /// - *How long would opening take after a crash?* As long as reading `logBytes`.
     ///
-    /// Space is counted from the first transaction on, as nothing before needs to know it. What
-    /// each tree of a file takes is shown by `trellis stats`.
+    /// Space is counted from the first transaction on. `trellis stats` shows the space that each
+    /// tree of a file takes.
     public var statistics: DataStackStatistics {
         var sum = DataStackStatistics()
         for store in stores {
@@ -155,7 +162,7 @@ public final class DataStack: Equatable, @unchecked Sendable {
         }
     }
 
-    /// The same of those that a request is limited to.
+    /// The stores that have a class's entity, among those that a request is limited to.
     func stores(
         for type: CoreStoreObject.Type, in configurations: [ModelConfiguration]?,
         of affected: [any StorageInterface]?
@@ -201,7 +208,8 @@ public final class DataStack: Equatable, @unchecked Sendable {
         }
     }
 
-    /// The object ID that a URI names; nil unless its store is attached.
+    /// The object ID that a URI represents; nil unless its store is attached. The object itself may
+    /// be gone.
     public func objectID(forURIRepresentation url: URL) -> NSManagedObjectID? {
         let path = URLComponents(url: url, resolvingAgainstBaseURL: false)?.percentEncodedPath
         let parts = (path ?? "").split(separator: "/")
@@ -298,13 +306,14 @@ public final class DataStack: Equatable, @unchecked Sendable {
         return lockView(isCurrent: isCurrent)
     }
 
-    /// The same where it is known whether the caller is where the view lives.
+    /// The view, for a caller that knows whether it is where the view lives.
     func lockView(isCurrent: Bool) -> StackView {
         viewLock.lock()
         return lockedView(isCurrent: isCurrent)
     }
 
-    /// Moves the view to the newest commits and has every live object read its values again.
+    /// Moves the view to the newest commits, and has each of its live objects read its values
+    /// again. Observers are notified. Call it where the view lives.
     public func refreshAndMergeAllObjects() {
         // The view is there first, so that it receives the step.
         withView { _ in publishNewest(.unknown) }
@@ -312,19 +321,21 @@ public final class DataStack: Equatable, @unchecked Sendable {
     }
 }
 
-/// ``DataStack/statistics``: counters of the engine, and objects made.
+/// The counters of ``DataStack/statistics``: those of the engine, and the number of objects made.
 @dynamicMemberLookup
 public struct DataStackStatistics: Hashable, Sendable {
     /// The engine's counters, added up over the stores.
     public private(set) var store = StoreStatistics()
-    /// Objects made by fetches and transactions. Counts, aggregates and conditions make none.
+    /// The number of objects that fetches and transactions made. Counts, aggregates and conditions
+    /// make none.
     public internal(set) var objectsMade: UInt64 = 0
-    /// How much memory each storage in a file keeps pages in, and why, in the order in which they
-    /// were added.
+    /// The memory in which each storage with a file keeps pages, and where its size comes from, in
+    /// the order in which the storages were added.
     public internal(set) var cacheBudgets: [CacheBudget] = []
     /// The read views and unsafe transactions that live, the oldest first.
     public internal(set) var pins: [Pin] = []
 
+    /// A counter of the engine.
     public subscript<Value>(dynamicMember member: KeyPath<StoreStatistics, Value>) -> Value {
         store[keyPath: member]
     }

@@ -1,10 +1,10 @@
-/// What programs that come from CoreStore call a store in a file, so that a port compiles first and
-/// is cleaned up afterwards. It goes with version 2.
+/// The name of a store in a file in programs that come from CoreStore, so that a port compiles
+/// first. It is removed in version 2.
 @available(*, deprecated, renamed: "LocalStore")
 public typealias SQLiteStore = LocalStore
 
 extension LocalStore {
-    /// A store right in the folder of all programs' data, as it was named before version 2 of
+    /// A store in the folder of all programs' data itself, as stores were named before version 2 of
     /// CoreStore.
     @available(*, deprecated, message: "name a file with init(fileName:) or init(fileURL:)")
     public static func legacy(
@@ -19,7 +19,7 @@ extension LocalStore {
             localStorageOptions: localStorageOptions)
     }
 
-    /// The same with the name of the program's own store.
+    /// A store with the name of the program's own, right in the folder of all programs' data.
     @available(*, deprecated, message: "name a file with init(fileName:) or init(fileURL:)")
     public static func legacy() -> LocalStore {
         legacy(fileName: "\(DataStack.applicationName).trellis")

@@ -1,21 +1,21 @@
 import RecordStore
 
-/// How the engine of a ``LocalStore`` works. The defaults suit most programs.
+/// The settings of the engine for a ``LocalStore``. The defaults suit most programs.
 public struct EngineOptions: Hashable, Sendable {
     /// How safe a transaction is when its call returns, unless the call says otherwise.
     public var durability = Durability.durable
-    /// Bytes of pages that are kept in memory. By default an eighth of what the process may use,
-    /// control groups counted, but at least 64 MiB and at most 1 GiB.
+    /// Bytes of pages that are kept in memory. By default an eighth of the memory that the process
+    /// may use, its control groups considered, but at least 64 MiB and at most 1 GiB.
     ///
-    /// These are pages that were read, those that a transaction changed, and those that no
-    /// checkpoint has stored yet. While there are many of the last two, a quarter more is used, for
-    /// what was read. What scans keep of the columns that they read is part of it.
+    /// It bounds pages that were read, those that a transaction changed, and those that no
+    /// checkpoint has stored yet. While there are many of the last two, another quarter is used for
+    /// pages that were read. Columns that scans cache are part of it.
     public var cacheSizeInBytes = CacheBudget.ofMachine.sizeInBytes {
         didSet { isCacheSizeAssigned = true }
     }
     private var isCacheSizeAssigned = false
-    /// The size of a page of a file that is made anew: a power of two from 4096 to 65,536 bytes;
-    /// 16,384 by default. A file keeps its own.
+    /// The size of a page of a new file: a power of two from 4096 to 65,536 bytes; 16,384 by
+    /// default. An existing file keeps its own.
     public var pageSizeInBytes = 16_384
     /// How long opening waits for another process that has the file open for writing. By default
     /// it does not wait: it fails with `lockedByOther`.
@@ -24,12 +24,11 @@ public struct EngineOptions: Hashable, Sendable {
     /// write-protected, and another process may write it meanwhile. Indexes and unique constraints
     /// of the model that the file lacks are not used: such a fetch scans, as `explain` says.
     public var isReadOnly = false
-    /// Shows the store as it was at the checkpoint before the newest one, for reading only: a way
-    /// back behind a mistake that was just committed.
+    /// Opens the store as of the checkpoint before the newest one, for reading only: a way back to
+    /// the state before a mistake that was just committed.
     public var opensPreviousGeneration = false
-    /// For how long fetched objects may hold an old state of the store once its space is needed;
-    /// afterwards reading them fails with `snapshotTooOld`. Nil, the default, is for as long as
-    /// they like.
+    /// The time for which fetched objects may hold an old state of the store once its space is
+    /// needed; afterwards reading them fails with `snapshotTooOld`. Nil, the default, is no limit.
     public var snapshotAgeMax: Duration?
 
     /// About what a transaction may keep in changed objects before it lets them go.
@@ -42,13 +41,14 @@ public struct EngineOptions: Hashable, Sendable {
     /// nil for the limits of the engine.
     package var migrationChunkRowsMax: Int?
 
+    /// The defaults.
     public init() {}
 
     /// More than any machine has, and far from where sums overflow.
     private static let cacheSizeInBytesMax = 1 << 42
     private static let pageSizesInBytes = 4096...65_536
 
-    /// What ``DataStack/statistics`` says of the cache.
+    /// The budget of the cache, as ``DataStack/statistics`` has it.
     var cacheBudget: CacheBudget {
         isCacheSizeAssigned
             ? CacheBudget(sizeInBytes: usableCacheSize, origin: .options) : .ofMachine

@@ -63,13 +63,16 @@ final class PinBoard: Sendable {
 }
 
 extension DataStackStatistics {
-    /// What the program has pinned: while it lives, no space of its commits is used again.
+    /// A context of the program's that pins commits: while it lives, their space in the file is not
+    /// reused.
     public struct Pin: Hashable, Sendable {
-        /// What has the pin.
+        /// The kind of context.
         public enum Kind: String, Hashable, Sendable {
+            /// A ``ReadView`` or an ``UnsafeDataTransaction``.
             case readView, unsafeTransaction
         }
 
+        /// The kind of context.
         public let kind: Kind
         /// The name that the program gave, else the file and line that made it.
         public let name: String

@@ -26,7 +26,7 @@ final class SharedStore: Sendable {
     let cacheBudget: CacheBudget
     /// The turn that the stacks' own have joined.
     let turn: WriterTurn
-    /// What names the file while stacks open or close it.
+    /// The file's identity while stacks open or close it.
     fileprivate let key: String
     private let state = Mutex(State())
 

@@ -1,8 +1,8 @@
 import RecordStore
 
-/// A place where objects are kept.
+/// A store of objects that a stack can add: a ``LocalStore`` or an ``InMemoryStore``.
 public protocol StorageInterface: AnyObject, Sendable {
-    /// The kind of storage.
+    /// The name of the kind of storage.
     static var storeType: String { get }
     /// The configuration whose entities the storage keeps; nil for all of them.
     var configuration: ModelConfiguration { get }
@@ -10,11 +10,12 @@ public protocol StorageInterface: AnyObject, Sendable {
 
 /// A storage that is a file.
 public protocol LocalStorage: StorageInterface {
-    /// Where the file is.
+    /// The file's location.
     var fileURL: URL { get }
-    /// What may be done when the file does not fit the model.
+    /// The options that apply when the file does not fit the model.
     var localStorageOptions: LocalStorageOptions { get }
-    /// The program's own ways from one model version to another: see ``SchemaMappingProvider``.
+    /// Mappings of the program's own between versions of the model, asked in this order; see
+    /// ``SchemaMappingProvider``.
     var migrationMappingProviders: [any SchemaMappingProvider] { get }
 }
 
@@ -23,58 +24,88 @@ extension LocalStorage {
     public var migrationMappingProviders: [any SchemaMappingProvider] { [] }
 }
 
-/// What may be done when a file does not fit the model.
+/// The options that apply when a file does not fit the model. Without any option
+/// `addStorageAndWait` throws where objects would have to be written; the forms that run in the
+/// background migrate the file.
 public struct LocalStorageOptions: OptionSet, ExpressibleByNilLiteral, Sendable {
+    /// The options as bits.
     public let rawValue: Int
 
+    /// Options from their bits.
     public init(rawValue: Int) { self.rawValue = rawValue }
     public init(nilLiteral: ()) { self.init(rawValue: 0) }
 
-    /// Nothing: opening fails.
+    /// No option: `addStorageAndWait` throws where objects would have to be written.
     public static let none = LocalStorageOptions([])
-    /// A file of another model is erased and made anew: the old one keeps its name until the new
-    /// one is whole. Nothing is erased when the file is opened for reading, is damaged or of a
-    /// later version, when stored objects break a new unique constraint, or when the model
-    /// contradicts itself.
+    /// A file that cannot be migrated to the program's model is erased and created anew: no
+    /// migration leads to the model, or one that does would drop stored values without
+    /// ``allowDataLoss``. The old file keeps its name until the new one is complete.
+    ///
+    /// Nothing is erased when the file has a later model than the program, or may have one because
+    /// the program's model only lacks what the file has; when the migration needs another option,
+    /// is cancelled, or fails because of a mapping, of objects without a required value or with
+    /// duplicates of a unique one; when the file is opened for reading, is damaged or of a later
+    /// format; or when the model contradicts itself.
     public static let recreateStoreOnModelMismatch = LocalStorageOptions(rawValue: 1 << 0)
-    /// Only one migration step is taken.
+    /// At most one migration step is taken; a file that needs several is refused with
+    /// `.progressiveMigrationRequired`.
     public static let preventProgressiveMigration = LocalStorageOptions(rawValue: 1 << 1)
-    /// An inferred migration may run while the caller waits.
+    /// An inferred migration that writes objects may run while the caller waits. It takes about as
+    /// long as reading and writing these objects.
     public static let allowSynchronousLightweightMigration = LocalStorageOptions(rawValue: 1 << 2)
     /// Values and objects may be dropped that the model has no property or entity for any more.
-    /// Without it such a file is refused, but where a migration chain names the versions.
+    /// Without this option such a file is refused, unless a migration chain names the versions.
     public static let allowDataLoss = LocalStorageOptions(rawValue: 1 << 3)
 }
 
-/// What setting a storage up gave.
+/// The result of setting up a storage.
 public typealias SetupResult<T> = Result<T, CoreStoreError>
 
-/// A storage in memory: the same engine as a file's, gone with the stack.
+/// A storage in memory, by the engine that files have too. It is gone with the stack.
 public final class InMemoryStore: StorageInterface {
+    /// The name of this kind of storage: `InMemory`.
     public static let storeType = "InMemory"
 
+    /// The configuration whose entities the storage keeps; nil for all of them.
     public let configuration: ModelConfiguration
 
-    /// - Parameter configuration: the entities that the storage keeps; nil for all.
+    /// A storage for the entities of a configuration.
+    ///
+    /// - Parameter configuration: the configuration; nil for all entities.
     public init(configuration: ModelConfiguration) { self.configuration = configuration }
 
+    /// A storage for all entities.
     public convenience init() { self.init(configuration: nil) }
 }
 
-/// A storage in one file.
+/// A storage in one file, which contains its log too.
 public final class LocalStore: LocalStorage {
+    /// The name of this kind of storage: `Trellis`.
     public static let storeType = "Trellis"
 
+    /// The file's location.
     public let fileURL: URL
+    /// The configuration whose entities the storage keeps; nil for all of them.
     public let configuration: ModelConfiguration
+    /// Mappings of the program's own between versions of the model, asked in this order.
     public let migrationMappingProviders: [any SchemaMappingProvider]
+    /// The options that apply when the file does not fit the model.
     public let localStorageOptions: LocalStorageOptions
-    /// How the engine works on the file.
+    /// The settings of the engine for this file.
     public let engineOptions: EngineOptions
-    /// What the file is reached by: the machine's file system, but in tests of its faults.
+    /// The file system: the machine's own, except in tests of its faults.
     let files: any FileSystem
 
-    /// A store at a place of the program's choice. The folder is made when it is missing.
+    /// A store in a file of the program's choice. Nothing is opened before a stack adds the store;
+    /// then its folder is made when it is missing.
+    ///
+    /// - Parameters:
+    ///   - fileURL: the file's location, a file URL.
+    ///   - configuration: the configuration whose entities the store keeps; nil for all.
+    ///   - migrationMappingProviders: mappings between versions of the model that cannot be
+    ///     inferred.
+    ///   - localStorageOptions: the options that apply when the file does not fit the model.
+    ///   - engineOptions: the settings of the engine.
     public init(
         fileURL: URL, configuration: ModelConfiguration = nil,
         migrationMappingProviders: [any SchemaMappingProvider] = [],
@@ -103,7 +134,15 @@ public final class LocalStore: LocalStorage {
         self.configuration = configuration
     }
 
-    /// A store of a name in the program's data folder: see ``init()``. The name is taken as it is.
+    /// A store with a name in the program's data folder; see ``init()``.
+    ///
+    /// - Parameters:
+    ///   - fileName: the file's name, taken as it is, with its extension.
+    ///   - configuration: the configuration whose entities the store keeps; nil for all.
+    ///   - migrationMappingProviders: mappings between versions of the model that cannot be
+    ///     inferred.
+    ///   - localStorageOptions: the options that apply when the file does not fit the model.
+    ///   - engineOptions: the settings of the engine.
     public convenience init(
         fileName: String, configuration: ModelConfiguration = nil,
         migrationMappingProviders: [any SchemaMappingProvider] = [],
@@ -117,12 +156,12 @@ public final class LocalStore: LocalStorage {
     }
 
     /// The program's own store: `program.trellis` in the folder `program` of `$XDG_DATA_HOME`, or
-    /// of `~/.local/share` when that is not set.
+    /// of `~/.local/share` where that is not set.
     public convenience init() {
         self.init(fileName: "\(DataStack.applicationName).trellis")
     }
 
-    /// The size of the file in bytes, nil when there is none.
+    /// The size of the file in bytes, its log included; nil when there is no file.
     public func fileSize() -> UInt64? {
         let values = try? FileManager.default.attributesOfItem(atPath: fileURL.path)
         return (values?[.size] as? NSNumber)?.uint64Value

@@ -1,7 +1,7 @@
 import Foundation
 
-/// Data that a program hangs on a stack or a transaction, keyed by the address of a static
-/// variable. Any thread may use it.
+/// Data that a program attaches to a stack, a transaction, a monitor or a publisher, keyed by the
+/// address of a static variable. Any thread may use it.
 public final class UserInfo: @unchecked Sendable {
     private let lock = NSRecursiveLock()
     /// By the address, which is never followed.
@@ -9,6 +9,7 @@ public final class UserInfo: @unchecked Sendable {
 
     init() {}
 
+    /// The value of a key; nil when it has none. Setting nil removes it.
     public subscript(key: UnsafeRawPointer) -> Any? {
         get {
             lock.lock()
@@ -22,7 +23,7 @@ public final class UserInfo: @unchecked Sendable {
         }
     }
 
-    /// The value, made and kept on the first use.
+    /// The value of a key, made and kept on its first use. The closure runs with the lock held.
     public subscript(key: UnsafeRawPointer, lazyInit make: () -> Any) -> Any {
         lock.lock()
         defer { lock.unlock() }

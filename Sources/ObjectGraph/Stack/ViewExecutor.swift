@@ -6,9 +6,9 @@ import Primitives
 public enum ViewContext: Sendable {
     /// The main queue.
     case main
-    /// A serial queue of the program's.
+    /// A serial queue of the program's own.
     case queue(DispatchQueue)
-    /// The executor of an actor of the program's.
+    /// The executor of an actor of the program's own.
     case executor(any SerialExecutor)
 }
 

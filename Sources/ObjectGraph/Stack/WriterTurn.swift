@@ -8,7 +8,7 @@ final class WriterTurn: Sendable {
         var nextTicket: UInt64 = 0
         var served: UInt64 = 0
         var holder: ObjectIdentifier?
-        /// The turn that this one has joined: who comes to this one goes on there.
+        /// The turn that this one has joined: callers of this one continue there.
         var successor: WriterTurn?
     }
 
@@ -36,8 +36,8 @@ final class WriterTurn: Sendable {
         successor.take()
     }
 
-    /// Makes this turn and another one: who has taken either keeps the other out. Waits for the
-    /// transaction that has this one, and must not be called by it.
+    /// Makes this turn and another one, so that a transaction that has taken either excludes the
+    /// other. Waits for the transaction that has this one, and must not be called by it.
     func join(_ other: WriterTurn) {
         take()
         let own = last

@@ -1,8 +1,12 @@
 import RecordStore
 
-// What a transaction did so far.
+// The changes of a transaction so far.
 extension BaseDataTransaction {
-    /// Whether an object has values or links that differ from the stored ones.
+    /// Whether an object has values or links that differ from the stored ones. A value that was
+    /// changed and changed back does not count.
+    ///
+    /// It reads the object's record; for one that cannot be read it returns false, and the commit
+    /// throws.
     public func objectHasPersistentChangedValues<O: DynamicObject>(_ object: O) -> Bool {
         checkOpen()
         guard let object = object as? CoreStoreObject else { return false }
@@ -14,42 +18,49 @@ extension BaseDataTransaction {
         }
     }
 
-    /// Reads the objects of the transaction again where it may see other values than they have.
-    /// What the transaction changed stays changed.
+    /// Reads the transaction's objects again, so that they show the newest values the transaction
+    /// may see. Its own changes stay.
     public func refreshAndMergeAllObjects() {
         checkOpen()
         for object in context.accesses.flatMap(\.liveObjects) { object.refreshAndMerge() }
     }
 
-    /// Objects of a class, subclasses included, that were created.
+    /// The objects of a class and its subclasses that the transaction created.
     public func insertedObjects<O: DynamicObject & Hashable>(_ entity: O.Type) -> Set<O> {
         objects(.inserted, entity)
     }
+    /// The IDs of all objects that the transaction created. They are final: a commit does not
+    /// change them.
     public func insertedObjectIDs() -> Set<NSManagedObjectID> {
         insertedObjectIDs(CoreStoreObject.self)
     }
+    /// The IDs of the objects of a class and its subclasses that the transaction created.
     public func insertedObjectIDs<O: DynamicObject>(_ entity: O.Type) -> Set<NSManagedObjectID> {
         ids(.inserted, entity)
     }
 
-    /// Objects of a class, subclasses included, that were changed.
+    /// The objects of a class and its subclasses that the transaction changed.
     public func updatedObjects<O: DynamicObject & Hashable>(_ entity: O.Type) -> Set<O> {
         objects(.updated, entity)
     }
+    /// The IDs of all objects that the transaction changed.
     public func updatedObjectIDs() -> Set<NSManagedObjectID> {
         updatedObjectIDs(CoreStoreObject.self)
     }
+    /// The IDs of the objects of a class and its subclasses that the transaction changed.
     public func updatedObjectIDs<O: DynamicObject>(_ entity: O.Type) -> Set<NSManagedObjectID> {
         ids(.updated, entity)
     }
 
-    /// Objects of a class, subclasses included, that were deleted.
+    /// The objects of a class and its subclasses that the transaction deleted, by delete rules too.
     public func deletedObjects<O: DynamicObject & Hashable>(_ entity: O.Type) -> Set<O> {
         objects(.deleted, entity)
     }
+    /// The IDs of all objects that the transaction deleted, by delete rules too.
     public func deletedObjectIDs() -> Set<NSManagedObjectID> {
         deletedObjectIDs(CoreStoreObject.self)
     }
+    /// The IDs of the objects of a class and its subclasses that the transaction deleted.
     public func deletedObjectIDs<O: DynamicObject>(_ entity: O.Type) -> Set<NSManagedObjectID> {
         ids(.deleted, entity)
     }

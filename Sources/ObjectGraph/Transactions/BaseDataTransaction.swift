@@ -1,6 +1,6 @@
 import RecordStore
 
-/// What all transactions can do: create, edit, delete, import and fetch objects.
+/// The functions of all transactions: create, edit, delete, import and fetch objects.
 ///
 /// A transaction and its objects are for the closure that received it, on the thread that runs it.
 public class BaseDataTransaction {
@@ -12,9 +12,9 @@ public class BaseDataTransaction {
     var importPass: ImportPass?
     /// How many sources of an import are looked up together.
     package var importBatchCount = 10_000
-    /// What the program gave to tell where the changes came from.
+    /// Passed on to observers, to tell where the changes came from.
     public let sourceIdentifier: Any?
-    /// Data of the program's own.
+    /// Data that the program attaches to the transaction.
     public let userInfo = UserInfo()
 
     required init(stack: DataStack, context: EditingContext, sourceIdentifier: Any?) {
@@ -31,14 +31,16 @@ public class BaseDataTransaction {
         Log.assert(!context.hasEnded, "a transaction was used after it had ended")
     }
 
-    /// Whether anything was created, changed or deleted.
+    /// Whether the transaction created, changed or deleted anything.
     public var hasChanges: Bool { context.changes.hasChanges }
 
     // MARK: Creating
 
     /// Creates an object with its defaults, in the one store that has its entity or in that of
-    /// `into`'s configuration. That there is none, or several, is a mistake of the program and
-    /// ends it.
+    /// `into`'s configuration. It is a mistake of the program, and stops it, if there is no such
+    /// store or several, or if the entity is abstract.
+    ///
+    /// If the store cannot be read the object is never stored, and the commit throws.
     public func create<O: DynamicObject>(_ into: Into<O>) -> O {
         checkOpen()
         let kind = kind(of: into)
@@ -54,7 +56,7 @@ public class BaseDataTransaction {
         }
     }
 
-    /// What is created into, looked up once for many objects of one class.
+    /// The kind of object to create, looked up once for many objects of one class.
     private func kind<O: DynamicObject>(of into: Into<O>) -> ObjectKind {
         let name = ObjectIdentifier(O.self)
         if into.infersStore, let last = lastKind, ObjectIdentifier(last.model.type) == name {
@@ -99,13 +101,16 @@ public class BaseDataTransaction {
 
     // MARK: Editing
 
-    /// This transaction's instance of an object; nil for nil, and when it is gone.
+    /// This transaction's instance of an object, for changing it; nil for nil, and when it is gone
+    /// or cannot be read.
     public func edit<O: DynamicObject>(_ object: O?) -> O? {
         guard let object else { return nil }
         return edit(object.objectID())
     }
 
-    /// This transaction's instance of an object by its ID.
+    /// This transaction's instance of the object with this ID, for changing it; nil when it is gone
+    /// or cannot be read. An assertion of the logger fails when `into` names a configuration that
+    /// the object is not in.
     public func edit<O: DynamicObject>(
         _ into: Into<O>, _ objectID: NSManagedObjectID
     ) -> O? {
@@ -124,7 +129,8 @@ public class BaseDataTransaction {
 
     // MARK: Deleting
 
-    /// Deletes objects by their IDs; unknown ones are passed over.
+    /// Deletes objects by their IDs, by the delete rules of their relationships; unknown IDs are
+    /// ignored.
     public func delete<S: Sequence>(objectIDs: S) where S.Element == NSManagedObjectID {
         _ = deleteExisting(objectIDs)
     }
@@ -172,31 +178,39 @@ public class BaseDataTransaction {
         deleteExisting(objects.map { $0.objectID() })
     }
 
-    /// Deletes objects in code that knows their class as a `DynamicObject` only.
+    /// Deletes objects by the delete rules of their relationships, in code that knows their class
+    /// only as a `DynamicObject`.
     @_disfavoredOverload
     public func delete<O: DynamicObject>(_ object: O?, _ objects: O?...) {
         delete(([object] + objects).compactMap { $0 })
     }
 
-    /// Deletes objects in code that knows their class as a `DynamicObject` only. Returns how many
-    /// existed.
+    /// Deletes objects by the delete rules of their relationships, in code that knows their class
+    /// only as a `DynamicObject`. Returns how many existed.
     @_disfavoredOverload @discardableResult
     public func delete<S: Sequence>(_ objects: S) -> Int where S.Element: DynamicObject {
         deleteExisting(objects.map { $0.objectID() })
     }
 }
 
-/// The transaction of ``DataStack/perform(synchronous:waitForAllObservers:sourceIdentifier:)``.
+/// The transaction of
+/// ``DataStack/perform(synchronous:waitForAllObservers:sourceIdentifier:durability:)``.
 public final class SynchronousDataTransaction: BaseDataTransaction {
-    /// Gives the transaction up: call it with `try`, and nothing of it remains.
+    /// Ends the transaction and discards all of its changes. Call it with `try`, and let the error
+    /// leave the closure.
+    ///
+    /// - Throws: `.userCancelled`, always.
     public func cancel() throws(CoreStoreError) -> Never { throw CoreStoreError.userCancelled }
 }
 
-/// The transaction of ``DataStack/perform(asynchronous:sourceIdentifier:completion:)``.
+/// The transaction of ``DataStack/perform(asynchronous:sourceIdentifier:durability:completion:)``.
 public final class AsynchronousDataTransaction: BaseDataTransaction {
-    /// What an asynchronous transaction gives its completion.
+    /// The result that an asynchronous transaction passes to its completion.
     public typealias Result<T> = Swift.Result<T, CoreStoreError>
 
-    /// Gives the transaction up: call it with `try`, and nothing of it remains.
+    /// Ends the transaction and discards all of its changes. Call it with `try`, and let the error
+    /// leave the closure.
+    ///
+    /// - Throws: `.userCancelled`, always.
     public func cancel() throws(CoreStoreError) -> Never { throw CoreStoreError.userCancelled }
 }

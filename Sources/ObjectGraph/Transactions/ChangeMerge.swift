@@ -22,7 +22,7 @@ struct UnsafeChanges: @unchecked Sendable {
         return states
     }
 
-    /// The same from other states on.
+    /// These changes, counted from other states on.
     func since(_ states: [ObjectIdentifier: FrozenRecords]) -> UnsafeChanges {
         var changes = self
         for index in parts.indices {
@@ -43,7 +43,7 @@ struct UnsafeChanges: @unchecked Sendable {
 struct ChangeMerge {
     private let changes: UnsafeChanges
     private let target: EditingContext
-    /// What the target reads without the changes, by store.
+    /// The readers of the target without the changes, by store.
     private let bases: [ObjectIdentifier: RecordReader]
     private(set) var conflicts: [CommitConflict] = []
 
@@ -237,7 +237,8 @@ private final class PartMerge {
         }
     }
 
-    /// The side with one link says who is in a list, and is merged by then; the list says where.
+    /// The side with one link decides which objects are in a list, and is merged by then; the list
+    /// decides their order.
     private func settled(
         _ list: [ObjectNumber], of object: CoreStoreObject, _ raw: RawObject,
         _ relationship: RelationshipLayout

@@ -5,7 +5,7 @@ import RecordStore
 /// The commits of one unsafe transaction, one after the other, on whatever threads they run. The
 /// transaction takes over what they left when it is next used and none is under way.
 final class CommitLine: Sendable {
-    /// What the last commit took up and where it left the stores.
+    /// The changes that the last commit took up, and the states in which it left the stores.
     struct Landing: @unchecked Sendable {
         var committed: [ObjectIdentifier: FrozenRecords]
         var bases: [ObjectIdentifier: RecordReader]
@@ -26,7 +26,7 @@ final class CommitLine: Sendable {
     /// Counts a commit that is about to be queued.
     func begin() { state.withLock { $0.waitingCount += 1 } }
 
-    /// What is to be taken over, once.
+    /// The landing that is to be taken over, once.
     func takeLanding() -> Landing? {
         state.withLock { state in
             guard state.waitingCount == 0 else { return nil }

@@ -1,9 +1,10 @@
 extension DataStack {
-    /// The forms for `await`.
+    /// The functions of the stack for `await`.
     public var async: AsyncNamespace { AsyncNamespace(base: self) }
 
-    /// What `dataStack.async` offers.
+    /// The functions of `dataStack.async`.
     public struct AsyncNamespace: Sendable {
+        /// The stack.
         public let base: DataStack
     }
 }
@@ -13,9 +14,11 @@ extension DataStack.AsyncNamespace {
     /// ``DataStack/addStorage(_:completion:)`` does. Returns the attached storage.
     ///
     /// A local storage also has the form that returns a sequence; this one reports no progress.
-    /// Throws what ``DataStack/addStorage(_:completion:)`` passes to its completion.
     ///
-    /// - Parameter isolation: where the caller runs.
+    /// - Parameters:
+    ///   - storage: the storage to open.
+    ///   - isolation: the actor to return to; the caller's own.
+    /// - Throws: the error that ``DataStack/addStorage(_:completion:)`` passes to its completion.
     @discardableResult
     public func addStorage<T: StorageInterface>(
         _ storage: T, isolation: isolated (any Actor)? = #isolation
@@ -31,9 +34,10 @@ extension DataStack.AsyncNamespace {
         return try result.get()
     }
 
-    /// Opens a local storage, and brings its file to the model where that is an earlier one. It
-    /// begins at once: the sequence tells how far the migration is, then that the storage has been
-    /// added, and ends. Ending the iteration ends nothing else.
+    /// Opens a local storage, and migrates its file where that has an earlier model. Work begins at
+    /// once. The sequence yields the migration's progress, then the attached storage, and ends, or
+    /// throws the error that ``DataStack/addStorage(_:completion:)`` passes to its completion.
+    /// Leaving the loop does not cancel the migration.
     @discardableResult
     public func addStorage<T: LocalStorage>(
         _ storage: T
@@ -63,9 +67,20 @@ extension DataStack.AsyncNamespace {
     }
 
     /// Runs a transaction in the background; returns when its changes are as safe as the durability
-    /// says, or as the storage was added with. A caller where the view lives finds them there.
+    /// says. To a caller where the view lives the view shows them then. A cancelled task does not
+    /// cancel the transaction.
     ///
-    /// - Parameter isolation: where the caller runs.
+    /// - Parameters:
+    ///   - durability: how safe the changes are when the call returns; nil for the durability that
+    ///     the storage was added with.
+    ///   - isolation: the actor to return to; the caller's own.
+    ///   - asynchronous: the changes, made on a queue of the stack's own. An error that it throws
+    ///     discards them all.
+    /// - Returns: the closure's result. Objects belong to the transaction: fetch them again with
+    ///   `fetchExisting(_:)`.
+    /// - Throws: the error of the closure, one of the program's own types wrapped in `.userError`;
+    ///   `.userCancelled`; `.internalError` when the changes break a rule of the schema or cannot
+    ///   be written.
     @preconcurrency
     public func perform<Output>(
         durability: Durability? = nil, isolation: isolated (any Actor)? = #isolation,

@@ -4,21 +4,23 @@ extension DataStack {
     /// Runs a transaction on the calling thread, and returns when its changes are durable. Without
     /// changes it returns when the commits that it read are.
     ///
-    /// Any thread may call it; it waits its turn behind other transactions, and for nothing else.
-    /// Where the view lives, the view has moved when it returns. A call from inside another
-    /// transaction throws at once.
+    /// Any thread may call it; it waits for its turn after other transactions, and for nothing
+    /// else. Where the view lives, the view shows the changes when it returns.
     ///
     /// - Parameters:
-    ///   - task: the changes. An error that it throws discards them all; it is thrown on, the
-    ///     program's own wrapped in `.userError`.
-    ///   - waitForAllObservers: whether observers have been told when a call from where the view
-    ///     lives returns, or else will be before anything that is scheduled there afterwards. With
-    ///     false they are told later. No call waits for the view's executor.
-    ///   - sourceIdentifier: what tells where the changes came from.
-    ///   - durability: how safe the changes are when the call returns; nil is what the storage was
-    ///     added with.
-    /// - Returns: what the task returned. Objects belong to the transaction: fetch them again with
-    ///   ``FetchableSource/fetchExisting(_:)``.
+    ///   - task: the changes, made on the calling thread. An error that it throws discards them
+    ///     all.
+    ///   - waitForAllObservers: whether observers have been notified when a call from where the
+    ///     view lives returns. From elsewhere, they will be before anything that is scheduled there
+    ///     afterwards. With false they are notified later. No call waits for the view's executor.
+    ///   - sourceIdentifier: passed on to observers, to tell where the changes came from.
+    ///   - durability: how safe the changes are when the call returns; nil for the durability that
+    ///     the storage was added with.
+    /// - Returns: the task's result. Objects belong to the transaction: fetch them again with
+    ///   `fetchExisting(_:)`.
+    /// - Throws: the error of the task, one of the program's own types wrapped in `.userError`;
+    ///   `.userCancelled`; `.internalError` when the changes break a rule of the schema or cannot
+    ///   be written, or at once when the call is made inside another transaction.
     @discardableResult
     public func perform<T>(
         synchronous task: (SynchronousDataTransaction) throws -> T,
@@ -41,8 +43,18 @@ extension DataStack {
     }
 
     /// Runs a transaction in the background and calls the completion where the view lives, after
-    /// the changes are durable. The view shows exactly what the transaction left then: commits that
-    /// came after it are seen by later calls.
+    /// the changes are durable. The view shows exactly the transaction's result then: later commits
+    /// are seen by later calls.
+    ///
+    /// - Parameters:
+    ///   - task: the changes, made on a queue of the stack's own. An error that it throws discards
+    ///     them all.
+    ///   - sourceIdentifier: passed on to observers, to tell where the changes came from.
+    ///   - durability: how safe the changes are when the completion is called; nil for the
+    ///     durability that the storage was added with.
+    ///   - completion: receives the task's result or an error: that of the task, one of the
+    ///     program's own types wrapped in `.userError`; `.userCancelled`; `.internalError` when the
+    ///     changes break a rule of the schema or cannot be written.
     @preconcurrency
     public func perform<T>(
         asynchronous task: @escaping @Sendable (AsynchronousDataTransaction) throws -> T,
@@ -65,7 +77,18 @@ extension DataStack {
         }
     }
 
-    /// The same with separate closures for success and failure.
+    /// Runs a transaction in the background and calls one of two closures where the view lives,
+    /// after the changes are durable.
+    ///
+    /// - Parameters:
+    ///   - task: the changes, made on a queue of the stack's own. An error that it throws discards
+    ///     them all.
+    ///   - sourceIdentifier: passed on to observers, to tell where the changes came from.
+    ///   - durability: how safe the changes are when the closure is called; nil for the durability
+    ///     that the storage was added with.
+    ///   - success: receives the task's result.
+    ///   - failure: receives the error: that of the task, one of the program's own types wrapped
+    ///     in `.userError`; `.userCancelled`; `.internalError`.
     @preconcurrency
     public func perform<T>(
         asynchronous task: @escaping @Sendable (AsynchronousDataTransaction) throws -> T,
@@ -87,7 +110,7 @@ extension DataStack {
 
     /// Runs a task in the writer's turn and commits what it did.
     ///
-    /// - Parameter completion: makes what runs when the view has what was committed.
+    /// - Parameter completion: makes the closure that runs when the view shows the commit.
     func run<Transaction: BaseDataTransaction, T>(
         _ type: Transaction.Type, _ sourceIdentifier: Any?, _ durability: Durability?,
         _ task: (Transaction) throws -> T,
@@ -119,8 +142,8 @@ extension DataStack {
         }
     }
 
-    /// What needs the turn. The next transaction begins when this returns, and may share the write
-    /// that makes this one durable.
+    /// The part of a transaction that needs the turn. The next transaction begins when this
+    /// returns, and may share the write that makes this one durable.
     ///
     /// - Returns: for a transaction without changes no step, but the commits that it read and has
     ///   to wait for.

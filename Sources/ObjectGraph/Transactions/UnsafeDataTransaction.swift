@@ -1,15 +1,15 @@
 import RecordStore
 
-/// A transaction without a closure, for changes that come about over time: see
+/// A transaction without a closure, for changes that are made over time; see
 /// ``DataStack/beginUnsafe(supportsUndo:sourceIdentifier:name:fileID:line:)``.
 ///
-/// It shows the commits of the moment when it was begun, with its own changes over them, and waits
-/// for no other transaction until it commits. A commit merges the changes into what others have
-/// committed meanwhile, property by property: the transaction's values win, and ``conflicts`` names
-/// the properties that both had changed. Afterwards the transaction shows the newest commit, and
-/// goes on. Changes that were never committed are gone with the transaction.
+/// It shows the commits of the moment when it was begun, with its own changes on top, and waits for
+/// no other transaction until it commits. A commit merges the changes into the commits made
+/// meanwhile, property by property: the transaction's values win, and ``conflicts`` names the
+/// properties that both had changed. Afterwards the transaction shows the newest commit, and
+/// continues. Changes that were never committed are gone with the transaction.
 ///
-/// Use a transaction and its objects on one thread at a time: seeing to that is the program's part,
+/// Use a transaction and its objects on one thread at a time. The library does not enforce this,
 /// hence the name.
 public final class UnsafeDataTransaction: BaseDataTransaction, @unchecked Sendable {
     let changing: UnsafeContext
@@ -37,8 +37,8 @@ public final class UnsafeDataTransaction: BaseDataTransaction, @unchecked Sendab
     /// Whether groups of changes can be undone.
     public var supportsUndo: Bool { changing.history != nil }
 
-    /// What the last commit that ended met: properties and objects that others had changed since
-    /// the transaction read them.
+    /// The conflicts of the last commit that ended: properties and objects that other commits had
+    /// changed since the transaction read them.
     public var conflicts: [CommitConflict] { parent == nil ? line.conflicts : nestedConflicts }
 
     override func checkOpen() {
@@ -78,10 +78,15 @@ public final class UnsafeDataTransaction: BaseDataTransaction, @unchecked Sendab
 
     // MARK: Committing
 
-    /// Commits the changes in the background. The transaction may go on at once.
+    /// Commits the changes in the background. The transaction may be used at once. A nested
+    /// transaction commits into the outer one.
     ///
-    /// - Parameter completion: is called where the stack's view lives, when the view has the
-    ///   changes; with nil when there was nothing to commit, too.
+    /// - Parameters:
+    ///   - durability: how safe the changes are when the completion is called; nil for the
+    ///     durability that the storage was added with.
+    ///   - completion: called where the stack's view lives, when the view shows the changes; with
+    ///     nil also when there was nothing to commit. After an error the transaction keeps its
+    ///     changes.
     @preconcurrency
     public func commit(
         durability: Durability? = nil,
@@ -113,8 +118,14 @@ public final class UnsafeDataTransaction: BaseDataTransaction, @unchecked Sendab
         }
     }
 
-    /// Commits the changes; returns when they are as safe as the durability says. When it throws,
-    /// the transaction keeps its changes.
+    /// Commits the changes; returns when they are as safe as the durability says. A nested
+    /// transaction commits into the outer one.
+    ///
+    /// - Parameter durability: how safe the changes are when the call returns; nil for the
+    ///   durability that the storage was added with.
+    /// - Throws: `.internalError` when the changes break a rule of the schema or cannot be written,
+    ///   or when the call is made inside another transaction. The transaction then keeps its
+    ///   changes.
     public func commitAndWait(durability: Durability? = nil) throws(CoreStoreError) {
         guard !stack.writerTurn.isHeldByCaller || parent != nil else {
             throw .failure(
@@ -133,7 +144,7 @@ public final class UnsafeDataTransaction: BaseDataTransaction, @unchecked Sendab
         if stack.viewExecutor.isCurrent { stack.deliver() } else { stack.viewSteps.announce() }
     }
 
-    /// What a commit takes up; of a nested transaction it is in the one around it then.
+    /// The changes that a commit takes up; those of a nested transaction are in the outer one then.
     private func begunCommit() throws(CoreStoreError) -> UnsafeChanges {
         checkOpen()
         do throws(StoreError) {
@@ -178,7 +189,7 @@ public final class UnsafeDataTransaction: BaseDataTransaction, @unchecked Sendab
             try merge.apply()
             try changing.flush()
         } catch {
-            // What was merged in part is taken back with all else.
+            // A part of the merge is undone with the rest.
             changing.refuseCommit(error)
             throw error
         }
@@ -197,8 +208,8 @@ public final class UnsafeDataTransaction: BaseDataTransaction, @unchecked Sendab
 
     // MARK: Groups and undoing
 
-    /// Ends a group of changes, which ``undo()`` takes back at once, and has the transaction's
-    /// monitors tell them. Nothing is stored.
+    /// Ends a group of changes, which ``undo()`` reverts as a whole, and notifies the transaction's
+    /// monitors. Nothing is stored.
     public func flush() {
         checkOpen()
         attempt("the changes of a transaction could not be flushed.") { () throws(StoreError) in
@@ -207,13 +218,16 @@ public final class UnsafeDataTransaction: BaseDataTransaction, @unchecked Sendab
         tellObservers()
     }
 
-    /// The same after a closure; not when that throws.
+    /// Runs a closure and then ends the group of changes as ``flush()`` does, unless the closure
+    /// throws.
+    ///
+    /// - Throws: the error of the closure.
     public func flush<Failure: Error>(closure: () throws(Failure) -> Void) throws(Failure) {
         try closure()
         flush()
     }
 
-    /// Discards all changes since the last commit, and what could be undone.
+    /// Discards all changes since the last commit, and all groups that could be undone.
     public func rollback() {
         checkOpen()
         attempt("the changes of a transaction could not be taken back.") { () throws(StoreError) in
@@ -222,26 +236,27 @@ public final class UnsafeDataTransaction: BaseDataTransaction, @unchecked Sendab
         tellObservers()
     }
 
-    /// Whether there is a group of changes to take back. Commits and ``rollback()`` end what can be
-    /// undone, and so do the oldest groups when all of them take more than 64 MiB.
+    /// Whether there is a group of changes to revert. Commits and ``rollback()`` discard the
+    /// groups, and the oldest ones are discarded when all of them take more than 64 MiB.
     public var canUndo: Bool {
         takeOver()
         return supportsUndo
             && (changing.history?.canUndo == true || changing.changes.isFlushNeeded)
     }
 
-    /// Whether there is a group of changes that was undone, and nothing was changed since.
+    /// Whether there is a group of changes that was undone, with no changes since.
     public var canRedo: Bool {
         takeOver()
         return changing.history?.canRedo == true && !changing.changes.isFlushNeeded
     }
 
-    /// Takes back the changes since the last ``flush()``, or else those of the group before it.
-    /// Objects show their values of then; the ones that were created in the group are deleted, and
-    /// those that it deleted are there again.
+    /// Reverts the changes since the last ``flush()``, or else those of the group before it.
+    /// Objects show their earlier values; those created in the group are deleted, and those deleted
+    /// in it exist again. It needs a transaction that supports undo, or an assertion fails.
     public func undo() { goBack(redoes: false) }
 
-    /// Does again what ``undo()`` took back last.
+    /// Repeats the changes that ``undo()`` reverted last. It needs a transaction that supports
+    /// undo, or an assertion fails.
     public func redo() { goBack(redoes: true) }
 
     private func goBack(redoes: Bool) {
@@ -260,6 +275,10 @@ public final class UnsafeDataTransaction: BaseDataTransaction, @unchecked Sendab
 
     /// Begins a transaction inside this one: it shows this one's changes, and its commits go to
     /// this one and to no store.
+    ///
+    /// - Parameters:
+    ///   - supportsUndo: whether groups of changes can be undone.
+    ///   - sourceIdentifier: passed on to observers, to tell where the changes came from.
     public func beginUnsafe(
         supportsUndo: Bool = false, sourceIdentifier: Any? = nil
     ) -> UnsafeDataTransaction {
@@ -274,7 +293,7 @@ public final class UnsafeDataTransaction: BaseDataTransaction, @unchecked Sendab
 }
 
 extension DataStack {
-    /// Begins a transaction without a closure, for changes that come about over time. It pins the
+    /// Begins a transaction without a closure, for changes that are made over time. It pins the
     /// newest commits and blocks no other transaction:
     ///
     /// ```swift
@@ -288,9 +307,11 @@ extension DataStack {
     ///
     /// - Parameters:
     ///   - supportsUndo: whether groups of changes can be undone.
-    ///   - sourceIdentifier: what tells where the changes came from.
-    ///   - name: what ``DataStack/statistics`` calls the transaction; nil for the caller's file and
+    ///   - sourceIdentifier: passed on to observers, to tell where the changes came from.
+    ///   - name: the transaction's name in ``DataStack/statistics``; nil for the caller's file and
     ///     line.
+    ///   - fileID: the file that is named without a name.
+    ///   - line: the line that is named without a name.
     public func beginUnsafe(
         supportsUndo: Bool = false, sourceIdentifier: Any? = nil, name: String? = nil,
         fileID: StaticString = #fileID, line: UInt = #line

@@ -1,12 +1,13 @@
-/// What a commit does where two objects have the same values in a unique constraint.
+/// The resolution of a commit's conflict between two objects with equal values in a unique
+/// constraint.
 ///
-/// In what follows the stored object is the one that the transaction did not give these values; of
-/// two that it did, the older one.
+/// Below, the stored object is the one of the two that the transaction did not assign these values
+/// to; if it assigned them to both, the older one.
 public enum UniqueConflictPolicy: Sendable, Hashable {
-    /// The transaction's values win, property by property. The stored object keeps its identity
-    /// and what the transaction did not assign, and gets all links. The default.
+    /// The transaction's values win, property by property. The stored object keeps its identity and
+    /// the values that the transaction did not assign, and gets all links. The default.
     case transactionWins
-    /// The stored object stays as it is. Links that it has none of its own for lead to it.
+    /// The stored object stays as it is. It takes over the links that it has none of its own for.
     case storeWins
     /// The stored object is deleted by its delete rules, and the other one takes its place with an
     /// identity of its own.

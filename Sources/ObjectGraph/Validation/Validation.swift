@@ -1,7 +1,7 @@
 import Foundation
 import Query
 
-/// A rule that the objects of an entity keep: each commit checks what it inserts and updates.
+/// A rule for the objects of an entity. Each commit checks the objects that it inserts and updates.
 ///
 /// ```swift
 /// Entity<Person>(
@@ -14,9 +14,9 @@ import Query
 ///     ])
 /// ```
 ///
-/// Rules of an entity hold for those below it. They are no part of the stored model: objects that
-/// are stored already are checked when they next change. A property that is nil keeps every rule
-/// of a property; whether it may be nil is said by its type.
+/// Rules of an entity apply to its subentities too. They are not part of the stored model: stored
+/// objects are checked when they next change. A property that is nil fulfils every rule of a
+/// property; its type decides whether it may be nil.
 public struct Validation<O: CoreStoreObject>: Sendable {
     let rule: ValidationRule
 
@@ -38,7 +38,7 @@ public struct Validation<O: CoreStoreObject>: Sendable {
         range.contains(value) ? nil : "is \(value); it takes \(range)"
     }
 
-    /// A value lies in a range.
+    /// The property's value lies in a range.
     @preconcurrency
     public static func range<
         B: CoreStoreObject, V: FieldStorableType, R: RangeExpression & Sendable
@@ -48,7 +48,7 @@ public struct Validation<O: CoreStoreObject>: Sendable {
         property(.range, Where<O>.name(keyPath), V.self) { outside(range, $0) }
     }
 
-    /// A value lies in a range, or is nil.
+    /// The property's value lies in a range, or is nil.
     @preconcurrency
     public static func range<
         B: CoreStoreObject, V: FieldStorableType, R: RangeExpression & Sendable
@@ -67,7 +67,7 @@ public struct Validation<O: CoreStoreObject>: Sendable {
         }
     }
 
-    /// A text has a number of characters.
+    /// The number of a text's characters lies in a range.
     @preconcurrency
     public static func length<B: CoreStoreObject, R: RangeExpression & Sendable>(
         _ keyPath: KeyPath<O, FieldContainer<B>.Stored<String>>, _ range: R
@@ -75,7 +75,7 @@ public struct Validation<O: CoreStoreObject>: Sendable {
         length(Where<O>.name(keyPath), range)
     }
 
-    /// A text has a number of characters, or is nil.
+    /// The number of a text's characters lies in a range, or the text is nil.
     @preconcurrency
     public static func length<B: CoreStoreObject, R: RangeExpression & Sendable>(
         _ keyPath: KeyPath<O, FieldContainer<B>.Stored<String?>>, _ range: R
@@ -96,26 +96,27 @@ public struct Validation<O: CoreStoreObject>: Sendable {
         }
     }
 
-    /// The whole of a text matches a regular expression. One that is none ends the program where it
-    /// is declared.
+    /// The whole of a text matches a regular expression. An invalid expression stops the program
+    /// where it is declared.
     public static func pattern<B: CoreStoreObject>(
         _ keyPath: KeyPath<O, FieldContainer<B>.Stored<String>>, _ pattern: String
     ) -> Validation {
         Self.pattern(Where<O>.name(keyPath), pattern)
     }
 
-    /// The whole of a text matches a regular expression, or it is nil.
+    /// The whole of a text matches a regular expression, or the text is nil.
     public static func pattern<B: CoreStoreObject>(
         _ keyPath: KeyPath<O, FieldContainer<B>.Stored<String?>>, _ pattern: String
     ) -> Validation {
         Self.pattern(Where<O>.name(keyPath), pattern)
     }
 
-    /// A value fulfils a condition of the program's own.
+    /// The property's value fulfils a condition of the program's own.
     ///
     /// - Parameters:
-    ///   - message: what is wrong when it does not.
-    ///   - isValid: is called on the thread that commits, with values that are not nil.
+    ///   - keyPath: the property.
+    ///   - message: the description of the violation.
+    ///   - isValid: called on the thread that commits, with values that are not nil.
     public static func value<B: CoreStoreObject, V: FieldStorableType>(
         _ keyPath: KeyPath<O, FieldContainer<B>.Stored<V>>, _ message: String,
         _ isValid: @escaping @Sendable (V) -> Bool
@@ -123,11 +124,11 @@ public struct Validation<O: CoreStoreObject>: Sendable {
         property(.custom, Where<O>.name(keyPath), V.self) { isValid($0) ? nil : message }
     }
 
-    /// An object fulfils a condition of the program's own, which may read its links.
+    /// The object fulfils a condition of the program's own, which may read its links.
     ///
     /// - Parameters:
-    ///   - message: what is wrong when it does not.
-    ///   - isValid: is called on the thread that commits, and changes nothing.
+    ///   - message: the description of the violation.
+    ///   - isValid: called on the thread that commits; it must change nothing.
     public static func object(
         _ message: String, _ isValid: @escaping @Sendable (O) -> Bool
     ) -> Validation {

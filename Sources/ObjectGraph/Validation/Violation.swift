@@ -1,8 +1,8 @@
-/// One rule that a transaction breaks: what, of which object, and why.
+/// A rule that a transaction breaks, with the object and the properties.
 ///
-/// A commit looks for all of them and throws once; see ``CoreStoreError/violations``.
+/// A commit checks all rules and throws once; see ``CoreStoreError/violations``.
 public struct Violation: Sendable, Hashable, CustomStringConvertible {
-    /// Which rule is broken.
+    /// The kind of rule.
     public enum Kind: String, Sendable, Hashable {
         /// A required property is nil.
         case required
@@ -22,7 +22,7 @@ public struct Violation: Sendable, Hashable, CustomStringConvertible {
         case unique
     }
 
-    /// The rule.
+    /// The kind of rule that is broken.
     public let kind: Kind
     /// The object that breaks it.
     public let objectID: NSManagedObjectID
@@ -30,7 +30,7 @@ public struct Violation: Sendable, Hashable, CustomStringConvertible {
     public let entityName: EntityName
     /// The properties concerned; empty for a rule of the whole object.
     public let keyPaths: [KeyPathString]
-    /// What is wrong, in words.
+    /// The description of the violation.
     public let message: String
 
     public var description: String {
@@ -50,8 +50,8 @@ public struct Violation: Sendable, Hashable, CustomStringConvertible {
 extension CoreStoreError {
     private static let shownViolationCountMax = 10
 
-    /// What a transaction broke: every violation of the commit that threw, the first 1000 of a
-    /// statement that assigns records, and empty for any other error.
+    /// The rules that a transaction broke: every violation of the commit that threw, the first 1000
+    /// of a statement that assigns records; empty for any other error.
     public var violations: [Violation] {
         guard case .internalError(let error) = self else { return [] }
         return error.userInfo[StoreFailure.violationsKey] as? [Violation] ?? []

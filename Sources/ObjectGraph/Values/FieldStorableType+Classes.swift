@@ -3,13 +3,14 @@ import RecordStore
 // Foundation's classes for values, for code that was written with them. Each is kept as the value
 // type that it stands for.
 
-/// A Foundation class that stands for a value type.
+/// A Foundation class that corresponds to a value type.
 public protocol ValueClass: NSObject, ImportableAttributeType, FieldStorableType
 where FieldStoredNativeType == ValueType, QueryableNativeType == Any {
+    /// The value type.
     associatedtype ValueType: ImportableAttributeType & FieldStorableType
     /// The object for a value.
     static func cs_object(_ value: ValueType) -> NSObject
-    /// The value that the object stands for.
+    /// The value of the object.
     var cs_value: ValueType { get }
 }
 
@@ -107,7 +108,8 @@ extension NSNumber: ImportableAttributeType, FieldStorableType {
         return number
     }
 
-    /// What a class below cannot say for itself: its property would be one of an extension.
+    /// Whether the class is `NSDecimalNumber`. It cannot override a property that an extension
+    /// declares.
     private static var isDecimal: Bool { self is NSDecimalNumber.Type }
 
     public static var cs_rawAttributeType: NSAttributeType {

@@ -7,7 +7,8 @@ extension Duration: ImportableAttributeType, FieldStorableType {
 
     public static var cs_rawAttributeType: NSAttributeType { .decimalAttributeType }
 
-    /// Beyond the longest `Duration` the longest one, and none for what is no number.
+    /// The duration of a number of seconds. A number out of range becomes the longest duration, NaN
+    /// becomes zero.
     public static func cs_fromFieldStoredNativeType(_ value: Decimal) -> Duration {
         exact(value) ?? (value.isNaN ? .zero : Duration(attoseconds: value < 0 ? .min : .max))
     }
@@ -35,7 +36,7 @@ extension Duration: ImportableAttributeType, FieldStorableType {
             significand: Decimal(string: "\(attoseconds.magnitude)") ?? 0)
     }
 
-    /// Nil for what no `Duration` can hold. What is less than an attosecond is cut off.
+    /// Nil for a number that no `Duration` can hold. Fractions of an attosecond are truncated.
     private static func exact(_ seconds: Decimal) -> Duration? {
         // The text is exact, which Foundation's conversions to integers are not.
         let parts = "\(seconds.magnitude)".split(separator: ".")

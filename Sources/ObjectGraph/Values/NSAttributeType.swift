@@ -1,25 +1,44 @@
 import RecordStore
 
-/// How a value is kept in the store.
+/// The type of a value in the store.
 public enum NSAttributeType: String, Hashable, Sendable {
+    /// No type: of `NSNull` in queries.
     case undefinedAttributeType
+    /// A signed integer of 8 bits.
     case integer8AttributeType
+    /// A signed integer of 16 bits.
     case integer16AttributeType
+    /// A signed integer of 32 bits.
     case integer32AttributeType
+    /// A signed integer of 64 bits.
     case integer64AttributeType
+    /// An unsigned integer of 8 bits.
     case unsigned8AttributeType
+    /// An unsigned integer of 16 bits.
     case unsigned16AttributeType
+    /// An unsigned integer of 32 bits.
     case unsigned32AttributeType
+    /// An unsigned integer of 64 bits.
     case unsigned64AttributeType
+    /// A `Decimal`, exact.
     case decimalAttributeType
+    /// A binary floating-point number of 64 bits.
     case doubleAttributeType
+    /// A binary floating-point number of 32 bits.
     case floatAttributeType
+    /// A text in UTF-8.
     case stringAttributeType
+    /// True or false.
     case booleanAttributeType
+    /// A point in time: seconds since 2001-01-01 00:00:00 UTC, as a `Double`.
     case dateAttributeType
+    /// Bytes.
     case binaryDataAttributeType
+    /// A UUID of 16 bytes.
     case UUIDAttributeType
+    /// A URL as its text.
     case URIAttributeType
+    /// The ID of an object: in queries only.
     case objectIDAttributeType
 
     var attributeType: AttributeType? {

@@ -1,6 +1,6 @@
 import RecordStore
 
-/// What a program's own value type may be kept as: Foundation's classes for values.
+/// A class of Foundation's that can be the stored form of a program's own value type.
 public protocol CoreDataNativeType {}
 
 extension NSNumber: CoreDataNativeType {}
@@ -12,8 +12,9 @@ extension NSUUID: CoreDataNativeType {}
 
 /// The values of types that a program declares, by their native forms.
 enum NativeForm {
-    /// A native form as a column of a type holds it. A number of Foundation's does not say what it
-    /// is kept as, so that the column's type does. Nil for what the column has no form for.
+    /// A native form as the value that a column of a type holds. A number of Foundation's does not
+    /// know its stored type, so that the column's type decides. Nil for a form that the column
+    /// cannot hold.
     static func value(_ native: Any?, _ type: NSAttributeType) -> Value? {
         guard let native, Swift.type(of: native) is NSNumber.Type, let number = native as? NSNumber
         else {
@@ -125,7 +126,7 @@ where
     Self: ImportableAttributeType, FieldStoredNativeType == QueryableNativeType,
     FieldStoredNativeType: CoreDataNativeType
 {
-    /// The value of the stored form; nil for a form of which a query makes no value.
+    /// The value of the stored form; nil for a form that a query of the same type would not return.
     public static func cs_known(_ row: FieldRow, _ offset: Int) -> Self? {
         let native = cs_native(row, offset)
         guard cs_fromQueryableNativeType(native) != nil else { return nil }
@@ -133,7 +134,7 @@ where
         return cs_fromFieldStoredNativeType(native)
     }
 
-    /// The value that a query of the same form gives. The form has to be one that the type knows.
+    /// The value that a query returns for the form. The type must know the form.
     public static func cs_fromFieldStoredNativeType(_ value: FieldStoredNativeType) -> Self {
         guard let known = cs_fromQueryableNativeType(value) else {
             Log.abort("\(Self.self) does not know the stored \(value)")
@@ -141,6 +142,7 @@ where
         return known
     }
 
+    /// The stored form that conditions compare with.
     public func cs_toFieldStoredNativeType() -> Any? { cs_toQueryableNativeType() }
 }
 

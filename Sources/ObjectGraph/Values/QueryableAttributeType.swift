@@ -1,26 +1,26 @@
 import Foundation
 
-/// What `Select` may give back: the value types, and `NSDictionary` for several columns.
+/// A type that `Select` may return: one of the value types, or `NSDictionary` for several columns.
 public protocol SelectResultType {}
 
-/// Several columns at once.
+/// A type that holds several columns at once.
 public protocol SelectAttributesResultType: SelectResultType {}
 
 extension NSDictionary: SelectAttributesResultType {}
 
 /// A value that a query may return and a condition may compare with.
 ///
-/// A type of the program's own says what it is kept as, as a ``FieldStorableType`` does: with
-/// `NSNumber` as its ``QueryableNativeType``, say.
+/// A type of the program's own declares its stored form, as a ``FieldStorableType`` does: with
+/// `NSNumber` as its ``QueryableNativeType``, for example.
 public protocol QueryableAttributeType: Hashable, SelectResultType, SendableMetatype {
-    /// What the value is made from: see ``CoreDataNativeType``; `Any` for the types that take
-    /// several forms.
+    /// The type that the value is made from, see ``CoreDataNativeType``; `Any` for types that
+    /// accept several forms.
     associatedtype QueryableNativeType = Any
-    /// How the value is kept.
+    /// The type of the stored form.
     static var cs_rawAttributeType: NSAttributeType { get }
 
-    /// The value that a stored one becomes; nil when it cannot be this type. Numbers convert into
-    /// each other, a fraction being cut off.
+    /// The value of a stored form; nil when it cannot be of this type. Numbers convert to each
+    /// other; a fraction is truncated.
     static func cs_fromQueryableNativeType(_ value: QueryableNativeType) -> Self?
 
     /// The stored form: a Bool, Int64, UInt64, Float, Double, Decimal, String, Data, Date, UUID,
@@ -28,5 +28,5 @@ public protocol QueryableAttributeType: Hashable, SelectResultType, SendableMeta
     func cs_toQueryableNativeType() -> QueryableNativeType
 }
 
-/// A value that an import may identify objects by.
+/// A value that can be the identity of imported objects.
 public protocol ImportableAttributeType: QueryableAttributeType {}

@@ -1,10 +1,10 @@
-/// What a store is opened for.
+/// The purpose for which a store is opened.
 package enum OpenMode: Hashable, Sendable {
     /// For writing, by one process at a time. Creates the store when nothing is there.
     case writing
     /// For reading, beside a writer of another process or without one. Nothing is written.
     case reading
-    /// For reading what the checkpoint before the newest one stored; the log is not replayed.
+    /// For reading the state of the checkpoint before the newest one; the log is not replayed.
     case readingPrevious
     /// For tools that look into a damaged file: a map or a log that cannot be read is reported in
     /// ``Engine/damage``, and the rest is shown.

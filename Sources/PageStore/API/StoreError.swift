@@ -1,22 +1,22 @@
-/// What the storage engine reports: the world failed (a disk, a lock, damaged bytes), never the
-/// caller.
+/// A failure that the storage engine reports: of the world (a disk, a lock, damaged bytes), never
+/// of the caller.
 ///
-/// A program meets it inside ``CoreStoreError``; it says what happened (`code`), where (`page`,
-/// `byteOffset`, `path`) and what the system said (`systemError`, an `errno`).
+/// A program receives it inside ``CoreStoreError``. It has the kind of failure (`code`), its
+/// position (`page`, `byteOffset`, `path`) and the system's error (`systemError`, an `errno`).
 public struct StoreError: Error, Hashable, Sendable {
     /// The kind of failure, for programs to switch over.
     public enum Code: String, Hashable, Sendable, CaseIterable {
         /// The file is not a Trellis store.
         case notAStore
-        /// The file uses a format or a feature that this version does not know.
+        /// The file uses a format or a feature that is unknown to this version.
         case newerFormat
-        /// The file ends before what it refers to.
+        /// The file ends before data that it refers to.
         case truncated
         /// Bytes in the file contradict their checksum or the format.
         case corrupt
         /// The system failed to read, write or synchronise.
         case io
-        /// There is no room for the transaction, of which nothing was written; the store stays
+        /// There is no space for the transaction, of which nothing was written; the store stays
         /// usable.
         case diskFull
         /// The system denies access to the file or its folder.
@@ -29,13 +29,13 @@ public struct StoreError: Error, Hashable, Sendable {
         case lockedByOther
         /// The store was opened for reading only.
         case readOnly
-        /// An earlier write failed; the store must be opened anew before it is written again.
+        /// An earlier write failed; the store must be opened again before it is written again.
         case poisoned
-        /// A key, a value or a file passes a limit of the format.
+        /// A key, a value or a file exceeds a limit of the format.
         case tooLarge
-        /// The file's schema is another one than the program's.
+        /// The file's schema differs from the program's.
         case schemaMismatch
-        /// What was asked for cannot be done with this store.
+        /// The operation cannot be done with this store or these arguments.
         case invalidArgument
         /// The store has been closed.
         case closed
@@ -43,21 +43,22 @@ public struct StoreError: Error, Hashable, Sendable {
         case snapshotTooOld
         /// Another file has taken the path of the open store.
         case fileReplaced
-        /// The file of the open store has another name now, and its path leads to nothing.
+        /// The file of the open store was renamed, and its path leads to nothing.
         case fileRenamed
-        /// The file of the open store has been removed; its content lasts until the store is
-        /// closed.
+        /// The file of the open store was removed; its content lasts until the store is closed.
         case fileRemoved
-        /// The program's model contradicts itself; no file was looked at.
+        /// The program's model contradicts itself; no file was read.
         case invalidModel
-        /// The program's model has a unique constraint that the file has not, and stored objects
-        /// break it.
+        /// The program's model has a unique constraint that the file does not have, and stored
+        /// objects violate it.
         case duplicateValues
-        /// The write or the synchronisation of a commit failed, so that the file may have it or
-        /// not. The store must be opened anew; what it shows then is what the file has.
+        /// Writing or synchronising a commit failed, so that the file may contain it or not. The
+        /// store must be opened again; its state then is that of the file.
         case commitUncertain
-        /// A copy shows commits that are not in the history of the store.
+        /// A copy has commits that are not in the history of the store.
         case historyDiffers
+        /// The program's model is one that the file had before the one that it has now.
+        case newerModel
     }
 
     /// The kind of failure.

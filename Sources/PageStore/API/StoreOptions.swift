@@ -34,7 +34,7 @@ package struct StoreOptions: Sendable {
     package var relaxedIntervalInMilliseconds = 1000
     /// … or when this many bytes of log are not.
     package var relaxedBytesMax: UInt64 = 1 << 20
-    /// What a transaction may hold of pages that it changed before it writes some out.
+    /// The size of changed pages that a transaction may keep in memory before it writes some out.
     package var dirtyBytesMax = 48 << 20
     /// A free end of the file of at least this many bytes, and an eighth of it, is cut off.
     package var tailBytesMin: UInt64 = 256 << 10
@@ -49,7 +49,8 @@ package struct StoreOptions: Sendable {
     /// … of at most so many records, and about so many bytes of pages.
     package var migrationChunkRowsMax = 250_000
     package var migrationChunkBytesMax = 64 << 20
-    /// What a migration has replaced is dropped in transactions that free about so many pages each.
+    /// The number of pages that each transaction frees when a migration drops replaced trees,
+    /// approximately.
     package var migrationDropPagesMax = 4096
     /// For tests: who goes on where threads meet. Nil leaves that to the system.
     package var schedule: (any Schedule)?

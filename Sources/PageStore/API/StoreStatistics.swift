@@ -1,4 +1,4 @@
-/// What a store has done since it was opened: counters that only grow, and the state now.
+/// The counters of a store since it was opened, which only grow, and its current state.
 public struct StoreStatistics: Hashable, Sendable {
     /// Bytes read from the file.
     public var bytesRead: UInt64 = 0
@@ -12,18 +12,20 @@ public struct StoreStatistics: Hashable, Sendable {
     public var commits: UInt64 = 0
     /// Checkpoints completed.
     public var checkpoints: UInt64 = 0
-    /// Bytes of log since the last checkpoint: what a reopening would replay.
+    /// Bytes of log since the last checkpoint, which the next opening would replay.
     public var logBytes: UInt64 = 0
     /// The generation of the last checkpoint.
     public var generation: UInt64 = 0
     /// The number of the last commit.
     public var commitNumber: UInt64 = 0
-    /// The oldest generation that a reader holds, and for how long; nil without readers.
+    /// The oldest generation that a reader holds; nil without readers.
     public var oldestReaderGeneration: UInt64?
+    /// The age of that reader; nil without readers.
     public var oldestReaderAge: Duration?
-    /// Bytes of the file that readers alone keep from being used again.
+    /// Bytes of the file that only readers keep from being reused.
     public var heldBytes: UInt64 = 0
-    /// Bytes that are not needed any more and wait for the next checkpoints, or for readers.
+    /// Bytes that are not needed any more and are reused after the next checkpoints, or when
+    /// readers move on.
     public var pendingBytes: UInt64 = 0
     /// Bytes inside the file that are free.
     public var freeBytes: UInt64 = 0
@@ -34,5 +36,6 @@ public struct StoreStatistics: Hashable, Sendable {
     /// The size of the file.
     public var fileSizeInBytes: UInt64 = 0
 
+    /// Counters at zero.
     public init() {}
 }

@@ -19,7 +19,7 @@ struct CopyUpdate {
             try checkOrigin(of: copy.parts, superblock, snapshot.commitNumber)
             count = try take(snapshot, of: superblock, into: copy.parts)
         } catch {
-            // What was begun is not to be completed by closing.
+            // Poisoned, so that closing does not complete the update that failed.
             copy.parts.context.health.poison(error)
             try? copy.close()
             throw error.at(path: path)
@@ -27,7 +27,7 @@ struct CopyUpdate {
         try copy.close()
         // The backup that made the copy may have ended before its name was durable.
         do throws(StoreError) {
-            // Where the path is a link, what it leads to.
+            // For a path that is a link, the folder of its target.
             try files.syncDirectory(of: files.target(of: path))
         } catch {
             throw error.at(path: path)

@@ -100,7 +100,7 @@ struct StoreCopy {
 }
 
 extension StoreContext {
-    /// What a copy is written with.
+    /// The options that a copy is written with.
     var copyOptions: StoreOptions {
         var options = options
         options.mode = .writing
@@ -132,8 +132,8 @@ extension StoreParts {
         }
         let snapshot = try snapshot()
         if context.options.mode.isReadOnly {
-            // What another process wrote without waiting is the system's, and any descriptor of
-            // the file makes it durable, unless a sync has failed before.
+            // Unsynced writes of another process are in the system's cache: a sync through any
+            // descriptor makes them durable, unless a sync has failed before.
             try context.file.sync()
         } else {
             try log.write(upTo: snapshot.commitNumber, isDurable: true)

@@ -18,8 +18,8 @@ struct Vacuum {
         try parts.checkpointNow { plan throws(StoreError) in
             moved = try addMoves(to: &plan, byteBudget: byteBudget)
         }
-        // What was left behind is free after the next checkpoint, and the end is cut off when
-        // neither superblock needs it.
+        // The old extents are free after the next checkpoint; the file is truncated once neither
+        // superblock needs its end.
         for _ in 0..<3 { try parts.checkpointNow() }
         return moved
     }
@@ -29,7 +29,7 @@ struct Vacuum {
         to plan: inout CheckpointPlan, byteBudget: Int
     ) throws(StoreError) -> Int {
         let known = Set(plan.versions.map(\.id))
-        // Later commits go on beside this and are no part of what the checkpoint stores.
+        // Later commits go on beside this and are not part of the checkpoint.
         let snapshot = Snapshot(
             parts.pager, try parts.pager.pin(plan.commitNumber, plan.catalogRoot))
         let extents = try snapshot.content().places

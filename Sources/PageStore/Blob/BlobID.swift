@@ -62,7 +62,7 @@ struct BlobShape {
         return max(1, units / capacity + (units % capacity == 0 ? 0 : 1))
     }
 
-    /// What a linked page holds at most: bytes, or names of chunks.
+    /// The capacity of a linked page: bytes of the blob, or names of its chunks.
     var linkedCapacity: Int {
         isChunked
             ? BlobLayout.listCapacity(pageSizeInBytes: pageSizeInBytes)

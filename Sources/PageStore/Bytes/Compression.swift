@@ -50,8 +50,8 @@ package enum Compression {
         return used > 0
     }
 
-    /// Fills the destination with what the source decompresses to. False when the source is not
-    /// an LZ4 block of exactly that many bytes; never reads or writes outside.
+    /// Decompresses the source into the destination. False when the source is not an LZ4 block of
+    /// exactly that many bytes; never reads or writes outside.
     static func decompress(_ source: ByteView, into destination: PageBuffer) -> Bool {
         guard source.count <= Limits.compressedBytesMax,
             destination.count <= Limits.compressedBytesMax
@@ -64,7 +64,7 @@ package enum Compression {
         return Int(written) == destination.count
     }
 
-    /// The same for what was compressed against other bytes.
+    /// Decompresses a block that was compressed against a dictionary.
     static func decompress(
         _ source: ByteView, against dictionary: ByteView, into destination: PageBuffer
     ) -> Bool {

@@ -16,7 +16,7 @@ package struct PageBuffer: @unchecked Sendable {
     /// The words of a `Front`, then the page's bytes, then a `Back`.
     @usableFromInline private(set) var block: Block
 
-    /// What a lookup asks beside the bytes.
+    /// The fields that a lookup reads beside the bytes.
     @usableFromInline
     struct Front: ~Copyable {
         @usableFromInline let id: PageID
@@ -31,7 +31,7 @@ package struct PageBuffer: @unchecked Sendable {
         @inlinable static var wordCount: Int { 3 }
     }
 
-    /// What only scans ask.
+    /// The columns, which only scans read.
     private typealias Back = Guarded<ColumnCache>
 
     /// Ends what is not plain bytes together with the image.
@@ -129,8 +129,8 @@ package struct PageBuffer: @unchecked Sendable {
         unsafe PageBuffer.front(block).pointee.count
     }
 
-    /// What a room above has proved of this image, so that it is proved once: a number of its
-    /// choice, zero at first. Only of images that are published, because those do not change.
+    /// A number by which a room above marks this image as checked, zero at first. Only for
+    /// published images, because those do not change.
     package var proof: UInt64 {
         // Safety: the front was made with the image, and its number is atomic.
         get { unsafe PageBuffer.front(block).pointee.proof.load(ordering: .relaxed) }

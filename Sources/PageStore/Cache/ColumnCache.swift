@@ -1,12 +1,11 @@
 import Synchronization
 
-/// Columns that scans have read of a leaf's image, kept with it: eight bytes from each value, all
-/// from one offset and side by side. The next scan reads one line of the processor's cache where
-/// eight values share it, and not one or two for each value. What a column means, and which two
-/// are read together, the room above says (``ColumnPair``).
+/// Columns of a leaf's image that scans have read: eight bytes of each value, all from one offset
+/// and adjacent, so that eight values share a cache line in the next scan. The room above says what
+/// a column means and which two are read together (``ColumnPair``).
 ///
-/// Only of published images, because those do not change; gone with the image. They take no more
-/// than an eighth of what the page does, and the cache gives way to them.
+/// Only published images have them, because those do not change; they are freed with the image.
+/// They take at most an eighth of the page's size, and the page cache evicts pages for them.
 struct ColumnCache: ~Copyable {
     private static let columnCountMax = 6
 
@@ -18,7 +17,7 @@ struct ColumnCache: ~Copyable {
 
     private var columns = InlineArray<6, Kept>(repeating: Kept())
     private var columnCount = 0
-    /// What counts them, once there are any.
+    /// The budget that counts the columns, once there are any.
     private var counter: ColumnCacheBudget?
 
     deinit {
@@ -107,7 +106,7 @@ package struct ColumnVector: Sendable {
     }
 }
 
-/// What a leaf has of a ``ColumnPair``.
+/// The values of a ``ColumnPair`` in one leaf.
 package struct ColumnVectors: Sendable {
     package var dense: ColumnVector
     package var sparse: ColumnVector

@@ -9,7 +9,7 @@ import CTrellis
 struct ImageAddress {
     /// The object that counts the references, the header and the slots of a leaf of 70 records.
     private static let headLineCount = 10
-    /// What a scan reads of a page's ``ColumnCache``.
+    /// The lines of a page's ``ColumnCache`` that a scan reads.
     private static let columnsLineCount = 4
     /// The count of references lies within so many bytes before the page's.
     private static let countOffset = -40
@@ -26,30 +26,31 @@ struct ImageAddress {
         bytes = unsafe UInt(bitPattern: part.base)
     }
 
-    /// Asks memory for what a lookup reads first of a node: the count, its header and first slots.
+    /// Prefetches the first lines that a lookup reads of a node: the count, its header and first
+    /// slots.
     @inline(__always)
     func prefetchNode() { prefetch(from: Self.countOffset, lineCount: 3) }
 
-    /// Asks memory for where an entry may lie.
+    /// Prefetches the lines in which an entry may lie.
     @inline(__always)
     func prefetch(_ forecast: EntryForecast) {
         prefetch(from: forecast.slotOffset, lineCount: 1)
         prefetch(from: forecast.cellOffset, lineCount: forecast.cellLineCount)
     }
 
-    /// Asks memory for what a scan reads first of a leaf: all but its cells.
+    /// Prefetches the lines that a scan reads first of a leaf: all but its cells.
     func prefetchLeaf(pageSizeInBytes: Int) {
         prefetch(from: Self.countOffset, lineCount: Self.headLineCount)
         prefetch(from: pageSizeInBytes, lineCount: Self.columnsLineCount)
     }
 
-    /// Asks memory for what is read of most records: the lines of the first hundred bytes.
+    /// Prefetches the lines that are read of most records: those of the first hundred bytes.
     @inline(__always)
     func prefetchStart(ofCell byteOffset: Int) {
         prefetch(from: byteOffset, lineCount: 3, step: 48)
     }
 
-    /// Asks memory for lines of the page, the first of them that of an offset.
+    /// Prefetches lines of the page, from the line of an offset on.
     @inline(__always)
     func prefetch(from byteOffset: Int, lineCount: Int, step: Int = 64) {
         for line in 0..<lineCount {
@@ -61,7 +62,7 @@ struct ImageAddress {
 }
 
 extension ByteView {
-    /// Asks memory for bytes that will be read soon, for the first 384 of them.
+    /// Prefetches bytes that will be read soon, the first 384 at most.
     package func prefetch() {
         ImageAddress(self).prefetch(from: 0, lineCount: (min(count, 384) &+ 63) / 64)
     }

@@ -1,8 +1,8 @@
 /// The structural validation of a page, once, when it enters the cache.
 ///
-/// What passes can be searched, changed and taken apart without another check inside the page,
-/// even when somebody computed the right hash for wrong bytes. What lies between pages, such as
-/// fences and levels, is compared when one leads to the other.
+/// A valid page can be searched, changed and split without further checks inside the page, even
+/// when wrong bytes have a right hash. Fences and levels, which relate pages to each other, are
+/// compared on the way from one to the next.
 package enum PageCheck {
     /// Throws `corrupt`, with the byte of the page, when the bytes cannot be what their kind says.
     /// Children must be below `pageCount`.

@@ -1,7 +1,7 @@
 import Primitives
 
-/// Compares the allocation state that a checkpoint saved with what can be reached from that
-/// checkpoint. A writer trusts the state: what it calls free is written over.
+/// Compares the allocation state that a checkpoint saved with the space reachable from that
+/// checkpoint. A writer trusts the state, and writes over the space that it calls free.
 struct SpaceCheck {
     private let superblock: Superblock
     private let previousGeneration: UInt64
@@ -12,8 +12,8 @@ struct SpaceCheck {
     private var waiting = SparseBitMap()
     private(set) var findings: [Finding] = []
 
-    /// Returns what is wrong, nothing when nothing is. The store has just been opened, for
-    /// reading only; `content` is what its map names.
+    /// Returns the errors found, none when the state is right. The store has just been opened, for
+    /// reading only; `content` has the pages that its map names.
     static func run(_ pager: Pager, _ content: StoreContent) -> [Finding] {
         do throws(StoreError) {
             let (superblock, previous, segments) = pager.withPublished {
@@ -108,7 +108,7 @@ struct SpaceCheck {
     private func size(of run: Range<UInt64>) -> UInt64 { UInt64(run.count) * unitSize }
 
     private mutating func compareLog() {
-        // What contradicts itself cannot be released; it has been reported.
+        // A contradictory list cannot be released; it has been reported.
         guard saved.pendingConflict == nil else { return }
         var map = saved.map
         map.release(

@@ -1,7 +1,7 @@
 /// Checks a whole store as one snapshot shows it.
 ///
-/// Knows nothing of what trees mean: a tree's root is a node that no other page names and that
-/// has no fences. Reads every page, so it compares every hash that the cache has not compared.
+/// Knows no meaning of trees: a tree's root is a node that no other page names and that has no
+/// fences. Reads every page, so it compares every hash that the cache has not compared.
 package enum StoreCheck {
     /// Returns what is wrong, nothing when nothing is. `knownTrees`, when given, are all trees
     /// that should be there, as the catalog names them: a tree twice is a tree that has two names.

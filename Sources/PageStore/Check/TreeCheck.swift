@@ -20,7 +20,7 @@ package struct TreeCheck {
         if findings.count < Self.findingCountMax { findings.append(finding) }
     }
 
-    /// What a page must be, as whoever names it says.
+    /// The properties that a page must have, by the page or record that names it.
     private struct Expectation {
         var id: PageID
         /// Nil for a root, which may have any level.

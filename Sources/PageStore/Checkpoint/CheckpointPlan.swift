@@ -1,4 +1,4 @@
-/// What a checkpoint stores: the store as it was between two transactions.
+/// The state that a checkpoint stores: the store as it was between two transactions.
 struct CheckpointPlan {
     /// The generation that the checkpoint makes.
     let number: UInt64
@@ -24,12 +24,12 @@ struct CheckpointPlan {
     var rests = false
 }
 
-/// What a checkpoint has stored, and no reader sees yet.
+/// Pages that a checkpoint has written and not yet published.
 struct StoredPages {
     var map: PageMap
     /// For the cache: the next readers of these pages find them, though the log's images are
     /// given up.
     var images: [(image: PageBuffer, address: ExtentAddress)]
-    /// What only older generations need.
+    /// Extents that only older generations need.
     var dropped: [ExtentAddress]
 }

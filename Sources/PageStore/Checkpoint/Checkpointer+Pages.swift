@@ -1,4 +1,4 @@
-/// What a checkpoint writes: pages, the map above them, and what dies with the old ones.
+/// Writing pages, the map above them, and the space that is freed with the old ones.
 extension Checkpointer {
     /// Stores each page that changed since the last checkpoint and the map above them.
     func storePages(

@@ -13,8 +13,8 @@ extension Checkpointer {
 
     private typealias Block = (unit: UInt64, unitCount: Int, streamBytes: Int)
 
-    /// Saves the state. The units of what it writes are chosen before anything is serialised,
-    /// because they are part of what is saved. What saving replaces is added to what dies.
+    /// Saves the allocation state. Its own units are allocated before it is serialised, because
+    /// they are part of it; the extents that it replaces are added to `dying`.
     func storeSpace(
         _ plan: CheckpointPlan, _ dying: inout [PendingSpace], with output: inout ExtentWriter
     ) throws(StoreError) -> SavedAllocation {

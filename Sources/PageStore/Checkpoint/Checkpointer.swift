@@ -3,7 +3,7 @@
 /// One runs at a time; it begins between two transactions, and after that transactions go on beside
 /// it.
 final class Checkpointer: Sendable {
-    /// What the checkpoint that runs and those who wait for it share.
+    /// The state that the running checkpoint shares with the threads that wait for it.
     struct State {
         var isRunning = false
         /// Whether a thread waits for the one that runs, so that it does not rest.
@@ -101,7 +101,7 @@ final class Checkpointer: Sendable {
             superblock, stored.map, covering: plan.commitNumber, images: stored.images,
             dropped: stored.dropped)
         log.release(plan.oldLogBytes, durable: plan.commitNumber)
-        // What died with it pends, and what no reader needs is free.
+        // The old generation's space becomes pending, and pending space without readers free.
         space.withMap { space in
             space.retire(dying)
             space.zoneAddresses = saved.state.zoneAddresses

@@ -13,9 +13,9 @@ package protocol Schedule: AnyObject, Sendable {
     func begin(isTimed: Bool, _ work: @escaping @Sendable () -> Void)
 }
 
-/// What threads meet at.
+/// A point at which threads meet.
 package enum MeetingPlace: Sendable {
-    /// What readers and the writer share.
+    /// The state that readers and the writer share.
     case state
     /// Which parts of the file are taken.
     case space

@@ -11,7 +11,7 @@ package enum FileMode: Sendable {
     case createNew
 }
 
-/// What names a file for the system, whatever its path is.
+/// The system's identity of a file, whatever its path is.
 package struct FileIdentity: Hashable, Sendable {
     package var device: UInt64
     package var inode: UInt64
@@ -48,7 +48,7 @@ package protocol FileSystem: Sendable {
     func random() -> UInt64
     /// The process that asks: another number than before means a fork.
     func processID() -> Int32
-    /// What tells the program that runs from other programs, and from other builds of it.
+    /// A number that tells the running program from other programs, and from other builds of it.
     func programIdentity() -> UInt64
 }
 

@@ -1,5 +1,5 @@
-/// The stores that this process has open, by what names their files for the system, so that a
-/// second opening is refused whatever path it takes.
+/// The stores that this process has open, by the system's identity of their files, so that a second
+/// opening is refused by whatever path.
 enum OpenStores {
     private static let pathByIdentity = Guarded<[FileIdentity: String]>([:])
 

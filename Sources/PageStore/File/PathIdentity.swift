@@ -10,7 +10,7 @@ enum PathIdentity {
         do throws(StoreError) {
             found = try files.identity(path)
         } catch {
-            // Who may not look cannot tell.
+            // Without permission to look, a removed file cannot be told.
             guard error.code == .notFound else { return }
         }
         if found == file.identity { return }

@@ -39,7 +39,7 @@ final class Follower: Sendable {
     func start(_ file: any StoreFile) {
         let watch = file.watch(on: queue) { [weak self] in self?.lookSoon() }
         if let watch { state.withLock { $0.watch = watch } } else { poll() }
-        // What was committed before the watch began.
+        // For commits from before the watch began.
         lookSoon()
     }
 

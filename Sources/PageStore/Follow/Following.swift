@@ -1,7 +1,7 @@
 /// Keeps a store that was opened for reading at the newest commit that another process has
 /// written. The steps are those of spec/03-wal.md, locks.
 final class Following: Sendable {
-    /// What has been read of the file.
+    /// How far the file has been read.
     private struct State {
         /// Whether the file's content has been read.
         var isRead = false
@@ -15,7 +15,7 @@ final class Following: Sendable {
     private let parts: StoreParts
     /// Changed by the thread that has the turn.
     private let state = Guarded(State())
-    /// What tells observers, once there is one.
+    /// Notifies observers; nil until there is one.
     private let follower = Guarded<Follower?>(nil)
 
     init(_ parts: StoreParts) { self.parts = parts }

@@ -19,7 +19,7 @@ package enum ExtentLayout {
     package static let flagCompressed: UInt16 = 1
 }
 
-/// What an extent holds.
+/// The kind of content of an extent.
 package enum ExtentKind: UInt16, Sendable {
     case page = 1
     case map = 2

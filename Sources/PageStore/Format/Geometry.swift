@@ -1,5 +1,4 @@
-/// The sizes of a store's pages and of the units in which its space is counted, and what follows
-/// from them.
+/// The sizes of a store's pages and of its allocation units, and the sizes derived from them.
 struct Geometry: Hashable, Sendable {
     let pageSizeInBytes: Int
     let unitSizeInBytes: Int

@@ -6,7 +6,7 @@ package enum Limits {
     package static let unitSizeInBytesMax = 4096
     /// An out-of-line page, such as a chunk of a blob.
     package static let chunkSizeInBytesMax = 1 << 20
-    /// What LZ4 is asked to handle at once.
+    /// The largest input of one LZ4 call.
     package static let compressedBytesMax = 1 << 21
     package static let treeDepthMax = 24
     package static let mapDepthMax = 12

@@ -1,4 +1,4 @@
-/// What a logical page holds: byte 0 of its image.
+/// The kind of a logical page: byte 0 of its image.
 package enum PageKind: UInt8, Sendable, CaseIterable {
     case treeLeaf = 1
     case treeBranch = 2

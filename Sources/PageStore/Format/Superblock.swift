@@ -40,7 +40,7 @@ package enum SuperblockLayout {
     package static let formatVersionValue: UInt32 = 1
 }
 
-/// What identifies a store's file for life.
+/// The permanent identity of a store's file.
 package struct StoreUUID: Hashable, Sendable {
     package var low: UInt64
     package var high: UInt64

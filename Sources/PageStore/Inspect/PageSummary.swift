@@ -1,4 +1,4 @@
-/// What a page says of itself, for tools that show it. Made of a page that a view returned.
+/// The decoded content of a page, for tools that show it. Made of a page that a view returned.
 package struct PageSummary: Sendable {
     package enum Content: Hashable, Sendable {
         case value([UInt8])

@@ -1,5 +1,5 @@
 extension StoreParts {
-    /// What each part counts; not one moment of all.
+    /// The counters of each part, not all read at one moment.
     var statistics: StoreStatistics {
         var figures = StoreStatistics()
         figures.bytesRead = context.file.bytesRead

@@ -1,4 +1,4 @@
-/// How large a tree is: its entries, its pages, and what they take.
+/// The size of a tree: its entries, its pages, and their bytes.
 package struct TreeSize: Sendable {
     package var entryCount = 0
     /// Levels from the root to the leaves, both counted.
@@ -33,11 +33,11 @@ package struct PageSizeSum: Sendable {
     }
 }
 
-/// What a file's bytes are used for, as one snapshot of a store that was opened for reading shows.
+/// How the bytes of a file are used, as one snapshot of a store opened for reading shows.
 package struct StoreSize: Sendable {
     /// By tree, in the order in which they were asked for.
     package var trees: [TreeSize] = []
-    /// Pages of large values by what they are: runs, lists and chunks.
+    /// Pages of large values by kind: runs, lists and chunks.
     package var overflow = PageSizeSum()
     package var lists = PageSizeSum()
     package var chunks = PageSizeSum()

@@ -47,7 +47,7 @@ package enum FrameLayout {
     package static let linkSize = 56
 }
 
-/// What a frame of the log says.
+/// The type of a log frame.
 package enum FrameType: UInt8, Sendable, CaseIterable {
     case group = 1
     case full = 2
@@ -122,7 +122,7 @@ package enum FrameCodec {
         return size
     }
 
-    /// The same with a delta that was found before.
+    /// Appends a delta that was computed before; nil when it is larger than `sizeMax`.
     static func appendDelta(
         _ image: PageBuffer, _ draft: DeltaDraft, sizeMax: Int, into buffer: ByteBuffer
     ) -> Int? {
@@ -134,7 +134,7 @@ package enum FrameCodec {
         return draft.block.count
     }
 
-    /// What FULL and DELTA say of the image that they stand for.
+    /// The hash of an image that FULL and DELTA frames contain.
     static func hash(of image: PageBuffer) -> UInt64 {
         Checksum.hash(image.view, seed: image.id.rawValue)
     }

@@ -1,4 +1,4 @@
-/// What commits and the thread that writes the log share; lent by the log's lock.
+/// The state that commits share with the thread that writes the log; lent by the log's lock.
 ///
 /// Unchecked for the buffer of staged frames: it is filled under the lock, and taken out whole.
 struct LogState: @unchecked Sendable {
@@ -45,7 +45,7 @@ struct StagedFrames {
     }
 }
 
-/// Where the next group goes and what it chains from: with the thread that writes the log.
+/// The position and the chain hash of the next group; owned by the thread that writes the log.
 struct LogTail: ~Copyable {
     var segment: LogSegment
     var position: UInt64 = 0

@@ -7,7 +7,7 @@ extension LogWriter {
         let wanted = byteCount + FrameCodec.linkReserve + block
         let usual = UInt64(max(options.logSegmentSizeInBytes, Limits.walSegmentSizeInBytesMin))
         // Each segment costs three waits for the disk, so the log doubles while commits fill it;
-        // the zeros of what they leave are no more than what they wrote.
+        // the zeros left over are at most as many bytes as the commits wrote.
         let shared = byteCount > 0 ? min(self.byteCount, options.logBytesMax / 8) : 0
         func rounded(_ size: UInt64) -> UInt64 { (size + block - 1) / block * block }
         let least = rounded(max(usual, wanted))

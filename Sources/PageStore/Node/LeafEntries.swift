@@ -1,7 +1,7 @@
 /// The entries of one leaf whose keys are numbers of eight bytes, read where they lie: a scan
 /// steps through them without a call for each.
 ///
-/// What it lends is valid as long as it is. Of a leaf that may change it is what the leaf held.
+/// Lent bytes are valid as long as the entries. Of a leaf that may change, they are a snapshot.
 @safe @usableFromInline
 package struct LeafEntries: ~Copyable {
     /// The leaf, so that it lives as long as its bytes are lent.
@@ -14,7 +14,7 @@ package struct LeafEntries: ~Copyable {
     @usableFromInline let suffixSize: Int
     /// From a cell to its value.
     @usableFromInline let valueOffset: Int
-    /// What the keys share, as the upper bytes of their numbers.
+    /// The prefix that the keys share, as the upper bytes of their numbers.
     @usableFromInline let prefix: UInt64
     /// By entry the values that lie in pages of their own; empty when there are none.
     private let large: [ByteBuffer?]
@@ -22,7 +22,7 @@ package struct LeafEntries: ~Copyable {
     /// The cells of the leaf behind this one, when those of both are read for the first time.
     private let next: NextCells?
 
-    /// Counts what is kept with the page of what is read; nil when nothing may be kept.
+    /// The budget for columns kept with the page; nil when none may be kept.
     private let kept: ColumnCacheBudget?
 
     /// The entries from a slot on; nil when a key has not eight bytes. Of a leaf that `isProved`
@@ -57,9 +57,9 @@ package struct LeafEntries: ~Copyable {
         next = isProved ? nil : nextPage.flatMap { NextCells(of: $0) }
     }
 
-    /// Asks memory for the start of an entry in the leaf behind this one. Who reads the entries of
-    /// leaf after leaf for the first time asks for one with each that it reads: many together would
-    /// wait for each other, and who works meanwhile waits for none.
+    /// Prefetches the start of an entry in the next leaf. A scan that reads leaf after leaf for the
+    /// first time prefetches one with each entry that it reads: many requests at once would wait
+    /// for each other, and the work in between hides the wait.
     package func prefetchInNext(_ index: Int) { next?.prefetch(index) }
 
     /// The values that lie elsewhere. Asks all cells together whether there are any, so that the
@@ -187,13 +187,13 @@ package struct LeafEntries: ~Copyable {
     package var hasLargeValues: Bool { !large.isEmpty }
 }
 
-/// Where the entries of a leaf begin, to ask memory for them.
+/// The starts of the entries of a leaf, to prefetch them.
 private struct NextCells {
     private let node: NodeView
     private let count: Int
     private let image: ImageAddress
 
-    /// Nil for what is no leaf.
+    /// Nil for a page that is no leaf.
     init?(of page: PageBuffer) {
         guard NodeView.isLeaf(page) else { return nil }
         node = NodeView(validated: page)

@@ -43,7 +43,7 @@ package enum NodeLayout {
     @inline(__always)
     static func slotsStart(fencesSize: Int) -> Int { (fences &+ fencesSize &+ 7) & ~7 }
 
-    /// What an entry takes: its slot, and its cell without the prefix.
+    /// The size of an entry: its slot, and its cell without the prefix.
     @inline(__always)
     static func entrySize(keySize: Int, valueSize: Int) -> Int {
         slotSize + cellKey + keySize + valueSize

@@ -8,7 +8,7 @@ extension NodeView {
     /// Bytes that one more entry may take, cells moved together if need be.
     var freeSize: Int { page.count &- heapSize &- gapStart &+ garbageSize }
 
-    /// What the entries take, for the rule that says when a node is too empty.
+    /// The size of all entries, for the rule by which a node underflows.
     var usedSize: Int { slotCount &* Layout.slotSize &+ heapSize &- garbageSize }
 
     func hasRoom(keySize: Int, valueSize: Int) -> Bool {

@@ -108,7 +108,7 @@ package struct NodeView {
         return NodeLayout.cellKey &+ Int(slot >> 48) &+ Int(field & ~NodeLayout.valueFlag)
     }
 
-    /// Asks memory for a cell whose value will be read, up to a size that few records have more of.
+    /// Prefetches a cell whose value will be read, up to a size that few records exceed.
     @inline(__always)
     func prefetchCell(_ index: Int) {
         ImageAddress(page).prefetch(from: cellOffset(index), lineCount: 6)
@@ -159,8 +159,8 @@ package struct NodeView {
 
     /// The first slot whose key is not less than `key`, and whether it is equal.
     ///
-    /// The key has the node's prefix (`begins(_:)`). Heads are compared first, without branches
-    /// on what they hold; only keys whose heads are equal are compared in full.
+    /// The key has the node's prefix (`begins(_:)`). Heads are compared first, without branches on
+    /// their values; only keys whose heads are equal are compared in full.
     func search(_ key: ByteView) -> (index: Int, isEqual: Bool) {
         let rest = key.dropFirst(prefixSize)
         let head = NodeView.head(of: rest)
@@ -191,8 +191,8 @@ package struct NodeView {
         return searchInFull(rest, start: start, from: index, to: min(upper, end))
     }
 
-    /// The same from a slot on before which all keys are less. The slots are passed one by one:
-    /// for many keys in their order.
+    /// Searches from a slot before which all keys are less, one slot after the other: for many keys
+    /// in their order.
     func search(_ key: ByteView, from first: Int) -> (index: Int, isEqual: Bool) {
         let rest = key.dropFirst(prefixSize)
         let head = NodeView.head(of: rest)
@@ -208,8 +208,8 @@ package struct NodeView {
         return (index, false)
     }
 
-    /// The same among some slots, by whole keys. Each of them waits for memory, but three wait
-    /// hardly longer than one: so the range is cut in four.
+    /// Searches a range of slots by whole keys. The range is cut in four, because three cache
+    /// misses at once take hardly longer than one.
     private func searchInFull(
         _ rest: ByteView, start: Int, from first: Int, to end: Int
     ) -> (index: Int, isEqual: Bool) {
@@ -237,8 +237,9 @@ package struct NodeView {
         return (low, false)
     }
 
-    /// The same in a branch at an edge of its tree, whose keys share no prefix, so that the heads
-    /// of numbers are alike: numbers stand about as far from the first as they are above it.
+    /// Searches a branch at an edge of its tree by interpolation. Its keys share no prefix, so the
+    /// heads of numbers are alike, but numbers stand about as far from the first as they are above
+    /// it.
     private func searchByNumber(
         _ rest: ByteView, start: Int, end: Int
     ) -> (index: Int, isEqual: Bool) {

@@ -13,7 +13,7 @@ struct PageDelta {
     private static let lastLiterals = 5
     private static let matchMargin = 12
     private static let matchSizeMin = 8
-    /// A match of so many bytes is taken without a look at what else there is.
+    /// A match of so many bytes is taken without a search for a longer one.
     private static let matchSizeFine = 64
     private static let distanceMax = 65_535
     private static let reachMax = 4
@@ -178,7 +178,7 @@ struct PageDelta {
         appendRest(of: matchField, to: buffer)
     }
 
-    /// What of a length does not fit the four bits of its token.
+    /// Appends the part of a length that exceeds the four bits of its token.
     private static func appendRest(of length: Int, to buffer: ByteBuffer) {
         guard length >= 15 else { return }
         buffer.append(.max, count: (length - 15) / 255)

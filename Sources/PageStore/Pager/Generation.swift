@@ -3,7 +3,7 @@ struct PageVersion {
     enum Content {
         /// The whole image, in memory until the next checkpoint stores it.
         case image(PageBuffer)
-        /// The same, unpacked for each use: of a log with more images than memory should hold.
+        /// An image unpacked for each use: of a log with more images than memory should hold.
         case packed(PackedImage)
         /// Bytes that were written straight to their extent.
         case extent(ExtentAddress)
@@ -44,10 +44,10 @@ struct PageVersion {
     }
 }
 
-/// A completed checkpoint and what was committed since: what snapshots look pages up in.
+/// A completed checkpoint and the later commits: the state in which snapshots look pages up.
 ///
-/// Snapshots keep the generation that they started in alive; commits append to the newest one
-/// only. All access is under the pager's lock.
+/// Snapshots keep the generation that they started in alive; commits append to the newest one only.
+/// All access is under the pager's lock.
 final class Generation: @unchecked Sendable {
     let number: UInt64
     /// The last commit that the map covers.
@@ -79,7 +79,7 @@ final class Generation: @unchecked Sendable {
         self.map = map
     }
 
-    /// The next generation: what its map covers is left out, what was committed since goes on.
+    /// The next generation: drops the versions that its map covers, and keeps later ones.
     init(number: UInt64, checkpointCommit: UInt64, map: PageMap, after last: Generation) {
         self.number = number
         newestWhenRead = number
@@ -107,7 +107,7 @@ final class Generation: @unchecked Sendable {
         return table?.entries.slots[place].value?.newest
     }
 
-    /// What a delta against the newest version of a page would build on.
+    /// The chain that a delta against a page's newest version would extend.
     func chain(of id: PageID) -> DeltaChain {
         guard let place = table?.entries.index(of: id.rawValue) else { return DeltaChain() }
         return table?.entries.slots[place].value?.newest.chain ?? DeltaChain()

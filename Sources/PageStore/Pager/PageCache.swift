@@ -2,13 +2,13 @@ import Primitives
 
 /// Images of pages as they are on disk, up to a budget of bytes.
 ///
-/// Keyed by the whole map entry, never by place alone. The clock gives each image a second chance,
-/// so that a scan does not push out what is used again and again. An image that is pinned
-/// would give no memory back, so that others go first: what a sort keeps of pages is inside the
-/// budget as long as they have room there. All access is under the pager's lock.
+/// Keyed by the whole map entry, never by address alone. Eviction is the clock algorithm: each
+/// image gets a second chance, so that a scan does not evict pages in frequent use. Evicting a
+/// pinned image frees no memory, so that others go first: pages pinned by a sort stay inside the
+/// budget as long as they fit. All access is under the pager's lock.
 ///
-/// Who looks a page up again and again keeps a ``CacheHint`` of it: that finds the image with one
-/// look at memory, where the table by place takes three.
+/// A caller that looks a page up repeatedly keeps a ``CacheHint``, which finds the image with one
+/// memory access, where the table takes three.
 struct PageCache {
     private struct Slot {
         var address: ExtentAddress
@@ -27,11 +27,11 @@ struct PageCache {
     /// How many pages were asked for, in the cache or outside.
     var lookupCount: UInt64 = 0
     private(set) var sizeInBytes = 0
-    /// What all pages in memory may take together.
+    /// The budget of all pages in memory.
     let budgetInBytes: Int
-    /// What pages outside of the cache take of the budget; a quarter of it is always the cache's.
+    /// The part of the budget that pages outside the cache use; a quarter is always the cache's.
     private(set) var reservedBytes = 0
-    /// What scans keep with pages, in the cache or outside, takes of it too.
+    /// The columns kept with pages, in the cache or outside, which count in the budget too.
     let keptBytes = ColumnCacheBudget()
 
     init(budgetInBytes: Int) {
@@ -46,7 +46,7 @@ struct PageCache {
         return slots[index].image
     }
 
-    /// The same, sought only where the hint says.
+    /// Returns the image only if it is in the slot that the hint names.
     @inline(__always)
     mutating func image(
         at address: ExtentAddress, _ hint: CacheHint, _ forecast: EntryForecast? = nil

@@ -36,7 +36,7 @@ final class MapNode: @unchecked Sendable {
         cacheHints = UncheckedArray(copying: other.cacheHints)
     }
 
-    /// What the node's extent is stored under: level and first id.
+    /// The level and first ID under which the node's extent is stored.
     var storedID: UInt64 { MapNode.storedID(level: level, firstID: firstID) }
 
     static func storedID(level: Int, firstID: UInt64) -> UInt64 { UInt64(level) << 56 | firstID }
@@ -57,7 +57,7 @@ final class MapNode: @unchecked Sendable {
     var isEmpty: Bool { entries.indices.allSatisfy { entries[$0].isNone } }
 }
 
-/// What the map says of a page.
+/// The map's entry for a page.
 struct MapPlace {
     let address: ExtentAddress
     let hint: CacheHint
@@ -80,9 +80,9 @@ struct PageMap: Sendable {
         self.fanout = fanout
     }
 
-    /// What a map of one level or two says of a page, which most maps are; nil where it has another
-    /// depth, no such page, or a leaf that was not read yet. Nothing is retained for it: readers
-    /// and a writer would take each other the counts of references.
+    /// The entry of a page in a map of one or two levels, as most are. Nil for another depth, an
+    /// unknown page, or a leaf that is not in memory. Retains nothing, so that readers and the
+    /// writer do not contend for reference counts.
     @inline(__always)
     func knownPlace(of id: PageID) -> MapPlace? {
         if root.level == 0 {

@@ -14,8 +14,8 @@ package class PageView {
         throw .corrupt(id, "the page does not exist")
     }
 
-    /// The same where it is known what will be read of the page: memory is asked for that as soon
-    /// as it is known where the page is.
+    /// Returns the image of a page and prefetches the entry that the forecast names as soon as the
+    /// page is located.
     func page(
         _ id: PageID, expecting forecast: EntryForecast?
     ) throws(StoreError) -> PageBuffer {
@@ -25,10 +25,10 @@ package class PageView {
     /// The part of a descent to a key that needs no page to be found; nil for none.
     func knownWay(to key: ByteView, in tree: TreeID) -> TreeStep? { nil }
 
-    /// The same as ``page(_:)``, when nothing has to be read for it and the page does not change.
+    /// Returns the page if it is in memory and does not change.
     func pageInMemory(_ id: PageID) -> PageBuffer? { nil }
 
-    /// Asks memory for a leaf that will be read soon, when there is an image of it.
+    /// Prefetches a leaf that will be read soon, when it is in memory.
     func prefetchLeaf(_ id: PageID) {}
 
     /// The root of the catalog, nil in a store that has none yet.

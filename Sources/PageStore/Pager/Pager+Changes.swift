@@ -1,4 +1,4 @@
-/// What changes the newest state: commits, checkpoints, and what another process wrote.
+/// Changes of the newest state: commits, checkpoints, and the writes of another process.
 extension Pager {
     /// Adds the versions that a staged commit makes, for readers who come after it. Returns the
     /// commit pinned when that is asked for, so that no later one can replace a version of it.
@@ -12,7 +12,7 @@ extension Pager {
         }
     }
 
-    /// What a delta against the newest version of each page would build on.
+    /// The chains that deltas against the newest versions of the pages would extend.
     func chains(of images: [LoggedImage]) -> [DeltaChain] {
         state.withLock { state in
             images.map { state.published.generation.chain(of: $0.image.id) }
@@ -38,7 +38,7 @@ extension Pager {
 
     // MARK: Checkpoints
 
-    /// What a checkpoint that begins now stores.
+    /// The state that a checkpoint beginning now stores.
     func beginCheckpoint() -> (
         base: Generation, commitNumber: UInt64, catalogRoot: PageID?,
         versions: [(id: PageID, version: PageVersion)], replaced: [ExtentAddress]
@@ -143,7 +143,7 @@ extension PublishedState {
     }
 }
 
-/// What recovery and following take from the file.
+/// Adopting the state that recovery or following has read from the file.
 extension Pager {
     /// Shows what was read from the file. Returns the generation that was shown before when no
     /// snapshot shows it any more; else the last of them gives its lock back.

@@ -63,8 +63,8 @@ extension Pager {
         }
     }
 
-    /// What a reader of another process cannot read may be gone rather than damaged: then the
-    /// writer's generation is another one.
+    /// A page that a reader of another process cannot read may have been freed rather than damaged:
+    /// then the writer has a newer generation.
     private func explained(_ error: StoreError, _ generation: Generation) -> StoreError {
         guard context.options.mode.isReadOnly, [.corrupt, .truncated].contains(error.code),
             let newest = try? SuperblockChoice.read(context.file, sizeInBytes: .max).newest,
@@ -200,7 +200,7 @@ extension PagerState {
 }
 
 extension PageMap {
-    /// What the map says of a page as far as it is in memory.
+    /// The map's entry for a page as far as the map is in memory.
     @inline(__always)
     fileprivate func placeInMemory(of id: PageID) -> MapPlace? {
         if let place = knownPlace(of: id) { return place }

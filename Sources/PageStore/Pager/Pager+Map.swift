@@ -33,7 +33,7 @@ extension Pager {
         }
     }
 
-    /// What nodes of the map may always take in memory.
+    /// The memory that nodes of the map may always use.
     private static let nodeBytesMin = 32 << 20
 
     /// Visits the nodes of a map from the root on, each before those below it. One way down is in

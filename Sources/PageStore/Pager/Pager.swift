@@ -7,7 +7,7 @@ final class Pager: Sendable {
     let context: StoreContext
     let extents: ExtentReader
     let state: Guarded<PagerState>
-    /// What scans have kept with pages, for which the cache gives way.
+    /// The columns that scans keep with pages, for which the cache gives way.
     let keptBytes: ColumnCacheBudget
 
     init(_ context: StoreContext, _ superblock: Superblock, previousGeneration: UInt64) {

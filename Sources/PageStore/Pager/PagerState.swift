@@ -1,4 +1,4 @@
-/// What readers and the writer share: lent by the pager's lock, and reached in no other way.
+/// The state that readers share with the writer; accessible only under the pager's lock.
 struct PagerState: ~Copyable {
     var cache: PageCache
     var published: PublishedState

@@ -19,7 +19,7 @@ package final class Snapshot: PageView, @unchecked Sendable {
 
     deinit { pager.unpin(pin) }
 
-    /// What the snapshot keeps.
+    /// The pin that keeps the snapshot's pages.
     var pin: SnapshotPin {
         SnapshotPin(generation: generation, commitNumber: commitNumber, catalogRoot: root)
     }

@@ -2,7 +2,7 @@ import Primitives
 
 /// The versions of pages that commits made since a checkpoint.
 ///
-/// The newest version of a page is stored inline, which is what nearly every lookup wants; older
+/// The newest version of a page is stored inline, because nearly every lookup reads it; older
 /// versions form a linked list, newest first, until no snapshot can see them.
 struct VersionTable {
     struct Entry {
@@ -44,8 +44,8 @@ struct VersionTable {
         }
     }
 
-    /// Adds a page's newest version and prunes those that no reader can see any more. The one that
-    /// it replaces, which comes back, is what snapshots show until the new commit is published.
+    /// Adds a page's newest version and prunes those that no reader can see any more. Returns the
+    /// version that it replaces, which snapshots show until the new commit is published.
     mutating func append(
         _ version: PageVersion, of id: PageID, keeping shown: ShownCommits
     ) -> (replaced: PageVersion?, freedBytes: Int) {
@@ -76,7 +76,7 @@ struct VersionTable {
         return freed
     }
 
-    /// What was committed behind a commit.
+    /// The versions that were committed after a commit.
     func behind(_ commit: UInt64) -> VersionTable {
         var later = VersionTable()
         for slot in entries.slots {

@@ -66,7 +66,7 @@ extension DiskFile {
         throw systemFailure("lock the file", reason, path: path)
     }
 
-    /// What of a range some other open file has locked: one such part, nil when there is none.
+    /// A part of a range that another open file has locked; nil when there is none.
     private func holder(of range: Range<UInt64>) throws(StoreError) -> Range<UInt64>? {
         var (start, count) = (range.lowerBound, UInt64(range.count))
         var kind: Int32 = 0

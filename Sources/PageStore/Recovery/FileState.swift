@@ -1,4 +1,4 @@
-/// A generation as it was read from the file, and what its log says since.
+/// A generation as it was read from the file, and the later content of its log.
 struct FileState {
     var superblock: Superblock
     /// The generation in the other superblock.
@@ -57,7 +57,7 @@ struct StoreReader {
         return found
     }
 
-    /// A generation that is shown already, and what its log has got since.
+    /// A generation that is published already, and the commits that its log has got since.
     func readOn(
         _ choice: SuperblockChoice, from known: LogContent?, isTailOpen: Bool
     ) throws(StoreError) -> FileState {
@@ -80,7 +80,7 @@ struct StoreReader {
         let (superblock, generation, commit) = pager.withPublished {
             ($0.superblock, $0.generation, $0.commitNumber)
         }
-        // What another process has added since is no snapshot's.
+        // Commits that another process has added since belong to no snapshot.
         let isTailOpen = mode.isReadOnly ? try context.file.isLockedByWriter() : false
         var reader = LogReader(
             context, superblock, isTailOpen: isTailOpen,
@@ -101,7 +101,7 @@ struct StoreReader {
         }
     }
 
-    /// Runs a part of reading. What it throws is noted and skipped when the mode asks for it.
+    /// Reads a part of the state; records and skips its error when the mode tolerates damage.
     private func tolerating<Result>(
         _ damage: inout [StoreError], _ part: () throws(StoreError) -> Result
     ) throws(StoreError) -> Result? {

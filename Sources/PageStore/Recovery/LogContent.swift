@@ -1,4 +1,4 @@
-/// What reading the log from a generation's head gave.
+/// The result of reading the log from a generation's head.
 struct LogContent {
     /// The newest content of each page that the log changes.
     var pages: [PageID: PageVersion.Content] = [:]
@@ -16,7 +16,7 @@ struct LogContent {
 
     var root: PageID? { catalogRoot == 0 ? nil : PageID(catalogRoot) }
 
-    /// What is known before any of the log was read.
+    /// The state before any frame was read.
     init(_ superblock: Superblock) {
         commitNumber = superblock.commitNumber
         pageCount = superblock.pageCount
@@ -25,7 +25,7 @@ struct LogContent {
         end = LogEnd(chain: superblock.head.chainStart(superblock.uuid))
     }
 
-    /// The same without the pages, which were taken over: a place to read on from.
+    /// A copy without the pages, which were adopted: the position to read on from.
     func withoutPages() -> LogContent {
         var rest = self
         rest.pages = [:]
@@ -37,7 +37,7 @@ struct LogContent {
 /// A place between two transactions of the log.
 struct LogEnd {
     var segmentCount = 1
-    /// Bytes of the last of these segments, and what is chained there.
+    /// Bytes read of the last of these segments, and the hash that the next frame chains from.
     var position = 0
     var chain: UInt64
     /// Bytes of the segments before it.

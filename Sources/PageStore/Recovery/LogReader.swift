@@ -1,6 +1,6 @@
 /// Reads the log from the head segment on: spec/03-wal.md, recovery.
 struct LogReader {
-    /// What a delta builds on: a page as it was before the log that is read.
+    /// Returns the base of a delta: a page as it was before the log that is read.
     typealias BasePage = (PageID) throws(StoreError) -> PageBuffer
 
     private let context: StoreContext
@@ -8,14 +8,14 @@ struct LogReader {
     /// The superblock that leads to the log.
     private let superblock: Superblock
     private let basePage: BasePage
-    /// Whether a writer may be at work. What the log ends in is then no damage, but not there yet.
+    /// Whether a writer may be active. An incomplete tail is then unfinished, not damaged.
     private let isTailOpen: Bool
     /// Nothing behind this commit is of interest.
     private let commitMax: UInt64
     private var fileSizeInBytes: UInt64 = 0
-    /// What is committed by the frames that were read.
+    /// The committed content of the frames read so far.
     private(set) var content: LogContent
-    /// What the transaction that is being read changes.
+    /// The changes of the transaction that is being read.
     private var pending: PendingVersions
     private var limits: LogLimits
     /// Whether the group that is being read has had a COMMIT.
@@ -124,8 +124,8 @@ struct LogReader {
         return nil
     }
 
-    /// The frame at the end of what was read, nil when the chain ends there. The window moves on
-    /// where it ends before the frame does.
+    /// The frame at the end of the content read so far, nil when the chain ends there. The window
+    /// moves on where it ends before the frame does.
     private mutating func frame(
         _ segment: LogSegment, _ end: LogEnd, _ window: inout Window
     ) throws(StoreError) -> (type: FrameType, bytes: ByteView)? {

@@ -47,7 +47,7 @@ struct Opening {
             return (parts, Following(parts))
         }
         let parts = StoreParts(choice, path: path, options: options, files: files, opened)
-        // No other process writes, so that what is read now stays.
+        // No other process writes, so that the state read now stays.
         let found = try StoreReader(parts.context, parts.pager).read(choice, isTailOpen: false)
         parts.turn.withState { turn in
             turn.isOnlySuperblock = choice.other == nil

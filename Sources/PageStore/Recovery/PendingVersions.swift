@@ -1,4 +1,4 @@
-/// What the frames of a transaction say before its COMMIT does: of each page the newest version.
+/// The newest version of each page in the frames of a transaction whose COMMIT has not been read.
 ///
 /// A few bytes of log can stand for a page of zeros, so that images past a limit are kept as small
 /// as the log has them.
@@ -57,10 +57,10 @@ struct PendingVersions {
     }
 }
 
-/// How much the frames of a log can say of a file of its size.
+/// Upper bounds for the content of a log in a file of its size.
 ///
 /// Each version of a page was made by a frame of the log, or has an extent in the file, and each
-/// extent a unit of its own. What says more is no log of this file.
+/// extent a unit of its own. A log that exceeds this does not belong to the file.
 struct LogLimits {
     /// Up to here the file is not asked how large it is.
     private static let countMin: UInt64 = 1 << 16

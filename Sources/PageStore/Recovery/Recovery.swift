@@ -64,8 +64,8 @@ struct Recovery {
         turn.isOnlySuperblock = false
     }
 
-    /// Which parts of the file are taken: what the winner saved, less what may be released by now,
-    /// and what the log has taken since.
+    /// Which parts of the file are taken: those that the winner saved, less those that may be
+    /// released by now, and those that the log has taken since.
     private func takeSpace(
         of winner: Superblock, _ turn: inout WriterState
     ) throws(StoreError) {
@@ -108,7 +108,7 @@ struct Recovery {
     }
 }
 
-/// What the log occupies and names is used, though no checkpoint has saved it as such.
+/// Space that the log occupies or names: used, though no checkpoint has saved it as such.
 struct LogClaim {
     private let geometry: Geometry
     private let segments: [LogSegment]

@@ -1,5 +1,5 @@
-/// Bytes of a file, a few megabytes of them in memory. What the system cannot read counts as zeros:
-/// a search for what is left goes on behind it.
+/// Bytes of a file, a few megabytes of them in memory. Unreadable bytes count as zeros, so that a
+/// salvage continues after them.
 final class FileWindow {
     private static let sizeInBytes = 4 << 20
 

@@ -1,7 +1,7 @@
 /// The groups of the log wherever they lie, without the superblock that leads to them.
 ///
-/// A group's first frame proves itself, and each frame behind it hashes from the one before. What
-/// a log no longer needed says is older than the extents of its pages, and passed over.
+/// A group's first frame proves itself, and each later frame hashes from the one before. Groups of
+/// a log that is no longer needed are older than the extents of their pages, and skipped.
 struct LogScan {
     private let window: FileWindow
     private let pages: SalvagedPages

@@ -1,6 +1,6 @@
-/// What the extents of a file are read with. A superblock says it, also one that is damaged
-/// elsewhere; where neither is left the extents say it together. Either way an extent proves it: no
-/// wrong identity gives the right checksum.
+/// The UUID and sizes by which the extents of a file are read. They come from a superblock, even a
+/// damaged one, or else from the extents together. Checksums confirm them: no wrong identity gives
+/// the right checksum.
 package struct SalvageIdentity: Hashable, Sendable {
     /// Nil when nothing says it: then checksums cannot be compared.
     package var uuid: StoreUUID?
@@ -58,7 +58,7 @@ struct ExtentScan {
         self.identity = identity
     }
 
-    /// The next extent that is what it says, and its address; nil at the file's end.
+    /// The next valid extent, and its address; nil at the file's end.
     mutating func next() -> (header: ExtentHeader, address: ExtentAddress)? {
         let unitSize = identity.unitSizeInBytes
         while position < window.fileSizeInBytes {
@@ -81,8 +81,8 @@ struct ExtentScan {
     }
 }
 
-/// What the headers of extents say together of the file that they are in: each has a quarter of the
-/// UUID, and each page's size is the store's.
+/// Derives the identity from the headers of extents: each has a quarter of the UUID, and each
+/// page's size is the store's.
 private struct ExtentVote {
     private var parts: [[UInt32: Int]] = Array(repeating: [:], count: 4)
     private var pageSizes: [Int: Int] = [:]

@@ -1,10 +1,10 @@
-/// What is left of a file's pages: the newest version of each that can be found.
+/// The pages that are left of a file: the newest version of each that can be found.
 ///
-/// Where a superblock and the map under it can be read, what they and the log name is what there
-/// is. Everything else comes from a scan: the newest extent that says it is the page, and what the
-/// groups of the log say of it. A scan also meets pages that were freed, and cannot tell.
+/// Where a superblock and its map can be read, they and the log name the pages. All others come
+/// from a scan: the newest extent that claims to be the page, and the log's groups. A scan also
+/// finds pages that were freed, and cannot tell.
 ///
-/// In memory are some fifty bytes for each page, and the images that only the log has.
+/// Memory use is some fifty bytes for each page, and the images that only the log has.
 package final class SalvagedPages: PageView {
     struct Source {
         enum Content {
@@ -20,7 +20,7 @@ package final class SalvagedPages: PageView {
     }
 
     package let identity: SalvageIdentity
-    /// What could not be read where it should be.
+    /// Damage found where pages should be.
     package private(set) var damage: [StoreError] = []
     /// Whether map and log could be read, so that no page here was freed before.
     package private(set) var isComplete = false
@@ -162,7 +162,7 @@ package final class SalvagedPages: PageView {
         }
     }
 
-    // MARK: What the log adds
+    // MARK: Versions from the log
 
     /// Takes a version over that the log gives a page. Without a superblock it is not known whether
     /// it is a log of long ago.
@@ -171,12 +171,12 @@ package final class SalvagedPages: PageView {
         stalePages.remove(id)
     }
 
-    /// The same for an image, which is kept as small as it can be.
+    /// Takes over an image from the log, packed where that makes it smaller.
     func setNewest(_ image: PageBuffer, _ commit: UInt64) {
         setNewest(PackedImage(image).map { .packed($0) } ?? .image(image), of: image.id, commit)
     }
 
-    /// The log has a newer version of a page, and what it takes to read that is lost.
+    /// The log has a newer version of a page, but that version cannot be read.
     func noteReplaced(_ id: PageID) {
         guard sources[id] != nil else { return }
         sources[id]?.isNamed = false

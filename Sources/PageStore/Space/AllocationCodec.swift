@@ -31,7 +31,7 @@ struct LoadedSpace {
 
 /// The stream of the allocation state: bytes from values and values from bytes, no I/O.
 enum AllocationCodec {
-    /// What the stream says before its zones are read.
+    /// The part of the stream before its zones.
     struct Header {
         var unitCount: UInt64
         var zones: [ExtentAddress]

@@ -2,8 +2,8 @@ import Primitives
 
 /// Reads the allocation state that a superblock names.
 ///
-/// A part of it at a time, for a few blocks that compress well can hold gigabytes: what is kept is
-/// what a file of this size can need.
+/// A part of it at a time, for a few blocks that compress well can hold gigabytes: no more is kept
+/// than a file of this size can need.
 struct AllocationReader {
     private let context: StoreContext
     private let extents: ExtentReader

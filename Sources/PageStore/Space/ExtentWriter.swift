@@ -41,7 +41,7 @@ struct ExtentWriter {
         return try queue(unit, unitCount)
     }
 
-    /// Takes space for an extent whose content depends on what else is taken.
+    /// Allocates space for an extent whose content depends on the other allocations.
     mutating func take(_ unitCount: Int, below limit: UInt64? = nil) -> UInt64 {
         let unit = space.withMap { space in
             limit.flatMap { space.allocate(unitCount, below: $0) }

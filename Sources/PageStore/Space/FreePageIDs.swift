@@ -1,5 +1,4 @@
-/// Page ids that are free to be used again, kept as runs: a file may claim any number of
-/// them, and what it claims costs no memory.
+/// Free page IDs, kept as runs: a file may claim any number of them, and a claim costs no memory.
 struct FreePageIDs {
     struct Run: Hashable {
         var start: UInt64
@@ -49,7 +48,7 @@ struct FreePageIDs {
         return joined
     }
 
-    /// The same ids without some, which come in ascending order.
+    /// Returns the IDs without some, which are given in ascending order.
     func subtracting(_ ids: [PageID]) -> FreePageIDs {
         var kept: [Run] = []
         var rest = ids[...]

@@ -39,7 +39,7 @@ struct SpaceMap {
     private(set) var changedZones: Set<Int> = []
     /// Where each zone's bitmap is saved.
     var zoneAddresses: [ExtentAddress] = []
-    /// What was taken since the last checkpoint began and so is none of its: counts by first unit.
+    /// Runs allocated since the last checkpoint began, and so not part of it: counts by first unit.
     private var recent: [UInt64: UInt64] = [:]
     /// Units past what was the file's end that have not been written yet.
     private var unwritten: [Range<UInt64>] = []
@@ -47,7 +47,7 @@ struct SpaceMap {
     private(set) var freeUnitsBelowEnd: UInt64 = 0
 
     let unitsPerZone: Int
-    /// The end of what was ever taken: bits from here on are zero.
+    /// The end of all units ever allocated: bits from here on are zero.
     private(set) var unitCount: UInt64 = 0
 
     init(pageSizeInBytes: Int) {
@@ -63,9 +63,9 @@ struct SpaceMap {
         return max(Int(needed), zoneAddresses.count)
     }
 
-    /// Takes a run of free units, aligned to a count of units. Looks below the end first, going
-    /// on from where the last search ended, and else takes the file's end. `isRecent` for what a
-    /// checkpoint that runs now must not save as taken.
+    /// Allocates a run of units, aligned to a count of units. Looks below the end first, from where
+    /// the last search ended, and else extends the file. `isRecent` for space that a running
+    /// checkpoint must not save as taken.
     mutating func allocate(_ count: Int, alignment: Int = 1, isRecent: Bool) -> UInt64 {
         let unit = place(count, alignment)
         set(unit, UInt64(count), used: true)
@@ -107,7 +107,7 @@ struct SpaceMap {
 
     mutating func free(_ address: ExtentAddress) { free(address.unit, UInt64(address.unitCount)) }
 
-    /// A checkpoint begins: all that is taken now is reached from what it will save.
+    /// A checkpoint begins: all units allocated by now are reachable from the state that it saves.
     mutating func settle() {
         for (unit, count) in recent {
             for zone in Int(unit) / unitsPerZone...Int(unit + count - 1) / unitsPerZone {
@@ -140,7 +140,7 @@ struct SpaceMap {
         pending = kept
     }
 
-    // MARK: What was never written
+    // MARK: Unwritten space
 
     /// The parts of a range of units that are still to be written before a log may use them.
     func unwrittenParts(_ unit: UInt64, _ count: UInt64) -> [Range<UInt64>] {
@@ -231,9 +231,9 @@ struct SpaceMap {
         return nil
     }
 
-    // MARK: What a checkpoint saves
+    // MARK: Saving
 
-    /// What the running checkpoint saves as taken: all but what is recent. Zones that changed
+    /// The allocation that the running checkpoint saves: all but what is recent. Zones that changed
     /// count as saved from now on.
     mutating func beginSaving() -> SavedSpace {
         var saved = SavedSpace(

@@ -43,7 +43,7 @@ struct Commit {
         parts.log.stage(
             frames, number: number, catalogRoot: content.catalogRoot,
             isDurable: content.durability != .relaxed)
-        // 7. What the next transaction builds on.
+        // 7. The state that the next transaction builds on.
         turn.stagedCommit = number
         turn.stagedRoot = content.catalogRoot
         for id in content.freed.reversed() { turn.freeIDs.insert(id) }

@@ -17,7 +17,7 @@ struct DeltaChain {
     var sizeInBytes = 0
 }
 
-/// What a transaction hands to the log.
+/// The changes of a transaction, as the log gets them.
 struct CommitContent {
     var images: [LoggedImage]
     var extents: [(id: PageID, address: ExtentAddress)]

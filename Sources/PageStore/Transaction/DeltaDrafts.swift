@@ -22,7 +22,7 @@ struct DeltaDrafts {
     private var bytes: ByteBuffer?
     var sizeInBytes: Int { bytes?.count ?? 0 }
 
-    /// Drafts the delta of a page. Nobody changes it before ``remove(_:)``.
+    /// Drafts the delta of a page, which must not change before ``remove(_:)``.
     mutating func add(_ image: PageBuffer, from base: PageBuffer) {
         remove(image.id)
         if sizeInBytes > Self.bytesMax { removeAll() }

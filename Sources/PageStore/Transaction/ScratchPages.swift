@@ -1,15 +1,15 @@
 import Primitives
 
-/// Private changes over the pages of a snapshot that no commit takes up: for what is edited for an
-/// hour beside the writer. It takes no turn and allocates nothing of the store, and there may be
-/// any number of them.
+/// Private changes over the pages of a snapshot, which are never committed as pages: for edits that
+/// last an hour beside the writer. It takes no turn and allocates nothing of the store, and there
+/// may be any number of them.
 ///
 /// Invariants:
 /// 1. A page is copied on its first touch, and again on the first one after a mark: an image that a
 ///    mark or a frozen view has never changes.
-/// 2. New pages have names that no page of the store has, and none of what lies below.
+/// 2. New pages have names that no page of the store has, nor any page of the base.
 ///
-/// One thread at a time, but any number may read what is frozen.
+/// One thread at a time, but any number may read a frozen state.
 package final class ScratchPages: PageEditor {
     /// A state to return to.
     package struct Mark {
@@ -31,7 +31,7 @@ package final class ScratchPages: PageEditor {
     private var nextID: UInt64
     private var departures = 0
 
-    /// - Parameter base: a snapshot, or what another scratch was frozen to.
+    /// - Parameter base: a snapshot, or the frozen state of another scratch.
     package init(over base: PageView) {
         self.base = base
         root = base.catalogRoot
@@ -99,7 +99,7 @@ package final class ScratchPages: PageEditor {
     /// Returns to a state of this scratch, any number of times.
     package func restore(_ mark: Mark) {
         (pages, root) = (mark.pages, mark.root)
-        // What was frozen since may have pages of later names, and no other page has one of them.
+        // A state frozen since may use later IDs, and no other page may have one of them.
         nextID = max(nextID, mark.nextID)
         owned = []
         departures += 1

@@ -8,12 +8,13 @@ package final class WriteTransaction: PageEditor {
     private let parts: StoreParts
     /// The writer's turn, while the transaction has it.
     private var turn: WriterState?
-    /// What the transaction saw when it began; given back when it ends, so that it pins nothing.
+    /// The snapshot from which the transaction began; released when it ends, so that it pins
+    /// nothing.
     private var base: Snapshot?
     private let baseCommit: UInt64
     private let baseRoot: PageID?
     private var dirty = IntegerMap<PageBuffer>()
-    /// What the private copies were made from, while deltas against it may be logged.
+    /// The images that private copies were made from, while deltas against them may be logged.
     private var bases = IntegerMap<PageBuffer>()
     /// How the log will hold private copies that are not being changed.
     private var drafts = DeltaDrafts()
@@ -59,8 +60,8 @@ package final class WriteTransaction: PageEditor {
     /// The number that committing will give.
     package var nextCommitNumber: UInt64 { baseCommit + 1 }
 
-    /// What the pages take that the transaction has changed or made, and the chunks of large values
-    /// that it has written.
+    /// The size of the pages that the transaction has changed or made, and of the chunks of large
+    /// values that it has written.
     package var changedBytes: Int { (dirty.count + written.count) * pageSizeInBytes + chunkBytes }
 
     /// How many of the store's pages the transaction has freed.

@@ -1,4 +1,4 @@
-/// What only the writer touches: it passes from transaction to transaction with the writer's turn.
+/// The state of the writer alone; it passes from transaction to transaction with the writer's turn.
 struct WriterState: ~Copyable {
     /// Whether the write part of recovery is done.
     var isPrepared = false

@@ -114,7 +114,7 @@ package final class Cursor {
         return try key.withSpan { key throws(StoreError) -> Bool in try seek(key) }
     }
 
-    /// Asks memory for the value of a key; false when it does not lie in the leaf here.
+    /// Prefetches the value of a key; false when it is not in the current leaf.
     package func prefetchNear(_ key: ByteView) -> Bool {
         guard let leaf, leaf.isLeaf, leaf.covers(key) else { return false }
         let (found, isEqual) = leaf.search(key)
@@ -214,8 +214,8 @@ package final class Cursor {
         leaf = child
     }
 
-    /// Asks memory for the head of the leaf after the next one, and takes hold of the next one,
-    /// whose head was asked for when the cursor came to the leaf before.
+    /// Prefetches the head of the leaf after the next one, and retains the next one, whose head was
+    /// prefetched when the cursor came to the leaf before.
     private func askAhead(_ node: NodeView, _ childIndex: Int) {
         if childIndex &+ 2 < node.slotCount { view.prefetchLeaf(node.child(childIndex &+ 2)) }
         guard childIndex &+ 1 < node.slotCount else { return }

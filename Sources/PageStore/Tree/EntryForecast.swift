@@ -8,7 +8,7 @@
 struct EntryForecast {
     /// More entries than a leaf has: the keys have gaps, or are no numbers.
     private static let entryCountMax = 1 << 11
-    /// What is asked for of a record at most, as in ``NodeView/prefetchCell(_:)``.
+    /// The most that is prefetched of a record, as in ``NodeView/prefetchCell(_:)``.
     private static let cellSizeMax = 320
 
     let slotOffset: Int

@@ -22,7 +22,7 @@ struct LeafMerge {
     private let edits: ArraySlice<KeyEdit>
     /// In key order: a slot of the old leaf, or the complement of an edit's position.
     private var entries: [Int32] = []
-    /// What the entries take behind the old leaf's prefix.
+    /// The size of the entries after the old leaf's prefix.
     private var sizeInBytes = 0
     /// The edits that add a key of which another one of the leaf differs in the suffix alone.
     private(set) var conflictCandidates: [Int] = []
@@ -67,7 +67,7 @@ struct LeafMerge {
         }
     }
 
-    /// What begins alike stands together, so the neighbours tell.
+    /// Keys with a common beginning are adjacent, so the neighbours suffice.
     private mutating func look(for beginning: ByteView, of position: Int, before slot: Int) {
         let isShared =
             entries.last.map { hasPrefix(beginning, $0) } == true

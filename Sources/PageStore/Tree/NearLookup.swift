@@ -43,7 +43,7 @@ package struct NearLookup {
         return try body(buffer.view)
     }
 
-    /// The same as ``PageView/suffixes(after:_:in:)``.
+    /// ``PageView/suffixes(after:_:in:)``, without a descent when the last leaf has the keys.
     package mutating func suffixes(
         after beginning: ByteView, _ shape: KeyShape
     ) throws(StoreError) -> SuffixRun? {
@@ -73,7 +73,7 @@ package struct LeafPlace {
 
     fileprivate init(leaf: NodeView) { self.leaf = leaf }
 
-    /// Seeks a key that the leaf covers, and asks memory for its value.
+    /// Seeks a key that the leaf covers, and prefetches its value.
     package mutating func find(_ key: Span<UInt8>) {
         let (found, isEqual) = key.withView { leaf.search($0) }
         guard isEqual else { return }

@@ -229,7 +229,7 @@ extension NodeView {
         begins(key) && lowerFence.compareInSteps(key) <= 0 && isBounded(key)
     }
 
-    /// The same of a key that is not less than one that the node covers.
+    /// Whether a key is below the upper fence, given that it is not below the lower one.
     func isBounded(_ key: ByteView) -> Bool {
         upperFence.isEmpty || key.compareInSteps(upperFence) < 0
     }

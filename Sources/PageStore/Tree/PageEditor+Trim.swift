@@ -1,10 +1,10 @@
 /// Dropping large trees in pieces: between two of them the tree is sound, and only smaller.
 extension PageEditor {
-    /// Frees pages from the beginning of a tree for as long as it may. Returns whether one way from
-    /// the root to a leaf is all that is left, which ``deleteTree(_:)`` frees at once.
+    /// Frees pages from the beginning of a tree for as long as it may. Returns whether only one
+    /// path from the root to a leaf is left, which ``deleteTree(_:)`` frees at once.
     ///
-    /// A piece is what one branch of leaves has, but for about every 500th: there it is what a
-    /// branch of such branches has.
+    /// A piece is the leaves of one branch, but about every 500th is the subtree of a branch of
+    /// such branches.
     package final func trimTree(
         _ tree: TreeID, while isAllowed: () -> Bool
     ) throws(StoreError) -> Bool {

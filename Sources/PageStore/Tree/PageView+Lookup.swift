@@ -13,7 +13,7 @@ extension PageView {
         return try body(found.value)
     }
 
-    /// The value of a key and what keeps its bytes alive.
+    /// The value of a key and the object that keeps its bytes alive.
     @usableFromInline
     final func find(
         _ key: Span<UInt8>, in tree: TreeID
@@ -165,7 +165,7 @@ extension NodeView {
     }
 }
 
-/// A step down a tree: which page comes next, and what the branch above says of it.
+/// A step of a descent: the next page, and what the branch above it tells of it.
 struct TreeStep {
     let id: PageID
     let level: Int

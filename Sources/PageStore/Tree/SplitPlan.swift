@@ -4,7 +4,7 @@ struct SplitPlan {
         /// The first entry of the right node. A branch sends that entry's key up and keeps its
         /// child as the right node's first.
         var index: Int
-        /// What the parent learns: the left node's upper and the right node's lower fence.
+        /// The parent's new separator: the left node's upper and the right node's lower fence.
         var separator: [UInt8]
     }
 

@@ -17,7 +17,7 @@ package final class TreeBuilder {
         /// Keys and values, one after the other.
         var arena = ByteBuffer(capacity: 16_384)
         var entries: [Entry] = []
-        /// What the entries take with whole keys.
+        /// The size of the entries with whole keys.
         var sizeInBytes = 0
         var lower: [UInt8] = []
         var firstChild: PageID?
@@ -111,7 +111,7 @@ package final class TreeBuilder {
 
     /// Whether a node of all entries that a level has, bounded before a key, is past its fill.
     private func isFull(_ level: Int, before key: ByteView) -> Bool {
-        // What the fences share is left out of each key, so this is the most that it takes.
+        // An upper bound: each key is stored without the prefix that the fences share.
         let fencesSize = levels[level].lower.count + key.count
         let most = NodeLayout.slotsStart(fencesSize: fencesSize) + levels[level].sizeInBytes
         guard most > fillMax, let last = levels[level].entries.last else { return false }

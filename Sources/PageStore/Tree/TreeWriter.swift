@@ -34,7 +34,7 @@ package final class TreeWriter {
         try key.withView { key throws(StoreError) -> Bool in try remove(key) }
     }
 
-    /// The same with a key that a view lends.
+    /// Removes a key that a view lends. Returns whether the tree had it.
     package func remove(_ key: ByteView) throws(StoreError) -> Bool {
         forgetDepartedLeaf()
         if let leaf, covers(key, leaf) { return try remove(key, from: leaf) }
@@ -55,13 +55,14 @@ package final class TreeWriter {
         return found
     }
 
-    /// The same with a key and a value that views lend.
+    /// Inserts a key and a value that views lend.
     package func insert(_ key: ByteView, _ value: ByteView) throws(StoreError) -> Bool {
         let leaf = try editableLeaf(for: key)
         return try put(key, value, into: leaf, at: leaf.search(key))
     }
 
-    /// The same. Returns whether the tree has another key that begins with as many of its bytes.
+    /// Inserts an entry. Returns whether the tree has another key that begins with as many of its
+    /// bytes.
     package func insert(
         _ key: ByteView, _ value: ByteView, sharing byteCount: Int
     ) throws(StoreError) -> Bool {
@@ -88,8 +89,8 @@ package final class TreeWriter {
         }
     }
 
-    /// Whether another key than one begins as that does, given its leaf. What begins alike stands
-    /// together, so the neighbours tell.
+    /// Whether another key shares a key's beginning, given its leaf. Keys with a common beginning
+    /// are adjacent, so the neighbours suffice.
     private func hasNeighbour(
         _ key: ByteView, _ beginning: ByteView, in leaf: NodeView,
         at place: (index: Int, isEqual: Bool)
@@ -105,7 +106,7 @@ package final class TreeWriter {
         return try hasKey(beginning: beginning, besides: key)
     }
 
-    /// The same, asked of the whole tree.
+    /// Whether the tree has another key with the same beginning, found by a descent.
     func hasKey(beginning: ByteView, besides key: ByteView) throws(StoreError) -> Bool {
         let cursor = Cursor(editor, tree: tree)
         _ = try cursor.seekNear(beginning)

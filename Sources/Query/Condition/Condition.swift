@@ -1,7 +1,7 @@
 import RecordStore
 
-/// What a record must fulfil to be found. Two-valued: every condition is true or false of every
-/// record, also where a property is nil.
+/// The condition of a request on a record. It is two-valued: true or false of every record, also
+/// where a property is nil.
 package enum Condition: Hashable, Sendable {
     case constant(Bool)
     /// The property of this name equals a value: the most frequent condition, without the two boxes
@@ -128,7 +128,7 @@ package struct Comparison: Hashable, Sendable {
     }
 }
 
-/// What a comparison of texts overlooks.
+/// The differences that a comparison of texts ignores.
 package struct TextOptions: OptionSet, Hashable, Sendable {
     package let rawValue: UInt8
 
@@ -199,7 +199,7 @@ extension Operand {
     }
 }
 
-/// What is wrong with a condition or a query: a sentence for the person who wrote it.
+/// The fault of a condition or a query: a sentence for the person who wrote it.
 package struct QueryError: Error, Hashable, Sendable, CustomStringConvertible {
     package var message: String
 

@@ -1,6 +1,6 @@
 import RecordStore
 
-/// What begins with a word: literals, properties and functions.
+/// Parses the operands that begin with a word: literals, properties and functions.
 extension ConditionParser {
     mutating func named(_ word: String) throws(QueryError) -> Operand {
         let start = place

@@ -186,7 +186,7 @@ extension ConditionParser {
         return argument.operand
     }
 
-    /// What a place stands for, when the value is none of it.
+    /// The type that a placeholder requires, when the value is not of it; nil otherwise.
     private static func mismatch(_ kind: Character, _ value: Value) -> String? {
         switch kind {
         case "@": nil

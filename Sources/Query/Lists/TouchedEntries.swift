@@ -39,8 +39,8 @@ struct TouchedEntries {
         return difference
     }
 
-    /// The same as indices of the windows that are shown: entries that the window left or reached
-    /// came or went as well.
+    /// The entries as indices of the shown windows: entries that left or entered the window were
+    /// deleted or inserted too.
     private func shown(
         from before: ListContent, to after: ListContent
     ) -> (TouchedEntries, AnchoredMoves) {

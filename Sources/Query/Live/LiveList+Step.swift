@@ -115,7 +115,7 @@ extension LiveList {
                 continue
             }
             if let rank, let old, old.key == new.key, old.section == new.section {
-                // What leads to a watched value may change and the value stay.
+                // The path to a watched value may change and the value stay equal.
                 let isChanged =
                     try candidates.withWatchedChange.contains(number)
                     && before.watched(of: oldCursor.row()) != after.watched(of: newCursor.row())
@@ -128,7 +128,7 @@ extension LiveList {
             if let rank { plan.removed.append(rank) }
             let probe = ListProbe(key: new.key, item: item, isInList: false)
             let target = try content.tree.rank(of: probe, wholeKey)
-            // What comes after the last entry that is held is not known to be the next.
+            // The entry after the last one that is held may not be the next one of the list.
             if isCutOff && target == content.tree.count {
                 if let rank { plan.passed[item] = rank }
                 continue

@@ -50,7 +50,8 @@ struct RequestWatch {
         for (depth, step) in path.steps.enumerated() {
             guard case .link(let id) = step.field.content else { return }
             steps.append(schema.relationship(id: id))
-            // What matters of the object here: the next link, or the attribute at the end. The
+            // The relevant part of the object here: the next link, or the attribute at the end. The
+            // first link is a property of the list's object itself.
             // first link is a property of the list's object itself.
             var field: FieldLayout?
             if depth + 1 < path.steps.count {

@@ -1,7 +1,7 @@
 import Foundation
 import RecordStore
 
-/// Attributes at the ends of to-one paths, for those who observe one object of an entity.
+/// Attributes at the ends of to-one paths, for observers of one object of an entity.
 package struct WatchedPaths {
     private struct Path {
         var name: String

@@ -40,7 +40,7 @@ enum Arithmetic {
         }
     }
 
-    /// What a division leaves, with the sign of the dividend.
+    /// The remainder of a division, with the sign of the dividend.
     static func remainder(_ left: Value, _ right: Value) -> Value {
         if let left = integer(left), let right = integer(right) {
             guard right != 0 else { return .null }

@@ -31,7 +31,7 @@ package enum Functions {
         "leftshift": .leftShift, "rightshift": .rightShift,
     ]
 
-    /// What the language knows and a store does not answer, with the reason.
+    /// The functions of the language that a store does not evaluate, with the reason.
     static let rejected: [String: String] = [
         "function": "FUNCTION calls code by name, which a store does not do",
         "random": "a condition gives one answer however often it is asked, so nothing is random",

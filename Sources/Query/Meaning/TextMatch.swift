@@ -22,7 +22,7 @@ package enum TextMatch {
         return foldedByUnicode(text, options)
     }
 
-    /// The same for any text, where ``fold(_:_:)`` has a shorter way for ASCII.
+    /// Folds any text; ``fold(_:_:)`` has a shorter way for ASCII.
     static func foldedByUnicode(_ text: String, _ options: TextOptions) -> String {
         var folding: String.CompareOptions = []
         if options.contains(.caseInsensitive) { folding.insert(.caseInsensitive) }

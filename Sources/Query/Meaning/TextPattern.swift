@@ -82,7 +82,8 @@ enum TextPattern {
         try expression(pattern, options).matchesWhole(TextMatch.fold(text, marks(options)))
     }
 
-    /// What is folded out of text and pattern. Case is not: in a pattern `\D` is not `\d`.
+    /// The options that fold marks out of text and pattern. Case is not folded: in a pattern `\D`
+    /// is not `\d`.
     private static func marks(_ options: TextOptions) -> TextOptions {
         TextMatch.folds(options) ? options.subtracting([.caseInsensitive, .localized]) : []
     }
@@ -115,7 +116,8 @@ enum TextPattern {
         return expression
     }
 
-    /// What a letter folds to is a letter, and what a sign folds to must not become syntax.
+    /// The pattern with its letters folded. A letter folds to a letter, and a sign must not fold to
+    /// syntax.
     private static func folded(_ pattern: String, _ options: TextOptions) -> String {
         guard TextMatch.folds(options) else { return pattern }
         var folded = ""

@@ -1,6 +1,6 @@
 import RecordStore
 
-/// What each operation means of values.
+/// The meaning of each operation for values.
 enum ValueComparison {
     static func holds(
         _ operation: Comparison.Operation, _ left: Outcome, _ right: Outcome,

@@ -76,7 +76,7 @@ struct FilterProgram {
         return .column(offset: test.field.byteOffset, test: columnTests.count - 1)
     }
 
-    /// What must hold together, whatever it is nested in.
+    /// The conditions that must all hold, however they are nested.
     private static func conjuncts(of condition: ResolvedCondition) -> [ResolvedCondition] {
         guard case .and(let parts) = condition else { return [condition] }
         return parts.flatMap { conjuncts(of: $0) }

@@ -98,7 +98,7 @@ struct PathResolver {
             + "it has \(names)"
     }
 
-    /// What follows a to-many: `@count`, `@sum.age`, `age.@sum`, `age`, or nothing.
+    /// The part of a path after a to-many: `@count`, `@sum.age`, `age.@sum`, `age`, or nothing.
     private func collection(
         _ relationship: RelationshipLayout, _ target: EntityLayout, _ rest: ArraySlice<String>,
         _ path: [String]

@@ -1,7 +1,7 @@
 import Foundation
 import RecordStore
 
-/// What is added up of one group's values.
+/// A running total of one group's values.
 private protocol RunningTotal {
     init()
     mutating func add(_ word: UInt64)

@@ -6,7 +6,7 @@ import RecordStore
 /// in batches sorted by number: each leaf of records is then visited once a batch.
 struct IndexWalk {
     enum Order {
-        /// Whatever is quickest.
+        /// The quickest order.
         case any
         /// As the entries stand in the index.
         case ofEntries

@@ -58,7 +58,7 @@ extension PreparedValues {
             for column in columns {
                 guard let field = column.path?.ownField else { return nil }
                 guard column.isAggregate else {
-                    // What is neither grouped nor an aggregate has a rule of its own.
+                    // A term that is neither grouped nor an aggregate has a rule of its own.
                     guard !paths.isEmpty else { return nil }
                     totalsOfColumn.append(nil)
                     continue

@@ -56,6 +56,11 @@ package struct CatalogView {
         try Catalog.open(view)?.schema(view)
     }
 
+    /// The models that the file has had, the last its own; nil where that is not known.
+    package func history() throws(StoreError) -> ModelHistory? {
+        try Catalog.open(view)?.history(view)
+    }
+
     /// Where the file has what, in its saved form: see ``StoredLayout``.
     func layout() throws(StoreError) -> [UInt8]? { try Catalog.open(view)?.layout(view) }
 }

@@ -39,7 +39,7 @@ final class ChangeNotes {
 
     // MARK: The set
 
-    /// What all of it comes to, while the transaction and what was before it can be read.
+    /// The change set of all notes, while the states before and after can still be read.
     func changeSet(_ transaction: RecordEditor) -> ChangeSet {
         guard !isUnknown else { return .unknown }
         do throws(StoreError) {
@@ -67,7 +67,7 @@ final class ChangeNotes {
         let updatedAlone = updated.subtracting(inserted).subtracting(deleted)
         let (before, after) = (try transaction.before, transaction)
         var (came, changed, went) = (NumberSet(), NumberSet(), NumberSet())
-        // Updates that may have taken back one another, and what came and went.
+        // Updates that may have cancelled each other, and objects that were inserted and deleted.
         let doubtful = again.intersection(updatedAlone)
             .union(inserted.intersection(deleted))
         for number in doubtful {
@@ -161,7 +161,7 @@ final class NumberNotes {
 
     private func shrink() {
         if !isTooLarge { sort() }
-        // What is in order is let grow to twice the bound too, lest each number sorts anew.
+        // Sorted numbers may grow to twice the bound too, lest each further number sorts again.
         isTooLarge = isTooLarge || numbers.sizeInBytes > ChangeSet.sizeInBytesMax
         if isTooLarge { (numbers, unsorted, repeated) = (NumberSet(), [], NumberSet()) }
     }

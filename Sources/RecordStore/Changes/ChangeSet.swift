@@ -1,15 +1,16 @@
 import PageStore
 
-/// What a commit changed, or several that follow one another: numbers, no values. Those are read
-/// from the snapshots before and after.
+/// The changes of one commit or of several in sequence: object numbers without values, which are
+/// read from the snapshots before and after.
 ///
 /// The set of one commit is exact, but for owners of a relationship with very many changes: they
-/// may have got their links back. A joined set has all that differs, and may have what came back.
+/// may have got their links back. A joined set contains all differences, and may contain objects
+/// that changed back.
 package struct ChangeSet: Sendable, Equatable {
     /// Past so many bytes of numbers all that is known is that something changed.
     package static let sizeInBytesMax = 1 << 20
 
-    /// What became of the records of a hierarchy. No number is in two of the sets.
+    /// The records of a hierarchy that were inserted, updated or deleted; the sets are disjoint.
     package struct Records: Sendable, Equatable {
         package let inserted: NumberSet
         /// Those with other bytes than before.
@@ -48,7 +49,7 @@ package struct ChangeSet: Sendable, Equatable {
 
     package init() {}
 
-    /// What stands for a commit of which nothing was noted.
+    /// The set of a commit whose changes were not recorded.
     package static var unknown: ChangeSet {
         var set = ChangeSet()
         set.isUnknown = true

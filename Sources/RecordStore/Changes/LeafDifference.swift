@@ -1,13 +1,13 @@
 import PageStore
 
 extension ChangeSet {
-    /// What differs between two commits of a store, found by comparing the leaves that were written
-    /// in between: for commits whose changes were not recorded, as those of other processes.
-    /// Unknown when the two do not have one schema.
+    /// The difference of two commits of a store, found by comparing the leaves that were written in
+    /// between: for commits whose changes were not recorded, as those of other processes. Unknown
+    /// when the two do not have one schema.
     ///
-    /// Exact for records. Of links it has the owners whose links differ, and may have such that got
-    /// theirs back by several commits. Costs a look at the number of each leaf of the records and
-    /// links, and reading those that were written.
+    /// Exact for records. Of links it has the owners whose links differ, and may have owners whose
+    /// links changed back. Costs one comparison for each leaf of records and links, and reading
+    /// those that were written.
     package static func between(
         _ before: RecordSnapshot, _ after: RecordSnapshot
     ) throws(StoreError) -> ChangeSet {

@@ -12,8 +12,8 @@ struct LinkCheck {
     private let reader: RecordReader
     private let tags: [UInt16: [ObjectNumber: UInt16]]
     private let linked: [Fingerprint]
-    /// What each tree holds, as it is and with the two numbers exchanged; nil for a relationship
-    /// without a tree, or one that could not be read.
+    /// A fingerprint of each tree, as it is and with the two numbers exchanged; nil for a
+    /// relationship without a tree, or with one that could not be read.
     private var forwards: [Fingerprint?]
     private var backwards: [Fingerprint?]
     private(set) var findings: [Finding] = []

@@ -1,7 +1,7 @@
 import PageStore
 
-/// What `trellis check` says of a migration that has not come to its end, and of large values that
-/// nothing names: spec/07-catalog.md, 7.6. The pages of its trees are checked as all pages are.
+/// The check of an unfinished migration, and of large values that no record names:
+/// spec/07-catalog.md, 7.6. The pages of its trees are checked as all pages are.
 struct MigrationCheck {
     private let catalog: Catalog
     private let view: PageView

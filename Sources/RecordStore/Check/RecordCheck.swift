@@ -1,11 +1,11 @@
 import PageStore
 
-/// What `trellis check` compares above the pages: records with their layouts, counters, indexes
-/// and links. Each part goes on where another found damage.
+/// The checks of `trellis check` above the pages: records with their layouts, counters, indexes and
+/// links. Each part continues where another found damage.
 ///
-/// Reads every record and every entry once. In memory are the number and the entity of every
-/// object, and of two sides that must hold the same a fingerprint; where those differ, both sides
-/// are read once more to name what is wrong.
+/// Reads every record and every entry once. Memory holds the number and the entity of every object,
+/// and a fingerprint of each of two sides that must be equal; where those differ, both sides are
+/// read once more to name the error.
 struct RecordCheck {
     let reader: RecordReader
     /// The entity's tag of every object, by the tag of the hierarchy's root. Hierarchies that
@@ -14,7 +14,7 @@ struct RecordCheck {
     private var counts: [UInt16: Int] = [:]
     /// Those that records name.
     private var blobs: Set<BlobID> = []
-    /// What the records say must be in each index, and in the tree of each to-one relationship.
+    /// The content that the records require of each index, and of each to-one relationship's tree.
     private var indexed: [Fingerprint]
     private(set) var linked: [Fingerprint]
     private(set) var findings: [Finding] = []
@@ -29,6 +29,7 @@ struct RecordCheck {
             check.checkCount(entity)
         }
         for index in schema.indexes { check.checkIndex(index) }
+        check.checkHistory()
         var links = LinkCheck(check)
         links.run()
         // A record that cannot be read may name any blob.
@@ -119,6 +120,18 @@ struct RecordCheck {
             if counted != found {
                 note("the counter of \(entity.name) says \(counted), there are \(found)")
             }
+        } catch {
+            note(Finding(error))
+        }
+    }
+
+    /// The last model of the history is the file's.
+    private mutating func checkHistory() {
+        do throws(StoreError) {
+            guard let model = try reader.catalog.history(reader.view)?.models.last,
+                model.fingerprint != reader.schema.description.fingerprint
+            else { return }
+            note("the last model of the history, “\(model.version)”, is not the file's")
         } catch {
             note(Finding(error))
         }

@@ -172,8 +172,8 @@ final class MigrationRun {
         editor = try engine.beginWrite()
     }
 
-    /// The later model becomes the file's, in one durable commit.
-    func finish() throws(StoreError) {
+    /// Gives the file the later model and its history in one durable commit.
+    func finish(_ plan: MigrationPlan, from stored: Schema) throws(StoreError) {
         current = nil
         guard passCount >= start.passCount else {
             throw .corrupt(
@@ -181,6 +181,9 @@ final class MigrationRun {
         }
         if isChunked { try endChunk(passCount, []) }
         try shadow?.replace(in: editor)
+        try live.noteModels(
+            plan.models, after: plan.followsStored ? stored.description : nil,
+            earlier: plan.earlier, at: engine.now(), in: editor)
         try editor.commit()
     }
 

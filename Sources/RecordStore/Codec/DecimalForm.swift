@@ -71,7 +71,7 @@ package enum DecimalForm {
         var digits = digits
         while digits.last == 0 { digits.removeLast() }
         var power = exponent - digits.count
-        // What is beyond the greatest exponent goes into the digits, of which 39 have room.
+        // The excess over the greatest exponent moves into the digits, of which there may be 39.
         while power > 127 && digits.count < 39 {
             digits.append(0)
             power -= 1

@@ -1,5 +1,5 @@
 /// Writes JSON member by member: keys in the order of the calls, numbers by the digits that are
-/// given. What calls it must name each member of an object and may not name those of a list.
+/// given. The caller must name each member of an object and none of a list.
 package struct JSONWriter {
     package private(set) var bytes: [UInt8] = []
     /// Follows commas and colons, for people.

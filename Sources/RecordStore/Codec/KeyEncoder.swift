@@ -19,7 +19,7 @@ package struct KeyEncoder {
         isTruncated = false
     }
 
-    /// Turns the order of what was appended behind an offset round.
+    /// Inverts the bytes from an offset on, which reverses the order of their column.
     package mutating func invert(from start: Int) {
         for index in start..<bytes.count { bytes[index] = ~bytes[index] }
     }
@@ -80,7 +80,7 @@ package struct KeyEncoder {
             append(number)
             return true
         }
-        // By itself, because it is what is asked for most often: texts are not copied here.
+        // Apart from the others, because it is the most frequent case: texts are not copied here.
         if type == .string, case .string(let text) = value {
             text.utf8.span.withView { appendEscaped($0) }
             return true

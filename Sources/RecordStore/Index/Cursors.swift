@@ -64,8 +64,8 @@ package final class RecordCursor {
         }
     }
 
-    /// Asks memory for the records of numbers that come in order, of those from a position on that
-    /// lie in one leaf; returns the position behind them.
+    /// Prefetches the records of ascending numbers, of those from a position on that lie in one
+    /// leaf; returns the position after them.
     package func prefetch(
         _ numbers: [ObjectNumber], from start: Int
     ) throws(StoreError) -> Int {

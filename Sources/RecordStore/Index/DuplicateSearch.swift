@@ -12,7 +12,7 @@ struct DuplicateSearch {
         var values: [Value]
     }
 
-    /// What is kept of an object in memory.
+    /// The part of an object that is kept in memory.
     private struct Mark {
         /// Of the constraint's columns.
         var hash: UInt64

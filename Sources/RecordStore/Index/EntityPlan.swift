@@ -94,8 +94,8 @@ final class EntityPlans {
     }
 }
 
-/// What every record of an entity goes through, found once for a batch: loops over records then
-/// look nothing up.
+/// The indexes and links of an entity, resolved once per batch, so that loops over records look
+/// nothing up.
 final class EntityPlan {
     struct Link {
         var byteOffset: Int

@@ -4,7 +4,7 @@ import PageStore
 /// grow with their number: entries are sorted in runs, and where one run does not hold them all,
 /// each is written as a tree of its own, and the trees are merged into the index.
 struct IndexBuild {
-    /// A run takes so much memory at most, in multiples of what is written as a bulk.
+    /// The memory of a run at most, in multiples of the size from which trees are built in bulk.
     private static let runSizeFactor = 64
 
     private let index: IndexLayout

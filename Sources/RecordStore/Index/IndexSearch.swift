@@ -26,7 +26,7 @@ extension RecordReader {
         package var number: ObjectNumber
     }
 
-    /// What was found by several values.
+    /// The result of a search for several values.
     package struct Matches {
         /// In the order of the numbers, each under the first of the values that are equal.
         package fileprivate(set) var found: [Match] = []

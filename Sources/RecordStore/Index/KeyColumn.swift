@@ -1,5 +1,5 @@
-/// What a key takes from a record for one column: a layout without its names, which loops over
-/// records copy for nothing.
+/// How a key reads one column of a record: a layout without its names, which loops over records
+/// would copy for nothing.
 struct KeyColumn {
     let byteOffset: Int
     /// Nil for a link.

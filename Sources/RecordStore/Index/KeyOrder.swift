@@ -10,16 +10,16 @@ struct KeyOrder {
         var head: UInt64
         var start: Int
         var count: Int32
-        /// What the key belongs to.
+        /// The position that the key belongs to.
         var index: Int32
     }
 
-    /// What an order leaves for the next one, so that large orders need no fresh memory each.
+    /// Memory that passes from one order to the next, so that large orders allocate none.
     struct Memory {
         fileprivate(set) var entries: [Entry] = []
         fileprivate var scratch: [Entry] = []
 
-        /// Takes it out, so that nobody else has it while it is filled.
+        /// Takes the memory out, so that it has one user while it is filled.
         fileprivate mutating func take() -> Memory {
             defer { self = Memory() }
             return self
@@ -39,7 +39,7 @@ struct KeyOrder {
         self.init(bytes, capacity: capacity, memory: &memory)
     }
 
-    /// The same with memory that ``leave(in:)`` gives back.
+    /// An order in memory that ``leave(in:)`` gives back.
     init(_ bytes: ByteView, capacity: Int, memory: inout Memory) {
         self.bytes = bytes
         let taken = memory.take()

@@ -69,7 +69,7 @@ final class LinkApplier {
         }
     }
 
-    /// The same link in the tree of the inverse.
+    /// Inserts or removes the link in the tree of the inverse.
     private func mirror(
         _ relationship: RelationshipLayout, _ owner: ObjectNumber, _ target: ObjectNumber,
         isRemoval: Bool

@@ -41,13 +41,13 @@ final class TreeEdits {
         add(start, key.count, isRemoval: true)
     }
 
-    /// The same with a key of one number or of two.
+    /// Inserts a key of one number or of two.
     func insert(_ first: UInt64, _ second: UInt64? = nil, value: ByteView? = nil) {
         let start = arena.count
         add(start, appendKey(first, second), value: value)
     }
 
-    /// The same with a value that stays where it is until the edits are applied.
+    /// Inserts a value that the caller keeps in place until the edits are applied.
     func insert(_ number: UInt64, lending value: ByteView) {
         let start = arena.count
         let keyCount = appendKey(number, nil)
@@ -129,7 +129,7 @@ final class TreeEdits {
         return arena.view.slice(from: entry.start, count: Int(entry.count))
     }
 
-    /// Asks memory for what the edit at a position will need and what does not lie in order.
+    /// Prefetches the parts of an edit that are not contiguous with those of its neighbours.
     private func prefetch(_ position: Int, _ order: borrowing KeyOrder.Memory) {
         guard position < edits.count else { return }
         guard isSorted else { return key(position, order).prefetch() }
@@ -137,7 +137,7 @@ final class TreeEdits {
         if place >= 0 { lent[Int(place)].prefetch() }
     }
 
-    /// How many edits ahead memory is asked.
+    /// How many edits ahead is prefetched.
     private static let prefetchDistance = 4
 
     /// Applies all edits in key order and forgets them. Of a unique index, whose keys have no
@@ -155,8 +155,8 @@ final class TreeEdits {
         sort(with: &order)
         defer { removeAll() }
         if arena.count + lentByteCount >= editor.bulkBytesMin, try editor.isEmpty(tree) {
-            // What is not sorted as it comes is an index, into which the transaction's next batch
-            // will sort more.
+            // Edits that do not arrive sorted belong to an index, into which the transaction's next
+            // batch will sort more.
             return try build(tree, of: editor, isUnique: isUnique, isFinal: isSorted, order)
         }
         let writer = TreeWriter(editor, tree: tree, isAscending: true)
@@ -195,7 +195,7 @@ final class TreeEdits {
     /// How many keys a writer is given at once: a few leaves' edits.
     private static let keysCount = 4096
 
-    /// The same of keys without values.
+    /// Applies edits of keys without values.
     private func apply(
         to writer: TreeWriter, isUnique: Bool, _ order: borrowing KeyOrder.Memory
     ) throws(StoreError) -> [ObjectNumber] {
@@ -214,7 +214,7 @@ final class TreeEdits {
         return sharers
     }
 
-    /// The same for an empty tree: each page is filled and written once.
+    /// Applies the edits to an empty tree: each page is filled and written once.
     private func build(
         _ tree: TreeID, of editor: PageEditor, isUnique: Bool, isFinal: Bool,
         _ order: borrowing KeyOrder.Memory
@@ -226,7 +226,7 @@ final class TreeEdits {
             prefetch(position + Self.prefetchDistance, order)
             let key = key(position, order)
             let edit = edit(position, order)
-            // Of one key the last edit counts, and what an empty tree loses it never had.
+            // Of one key the last edit counts, and removals from an empty tree have no effect.
             let isLast =
                 position + 1 == edits.count || !(self.key(position + 1, order) == key)
             guard isLast, edit.valueCount >= 0 else { continue }

@@ -24,6 +24,28 @@ struct LayoutEdits {
     /// The edits for which records must be written.
     var impossible: [SchemaEdit] { edits.filter { !isPossible($0) || isMove($0) } }
 
+    /// Whether the later schema has no entity and no property that the file lacks. A program with
+    /// such a schema may be older than the file, even where the file has no history.
+    var addsNothing: Bool {
+        edits.allSatisfy { edit in
+            switch edit {
+            case .entityAdded, .entityRenamed, .propertyAdded, .propertyRenamed: false
+            default: true
+            }
+        }
+    }
+
+    /// Whether the later schema only lacks entities and properties of the file's. Of two such models
+    /// nothing tells which one is the later.
+    var onlyRemoves: Bool {
+        edits.allSatisfy { edit in
+            switch edit {
+            case .entityRemoved, .propertyRemoved, .inverseChanged(_, _, to: nil): true
+            default: false
+            }
+        }
+    }
+
     private func isPossible(_ edit: SchemaEdit) -> Bool {
         switch edit {
         case .entityAdded, .entityRenamed, .abstractnessChanged, .entityModifierChanged,

@@ -77,7 +77,7 @@ struct Migration {
             MigrationProgress(control))
         do throws(StoreError) {
             try MigrationSteps(run: run, control: control).take(plan.steps)
-            try run.finish()
+            try run.finish(plan, from: stored)
         } catch {
             run.rollBack()
             throw error
@@ -146,7 +146,7 @@ struct Migration {
             } _: { () throws(StoreError) in
                 try MigrationVerification(run, catalog, stored, plan.steps).verify()
             }
-            try run.finish()
+            try run.finish(plan, from: stored)
         } catch {
             run.rollBack()
             Self.clear(catalog, of: engine)

@@ -7,15 +7,20 @@ package struct MigrationStep: Sendable {
     package var allowsLoss: Bool
     /// The program's own mappings; nil where everything is inferred.
     package var mappings: [EntityMapping]?
+    /// Whether the program names the version before this one, in its migration chain or for a
+    /// mapping. It is not older than a file of that version then, whatever the file had before.
+    package var isNamed = false
     /// Makes the first value of objects that are older than a property, in place of its default.
     package var initialValues: [PropertyPath: any InitialValue] = [:]
 
     package init(
-        _ schema: SchemaDescription, allowsLoss: Bool = false, mappings: [EntityMapping]? = nil
+        _ schema: SchemaDescription, allowsLoss: Bool = false, mappings: [EntityMapping]? = nil,
+        isNamed: Bool = false
     ) {
         self.schema = schema
         self.allowsLoss = allowsLoss
         self.mappings = mappings
+        self.isNamed = isNamed
     }
 }
 
@@ -46,6 +51,11 @@ package enum MigrationLimit: Int, Comparable, Sendable {
 struct MigrationTerms {
     var route: MigrationRoute?
     var limit = MigrationLimit.mappings
+    /// Whether a way through several versions is refused.
+    var isOneStep = false
+    /// Models that the program knows to come before its own. Asked for only where a file gets a
+    /// model: an opening that changes nothing must not pay for the versions of a chain.
+    var earlier: () -> [SchemaDescription] = { [] }
     var control: MigrationControl?
 }
 
@@ -106,22 +116,47 @@ struct MigrationPlan {
     let fingerprint: UInt64
     /// Whether the program makes values.
     let callsProgram: Bool
+    /// The models that the file goes through, of which the last is the program's.
+    let models: [SchemaDescription]
+    /// Models that the program knows to come before its own.
+    let earlier: [SchemaDescription]
+    /// Whether the file's model is noted as an earlier one even where the file has no history. It
+    /// is not where the program's only lacks something: the program may be the older one, and the
+    /// newer one would be refused ever after.
+    let followsStored: Bool
 
-    /// Throws `schemaMismatch` where there is no way, or a step asks for more than is allowed.
+    /// Throws `newerModel` for a program whose model is an earlier one of the file's, and
+    /// `schemaMismatch` where there is no way, or a step asks for more than is allowed.
+    ///
+    /// - Parameter history: the models that the file has had; nil where that is not known.
     init(
-        from stored: Schema, to wanted: SchemaDescription, _ terms: MigrationTerms
+        from stored: Schema, to wanted: SchemaDescription, _ history: ModelHistory?,
+        _ terms: MigrationTerms
     ) throws(StoreError) {
         guard SchemaDifference.needsMigration(from: stored.description, to: wanted) else {
-            (steps, fingerprint, callsProgram) = ([], 0, false)
+            (steps, fingerprint, callsProgram, models, earlier) = ([], 0, false, [], [])
+            followsStored = false
             return
         }
-        guard let versions = terms.route.map({ $0(stored.description) }) ?? [MigrationStep(wanted)]
-        else {
+        let versions = terms.route.map { $0(stored.description) } ?? [MigrationStep(wanted)]
+        let isNamed = versions?.first?.isNamed == true
+        if !isNamed { try history?.refuse(wanted) }
+        followsStored = isNamed || !LayoutEdits(from: stored, to: wanted).onlyRemoves
+        guard let versions else {
             throw StoreError(
                 .schemaMismatch,
                 "the migration chain has no way from the model of the file, "
                     + "“\(stored.description.modelVersion)”, to “\(wanted.modelVersion)”")
         }
+        guard versions.count <= 1 || !terms.isOneStep else {
+            throw StoreError(
+                .schemaMismatch,
+                "\(versions.count) steps lead from the model of the file, "
+                    + "“\(stored.description.modelVersion)”, to “\(wanted.modelVersion)”, and "
+                    + "this opening takes one")
+        }
+        models = versions.map(\.schema)
+        earlier = terms.earlier()
         fingerprint = PlanFingerprint(stored, versions).value
         callsProgram = versions.contains { version in
             !version.initialValues.isEmpty || version.mappings?.contains(where: \.calls) == true

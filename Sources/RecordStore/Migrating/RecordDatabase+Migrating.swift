@@ -6,7 +6,8 @@ extension RecordDatabase {
     /// no program has given a schema yet. Where a property is gone that is not allowed to, its
     /// records are looked through for values.
     ///
-    /// Throws `schemaMismatch` where the file cannot follow.
+    /// Throws `schemaMismatch` where the file cannot follow, and `newerModel` for a program whose
+    /// model is an earlier one of the file's.
     package static func forecast(
         path: String, schema: SchemaDescription, options: Engine.Options = Engine.Options(),
         files: any FileSystem = DiskFileSystem.shared, route: MigrationRoute? = nil
@@ -19,7 +20,7 @@ extension RecordDatabase {
         guard let catalog = try Catalog.open(snapshot) else { return nil }
         let stored = try catalog.resolvedSchema(snapshot)
         let plan = try MigrationPlan(
-            from: stored, to: schema, MigrationTerms(route: route))
+            from: stored, to: schema, catalog.history(snapshot), MigrationTerms(route: route))
         try checkLoss(plan, catalog, snapshot)
         let size = MigrationSize(engine: engine, catalog: catalog, plan: plan, stored: stored)
         return MigrationForecast(
@@ -80,6 +81,32 @@ extension RecordDatabase {
             text: text
         ).run()
         return try open(engine, declared, terms)
+    }
+
+    /// Whether a program that may recreate its file has no other way to use it: no migration leads
+    /// from the file's model to the program's even with every option set, or the one that does
+    /// would drop stored values and may not.
+    ///
+    /// A model without anything that the file lacks keeps the file in the second case: the program
+    /// may be older than the file. Throws `newerModel` where it certainly is.
+    static func mustRecreate(
+        _ engine: Engine, to declared: Schema, _ terms: MigrationTerms
+    ) throws(StoreError) -> Bool {
+        let snapshot = try engine.snapshot()
+        guard let catalog = try Catalog.open(snapshot) else { return false }
+        let stored = try catalog.resolvedSchema(snapshot)
+        var terms = terms
+        (terms.limit, terms.isOneStep) = (.mappings, false)
+        do throws(StoreError) {
+            let plan = try MigrationPlan(
+                from: stored, to: declared.description, catalog.history(snapshot), terms)
+            if LayoutEdits(from: stored, to: declared.description).addsNothing { return false }
+            try checkLoss(plan, catalog, snapshot)
+            return false
+        } catch {
+            guard error.code == .schemaMismatch else { throw error }
+            return true
+        }
     }
 
     /// Refuses a first step that drops values before a byte is written.

@@ -1,4 +1,4 @@
-/// What a program says of one entity on the way to a later version.
+/// A program's instruction for one entity on the way to a later version.
 package enum EntityMapping: Sendable {
     /// The objects are dropped.
     case delete(String)
@@ -14,7 +14,7 @@ package enum EntityMapping: Sendable {
         if case .transform = self { true } else { false }
     }
 
-    /// What tells it from others, but for the code.
+    /// A text that identifies the mapping, but for its code.
     var words: String {
         switch self {
         case .delete(let source): "delete \(source)"
@@ -53,9 +53,9 @@ struct EntityPairs {
     /// By the earlier names.
     private(set) var mappers: [String: RecordMapper] = [:]
 
-    /// What no mapping names is inferred: an entity of the same name, or of the earlier name that
-    /// the later one gives. Throws `invalidArgument` for a mapping of what a version has not, and
-    /// for two of one entity.
+    /// Infers the entities that no mapping names: by the same name, or by the earlier name that the
+    /// later one declares. Throws `invalidArgument` for a mapping of an unknown entity, and for two
+    /// of one entity.
     init(
         from stored: SchemaDescription, to wanted: SchemaDescription, _ mappings: [EntityMapping]?
     ) throws(StoreError) {

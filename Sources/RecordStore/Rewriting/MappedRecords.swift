@@ -68,7 +68,7 @@ package final class DestinationRecord {
 struct MappedFields {
     let entityName: String
     let attributes: [AttributeDescription]
-    /// What the attributes were before, as far as they are not new.
+    /// The earlier declarations of the attributes, but for new ones.
     var sources: [String: AttributeDescription] = [:]
     private let fields: [String: FieldLayout]
 

@@ -2,7 +2,7 @@ import PageStore
 
 /// The later number of each object of a hierarchy whose records go to another tree.
 struct NumberMap {
-    /// What is added to a number; nil where no object goes there.
+    /// The offset that is added to a number; nil where no object goes there.
     let offset: UInt64?
 
     /// Nil where the object goes nowhere; throws `corrupt` for a number that no object has.

@@ -10,7 +10,7 @@ struct RewritePlan {
     let first: [LayoutPlan]
     /// From there to the later version.
     let last: LayoutPlan
-    /// What has no place in the later version.
+    /// The data that the later version cannot hold.
     let loss: StoredLoss
     let step: MigrationStep
     /// The earlier schema.
@@ -71,7 +71,7 @@ struct RewritePlan {
                 let own = sources(of: path, lineage)
                 let others = sources(of: inverse, lineage)
                 guard !own.isEmpty, !others.isEmpty else { continue }
-                // What only mirrors the other side has no links to keep.
+                // A side that only mirrors the other has no links to keep.
                 let isMirrored =
                     relationship.kind == .toOne
                     && lineage.after.relationship(inverse)?.kind == .toManyUnordered
@@ -122,7 +122,7 @@ struct RewritePlan {
         return filled
     }
 
-    // MARK: What would be lost
+    // MARK: Loss
 
     private static func loss(_ lineage: SchemaLineage, _ stored: Schema) -> StoredLoss {
         var loss = StoredLoss(stored)

@@ -9,13 +9,13 @@ struct SchemaLineage {
     let stored: SchemaDescription
     let wanted: SchemaDescription
     let pairs: EntityPairs
-    /// What the names begin with that an entity or a property has while its successor is filled.
+    /// The prefix of an entity's or a property's name while its successor is filled.
     let spare: String
     /// The earlier version with the later names of its entities.
     let renamed: SchemaDescription
     let before: EntityLines
     let after: EntityLines
-    /// What each earlier property is, as far as both entities of a pair declare it.
+    /// The later property of each earlier one, as far as both entities of a pair declare it.
     let paths: [PropertyPath: PropertyPath]
     private let earlierPaths: [PropertyPath: PropertyPath]
     /// The names of entities in the file, by the later ones.
@@ -77,7 +77,7 @@ struct SchemaLineage {
         return renamed
     }
 
-    // MARK: What keeps its place
+    // MARK: Entities and properties of both versions
 
     /// Whether an entity of either version is one of both.
     func isPaired(_ entity: String) -> Bool { before[entity] != nil && after[entity] != nil }
@@ -106,7 +106,7 @@ struct SchemaLineage {
         return later
     }
 
-    /// The same by the later name.
+    /// The name of an entity of the file, by its later name.
     func bothName(renamed entity: String) -> String {
         guard let stored = storedNames[entity] else { return entity }
         return bothName(stored)
@@ -174,7 +174,7 @@ struct SchemaLineage {
         return isMoved(later: inverse.entityName) || replaced.contains(inverse)
     }
 
-    // MARK: What values and links come from
+    // MARK: Sources of values and links
 
     /// The earlier attribute that objects of an entity, which both versions have, take a later one
     /// from, whatever their types.
@@ -184,7 +184,7 @@ struct SchemaLineage {
         }
     }
 
-    /// The same of a relationship.
+    /// The earlier relationship that objects of the entity take a later one from.
     func source(ofRelationship path: PropertyPath, in entity: String) -> PropertyPath? {
         source(of: path, in: entity, after.relationship(path)?.previousName) { name in
             before.relationshipPath(name, of: entity)

@@ -15,7 +15,7 @@ struct SchemaUnion {
         earlier = EntityLines(lineage.stored)
     }
 
-    // MARK: Names of what the file has
+    // MARK: Names of earlier declarations
 
     private func bothName(_ entity: String) -> String { lineage.bothName(entity) }
 
@@ -134,7 +134,7 @@ struct SchemaUnion {
         return copy
     }
 
-    /// An entity that keeps its place: as it was, with what is new beside it.
+    /// An entity of both versions: its earlier declaration with the new properties added.
     private func joined(
         _ former: EntityDescription, _ entity: EntityDescription
     ) -> EntityDescription {

@@ -11,8 +11,8 @@ package struct LetterSearch: Sendable {
     private let first: UInt64
     private let second: UInt64
 
-    /// `lowers` makes small letters of a text's capitals; what is looked for has small ones then.
-    /// Nil for less than two letters, and for what is not ASCII.
+    /// `lowers` makes small letters of a text's capitals; the letters sought are small then. Nil
+    /// for less than two letters, and for letters outside ASCII.
     package init?(_ letters: [UInt8], lowers: Bool) {
         guard letters.count >= 2, letters.allSatisfy({ $0 < 0x80 }) else { return nil }
         self.letters = letters
@@ -47,7 +47,7 @@ package struct LetterSearch: Sendable {
         return all & Self.tops == 0 ? isFound : nil
     }
 
-    /// The same for a text of at most eight bytes, one by one.
+    /// Searches a text of at most eight bytes, letter by letter.
     private func isFound(inShort text: ByteView) -> Bool? {
         var all: UInt8 = 0
         for index in 0..<text.count { all |= text[index] }

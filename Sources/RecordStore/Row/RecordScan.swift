@@ -6,8 +6,8 @@ package final class RecordScan {
     private let cursor: Cursor
     private let hierarchy: HierarchyID
     private var hasStarted = false
-    /// What a page's image is marked with once its records were checked against the layouts. Pages
-    /// of a transaction change, so that nothing stays proved of them.
+    /// The mark of a page's image whose records were checked against the layouts; nil in a
+    /// transaction, whose pages change.
     private let proof: UInt64?
     /// Marks with the proof that some records of the page have older layouts.
     private static let olderMark = Cursor.noteOfProof
@@ -50,7 +50,7 @@ package final class RecordScan {
             checked: entries, widened: hasOlder ? WidenedRows(reader.schema) : nil)
     }
 
-    /// Whether records have older layouts; throws `corrupt` for what is no record.
+    /// Whether records have older layouts; throws `corrupt` for bytes that are no record.
     private func check(_ entries: borrowing LeafEntries) throws(StoreError) -> Bool {
         var hasOlder = false
         var entity: EntityLayout?

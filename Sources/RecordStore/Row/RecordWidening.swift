@@ -1,6 +1,6 @@
 import PageStore
 
-/// What a file's layout says of the slots of an entity, those of its superentities included.
+/// The slots of an entity in a file's layout, those of its superentities included.
 struct StoredSlots {
     /// The counts of slots that records may have, ascending; the last is that of new records.
     var counts: [Int]
@@ -10,8 +10,8 @@ struct StoredSlots {
     var retired: [Int] = []
 }
 
-/// Makes records of older layouts into such of an entity's newest one. An older record is a newer
-/// one without its last slots, so that what it has stays where it is and only its heap moves.
+/// Converts records of older layouts to an entity's newest one. An older record is a newer one
+/// without its last slots, so that its slots stay in place and only its heap moves.
 ///
 /// Records are widened where they leave their page, so that everything above reads one layout.
 struct RecordWidening: Sendable {

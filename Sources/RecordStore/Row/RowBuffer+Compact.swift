@@ -33,7 +33,7 @@ extension RowBuffer {
         return end == row.bytes.count
     }
 
-    /// The same as bytes of their own.
+    /// Returns the compacted row as an array.
     package func compacted(variableOffsets: [Int], fixedSize: Int) -> [UInt8] {
         let buffer = ByteBuffer(capacity: Int(size))
         compact(into: buffer, variableOffsets: variableOffsets, fixedSize: fixedSize)

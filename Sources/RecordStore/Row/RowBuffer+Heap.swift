@@ -108,7 +108,8 @@ extension RowBuffer {
         return true
     }
 
-    /// Whether half of what is led is of values that were replaced, or all of that is needed.
+    /// Whether half of the led bytes belong to replaced values, or the row would exceed its maximum
+    /// size.
     private func hasMuchUnused(for additional: Int) -> Bool {
         if Int(size) + additional > Self.sizeMax { return true }
         var used = 0

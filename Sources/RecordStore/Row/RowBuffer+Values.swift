@@ -31,7 +31,7 @@ extension RowView {
         }
     }
 
-    /// The target of a to-one relationship. What the slot of a nil one holds means nothing.
+    /// The target of a to-one relationship. The slot's content is undefined when it is nil.
     package func link(at byteOffset: Int) -> ObjectNumber? {
         let number = uint(at: byteOffset)
         return number == 0 || isNull(at: byteOffset) ? nil : ObjectNumber(number)
@@ -98,7 +98,7 @@ extension RowBuffer {
 }
 
 extension Value {
-    /// The number as an exact decimal; NaN for what is no number.
+    /// The number as an exact decimal; NaN for a value that is no number.
     package var decimal: Decimal {
         switch self {
         case .bool(let flag): flag ? 1 : 0

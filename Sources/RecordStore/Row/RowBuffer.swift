@@ -38,7 +38,7 @@ package struct RowBuffer {
     @inlinable @inline(__always)
     package var isEmpty: Bool { size == 0 }
 
-    /// What the block takes, the system's part included.
+    /// The size of the block, the allocator's part included.
     package var sizeInMemory: Int { capacity > 0 || size > 0 ? max(Int(capacity), 16) + 16 : 0 }
 
     /// A good size for the block of the next row of its kind: a little less each time, and much

@@ -56,7 +56,7 @@ package final class RowStash {
     /// A record, valid until the next append.
     package func row(at place: Place) -> RowView { RowView(checked: bytes(at: place)) }
 
-    /// Asks memory for a record that will be lent soon.
+    /// Prefetches a record that will be lent soon.
     package func prefetch(_ place: Place) { bytes(at: place).prefetch() }
 
     private func bytes(at place: Place) -> ByteView {

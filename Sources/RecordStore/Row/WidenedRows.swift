@@ -21,7 +21,7 @@ package final class WidenedRows {
         return RowView(checked: widened.view)
     }
 
-    /// What a record that lacks a slot has there; nil for none.
+    /// The word of a slot that a record lacks; nil for none.
     func initialWord(slot: Int, of bytes: ByteView) -> UInt64? {
         entity(of: bytes).widening?.initialWord(slot: slot)
     }

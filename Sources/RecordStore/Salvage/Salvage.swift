@@ -237,8 +237,10 @@ package struct Salvage {
         guard let bytes = try? SalvagedCatalog.bytes(content, pages),
             let entity = entity(of: bytes), entity.hierarchy == hierarchy
         else { return nil }
-        let widened = bytes.withView { entity.widened($0)?.view.array() }
-        return (entity, widened ?? bytes)
+        guard let widened = bytes.withView({ entity.widened($0) }) else { return (entity, bytes) }
+        // A view does not keep its buffer alive.
+        defer { withExtendedLifetime(widened) {} }
+        return (entity, widened.view.array())
     }
 
     /// The last number that a hierarchy gave out, nil when that is not known for sure: what lies

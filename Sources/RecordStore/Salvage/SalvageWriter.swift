@@ -22,12 +22,24 @@ struct SalvageWriter {
         let relationships = database.schema.relationships.filter(\.hasEdges)
         for relationship in relationships { try writeLinks(relationship) }
         for relationship in relationships { try completeList(relationship) }
+        try writeHistory()
         let reader = try database.snapshot()
         for relationship in relationships {
             var count = 0
             try reader.forEachEdge(relationship) { _, _ in count += 1 }
             report.links.append((relationship: relationship.treeName, count: count))
         }
+    }
+
+    /// An older program stays refused.
+    private func writeHistory() throws(StoreError) {
+        guard let history = salvage.catalog.history,
+            history.models.last?.fingerprint == database.schema.description.fingerprint
+        else { return }
+        let transaction = try database.beginWrite()
+        try transaction.catalog.setEntry(
+            Catalog.historyKey, history.withoutCommits.bytes, in: transaction.editor)
+        _ = try transaction.commit(.relaxed)
     }
 
     private func contains(_ number: ObjectNumber, _ entityTag: UInt16) -> Bool {

@@ -6,6 +6,8 @@ import PageStore
 struct SalvagedCatalog {
     private(set) var schema: SchemaDescription?
     private var layout: [UInt8]?
+    /// The models that the file has had; nil where that is lost, or was not known.
+    private(set) var history: ModelHistory?
     /// Root pages by the names of chapter 7 of the specification, and `counters`.
     private(set) var roots: [String: PageID] = [:]
     /// Counters by their keys, as far as they can be read.
@@ -26,6 +28,7 @@ struct SalvagedCatalog {
             }
             schema = found
             layout = try view.layout()
+            history = try? view.history()
             for named in try view.trees() { roots[named.name] = named.tree.root }
         } catch {
             failure = error
@@ -104,6 +107,13 @@ struct SalvagedCatalog {
                 (try? StoredLayout(found, page: PageID(0))) != nil
             else { return false }
             layout = found
+            return true
+        }
+        if key == Catalog.historyKey {
+            guard let found = try? SalvagedCatalog.bytes(content, pages),
+                let history = try? ModelHistory(found, page: PageID(0))
+            else { return false }
+            self.history = history
             return true
         }
         guard let name = SalvagedCatalog.treeName(key), case .value(let bytes) = content,

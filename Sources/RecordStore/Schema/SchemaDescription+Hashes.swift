@@ -13,6 +13,30 @@ extension SchemaDescription {
         ) { first, _ in first }
     }
 
+    /// Tells a model from others: two have one fingerprint when a file of the one is one of the
+    /// other, with other indexes and unique constraints at most. Part of the format:
+    /// spec/07-catalog.md, 7.7.
+    package var fingerprint: SchemaFingerprint {
+        let stored = entities.map { entity in
+            var entity = entity
+            entity.uniqueConstraints = []
+            return entity
+        }
+        let byName = Dictionary(stored.map { ($0.name, $0) }) { first, _ in first }
+        let inverses = InverseTable(self)
+        let texts = Self.sorted(stored, by: \.name)
+            .map { Self.text($0, byName, inverses, depth: 0) }
+        let words = Self.words(Self.list(texts))
+        return SchemaFingerprint(low: words[0], high: words[1])
+    }
+
+    /// In the order of their bytes, which is the same for every program.
+    private static func sorted<Element>(
+        _ elements: [Element], by name: (Element) -> String
+    ) -> [Element] {
+        elements.sorted { name($0).utf8.lexicographicallyPrecedes(name($1).utf8) }
+    }
+
     private static func text(
         _ entity: EntityDescription, _ byName: [String: EntityDescription],
         _ inverses: InverseTable, depth: Int
@@ -25,9 +49,9 @@ extension SchemaDescription {
         return list([
             entity.name, "\(entity.isAbstract)", optional(entity.versionHashModifier),
             list(Set(entity.uniqueConstraints.map(list)).sorted()),
-            list(entity.attributes.sorted { $0.name < $1.name }.map(text)),
+            list(sorted(entity.attributes, by: \.name).map(text)),
             list(
-                entity.relationships.sorted { $0.name < $1.name }.map { relationship in
+                sorted(entity.relationships, by: \.name).map { relationship in
                     text(
                         relationship,
                         inverses.inverse(of: PropertyPath(entity.name, relationship.name))
@@ -67,5 +91,21 @@ extension SchemaDescription {
         Array(text.utf8).withView { bytes in
             (1...4 as ClosedRange<UInt64>).map { Checksum.hash(bytes, seed: $0) }
         }
+    }
+}
+
+/// 128 bits that tell a model from others.
+package struct SchemaFingerprint: Hashable, Sendable, CustomStringConvertible {
+    package var low: UInt64
+    package var high: UInt64
+
+    /// 32 digits, as bytes are in the file.
+    package var description: String {
+        [low, high].map { word in
+            (0..<8).map { index in
+                let byte = word >> UInt64(8 * index) & 0xFF
+                return (byte < 16 ? "0" : "") + String(byte, radix: 16)
+            }.joined()
+        }.joined()
     }
 }

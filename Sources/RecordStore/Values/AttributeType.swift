@@ -1,4 +1,4 @@
-/// What an attribute holds. The raw values are the format's: spec/05-records.md.
+/// The type of an attribute. The raw values are the format's: spec/05-records.md.
 package enum AttributeType: UInt8, Hashable, Sendable, CaseIterable {
     case bool = 1
     case int8 = 2

@@ -2,7 +2,7 @@
 struct IndexReader {
     private let element: ModelElement
     private let entityName: String
-    /// What an index may name.
+    /// The names that an index may have as columns.
     private let columns: Set<String>
 
     init(_ element: ModelElement, entityName: String, columns: Set<String>) {

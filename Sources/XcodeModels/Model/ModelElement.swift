@@ -1,6 +1,6 @@
 import Foundation
 
-/// An element of a model file, with the words for what is wrong with it.
+/// An element of a model file, with the wording of its errors.
 struct ModelElement {
     private let element: MarkupElement
     private let fileURL: URL
@@ -29,7 +29,7 @@ struct ModelElement {
         return value
     }
 
-    /// What Xcode writes as `YES`; no for what it leaves out.
+    /// True for an attribute that Xcode wrote as `YES`; false for one that it left out.
     func flag(_ name: String) throws(XcodeModelError) -> Bool {
         switch element[name] {
         case "YES": return true
@@ -39,7 +39,7 @@ struct ModelElement {
         }
     }
 
-    /// A number of objects; zero for what is left out.
+    /// A number of objects; zero when the attribute is missing.
     func count(_ name: String) throws(XcodeModelError) -> Int {
         guard let text = element[name] else { return 0 }
         guard let count = Int32(text), count >= 0 else {

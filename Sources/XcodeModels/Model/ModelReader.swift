@@ -3,13 +3,14 @@ import RecordStore
 
 /// Makes a model of the elements of a `contents` file.
 ///
-/// Elements that say nothing about what is stored are passed over: fetched properties, fetch
+/// Elements that have no influence on stored objects are ignored: fetched properties, fetch
 /// requests, user info, positions in the editor. So are derived attributes, which the program
 /// computes, and indexes that a file could not have: spatial ones, and those of expressions.
 ///
-/// What no class can declare is read as what a class declares instead: a required relationship to
-/// one object as an optional one, the rule “No Action” as nullify, and a relationship that is its
-/// own inverse as one without an inverse. Stores are made by classes, so no store has more.
+/// A declaration that no class can have is read as the nearest one that a class can have: a
+/// required relationship to one object as an optional one, the rule “No Action” as nullify, and a
+/// relationship that is its own inverse as one without an inverse. Stores are made by classes, so
+/// no store has more.
 struct ModelReader {
     private let root: ModelElement
     private let modelVersion: String
@@ -167,7 +168,8 @@ struct ModelReader {
         entities[index].uniqueConstraints = try reader.constraints()
     }
 
-    /// What an index may name: attributes and to-one relationships, also of those above.
+    /// The names that an index may have as columns: attributes and to-one relationships, inherited
+    /// ones too.
     private func columns(of index: Int) -> Set<String> {
         var names: Set<String> = []
         var current: Int? = index

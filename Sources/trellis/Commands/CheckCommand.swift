@@ -16,7 +16,8 @@ struct CheckCommand: ParsableCommand {
         do throws(StoreError) {
             findings = try examine()
         } catch {
-            // Who has the store, or whether there is one, is nothing about its bytes.
+            // Whether another process has the store, or there is none, is not a matter of its
+            // bytes.
             guard [.corrupt, .truncated, .newerFormat, .notAStore].contains(error.code) else {
                 throw Console.failure(error)
             }
@@ -32,7 +33,7 @@ struct CheckCommand: ParsableCommand {
         return engine.damage.map { Finding($0) } + check(engine)
     }
 
-    /// The pages, and what the records say where the catalog can be read.
+    /// Checks the pages, and the records where the catalog can be read.
     private func check(_ engine: Engine) -> [Finding] {
         var findings: [Finding] = []
         do throws(StoreError) {

@@ -1,7 +1,7 @@
 import ArgumentParser
 import PageStore
 
-/// `trellis pages`: every page, where it lies and what it is.
+/// `trellis pages`: every page with its address and its kind.
 struct PagesCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "pages", abstract: "Lists the pages, where each lies and what it is.")

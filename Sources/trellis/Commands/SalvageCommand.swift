@@ -2,7 +2,7 @@ import ArgumentParser
 import PageStore
 import RecordStore
 
-/// `trellis salvage`: a new store of what is left of a damaged one.
+/// `trellis salvage`: writes the remains of a damaged store into a new one.
 struct SalvageCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "salvage",

@@ -10,8 +10,12 @@ struct SchemaCommand: ParsableCommand {
             With --diff, lists what makes another schema of the file's: entities and properties \
             are compared by name, in no order, and defaults are the program's. The other schema \
             is a store's, or JSON as --json prints it, and a program as \
-            modelSchema.printModelJSON(). Exit code 1 says that the schemas differ, 2 that one \
-            of them cannot be read.
+            modelSchema.printModelJSON(). Where the history of a store tells which schema is \
+            the newer one, a last line says so; with --json only the differences are listed. \
+            Exit code 1 says that the schemas differ, 2 that one of them cannot be read.
+
+            With --history, lists the models that the file has had, the last its own, as far as \
+            that is known: a program with any of the others is older than the file.
             """)
 
     @OptionGroup var store: StoreOptions
@@ -19,15 +23,27 @@ struct SchemaCommand: ParsableCommand {
     @Option(help: "A store, or the JSON of a schema, to compare with.")
     var diff: String?
 
+    @Flag(help: "List the models that the file has had.")
+    var history = false
+
+    func validate() throws {
+        if history, diff != nil {
+            throw ValidationError("--history and --diff are two questions")
+        }
+    }
+
     func run() throws {
+        if history { return try store.withEngine { showHistory(try Self.history(of: $0)) } }
         guard let diff else {
             return try store.withEngine { show(try Self.schema(of: $0, at: store.file)) }
         }
         let edits: [SchemaEdit]
+        let age: String?
         do throws(StoreError) {
-            edits = try SchemaDifference.edits(
-                from: ModelFile.schema(ofStore: store.file).description,
-                to: ModelFile.schema(at: diff))
+            let own = try ModelFile.schema(ofStore: store.file).description
+            let other = try ModelFile.schema(at: diff)
+            edits = SchemaDifference.edits(from: own, to: other)
+            age = try self.age(of: other, at: diff, comparedWith: own)
         } catch {
             Console.warn(error)
             throw ExitCode(2)
@@ -38,8 +54,23 @@ struct SchemaCommand: ParsableCommand {
             print("the schemas are the same")
         } else {
             for edit in edits { print(edit) }
+            if let age { print(age) }
         }
         if !edits.isEmpty { throw ExitCode(1) }
+    }
+
+    /// Which of two schemas is the newer one; nil where no history tells, or two contradict each
+    /// other because the stores went through the same models in another order.
+    private func age(
+        of other: SchemaDescription, at path: String, comparedWith own: SchemaDescription
+    ) throws(StoreError) -> String? {
+        let isOlder = try ModelFile.history(at: store.file)?.isEarlier(other) ?? false
+        let isNewer = try ModelFile.history(at: path)?.isEarlier(own) ?? false
+        return switch (isOlder, isNewer) {
+        case (true, false): "the other schema is older: the file has had it before its own"
+        case (false, true): "the other schema is newer: its store has had the file's before"
+        default: nil
+        }
     }
 
     // MARK: Reading
@@ -54,7 +85,33 @@ struct SchemaCommand: ParsableCommand {
         return schema
     }
 
+    private static func history(of engine: Engine) throws(StoreError) -> ModelHistory? {
+        try CatalogView(try engine.snapshot())?.history()
+    }
+
     // MARK: Showing
+
+    private func showHistory(_ history: ModelHistory?) {
+        let models = history?.models ?? []
+        guard !store.json else {
+            return Console.print(
+                .array(
+                    models.map { model in
+                        .object([
+                            ("modelVersion", .string(model.version)),
+                            ("fingerprint", .string(model.fingerprint.description)),
+                            ("commitNumber", .integer(model.commitNumber)),
+                            ("time", .integer(model.time)),
+                        ])
+                    }))
+        }
+        if models.isEmpty { print("the file has no history") }
+        for model in models {
+            let time = model.time > 0 ? model.timeText : "?"
+            let commit = model.commitNumber > 0 ? "\(model.commitNumber)" : "?"
+            print("\(model.fingerprint)  commit \(commit)  \(time)  \(model.version)")
+        }
+    }
 
     private func show(_ schema: SchemaDescription) {
         if store.json {

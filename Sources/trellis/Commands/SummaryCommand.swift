@@ -113,8 +113,8 @@ struct SummaryCommand: ParsableCommand {
         for error in damage { print("damaged: \(error)") }
     }
 
-    /// Neither superblock opens the store, or someone else has it: says which, and what each copy
-    /// of the superblock holds.
+    /// Reports that neither superblock opens the store, or that another process has it, with the
+    /// content of each copy of the superblock.
     private func reportUnopened(_ error: StoreError) throws {
         guard [.corrupt, .truncated, .newerFormat].contains(error.code),
             let found = try? SuperblockCopy.read(path: store.file)

@@ -3,7 +3,7 @@ import Foundation
 import PageStore
 import RecordStore
 
-/// What goes to the user: results to the output, what is wrong to the error output.
+/// Messages to the user: results on the output, errors on the error output.
 enum Console {
     static func warn(_ error: StoreError) {
         FileHandle.standardError.write(Data("trellis: \(error)\n".utf8))

@@ -25,6 +25,20 @@ enum ModelFile {
         }
     }
 
+    /// The models that a store has had; nil for exported JSON, and where they are not known.
+    static func history(at path: String) throws(StoreError) -> ModelHistory? {
+        var options = Engine.Options()
+        options.mode = .reading
+        do throws(StoreError) {
+            let engine = try Engine.open(path: path, options: options)
+            defer { try? engine.close() }
+            return try CatalogView(try engine.snapshot())?.history()
+        } catch {
+            guard error.code == .notAStore else { throw error }
+            return nil
+        }
+    }
+
     /// Reads one byte more than allowed at most, so that an endless file is refused.
     private static func bytes(at path: String) throws(StoreError) -> Data {
         do {

@@ -2,7 +2,7 @@ import ArgumentParser
 import PageStore
 import RecordStore
 
-/// What every command takes.
+/// The arguments of every command.
 struct StoreOptions: ParsableArguments {
     @Argument(help: "The store's file.")
     var file: String
@@ -10,7 +10,7 @@ struct StoreOptions: ParsableArguments {
     @Flag(help: "Print JSON.")
     var json = false
 
-    /// Opens for reading only. What of the map or the log cannot be read is in `damage`.
+    /// Opens for reading only. Unreadable parts of the map or the log are in `damage`.
     func openEngine() throws(StoreError) -> Engine {
         var options = Engine.Options()
         options.mode = .readingDamaged

@@ -33,7 +33,7 @@ enum ValueText {
         let whole = secondsSince2001.rounded(.down)
         var digits = Array("\(distance)".utf8.drop { $0 != UInt8(ascii: ".") }.dropFirst())
         if secondsSince2001 < 0, secondsSince2001 != whole {
-            // What is missing to the second after; the last digit is not a zero.
+            // The complement to the following second; the last digit is not a zero.
             for index in digits.indices { digits[index] = UInt8(ascii: "9") + 48 - digits[index] }
             digits[digits.count - 1] += 1
         }

@@ -43,11 +43,11 @@ import Testing
         }
     }
 
-    struct Info: Codable, Hashable, Sendable {
+    nonisolated struct Info: Codable, Hashable, Sendable {
         var text = ""
     }
 
-    struct Photo: Hashable, Sendable {
+    nonisolated struct Photo: Hashable, Sendable {
         var data: Data
     }
 

@@ -43,7 +43,7 @@ import Testing
         return found
     }
 
-    /// What the copy shows when one of its superblocks is gone, to a reader and to a writer.
+    /// Expects the content of the copy after one superblock is lost, from a reader and a writer.
     private func expectWhole(
         _ copies: MemoryFileSystem, _ path: String, _ expected: [[UInt8]: [UInt8]], _ slot: Int
     ) throws {

@@ -79,7 +79,7 @@ import Testing
         for _ in 0..<4 { try change(survivor, &random, .relaxed) }
         try survivor.updateCopy(at: "copy", files: copies)
         #expect(try content(copies, "copy") == content(survivor))
-        // The same of a backup that is brought up to date.
+        // A second time, of a backup that has been brought up to date.
         try change(survivor, &random, .relaxed)
         try survivor.updateCopy(at: "copy", files: copies)
         #expect(try content(copies, "copy") == content(survivor))
@@ -125,7 +125,7 @@ import Testing
         let copies = MemoryFileSystem()
         var files = FaultyFileSystem()
         var engine = try open(files)
-        // What each commit of the store is, by an identity of its own.
+        // The identity of each commit of the store.
         var past: [Int] = []
         var nextIdentity = 0
         var saved: [(bytes: [UInt8], past: [Int])] = []

@@ -3,7 +3,7 @@ import Testing
 
 @testable import PageStore
 
-/// What lies in front of a page's bytes and behind them, in one block with them.
+/// The fields before and after a page's bytes, in one block with them.
 @Suite struct PageBufferTests {
     private static let counts = [0, 1, 7, 8, 9, 16, 511, 4096, 16_384, 1 << 20, (1 << 20) + 3]
 

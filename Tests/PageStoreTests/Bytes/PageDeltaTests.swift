@@ -3,7 +3,7 @@ import Testing
 
 @testable import PageStore
 
-/// Blocks of pages against their versions before: whoever reads them knows only LZ4.
+/// Blocks of pages against their versions before: a reader needs no more than LZ4.
 @Suite struct PageDeltaTests {
     private func block(
         _ image: PageBuffer, _ base: PageBuffer, sizeMax: Int = .max

@@ -106,7 +106,7 @@ import Testing
         }
     }
 
-    /// What could be a cell stands in the value of another one, and a slot is made to say it is.
+    /// One entry's value contains a possible cell, and a slot is made to point to it.
     @Test(arguments: [["a", "b"], ["b", "a"]], ["a", "b"])
     func `a cell within another is refused, in whatever order they lie`(
         _ order: [String], _ outer: String
@@ -148,7 +148,7 @@ import Testing
             let value = Limits.inlineValueSizeInBytesMax(pageSizeInBytes: size)
             let entry = NodeLayout.slotSize + NodeLayout.cellKey + key
             #expect(4 * (entry + 8) + NodeLayout.fences + 2 * key <= size)
-            // What lets every leaf be divided: see spec/04-tree.md.
+            // The rule by which every leaf can be split: see spec/04-tree.md.
             #expect(entry + value + NodeLayout.fences + 8 + 3 * key <= size)
         }
     }

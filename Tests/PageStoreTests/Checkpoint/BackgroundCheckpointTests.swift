@@ -211,7 +211,7 @@ import Testing
         let ids = try (0..<60).map { _ in try transaction.allocatePage(.overflow).id }
         _ = try transaction.commit()
         for _ in 0..<50 { try refill(ids.shuffled(using: &random).suffix(8), engine, &random) }
-        let deadline = ContinuousClock.now + .seconds(20)
+        let deadline = ContinuousClock.now + .seconds(60 * hangMinutes)
         while engine.statistics.logBytes >= 4096 || engine.statistics.pendingBytes >= 65_536,
             ContinuousClock.now < deadline
         {

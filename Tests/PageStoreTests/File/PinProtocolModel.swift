@@ -24,13 +24,13 @@ struct PinProtocolModel: Hashable {
     struct Reader: Hashable {
         var kind: ReaderKind
         var step = ReaderStep.idle
-        /// What it took for the newest, and which generation it goes for.
+        /// The newest generation that it read, and the one that it pins.
         var newest: UInt8 = 0
         var generation: UInt8 = 0
         var scanned: UInt8 = 0
         /// The generations whose locks it has, a bit each.
         var locks: UInt16 = 0
-        /// What its snapshot shows: generation and commit.
+        /// The generation and the commit of its snapshot.
         var shown: [UInt8] = []
     }
 
@@ -49,7 +49,7 @@ struct PinProtocolModel: Hashable {
     var births: [UInt8] = [0]
     var freeMaps: UInt16 = 0
     var freeExtents: UInt16 = 0
-    /// What the writer has still to do.
+    /// The writer's remaining steps.
     var program: [WriterStep] = []
     var planned: UInt8 = 0
     var asked: UInt16 = 0
@@ -61,7 +61,7 @@ struct PinProtocolModel: Hashable {
     var newest: UInt8 { UInt8(covers.count - 1) }
     var commit: UInt8 { UInt8(births.count - 1) }
 
-    // MARK: What must hold
+    // MARK: Invariant
 
     /// Whether a snapshot's space may have been written over.
     var isBroken: Bool {
@@ -74,7 +74,7 @@ struct PinProtocolModel: Hashable {
 
     // MARK: Steps
 
-    /// All states that one step of anybody leads to.
+    /// All states that one step of the writer or of a reader leads to.
     func next(_ mutant: Mutant, generationMax: Int, commitMax: Int) -> [PinProtocolModel] {
         var found: [PinProtocolModel] = []
         func add(_ change: (inout PinProtocolModel) -> Void) {
@@ -107,7 +107,7 @@ struct PinProtocolModel: Hashable {
         return found
     }
 
-    /// What a reader may do next: go on, or with a snapshot, move on or let it go.
+    /// The reader's next steps: to continue, or with a snapshot to advance or release it.
     private func readerSteps(_ index: Int) -> [ReaderStep] {
         let reader = readers[index]
         guard reader.step == .idle else { return [reader.step] }

@@ -117,7 +117,7 @@ import Testing
         rename(place.name("other"), place.path)
         #expect(try commit(engine) == 2)
         #expect(try reader.advance())
-        // What was renamed for good is whole.
+        // A file that stays renamed is complete.
         rename(place.path, place.name("other"))
         try engine.close()
         #expect(try commitNumber(place.name("other")) == 2)

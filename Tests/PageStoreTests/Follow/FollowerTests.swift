@@ -36,7 +36,7 @@ import Testing
             case 1: rename(shared.path, shared.path + "-moved")
             default: unlink(shared.path + "-moved")
             }
-            #expect(isTold.wait(timeout: .now() + .seconds(30)) == .success)
+            #expect(isTold.wait(timeout: .now() + .seconds(60 * hangMinutes)) == .success)
             // A change may be told in several parts.
             while isTold.wait(timeout: .now() + .milliseconds(50)) == .success {}
         }

@@ -46,7 +46,7 @@ import Testing
             #expect(files.isIdle)
             let snapshot = try reader.snapshot()
             #expect(try shared.number(snapshot) == 1 + 7 * round)
-            // What it shows is kept for it.
+            // The writer keeps the pages of the reader's snapshot.
             for _ in 0..<3 { try shared.writer.checkpointNow() }
             #expect(try shared.number(snapshot) == 1 + 7 * round)
         }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import PageStore
 
-/// What a commit costs in bytes of log, and that what it wrote can be read again.
+/// The size of a commit in the log, and that it can be read again.
 @Suite struct LogSizeTests {
     private func types(_ engine: Engine) throws -> [FrameType] {
         try engine.logFrames().map(\.type).filter { $0 == .full || $0 == .delta }

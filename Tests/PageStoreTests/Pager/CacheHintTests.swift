@@ -2,7 +2,7 @@ import Testing
 
 @testable import PageStore
 
-/// What is remembered of a page's place in the cache may be out of date, and is never believed.
+/// Hints of a page's slot in the cache may be out of date, and are verified.
 @Suite struct CacheHintTests {
     private static func address(_ number: Int) -> ExtentAddress {
         ExtentAddress(hash: UInt64(number) &* 77, unit: UInt64(number), unitCount: 1)

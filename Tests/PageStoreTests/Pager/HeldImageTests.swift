@@ -2,7 +2,7 @@ import Testing
 
 @testable import PageStore
 
-/// Images that somebody holds while the cache needs room.
+/// Pinned images while the cache needs room.
 @Suite struct HeldImageTests {
     private static let pageBytes = 4096
 

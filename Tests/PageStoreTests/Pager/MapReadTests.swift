@@ -7,7 +7,7 @@ import struct Synchronization.Atomic
 
 @testable import PageStore
 
-/// What waits while a node of the page map is read.
+/// Which threads wait while a node of the page map is read.
 @Suite(.timeLimit(.minutes(hangMinutes))) struct MapReadTests {
     /// Readers that had all their pages in memory waited for a read of the map by another one,
     /// which held the lock that they take.

@@ -3,7 +3,7 @@ import Testing
 
 @testable import PageStore
 
-/// What readers keep, what it costs, and how long they may.
+/// The pages that readers pin, their cost, and how long they may.
 @Suite struct ReaderTests {
     private func options(ageMax: Duration? = nil) -> Engine.Options {
         var options = Engine.Options()

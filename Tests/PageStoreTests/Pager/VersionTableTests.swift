@@ -50,7 +50,7 @@ import Testing
         var model: Model = [:]
         var pinned: [UInt64] = []
         for commit in 1...400 as ClosedRange<UInt64> {
-            // What was published last is seen by whoever comes next.
+            // The next reader sees the last published commit.
             let shown = generation.shown(besides: [commit - 1])
             for _ in 0..<random.below(12) {
                 let id = PageID(UInt64(1 + random.below(90)))

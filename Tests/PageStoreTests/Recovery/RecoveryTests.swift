@@ -2,7 +2,7 @@ import PageStore
 import TestSupport
 import Testing
 
-/// What a store is after its process or its power went away.
+/// The state of a store after its process died or its power failed.
 @Suite struct RecoveryTests {
     /// Commits numbers into one page, one after the other.
     private func run(_ files: FaultyFileSystem, rounds: Int, checkpointEvery: Int = .max) throws
@@ -53,7 +53,7 @@ import Testing
         }
     }
 
-    /// What pended when the other superblock was written may be in use since.
+    /// Space that was pending when the other superblock was written may have been reused since.
     @Test func `a store that lost its newest superblock can be written`() throws {
         let files = FaultyFileSystem()
         var options = Self.small

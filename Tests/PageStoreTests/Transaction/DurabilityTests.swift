@@ -5,7 +5,7 @@ import Testing
 
 @testable import PageStore
 
-/// What each mode of durability promises, and what it costs.
+/// The promise of each mode of durability, and its cost.
 @Suite struct DurabilityTests {
     private static var options: Engine.Options {
         var options = Engine.Options()
@@ -58,7 +58,7 @@ import Testing
         let files = FaultyFileSystem()
         let engine = try Engine.open(path: "store", options: options, files: files)
         try commit(engine, 1, .relaxed)
-        let end = ContinuousClock.now + .seconds(20)
+        let end = ContinuousClock.now + .seconds(60 * hangMinutes)
         while try content(files.powerCut()) != (1, 1), ContinuousClock.now < end {
             Thread.sleep(forTimeInterval: 0.005)
         }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import PageStore
 
-/// What readers see of a commit while others are staged behind it.
+/// The commit that readers see while later ones are staged.
 @Suite(.timeLimit(.minutes(hangMinutes))) struct GroupVersionTests {
     /// A version that only the group on its way shows was let go when two more commits had staged.
     @Test func `a group is shown as it was written, whatever was staged meanwhile`() throws {

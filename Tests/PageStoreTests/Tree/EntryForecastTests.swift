@@ -3,7 +3,7 @@ import Testing
 
 @testable import PageStore
 
-/// What a branch says of where an entry lies in a leaf.
+/// A branch's forecast of where an entry lies in a leaf.
 @Suite struct EntryForecastTests {
     private static func key(_ number: UInt64) -> [UInt8] {
         (0..<8).map { UInt8(truncatingIfNeeded: number >> UInt64(56 - 8 * $0)) }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import PageStore
 
-/// What a scan takes over from a leaf is what a cursor finds there.
+/// A scan reads the same entries from a leaf as a cursor.
 @Suite struct LeafEntriesTests {
     private struct Store {
         let engine: Engine
@@ -107,7 +107,7 @@ import Testing
             pageSizeInBytes: 4096, cacheSizeInBytes: 200_000)
         let engine = store.engine
         try engine.checkpointNow()
-        // What is kept of all leaves, at most, and of the first one.
+        // The size of the columns kept of all leaves, at most, and of the first leaf.
         var (most, ofOne) = (0, 0)
         do {
             let cursor = Cursor(try engine.snapshot(), tree: store.tree)

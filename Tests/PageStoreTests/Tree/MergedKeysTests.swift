@@ -112,7 +112,7 @@ import Testing
                 #expect(silent <= (hasOld ? 0 : 1), "\(group), seed \(seed)")
             }
             for key in sharers where random.below(8) == 0 {
-                // Alone before and after, it shares its beginning with nobody.
+                // A key that is alone before and after shares its beginning with no other.
                 let columns = key.dropLast(8)
                 let count = before.union(edits.map(\.key)).count { $0.starts(with: columns) }
                 #expect(count > 1, "\(key), seed \(seed)")

@@ -2,7 +2,7 @@ import PageStore
 import TestSupport
 import Testing
 
-/// What finds an entry without a cursor finds what a cursor finds.
+/// A lookup without a cursor finds the same entries as a cursor.
 @Suite struct NearLookupTests {
     private let shape = KeyShape(suffixSizeInBytes: 8)
 

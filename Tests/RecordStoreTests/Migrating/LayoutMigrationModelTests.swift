@@ -36,7 +36,7 @@ import Testing
                 }
                 let database = try RecordDatabase.open(
                     .file("store"), schema: schema, options: options, files: files
-                ) { _ in [MigrationStep(schema, allowsLoss: true)] }
+                ) { _ in [MigrationStep(schema, allowsLoss: true, isNamed: true)] }
                 let found = try content(database)
                 #expect(found == known, "\(place), step \(step)")
                 guard found == known else { return }

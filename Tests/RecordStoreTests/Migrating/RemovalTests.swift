@@ -32,7 +32,7 @@ import Testing
         _ schema: SchemaDescription, _ files: MemoryFileSystem, allowsLoss: Bool = false
     ) throws -> RecordDatabase {
         try RecordDatabase.open(.file("store"), schema: schema, files: files) { _ in
-            [MigrationStep(schema, allowsLoss: allowsLoss)]
+            [MigrationStep(schema, allowsLoss: allowsLoss, isNamed: true)]
         }
     }
 

@@ -184,7 +184,8 @@ import Testing
         let reference = evolution.reference
         guard let (expected, loose) = reference.migrated(old.objects) else { return }
         let mappings = evolution.mappings?.map(\.mapping)
-        let step = MigrationStep(evolution.schema, allowsLoss: true, mappings: mappings)
+        let step = MigrationStep(
+            evolution.schema, allowsLoss: true, mappings: mappings, isNamed: true)
         try checkRefusals(store, evolution, &random)
         if random.below(3) == 0 { try checkFresh(store, reference, step) }
         let options = Self.options(&random)
@@ -220,7 +221,7 @@ import Testing
         let old = store.world.objects
         if evolution.mappings == nil {
             let files = try copy(store.files)
-            let step = MigrationStep(evolution.schema)
+            let step = MigrationStep(evolution.schema, isNamed: true)
             if reference.isLossy(old) {
                 let error = #expect(throws: StoreError.self) {
                     try open(step.schema, files, [step]).close()
@@ -245,7 +246,7 @@ import Testing
             evolution.schema,
             mappings: (evolution.mappings ?? []).map(\.mapping) + [
                 RewriteMapping.transform(from: name, to: later, .fails(uid: uid)).mapping
-            ])
+            ], isNamed: true)
         let error = #expect(throws: StoreError.self) {
             try open(step.schema, files, [step]).close()
         }
@@ -334,7 +335,7 @@ import Testing
             steps.append(
                 MigrationStep(
                     evolution.schema, allowsLoss: true,
-                    mappings: evolution.mappings?.map(\.mapping)))
+                    mappings: evolution.mappings?.map(\.mapping), isNamed: true))
             schema = evolution.schema
             schema.forgetEarlierNames()
         }
