@@ -154,7 +154,8 @@ final class GraphStack {
         _ = try source.fetchCount(From<GraphNode>())
     }
 
-    /// Throws unless a source shows a graph, by a scan and by an index.
+    /// Throws unless a source shows a graph, by a scan, by an index and by the count that the store
+    /// keeps of an entity's objects.
     func check(_ source: some FetchableSource, _ expected: GraphModel, _ name: String) throws {
         let found = try graph(source)
         guard found == expected else {
@@ -164,6 +165,10 @@ final class GraphStack {
         let count = try source.fetchCount(From<GraphNode>().where(\.$a >= 50))
         guard count == expected.nodes.values.count(where: { $0.a >= 50 }) else {
             throw ProofFailure("\(name) finds \(count) by the index")
+        }
+        let all = try source.fetchCount(From<GraphNode>())
+        guard all == expected.nodes.count else {
+            throw ProofFailure("\(name) counts \(all) objects of \(expected.nodes.count)")
         }
     }
 }

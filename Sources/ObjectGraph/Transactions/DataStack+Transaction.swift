@@ -198,7 +198,8 @@ extension DataStack {
             guard durability != .relaxed, let open = context.openTransaction(for: store) else {
                 continue
             }
-            read.append(try open.stage(durability))
+            // There is no write of its own that it could share.
+            read.append(try open.stage(.durable))
         }
         return read
     }

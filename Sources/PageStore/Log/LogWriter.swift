@@ -48,6 +48,8 @@ final class LogWriter: Sendable {
     /// Makes the log hold a commit, durably or not, and shows it to readers. The thread that comes
     /// first writes for all that are staged by then.
     func write(upTo number: UInt64, isDurable: Bool) throws(StoreError) {
+        // Most transactions without changes have read what is durable: they wait for nothing.
+        if isDurable && durableCommit >= number { return }
         try tail.withState { tail throws(StoreError) in
             let durable = state.withLock { $0.durableCommit }
             let published = pager.commitNumber
