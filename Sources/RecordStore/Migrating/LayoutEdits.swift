@@ -35,8 +35,8 @@ struct LayoutEdits {
         }
     }
 
-    /// Whether the later schema only lacks entities and properties of the file's. Of two such models
-    /// nothing tells which one is the later.
+    /// Whether the later schema only lacks entities and properties of the file's. Of two such
+    /// models nothing tells which one is the later.
     var onlyRemoves: Bool {
         edits.allSatisfy { edit in
             switch edit {
