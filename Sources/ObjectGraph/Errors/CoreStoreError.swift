@@ -11,8 +11,8 @@ public enum CoreStoreError: Error, CustomNSError, Hashable, Sendable {
     /// Another kind of store is attached at the URL.
     case differentStorageExistsAtURL(existingPersistentStoreURL: URL)
     /// There is no way to migrate the file to the model, or the file is of a later one;
-    /// ``storeError`` says what is in the way, with the code ``StoreError/Code/schemaMismatch`` or
-    /// ``StoreError/Code/newerModel``.
+    /// ``storeError`` says what is in the way, with the code `StoreError.Code.schemaMismatch` or
+    /// `StoreError.Code.newerModel`.
     case mappingModelNotFound(
         localStoreURL: URL, NSError: NSError, targetModelVersion: String)
     /// The file needs several migrations, and the options allow one.
@@ -161,7 +161,7 @@ public enum CoreStoreErrorCode: Int, Sendable {
     case unknownError = 0
     /// ``CoreStoreError/differentStorageExistsAtURL(existingPersistentStoreURL:)``.
     case differentStorageExistsAtURL = 1
-    /// ``CoreStoreError/mappingModelNotFound(localStoreURL:targetModelVersion:)``.
+    /// ``CoreStoreError/mappingModelNotFound(localStoreURL:NSError:targetModelVersion:)``.
     case mappingModelNotFound = 2
     /// ``CoreStoreError/progressiveMigrationRequired(localStoreURL:)``.
     case progressiveMigrationRequired = 3

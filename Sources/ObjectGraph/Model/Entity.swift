@@ -101,6 +101,7 @@ public final class Entity<O: CoreStoreObject>: DynamicEntity, @unchecked Sendabl
     ///   - entityName: the name in the store.
     ///   - isAbstract: whether no object is of this entity itself.
     ///   - versionHashModifier: makes the model another one though nothing else differs.
+    ///   - previousName: the name that the entity has in files of earlier models.
     ///   - indexes: the properties of each index, in order; conditions and sorts use them.
     ///   - uniqueConstraints: properties of which no two objects have all the same values.
     ///   - conflictPolicies: the policy of each unique constraint, in its order.
