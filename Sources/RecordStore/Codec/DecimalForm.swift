@@ -6,7 +6,7 @@ import PageStore
 ///
 /// One byte says NaN (0), negative (1), zero (2) or positive (3). Then, unless NaN or zero, the
 /// exponent of the number written as 0.d₁d₂… × 10ᵉ, biased by 32,768, in two bytes, big-endian;
-/// then two digits a byte, plus one; then a zero. All bytes behind the first of a negative number
+/// then two digits a byte, plus one; then a zero. All bytes after the first of a negative number
 /// are inverted.
 package enum DecimalForm {
     package static let byteCountMax = 32

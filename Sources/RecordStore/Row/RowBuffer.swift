@@ -59,8 +59,8 @@ package struct RowBuffer {
     /// longer and gives the same.
     static func block(_ byteCount: Int) -> UnsafeMutableRawPointer {
         let head = byteCount >= longCapacity ? headSize : 0
-        // Safety: the address is only compared with none; who asked uses no more than the count,
-        // behind the head of a long block.
+        // Safety: the address is only compared with none; the caller uses no more than the count,
+        // which begins after the head of a long block.
         guard let block = unsafe malloc(max(byteCount, 16) + head) else {
             preconditionFailure("the system has no memory left")
         }

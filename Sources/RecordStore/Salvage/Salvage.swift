@@ -243,8 +243,8 @@ package struct Salvage {
         return (entity, widened.view.array())
     }
 
-    /// The last number that a hierarchy gave out, nil when that is not known for sure: what lies
-    /// behind an old counter may be lost too.
+    /// The last number that a hierarchy gave out, nil when that is not certain: numbers above an
+    /// old counter may be lost too.
     func lastNumber(_ entity: EntityLayout) -> UInt64? {
         guard catalog.areCountersNewest else { return nil }
         return catalog.counters[Catalog.numberKey(entity.hierarchy)] ?? 0
@@ -266,7 +266,7 @@ enum SalvageKeys {
         var final = last ?? .max
         if !part.upper.isEmpty {
             let end = number(part.upper)
-            // A longer bound lies behind the first of its number's keys.
+            // A bound longer than a number is greater than the first key of that number.
             final = min(final, part.upper.count > 8 || end == 0 ? end : end - 1)
         }
         return first <= final ? first...final : nil
