@@ -87,11 +87,11 @@ package final class Engine: Sendable {
     package func close(makesCheckpoint: Bool = true) throws(StoreError) {
         guard parts.context.isOwnProcess else {
             // A child that was forked writes nothing to its parent's store, and the threads that
-            // might hold the turn are not in it.
+            // might hold the writer lock are not in it.
             release()
             return
         }
-        try parts.turn.withState { turn throws(StoreError) in
+        try parts.writer.withState { writer throws(StoreError) in
             parts.checkpointer.awaitEnd()
             guard !parts.pager.isClosed else { return }
             defer { release() }
@@ -101,7 +101,7 @@ package final class Engine: Sendable {
                     return
                 }
                 try parts.context.health.check(path)
-                try storeLog(&turn, makesCheckpoint: makesCheckpoint)
+                try storeLog(&writer, makesCheckpoint: makesCheckpoint)
             } catch {
                 throw parts.log.hasUnsyncedCommits ? unsyncedError(error) : error
             }
@@ -118,20 +118,20 @@ package final class Engine: Sendable {
     }
 
     private func storeLog(
-        _ turn: inout WriterState, makesCheckpoint: Bool
+        _ writer: inout WriterState, makesCheckpoint: Bool
     ) throws(StoreError) {
         let stored = parts.pager.generation.checkpointCommit
-        guard turn.isPrepared else {
+        guard writer.isPrepared else {
             // Readers may have seen the unsynced commits of a dead writer: they must survive.
-            return try parts.secureFoundCommits(&turn)
+            return try parts.secureFoundCommits(&writer)
         }
         // Unsynced commits first: making them durable needs no space, and a checkpoint does.
         if parts.log.hasUnsyncedCommits {
             try parts.log.write(upTo: parts.pager.commitNumber, isDurable: true)
         }
         // Also a commit that changed no page, such as one of the catalog's root alone.
-        if makesCheckpoint, turn.stagedCommit > stored {
-            try parts.checkpointer.checkpoint(&turn)
+        if makesCheckpoint, writer.stagedCommit > stored {
+            try parts.checkpointer.checkpoint(&writer)
         }
     }
 
@@ -148,17 +148,17 @@ package final class Engine: Sendable {
         guard !options.mode.isReadOnly else { throw parts.context.readOnlyError() }
         try parts.context.checkProcess()
         parts.checkpointer.waitAtHardLimit()
-        var turn = parts.turn.take()
+        var writer = parts.writer.take()
         let base: Snapshot
         do throws(StoreError) {
             try parts.checkUsable()
-            try Recovery(parts).prepareWriting(&turn)
-            base = try parts.stagedSnapshot(turn)
+            try Recovery(parts).prepareWriting(&writer)
+            base = try parts.stagedSnapshot(writer)
         } catch {
-            parts.turn.giveBack(turn)
+            parts.writer.release(writer)
             throw error.at(path: path)
         }
-        return WriteTransaction(parts, base: base, turn)
+        return WriteTransaction(parts, base: base, writer)
     }
 
     /// The newest commit, pinned: its state does not change.

@@ -6,8 +6,8 @@ final class StoreParts: Sendable {
     let pager: Pager
     let log: LogWriter
     let checkpointer: Checkpointer
-    /// The writer's turn: one transaction at a time, ended on whatever thread.
-    let turn: HandoffState<WriterState>
+    /// The writer lock: one transaction at a time, ended on whatever thread.
+    let writer: HandoffState<WriterState>
 
     /// The parts of a store of which a superblock is known, and nothing else yet.
     init(_ context: StoreContext, _ superblock: Superblock, previousGeneration: UInt64) {
@@ -15,8 +15,8 @@ final class StoreParts: Sendable {
         space = FileSpace(context)
         pager = Pager(context, superblock, previousGeneration: previousGeneration)
         log = LogWriter(context, space, pager, superblock)
-        turn = HandoffState(WriterState(superblock), context.options.schedule)
-        checkpointer = Checkpointer(context, space, pager, log, turn)
+        writer = HandoffState(WriterState(superblock), context.options.schedule)
+        checkpointer = Checkpointer(context, space, pager, log, writer)
     }
 
     /// The parts of the store that a file holds.
@@ -36,26 +36,26 @@ final class StoreParts: Sendable {
     }
 
     /// The state that the next transaction builds on: all staged commits.
-    func stagedSnapshot(_ turn: borrowing WriterState) throws(StoreError) -> Snapshot {
-        Snapshot(pager, try pager.pin(turn.stagedCommit, turn.stagedRoot))
+    func stagedSnapshot(_ writer: borrowing WriterState) throws(StoreError) -> Snapshot {
+        Snapshot(pager, try pager.pin(writer.stagedCommit, writer.stagedRoot))
     }
 
     /// Publishes the state that was read from the file. Returns the generation published before
     /// when no snapshot uses it any more.
     @discardableResult
-    func adopt(_ found: FileState, _ turn: inout WriterState) -> Generation? {
+    func adopt(_ found: FileState, _ writer: inout WriterState) -> Generation? {
         let left = pager.adopt(found)
         if let content = found.log {
             log.adopt(content)
-            turn.adopt(content)
+            writer.adopt(content)
         }
         return left
     }
 
     /// The commits from here on are those of this opening of the file, for the superblock that is
     /// written next.
-    func beginSession(_ turn: borrowing WriterState) {
-        let salt = turn.segment.salt
+    func beginSession(_ writer: borrowing WriterState) {
+        let salt = writer.segment.salt
         pager.withPublished { $0.superblock.history.begin(after: $0.commitNumber, salt: salt) }
     }
 
@@ -71,10 +71,10 @@ final class StoreParts: Sendable {
         var begun: CheckpointPlan?
         while begun == nil {
             checkpointer.awaitEnd()
-            begun = try turn.withState { turn throws(StoreError) in
+            begun = try writer.withState { writer throws(StoreError) in
                 try checkUsable()
-                try Recovery(self).prepareWriting(&turn)
-                return try checkpointer.begin(&turn)
+                try Recovery(self).prepareWriting(&writer)
+                return try checkpointer.begin(&writer)
             }
         }
         guard var plan = begun else { return }
@@ -88,11 +88,11 @@ final class StoreParts: Sendable {
     }
 
     /// Writes commits that an opening found in the log anew, so that no crash takes them.
-    func secureFoundCommits(_ turn: inout WriterState) throws(StoreError) {
+    func secureFoundCommits(_ writer: inout WriterState) throws(StoreError) {
         guard log.hasFoundCommits else { return }
         // A file that this program may not write is left as it was found.
         guard pager.superblock.featuresReadOnly == 0 else { return try context.sync() }
-        try Recovery(self).prepareWriting(&turn)
+        try Recovery(self).prepareWriting(&writer)
     }
 
     /// Throws unless the store may be written.

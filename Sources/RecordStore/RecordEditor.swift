@@ -6,7 +6,7 @@ package class RecordEditor: RecordReader {
     private final var countChanges: [UInt16: Int] = [:]
     /// By how much the counts of entities are other than they were at the beginning, by tag.
     private(set) final var savedChanges: [UInt16: Int] = [:]
-    private final var sharers: [HierarchyID: Set<ObjectNumber>] = [:]
+    private final var conflictCandidates: [HierarchyID: Set<ObjectNumber>] = [:]
     /// Of the last batch, for the next one.
     private final var plans: EntityPlans?
     /// Nil when changes are not noted.
@@ -34,7 +34,7 @@ package class RecordEditor: RecordReader {
     package func useNumbers(upTo last: ObjectNumber, in hierarchy: HierarchyID) {}
 
     /// Frees the memory kept for the next batch.
-    final func forgetBatches() { (plans, sharers) = (nil, [:]) }
+    final func forgetBatches() { (plans, conflictCandidates) = (nil, [:]) }
 
     /// Applies changes to records, indexes, links and counters.
     package final func apply(_ batch: borrowing RecordBatch) throws(StoreError) {
@@ -53,8 +53,8 @@ package class RecordEditor: RecordReader {
         for (hierarchy, last) in plans.takeInsertedMax() {
             useNumbers(upTo: ObjectNumber(last), in: hierarchy)
         }
-        for (hierarchy, numbers) in applier.sharers {
-            sharers[hierarchy, default: []].formUnion(numbers)
+        for (hierarchy, numbers) in applier.conflictCandidates {
+            conflictCandidates[hierarchy, default: []].formUnion(numbers)
         }
         try saveCounts()
     }
@@ -86,8 +86,8 @@ package class RecordEditor: RecordReader {
     /// The objects, by hierarchy and in order, that were applied since the last call and may share
     /// the columns of a unique constraint with another: all that do, and some that do not.
     package final func takeSharers() -> [(hierarchy: HierarchyID, numbers: [ObjectNumber])] {
-        defer { sharers = [:] }
-        return sharers.sorted { $0.key.rootTag < $1.key.rootTag }
+        defer { conflictCandidates = [:] }
+        return conflictCandidates.sorted { $0.key.rootTag < $1.key.rootTag }
             .map { ($0.key, $0.value.sorted()) }
     }
 

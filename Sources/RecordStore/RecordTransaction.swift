@@ -19,8 +19,8 @@ package final class RecordTransaction: RecordEditor {
     private var blocks: [(rest: NumberBlock, count: Int)?]
     /// The largest number that an object was inserted with, by the same; zero for none.
     private var insertedMax: [UInt64]
-    /// By tag, as ``wasThere(_:of:)`` found it: the last of the numbers of which none is missing.
-    private var lastOfAll: [UInt64?]
+    /// By tag, as ``isKnownToExist(_:of:)`` found it: the last of the numbers of which none is missing.
+    private var denseUpperBound: [UInt64?]
 
     init(
         schema: Schema, editor: WriteTransaction, catalog: Catalog, trees: TreeTable,
@@ -30,7 +30,7 @@ package final class RecordTransaction: RecordEditor {
         self.numbers = numbers
         blocks = Array(repeating: nil, count: schema.tagMax + 1)
         insertedMax = Array(repeating: 0, count: schema.tagMax + 1)
-        lastOfAll = Array(repeating: nil, count: schema.tagMax + 1)
+        denseUpperBound = Array(repeating: nil, count: schema.tagMax + 1)
         super.init(
             schema: schema, editor: editor, catalog: catalog, trees: trees,
             notes: notesChanges ? ChangeNotes(schema) : nil)
@@ -69,19 +69,19 @@ package final class RecordTransaction: RecordEditor {
     /// Whether the store had an entity's object for certain when the transaction began. No record
     /// is looked for: as many records as numbers were given out leave no number without one. False
     /// for every object of a hierarchy with several entities, or one that lost an object ever.
-    package func wasThere(
+    package func isKnownToExist(
         _ number: ObjectNumber, of entity: EntityLayout
     ) throws(StoreError) -> Bool {
         let tag = Int(entity.tag)
-        if let last = lastOfAll[tag] { return number.rawValue > 0 && number.rawValue <= last }
+        if let last = denseUpperBound[tag] { return number.rawValue > 0 && number.rawValue <= last }
         var last: UInt64 = 0
         if entity.tags.count == 1, entity.hierarchy.rootTag == entity.tag {
             let count = try recordCount(of: entity) - savedChanges[entity.tag, default: 0]
             let given = try catalog.counter(Catalog.numberKey(entity.hierarchy), of: view)
             if given == count { last = given }
         }
-        lastOfAll[tag] = last
-        return try wasThere(number, of: entity)
+        denseUpperBound[tag] = last
+        return try isKnownToExist(number, of: entity)
     }
 
     /// A reader of the store as the transaction found it, until it ends.

@@ -62,7 +62,7 @@ import Testing
         #expect(try commitsAfterCut(disk) == [2])
     }
 
-    /// The thread that copies has the writer's turn already.
+    /// The thread that copies has the writer lock already.
     @Test func `a copy within a transaction waits for nobody`() throws {
         let disk = try forgotten()
         let engine = try open(disk)

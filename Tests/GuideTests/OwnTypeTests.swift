@@ -1,5 +1,6 @@
 // The names of the guide begin in small letters.
 // swift-format-ignore-file: AlwaysUseLowerCamelCase
+
 import ObjectGraph
 import Testing
 

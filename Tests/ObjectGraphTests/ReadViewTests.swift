@@ -84,7 +84,7 @@ private final class Shell: CoreStoreObject {
                 }
                 if names == ["name 0", "name 1"] { hasRead.signal() }
             }
-            // The other thread reads while this one has the writer's turn.
+            // The other thread reads while this one has the writer lock.
             #expect(hasRead.wait(timeout: .now() + 20) == .success)
             #expect(try stack.read { try $0.fetchCount(From<Person>()) } == 2)
         })

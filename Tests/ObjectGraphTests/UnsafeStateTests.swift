@@ -30,13 +30,13 @@ import Testing
         }
     }
 
-    /// Commits made while another transaction has the writer's turn, and how they ended.
+    /// Commits made while another transaction has the writer lock, and how they ended.
     private final class HeldCommits: Sendable {
         private let mayEnd = DispatchSemaphore(value: 0)
         private let done = DispatchSemaphore(value: 0)
         private let errors = Mutex<[CoreStoreError?]>([])
 
-        /// Takes the turn; the changes are made when it is given back.
+        /// Takes the writer lock; the changes are made when it is released.
         init(
             _ stack: DataStack,
             _ changes: @escaping @Sendable (BaseDataTransaction) -> Void = { _ in }
@@ -60,7 +60,7 @@ import Testing
             }
         }
 
-        /// Gives the turn back and waits for the commits; returns which of them failed.
+        /// Releases the lock and waits for the commits; returns which of them failed.
         func end(_ count: Int) -> [Bool] {
             mayEnd.signal()
             for _ in 0..<count { done.wait() }

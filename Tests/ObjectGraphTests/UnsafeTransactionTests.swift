@@ -62,7 +62,9 @@ import Testing
         #expect(form.conflicts == [] && !form.hasChanges)
     }
 
-    @Test func `everything but a commit works while another transaction has its turn`() throws {
+    @Test func `everything but a commit works while another transaction has the writer lock`()
+        throws
+    {
         try stack.perform(synchronous: { transaction in
             let form = stack.beginUnsafe(supportsUndo: true)
             let toy = form.create(Into<Toy>())

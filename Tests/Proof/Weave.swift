@@ -32,7 +32,7 @@ package final class Weave: Schedule {
         /// Those who could; first who would without a reason to switch.
         var options: [Int]
         var chosen: Int
-        /// Whether choosing another than the first takes the turn from somebody who could go on.
+        /// Whether choosing another than the first preempts a thread that could go on.
         var isInterruption: Bool
     }
 

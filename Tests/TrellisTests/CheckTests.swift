@@ -274,7 +274,7 @@ import Testing
         let store = try LinkedStore()
         let engine = try Engine.open(path: store.path)
         try engine.checkpointNow()
-        engine.parts.turn.withState { $0.freeIDs.insert(PageID(2)) }
+        engine.parts.writer.withState { $0.freeIDs.insert(PageID(2)) }
         try engine.checkpointNow()
         try engine.close()
         let findings = try findings(store.path)

@@ -22,7 +22,7 @@
             _ work: @escaping (@escaping @Sendable (Result<Output, CoreStoreError>) -> Void) -> Void
         ) -> Future<Output, CoreStoreError> {
             Future { promise in
-                let promise = Carried(promise)
+                let promise = UncheckedTransfer(promise)
                 work { promise.value($0) }
             }
         }
@@ -77,7 +77,7 @@
         public func importObject<O: CoreStoreObject & ImportableObject>(
             _ into: Into<O>, source: O.ImportSource
         ) -> Future<O?, CoreStoreError> {
-            let source = Carried(source)
+            let source = UncheckedTransfer(source)
             return imported { try $0.importObject(into, source: source.value)?.objectID() }
         }
 
@@ -86,7 +86,7 @@
         public func importObject<O: CoreStoreObject & ImportableObject>(
             _ object: O, source: O.ImportSource
         ) -> Future<O?, CoreStoreError> {
-            let source = Carried(source)
+            let source = UncheckedTransfer(source)
             let id = object.objectID()
             return imported { transaction in
                 guard let object = transaction.fetchExisting(id) as O? else {
@@ -102,7 +102,7 @@
         public func importUniqueObject<O: CoreStoreObject & ImportableUniqueObject>(
             _ into: Into<O>, source: O.ImportSource
         ) -> Future<O?, CoreStoreError> {
-            let source = Carried(source)
+            let source = UncheckedTransfer(source)
             return imported { try $0.importUniqueObject(into, source: source.value)?.objectID() }
         }
 
@@ -117,7 +117,7 @@
                 @escaping @Sendable (_ mapping: [O.UniqueIDType: O.ImportSource]) throws
                 -> [O.UniqueIDType: O.ImportSource] = { $0 }
         ) -> Future<[O], CoreStoreError> where S.Element == O.ImportSource {
-            let sources = Carried(Array(sourceArray))
+            let sources = UncheckedTransfer(Array(sourceArray))
             return future { done in
                 base.perform(asynchronous: { transaction in
                     try transaction.importUniqueObjects(
@@ -142,8 +142,8 @@
         public func receive<S: Subscriber>(subscriber: S)
         where S.Input == Output, S.Failure == Failure {
             let subscription = NewestSubscription(subscriber, keeping: nil)
-            let offer = Carried(subscription.offer)
-            let finish = Carried(subscription.finish)
+            let offer = UncheckedTransfer(subscription.offer)
+            let finish = UncheckedTransfer(subscription.finish)
             subscription.start { [base, storage] in
                 let progress = base.plannedProgress(storage)
                 if let progress {

@@ -37,7 +37,7 @@ extension ChangeBuffer {
         forEachChanged(kind) { name in
             guard name.store.isObject(of: name.tag, a: type) else { return }
             let entity = name.store.database.schema.knownEntity(tag: name.tag)
-            ids.insert(NSManagedObjectID(name.number, in: name.store.home(of: entity)))
+            ids.insert(NSManagedObjectID(name.number, in: name.store.storeEntity(for: entity)))
         }
         return ids
     }
@@ -61,7 +61,7 @@ extension ChangeBuffer {
         var ids = Set(removed.compactMap { ($0 as? O)?.objectID() })
         for name in deletedRecords(type) {
             let entity = name.store.database.schema.knownEntity(tag: name.tag)
-            ids.insert(NSManagedObjectID(name.number, in: name.store.home(of: entity)))
+            ids.insert(NSManagedObjectID(name.number, in: name.store.storeEntity(for: entity)))
         }
         return ids
     }

@@ -15,7 +15,7 @@ final class ObjectKind {
     let shared: ReadContext?
     let store: AttachedStore
     let entity: EntityLayout
-    let home: StoreEntity
+    let storeEntity: StoreEntity
     let model: AttachedStore.ClassModel
     /// The live objects of the entity's hierarchy.
     let objects: IdentityMap
@@ -40,7 +40,7 @@ final class ObjectKind {
         shared = context as? ReadContext
         self.store = store
         self.entity = entity
-        home = store.home(of: entity)
+        storeEntity = store.storeEntity(for: entity)
         self.model = model
         transients = model.hasTransients ? TransientValues() : nil
         self.objects = objects

@@ -100,7 +100,7 @@ final class TransactionContext: RecordingContext {
             return nil
         }
         guard
-            try transaction(for: access.store).wasThere(id.number, of: id.entity)
+            try transaction(for: access.store).isKnownToExist(id.number, of: id.entity)
         else { return try object(id.number, in: id.hierarchy, access) }
         return make(id.number, access.kind(id.entity.tag, in: self))
     }

@@ -1,7 +1,7 @@
 import RecordStore
 
 /// The editing context of an unsafe transaction: one commit of each storage, or the state of the
-/// transaction around it, and private changes over it. It holds no turn: numbers come from the
+/// transaction around it, and private changes over it. It holds no writer lock: numbers come from the
 /// storage's reserve, and a commit hands over what differs.
 ///
 /// Invariants:

@@ -8,13 +8,13 @@
     /// One batch update of a view of the main actor, on its way from a data source that knows of no
     /// actor.
     struct BatchUpdates {
-        private let work: Carried<(updates: () -> Void, completion: () -> Void)>
+        private let work: UncheckedTransfer<(updates: () -> Void, completion: () -> Void)>
         private let animated: Bool
 
         init(
             _ updates: @escaping () -> Void, _ completion: @escaping () -> Void, _ animated: Bool
         ) {
-            work = Carried((updates, completion))
+            work = UncheckedTransfer((updates, completion))
             self.animated = animated
         }
 
@@ -22,7 +22,7 @@
         var completion: () -> Void { work.value.completion }
 
         /// - Parameter perform: has the view do the updates at once. A view that is gone does them
-        ///   without showing them, so that later versions of the list have their turn.
+        ///   without showing them, so that later versions of the list are shown.
         func run<View: AnyObject & Sendable>(
             on view: View?, _ perform: @MainActor (View, BatchUpdates) -> Void
         ) {

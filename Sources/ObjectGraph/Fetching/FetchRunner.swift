@@ -102,7 +102,7 @@ struct FetchRunner {
             let terms = FetchTerms(clauses, limit: limit)
             try forEachRow(O.self, from.configurations, terms) { part, number, row in
                 let entity = part.reader.schema.knownEntity(tag: row.entityTag)
-                ids.append(NSManagedObjectID(number, in: part.store.home(of: entity)))
+                ids.append(NSManagedObjectID(number, in: part.store.storeEntity(for: entity)))
             }
             return ids
         }
@@ -229,7 +229,8 @@ struct FetchRunner {
         let rows = try PreparedValues.rows(queries).map { row in
             zip(row.values, entities[row.store]).map { value, entity -> Any? in
                 if case .object(let number) = value {
-                    return NSManagedObjectID(number, in: parts[row.store].store.home(of: entity))
+                    return NSManagedObjectID(
+                        number, in: parts[row.store].store.storeEntity(for: entity))
                 }
                 return form(value)
             }

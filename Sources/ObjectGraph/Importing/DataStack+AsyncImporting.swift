@@ -1,18 +1,22 @@
 // The results are objects of the view, and for use where it lives.
 
 extension DataStack.AsyncNamespace {
-    private func viewObjects<O: DynamicObject>(_ ids: [NSManagedObjectID]) async -> Carried<[O]> {
+    private func viewObjects<O: DynamicObject>(_ ids: [NSManagedObjectID]) async
+        -> UncheckedTransfer<[O]>
+    {
         await withCheckedContinuation { continuation in
             base.viewExecutor.run {
                 base.deliver()
-                continuation.resume(returning: Carried(base.fetchExisting(ids)))
+                continuation.resume(returning: UncheckedTransfer(base.fetchExisting(ids)))
             }
         }
     }
 
-    private func viewObject<O: DynamicObject>(_ id: NSManagedObjectID?) async -> Carried<O?> {
-        let objects: Carried<[O]> = await viewObjects([id].compactMap { $0 })
-        return Carried(objects.value.first)
+    private func viewObject<O: DynamicObject>(_ id: NSManagedObjectID?) async -> UncheckedTransfer<
+        O?
+    > {
+        let objects: UncheckedTransfer<[O]> = await viewObjects([id].compactMap { $0 })
+        return UncheckedTransfer(objects.value.first)
     }
 
     /// Creates an object from a source in a transaction of its own; nil when the class declines the
@@ -29,7 +33,7 @@ extension DataStack.AsyncNamespace {
         _ into: Into<O>, source: O.ImportSource,
         isolation: isolated (any Actor)? = #isolation
     ) async throws(CoreStoreError) -> O? {
-        let source = Carried(source)
+        let source = UncheckedTransfer(source)
         let id = try await carried { transaction in
             try transaction.importObject(into, source: source.value)?.objectID()
         }
@@ -46,7 +50,7 @@ extension DataStack.AsyncNamespace {
         _ object: O, source: O.ImportSource,
         isolation: isolated (any Actor)? = #isolation
     ) async throws(CoreStoreError) -> O? {
-        let source = Carried(source)
+        let source = UncheckedTransfer(source)
         let id = object.objectID()
         _ = try await carried { transaction in
             guard let object = transaction.fetchExisting(id) as O? else {
@@ -67,7 +71,7 @@ extension DataStack.AsyncNamespace {
         _ into: Into<O>, source: O.ImportSource,
         isolation: isolated (any Actor)? = #isolation
     ) async throws(CoreStoreError) -> O? {
-        let source = Carried(source)
+        let source = UncheckedTransfer(source)
         let id = try await carried { transaction in
             try transaction.importUniqueObject(into, source: source.value)?.objectID()
         }
@@ -88,7 +92,7 @@ extension DataStack.AsyncNamespace {
             @escaping @Sendable (_ mapping: [O.UniqueIDType: O.ImportSource]) throws
             -> [O.UniqueIDType: O.ImportSource]
     ) async throws(CoreStoreError) -> [O] where S.Element == O.ImportSource {
-        let sources = Carried(Array(sourceArray))
+        let sources = UncheckedTransfer(Array(sourceArray))
         let ids = try await carried { transaction in
             try transaction.importUniqueObjects(
                 into, sourceArray: sources.value, preProcess: preProcess
@@ -107,7 +111,7 @@ extension DataStack.AsyncNamespace {
         _ into: Into<O>, sourceArray: S,
         isolation: isolated (any Actor)? = #isolation
     ) async throws(CoreStoreError) -> [O] where S.Element == O.ImportSource {
-        let sources = Carried(Array(sourceArray))
+        let sources = UncheckedTransfer(Array(sourceArray))
         let ids = try await carried { transaction in
             try transaction.importUniqueObjects(into, sourceArray: sources.value).map {
                 $0.objectID()

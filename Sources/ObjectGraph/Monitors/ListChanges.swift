@@ -124,6 +124,6 @@ extension ListMonitor {
     /// The list as a value: no later commit changes it.
     public var snapshot: ListSnapshot<O> {
         checkExecutor()
-        return ListSnapshot(ListedContent(feed.content, feed.homes, nil), feed.link)
+        return ListSnapshot(ListedContent(feed.content, feed.storeEntities, nil), feed.link)
     }
 }

@@ -32,7 +32,7 @@ final class TransactionList: MonitoredList {
 
     var observers: TransactionObservers? { context?.observers }
     var content: ListContent { shown.content }
-    var homes: [StoreEntity] { shown.stores.map { $0.home(of: entity($0)) } }
+    var storeEntities: [StoreEntity] { shown.stores.map { $0.storeEntity(for: entity($0)) } }
     /// A transaction does not know which thread the program uses it on.
     var isUsedByCaller: Bool { true }
 

@@ -12,7 +12,7 @@ public struct RawObject {
         ObjectName(storeID: store.id, hierarchy: entity.hierarchy, number: number)
     }
     var id: NSManagedObjectID {
-        NSManagedObjectID(number, in: kind.home)
+        NSManagedObjectID(number, in: kind.storeEntity)
     }
 }
 

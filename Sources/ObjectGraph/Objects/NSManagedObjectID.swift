@@ -14,16 +14,16 @@ final class StoreEntity: Sendable {
 
 /// The identity of an object: equal in every context and process, for as long as the store exists.
 public final class NSManagedObjectID: Hashable, Sendable, CustomStringConvertible {
-    private let home: StoreEntity
+    private let storeEntity: StoreEntity
     let number: ObjectNumber
 
-    init(_ number: ObjectNumber, in home: StoreEntity) {
-        self.home = home
+    init(_ number: ObjectNumber, in storeEntity: StoreEntity) {
+        self.storeEntity = storeEntity
         self.number = number
     }
 
-    var storeID: UUID { home.storeID }
-    var entity: EntityLayout { home.entity }
+    var storeID: UUID { storeEntity.storeID }
+    var entity: EntityLayout { storeEntity.entity }
     var hierarchy: HierarchyID { entity.hierarchy }
 
     /// The name of the object's entity.
@@ -43,7 +43,7 @@ public final class NSManagedObjectID: Hashable, Sendable, CustomStringConvertibl
     public static func == (left: NSManagedObjectID, right: NSManagedObjectID) -> Bool {
         left === right
             || left.number == right.number
-                && (left.home === right.home
+                && (left.storeEntity === right.storeEntity
                     || left.hierarchy == right.hierarchy && left.storeID == right.storeID)
     }
 

@@ -22,7 +22,7 @@ extension StepSubscriber {
 /// logs may become durable on several threads at once. Other steps may be published at any time:
 /// joining them goes by commit numbers.
 final class CommitSteps: Sendable {
-    private let order = WriterTurn()
+    private let order = WriterLock()
     private let subscribers = Mutex<[any StepSubscriber]>([])
     private let subscriberCount = Atomic<Int>(0)
     private let changeUserCount = Atomic<Int>(0)
@@ -63,7 +63,7 @@ final class CommitSteps: Sendable {
     /// Delivers the step of a position when all before it have been delivered.
     func publish(_ step: CommitStep?, at position: UInt64) {
         order.wait(for: position)
-        defer { order.give() }
+        defer { order.release() }
         if let step { publish(step) }
     }
 

@@ -20,7 +20,7 @@ struct DeliveryState {
 
 // Deliveries: all of it where the view lives.
 extension DataStack {
-    /// A turn of the executor. Lists that are not computed yet are left for later, because
+    /// A delivery on the executor. Lists that are not computed yet are left for later, because
     /// computing them may take time.
     func takeTurn() { deliver(computes: viewSteps.lists.isEmpty) }
 
@@ -31,7 +31,7 @@ extension DataStack {
     /// Has the view take all steps that are there, and tells of each.
     ///
     /// Deliveries do not nest: called by an observer, this returns at once, and what it asked for
-    /// is told by the next turn of the executor. A completion is past its delivery, so that a
+    /// is told by the next delivery. A completion is past its delivery, so that a
     /// transaction in it is seen when it returns; the completions of other steps wait for its end.
     func deliver(computes: Bool = true) {
         let hasBegun = changeDelivery { state in

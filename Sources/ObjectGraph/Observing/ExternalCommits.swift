@@ -43,7 +43,7 @@ final class ExternalCommitFeed: StepSubscriber {
         self.viewSteps = viewSteps
     }
 
-    /// The sequence has a commit when the lists have it and its turn is scheduled where the view
+    /// The sequence has a commit when the lists have it and its delivery is scheduled where the view
     /// lives: what a program runs there afterwards finds the commit.
     func receive(_ step: CommitStep) {
         guard step.origin == .otherProcess else { return }

@@ -47,7 +47,7 @@ protocol MonitoredList: AnyObject {
     var terms: ListTerms { get }
     var content: ListContent { get }
     /// The part of IDs that the objects of each store share.
-    var homes: [StoreEntity] { get }
+    var storeEntities: [StoreEntity] { get }
     /// Whether the caller is where the list is used, as far as that is known.
     var isUsedByCaller: Bool { get }
 
@@ -189,7 +189,9 @@ final class ListFeed: MonitoredList {
         return entity
     }
 
-    var homes: [StoreEntity] { (share?.stores ?? []).map { $0.home(of: entity($0)) } }
+    var storeEntities: [StoreEntity] {
+        (share?.stores ?? []).map { $0.storeEntity(for: entity($0)) }
+    }
 
     func index(of id: NSManagedObjectID) -> Int? {
         guard let share, let stack = link.object,
@@ -261,10 +263,10 @@ extension DataStack {
             made = .failure(fail(error))
         }
         guard case .success((let share, let key)?) = made else {
-            let end = Carried { done(made.map { _ in nil }) }
+            let end = UncheckedTransfer { done(made.map { _ in nil }) }
             return viewExecutor.run { [link] in link.object?.whenIdle { end.value() } }
         }
-        let finish = Carried { (outcome: Result<Void, CoreStoreError>) in
+        let finish = UncheckedTransfer { (outcome: Result<Void, CoreStoreError>) in
             self.whenIdle {
                 if case .success = outcome {
                     self.viewSteps.lists.takeEarly()

@@ -72,7 +72,7 @@ final class ViewSteps: StepSubscriber {
 
     // MARK: Computing
 
-    /// Has the steps delivered by a turn of the executor.
+    /// Has the steps delivered on the executor.
     func deliverSoon() {
         guard !lists.isEmpty else { return scheduleTurn() }
         guard !isComputingScheduled.exchange(true, ordering: .sequentiallyConsistent) else {
@@ -85,14 +85,14 @@ final class ViewSteps: StepSubscriber {
         }
     }
 
-    /// Returns when the steps that are there are computed and their turn is scheduled.
+    /// Returns when the steps that are there are computed and their delivery is scheduled.
     func announce() {
         // A step that the observing queue has just taken is in neither queue until it is computed.
         compute()
         if !computed.isEmpty { scheduleTurn() }
     }
 
-    /// Runs work on the observing queue when the steps that are there are computed and their turn
+    /// Runs work on the observing queue when the steps that are there are computed and their delivery
     /// is scheduled. The caller does not wait.
     func afterAnnouncing(_ work: @escaping @Sendable () -> Void) {
         observingQueue.async { [self] in
@@ -116,7 +116,7 @@ final class ViewSteps: StepSubscriber {
         observingQueue.async(execute: work)
     }
 
-    /// Schedules a turn unless one is scheduled: it is on the executor's queue when this returns.
+    /// Schedules a delivery unless one is scheduled: it is on the executor's queue when this returns.
     private func scheduleTurn() {
         isTurnScheduled.withLock { isScheduled in
             guard !isScheduled else { return }

@@ -45,7 +45,7 @@ public final class ListPublisher<O: DynamicObject>: Hashable, Observable {
     }
 
     private func snapshot(of content: ListContent, _ change: ListChangeSet?) -> ListSnapshot<O> {
-        ListSnapshot(ListedContent(content, feed.homes, change), feed.link)
+        ListSnapshot(ListedContent(content, feed.storeEntities, change), feed.link)
     }
 
     /// Shows another list from now on, in place of one that a step was to change.

@@ -5,16 +5,16 @@ import Query
 /// it, and none needs a store.
 final class ListedContent: Sendable {
     let content: ListContent
-    private let homes: [StoreEntity]
+    private let storeEntities: [StoreEntity]
     /// The items that came, moved or changed since the content before.
     private let changedItems: [ListItem]
     /// Made by the first question for an ID.
     private let indices = Mutex<[ListItem: Int]?>(nil)
 
     /// - Parameter change: what led here from the content before.
-    init(_ content: ListContent, _ homes: [StoreEntity], _ change: ListChangeSet?) {
+    init(_ content: ListContent, _ storeEntities: [StoreEntity], _ change: ListChangeSet?) {
         self.content = content
-        self.homes = homes
+        self.storeEntities = storeEntities
         func item(_ path: ListPath, _ content: ListContent) -> ListItem {
             content.item(at: content.indices(ofSection: path.section).lowerBound + path.item)
         }
@@ -35,7 +35,7 @@ final class ListedContent: Sendable {
     var sectionCount: Int { content.count == 0 ? 0 : content.sectionCount }
 
     func id(_ item: ListItem) -> NSManagedObjectID {
-        NSManagedObjectID(item.number, in: homes[item.store])
+        NSManagedObjectID(item.number, in: storeEntities[item.store])
     }
 
     func id(at index: Int) -> NSManagedObjectID { id(content.item(at: index)) }
@@ -51,7 +51,7 @@ final class ListedContent: Sendable {
     /// The index of an object; nil when it is not in the list.
     func index(of id: NSManagedObjectID) -> Int? {
         guard
-            let store = homes.firstIndex(where: {
+            let store = storeEntities.firstIndex(where: {
                 $0.storeID == id.storeID && $0.entity.hierarchy == id.hierarchy
             }), let item = ListItem(id.number, store: store)
         else { return nil }

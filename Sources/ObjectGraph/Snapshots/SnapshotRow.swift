@@ -74,8 +74,8 @@ final class SnapshotRow: @unchecked Sendable {
 
     func ids(_ relationship: RelationshipLayout) -> [NSManagedObjectID] {
         let target = store.database.schema.knownEntity(tag: relationship.destinationTag)
-        let home = store.home(of: target)
-        return (links[relationship.id] ?? []).map { NSManagedObjectID($0, in: home) }
+        let storeEntity = store.storeEntity(for: target)
+        return (links[relationship.id] ?? []).map { NSManagedObjectID($0, in: storeEntity) }
     }
 
     // MARK: Changing a copy

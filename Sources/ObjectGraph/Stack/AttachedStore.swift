@@ -41,7 +41,7 @@ final class AttachedStore: @unchecked Sendable {
     /// Class to entity.
     let entities: [ObjectIdentifier: EntityLayout]
     /// By the tag of the entity; nil where an entity of the tag is gone.
-    private let homes: [StoreEntity?]
+    private let storeEntities: [StoreEntity?]
     /// By the number of the unique constraint.
     private let conflictPolicies: [Int: UniqueConflictPolicy]
     /// Whether any class has a rule of whole objects.
@@ -81,7 +81,7 @@ final class AttachedStore: @unchecked Sendable {
         self.entities = entities
         hasObjectRules = classes.values.contains { !$0.rules.objects.isEmpty }
         conflictPolicies = Self.conflictPolicies(database.schema, model)
-        homes = (0...database.schema.tagMax).map { tag in
+        storeEntities = (0...database.schema.tagMax).map { tag in
             database.schema.entity(tag: UInt16(tag)).map {
                 StoreEntity(storeID: database.storeID, entity: $0)
             }
@@ -130,11 +130,11 @@ final class AttachedStore: @unchecked Sendable {
     }
 
     /// The part of IDs that all objects of an entity share.
-    func home(of entity: EntityLayout) -> StoreEntity {
-        guard let home = homes[Int(entity.tag)] else {
-            preconditionFailure("a store has a home for each of its entities")
+    func storeEntity(for entity: EntityLayout) -> StoreEntity {
+        guard let storeEntity = storeEntities[Int(entity.tag)] else {
+            preconditionFailure("a store has a storeEntity for each of its entities")
         }
-        return home
+        return storeEntity
     }
 
     private static func model(

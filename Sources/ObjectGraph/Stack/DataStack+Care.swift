@@ -99,7 +99,7 @@ extension DataStack {
 
     /// They would wait for the caller's own transaction.
     private func requireNoTransaction(_ name: String) throws(CoreStoreError) {
-        guard !writerTurn.isHeldByCaller else {
+        guard !writerLock.isHeldByCaller else {
             throw .refusal("\(name) was called inside a transaction")
         }
     }

@@ -10,7 +10,7 @@ extension DataStack {
     /// meanwhile; ``unsafeRemovePersistentStore(_:completion:)`` ensures that. A storage that the
     /// stack has not added, and a call inside a transaction, fail an assertion.
     public func unsafeRemovePersistentStoreAndWait(_ storage: any StorageInterface) {
-        guard !writerTurn.isHeldByCaller else {
+        guard !writerLock.isHeldByCaller else {
             Log.assert(false, "a transaction cannot close the storages that it changes")
             return
         }
@@ -23,8 +23,8 @@ extension DataStack {
     /// Nil when the stack has not added the storage. No transaction runs while it goes, and none
     /// that comes later has it.
     private func detachInTurn(_ storage: any StorageInterface) -> AttachedStore? {
-        writerTurn.take()
-        defer { writerTurn.give() }
+        writerLock.take()
+        defer { writerLock.release() }
         guard let store = detach(storage) else {
             Log.assert(false, "a storage was removed from a stack that has not added it")
             return nil
@@ -70,7 +70,7 @@ extension DataStack {
     ///   as `diskFull`, means that all commits are stored and the next opening has more to read.
     ///   Inside a transaction, which would wait for itself, it throws at once and closes nothing.
     public func close() throws(CoreStoreError) {
-        guard !writerTurn.isHeldByCaller else {
+        guard !writerLock.isHeldByCaller else {
             throw .refusal("close() was called inside a transaction")
         }
         if let failure = closeAll() { throw failure }
@@ -79,7 +79,7 @@ extension DataStack {
     /// Closes all storages. Objects that were fetched keep their last values; nothing new can be
     /// fetched. A failure is logged, also in release builds; ``close()`` throws it.
     public func unsafeRemoveAllPersistentStoresAndWait() {
-        guard !writerTurn.isHeldByCaller else {
+        guard !writerLock.isHeldByCaller else {
             Log.assert(false, "a transaction cannot close the storages that it changes")
             return
         }
@@ -88,12 +88,12 @@ extension DataStack {
 
     /// Returns the error of the first storage that could not be closed; all are logged.
     private func closeAll() -> CoreStoreError? {
-        writerTurn.take()
+        writerLock.take()
         let detached = detachAll()
         for store in detached { store.noteDetached() }
         forgetView()
         let failures = detached.compactMap { close($0) }
-        writerTurn.give()
+        writerLock.release()
         // Observers may begin transactions.
         storesChanged()
         return failures.first

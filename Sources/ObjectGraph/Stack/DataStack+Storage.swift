@@ -58,8 +58,8 @@ extension DataStack {
     func add<T: StorageInterface>(
         _ storage: T, _ task: MigrationTask?
     ) throws(CoreStoreError) -> T {
-        // A thread that adds a shared file holds the lock while it waits for the turn.
-        if writerTurn.isHeldByCaller {
+        // A thread that adds a shared file holds the lock while it waits for the writer lock.
+        if writerLock.isHeldByCaller {
             guard storageLock.try() else {
                 throw .failure(
                     .misuse, "a transaction adds a storage while another thread adds one")
@@ -185,7 +185,7 @@ extension DataStack {
         let files = (storage as? LocalStore)?.files ?? DiskFileSystem.shared
         let budget = ((storage as? LocalStore)?.engineOptions ?? EngineOptions()).cacheBudget
         let shared = try SharedStores.open(
-            path, in: files, model.description, budget, writerTurn
+            path, in: files, model.description, budget, writerLock
         ) { () throws(CoreStoreError) in
             try openDatabase(.file(path), model, storage, task)
         }
@@ -198,14 +198,14 @@ extension DataStack {
             try? store.close()
             throw .differentStorageExistsAtURL(existingPersistentStoreURL: local.fileURL)
         }
-        if shared.turn !== writerTurn {
-            guard !writerTurn.isHeldByCaller else {
+        if shared.writerLock !== writerLock {
+            guard !writerLock.isHeldByCaller else {
                 try? store.close()
                 throw .failure(
                     .misuse,
                     "a transaction cannot add a store that another stack has open: add it before")
             }
-            writerTurn.join(shared.turn)
+            writerLock.join(shared.writerLock)
         }
         shared.enter(
             SharedStore.User(store: store, link: link, steps: steps, viewSteps: viewSteps))

@@ -22,7 +22,7 @@ public final class DataStack: Equatable, @unchecked Sendable {
     /// Leads to the stack from its view, from transactions and from what follows other processes.
     let link = WeakLink<DataStack>()
     let viewExecutor: ViewExecutor
-    let writerTurn = WriterTurn()
+    let writerLock = WriterLock()
     /// The changes of commits, for all that follow them.
     let steps = CommitSteps()
     /// The pins of the program.
@@ -219,7 +219,7 @@ public final class DataStack: Equatable, @unchecked Sendable {
             let name = String(parts[0]).removingPercentEncoding,
             let entity = store.database.schema.entity(named: name)
         else { return nil }
-        return NSManagedObjectID(ObjectNumber(number), in: store.home(of: entity))
+        return NSManagedObjectID(ObjectNumber(number), in: store.storeEntity(for: entity))
     }
 
     // MARK: The view

@@ -24,18 +24,19 @@ final class SharedStore: Sendable {
     let database: RecordDatabase
     /// How much memory the engine keeps pages in: by the options of the stack that opened it.
     let cacheBudget: CacheBudget
-    /// The turn that the stacks' own have joined.
-    let turn: WriterTurn
+    /// The lock that the stacks' own have joined.
+    let writerLock: WriterLock
     /// The file's identity while stacks open or close it.
     fileprivate let key: String
     private let state = Mutex(State())
 
     fileprivate init(
-        _ database: RecordDatabase, _ cacheBudget: CacheBudget, _ turn: WriterTurn, _ key: String
+        _ database: RecordDatabase, _ cacheBudget: CacheBudget, _ writerLock: WriterLock,
+        _ key: String
     ) {
         self.database = database
         self.cacheBudget = cacheBudget
-        self.turn = turn
+        self.writerLock = writerLock
         self.key = key
     }
 
@@ -97,7 +98,7 @@ enum SharedStores {
     /// leaves.
     static func open(
         _ path: String, in files: any FileSystem, _ model: SchemaDescription,
-        _ cacheBudget: CacheBudget, _ turn: WriterTurn,
+        _ cacheBudget: CacheBudget, _ writerLock: WriterLock,
         _ body: () throws(CoreStoreError) -> RecordDatabase
     ) throws(CoreStoreError) -> SharedStore {
         let key = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
@@ -111,7 +112,7 @@ enum SharedStores {
             if known.use() { return known }
         }
         let database = try body()
-        let store = SharedStore(database, cacheBudget, turn, key)
+        let store = SharedStore(database, cacheBudget, writerLock, key)
         stores.withLock { $0[database.fileIdentity] = store }
         return store
     }

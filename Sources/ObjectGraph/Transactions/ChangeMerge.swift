@@ -179,8 +179,9 @@ private final class PartMerge {
     private func tell(_ name: Name, _ kind: CommitConflict.Kind) throws(StoreError) {
         let tag = try part.from.withRow(name.number, in: name.hierarchy) { $0.entityTag }
         guard let tag else { return }
-        let home = part.store.home(of: part.from.schema.knownEntity(tag: tag))
-        found.append(CommitConflict(objectID: NSManagedObjectID(name.number, in: home), kind: kind))
+        let storeEntity = part.store.storeEntity(for: part.from.schema.knownEntity(tag: tag))
+        found.append(
+            CommitConflict(objectID: NSManagedObjectID(name.number, in: storeEntity), kind: kind))
     }
 
     private func delete(_ name: Name) throws(StoreError) {

@@ -94,20 +94,21 @@ extension DataStack.AsyncNamespace {
     func carried<Output>(
         _ durability: Durability? = nil,
         _ task: @escaping @Sendable (AsynchronousDataTransaction) throws -> Output
-    ) async throws(CoreStoreError) -> Carried<Output> {
-        let task = Carried(task)
-        let result: Result<Carried<Output>, CoreStoreError> = await withCheckedContinuation {
-            continuation in
-            base.transactionQueue.async {
-                let result = Result { () throws(CoreStoreError) in
-                    Carried(
-                        try base.run(
-                            AsynchronousDataTransaction.self, nil, durability, task.value))
+    ) async throws(CoreStoreError) -> UncheckedTransfer<Output> {
+        let task = UncheckedTransfer(task)
+        let result: Result<UncheckedTransfer<Output>, CoreStoreError> =
+            await withCheckedContinuation {
+                continuation in
+                base.transactionQueue.async {
+                    let result = Result { () throws(CoreStoreError) in
+                        UncheckedTransfer(
+                            try base.run(
+                                AsynchronousDataTransaction.self, nil, durability, task.value))
+                    }
+                    base.viewSteps.announce()
+                    continuation.resume(returning: result)
                 }
-                base.viewSteps.announce()
-                continuation.resume(returning: result)
             }
-        }
         return try result.get()
     }
 }

@@ -4,7 +4,7 @@ extension DataStack {
     /// Runs a transaction on the calling thread, and returns when its changes are durable. Without
     /// changes it returns when the commits that it read are.
     ///
-    /// Any thread may call it; it waits for its turn after other transactions, and for nothing
+    /// Any thread may call it; it waits for the transactions before it, and for nothing
     /// else. Where the view lives, the view shows the changes when it returns.
     ///
     /// - Parameters:
@@ -27,7 +27,7 @@ extension DataStack {
         waitForAllObservers: Bool = true, sourceIdentifier: Any? = nil,
         durability: Durability? = nil
     ) throws(CoreStoreError) -> T {
-        guard !writerTurn.isHeldByCaller else {
+        guard !writerLock.isHeldByCaller else {
             throw .refusal("a transaction was begun inside another one on the same thread")
         }
         let result = try run(
@@ -61,14 +61,14 @@ extension DataStack {
         sourceIdentifier: Any? = nil, durability: Durability? = nil,
         completion: @escaping @Sendable (AsynchronousDataTransaction.Result<T>) -> Void
     ) {
-        let identifier = Carried(sourceIdentifier)
+        let identifier = UncheckedTransfer(sourceIdentifier)
         beginView()
         transactionQueue.async { [self] in
             do throws(CoreStoreError) {
                 _ = try run(
                     AsynchronousDataTransaction.self, identifier.value, durability, task
                 ) { result in
-                    let result = Carried(result)
+                    let result = UncheckedTransfer(result)
                     return { completion(.success(result.value)) }
                 }
             } catch {
@@ -108,7 +108,7 @@ extension DataStack {
 
     // MARK: Running
 
-    /// Runs a task in the writer's turn and commits what it did.
+    /// Runs a task in the writer lock and commits what it did.
     ///
     /// - Parameter completion: makes the closure that runs when the view shows the commit.
     func run<Transaction: BaseDataTransaction, T>(
@@ -142,7 +142,7 @@ extension DataStack {
         }
     }
 
-    /// The part of a transaction that needs the turn. The next transaction begins when this
+    /// The part of a transaction that needs the writer lock. The next transaction begins when this
     /// returns, and may share the write that makes this one durable.
     ///
     /// - Returns: for a transaction without changes no step, but the commits that it read and has
@@ -151,8 +151,8 @@ extension DataStack {
         _ transaction: Transaction, _ context: TransactionContext, _ durability: Durability?,
         _ task: (Transaction) throws -> T
     ) throws -> (T, StagedTransaction?, read: [StagedRecordCommit]) {
-        writerTurn.take()
-        defer { writerTurn.give() }
+        writerLock.take()
+        defer { writerLock.release() }
         defer {
             noteObjectsMade(context.objectsMade)
             context.end()
@@ -207,7 +207,7 @@ extension DataStack {
 
 /// Carries a value between threads where its owner changes: the task is done with it when the
 /// completion receives it.
-struct Carried<Value>: @unchecked Sendable {
+struct UncheckedTransfer<Value>: @unchecked Sendable {
     let value: Value
 
     init(_ value: Value) { self.value = value }

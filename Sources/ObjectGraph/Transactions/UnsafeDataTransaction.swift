@@ -106,7 +106,7 @@ public final class UnsafeDataTransaction: BaseDataTransaction, @unchecked Sendab
         case .failure(let error): end(error)
         case .success where parent != nil: end(nil)
         case .success(let changes):
-            let identifier = Carried(sourceIdentifier)
+            let identifier = UncheckedTransfer(sourceIdentifier)
             line.queue.async { [line] in
                 do throws(CoreStoreError) {
                     try line.commit(changes, to: stack, identifier.value, durability)
@@ -127,7 +127,7 @@ public final class UnsafeDataTransaction: BaseDataTransaction, @unchecked Sendab
     ///   or when the call is made inside another transaction. The transaction then keeps its
     ///   changes.
     public func commitAndWait(durability: Durability? = nil) throws(CoreStoreError) {
-        guard !stack.writerTurn.isHeldByCaller || parent != nil else {
+        guard !stack.writerLock.isHeldByCaller || parent != nil else {
             throw .failure(
                 .misuse, "an unsafe transaction was committed inside another transaction")
         }

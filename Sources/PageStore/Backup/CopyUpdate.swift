@@ -78,19 +78,19 @@ struct CopyUpdate {
     private func take(
         _ snapshot: Snapshot, of superblock: Superblock, into copy: StoreParts
     ) throws(StoreError) -> Int {
-        try copy.turn.withState { turn throws(StoreError) in
-            try Recovery(copy).prepareWriting(&turn)
+        try copy.writer.withState { writer throws(StoreError) in
+            try Recovery(copy).prepareWriting(&writer)
             let shown = copy.pager.commitNumber
             guard shown < snapshot.commitNumber else { return 0 }
-            let known = Set(try copy.stagedSnapshot(turn).content().pages)
+            let known = Set(try copy.stagedSnapshot(writer).content().pages)
             let pages = try snapshot.content().pages
             let changed = try snapshot.pagesChanged(since: shown)
                 .union(Set(pages).subtracting(known))
             let versions = try copy.writePages(changed.sorted(), of: snapshot)
             copy.show(
-                snapshot, versions, freed: known.subtracting(pages), pages: pages, &turn)
+                snapshot, versions, freed: known.subtracting(pages), pages: pages, &writer)
             copy.pager.withPublished { $0.note(origin: superblock, snapshot.commitNumber) }
-            try copy.checkpointer.checkpoint(&turn)
+            try copy.checkpointer.checkpoint(&writer)
             // The older superblock's log does not lead here: no log has these pages.
             try copy.checkpointer.writeMirrorSuperblock()
             return versions.count

@@ -79,22 +79,22 @@ struct StoreCopy {
             uuid: origin.context.uuid)
         let copy = Engine(parts, Following(parts))
         let originSuperblock = origin.pager.superblock
-        try parts.turn.withState { turn throws(StoreError) in
-            try fill(parts, &turn, from: snapshot, of: originSuperblock)
+        try parts.writer.withState { writer throws(StoreError) in
+            try fill(parts, &writer, from: snapshot, of: originSuperblock)
         }
         return copy
     }
 
     /// Takes all pages of a snapshot over under their ids. The store is new, and this thread's.
     private func fill(
-        _ copy: StoreParts, _ turn: inout WriterState, from snapshot: Snapshot,
+        _ copy: StoreParts, _ writer: inout WriterState, from snapshot: Snapshot,
         of superblock: Superblock
     ) throws(StoreError) {
         let pages = try snapshot.content().pages
         let versions = try copy.writePages(pages, of: snapshot)
-        copy.show(snapshot, versions, freed: [], pages: pages, &turn)
+        copy.show(snapshot, versions, freed: [], pages: pages, &writer)
         copy.pager.withPublished { $0.note(origin: superblock, snapshot.commitNumber) }
-        try copy.checkpointer.checkpoint(&turn)
+        try copy.checkpointer.checkpoint(&writer)
         try copy.checkpointer.writeMirrorSuperblock()
     }
 }
@@ -125,9 +125,9 @@ extension StoreParts {
     func durableSnapshot() throws(StoreError) -> Snapshot {
         if !context.options.mode.isReadOnly, log.hasFoundCommits {
             // A running transaction has written them anew: no thread waits for one of its own.
-            try turn.withState { turn throws(StoreError) in
+            try writer.withState { writer throws(StoreError) in
                 try checkUsable()
-                try secureFoundCommits(&turn)
+                try secureFoundCommits(&writer)
             }
         }
         let snapshot = try snapshot()
@@ -172,7 +172,7 @@ extension StoreParts {
     /// - Parameter pages: all pages of the snapshot.
     func show(
         _ snapshot: Snapshot, _ versions: [(PageID, ExtentAddress)], freed: Set<PageID>,
-        pages: [PageID], _ turn: inout WriterState
+        pages: [PageID], _ writer: inout WriterState
     ) {
         let commit = snapshot.commitNumber
         let root = snapshot.catalogRoot
@@ -183,8 +183,8 @@ extension StoreParts {
             published.commitNumber = commit
             published.catalogRoot = root
         }
-        turn.stagedCommit = commit
-        turn.stagedRoot = root
-        turn.takeIDs(of: pages)
+        writer.stagedCommit = commit
+        writer.stagedRoot = root
+        writer.takeIDs(of: pages)
     }
 }

@@ -13,12 +13,12 @@ import Synchronization
 package struct PageBuffer: @unchecked Sendable {
     @usableFromInline typealias Block = ManagedBuffer<Void, UInt64>
 
-    /// The words of a `Front`, then the page's bytes, then a `Back`.
+    /// The words of a `Header`, then the page's bytes, then a `Trailer`.
     @usableFromInline private(set) var block: Block
 
     /// The fields that a lookup reads beside the bytes.
     @usableFromInline
-    struct Front: ~Copyable {
+    struct Header: ~Copyable {
         @usableFromInline let id: PageID
         @usableFromInline let count: Int
         let proof = Atomic<UInt64>(0)
@@ -32,14 +32,14 @@ package struct PageBuffer: @unchecked Sendable {
     }
 
     /// The columns, which only scans read.
-    private typealias Back = Guarded<ColumnCache>
+    private typealias Trailer = Guarded<ColumnCache>
 
     /// Destroys the fields that are not plain bytes together with the image.
     private final class OwnedBlock: Block {
         deinit {
             // Safety: `init(uninitialized:)` made both, and no reference to the image is left.
-            unsafe PageBuffer.back(self).deinitialize(count: 1)
-            unsafe PageBuffer.front(self).deinitialize(count: 1)
+            unsafe PageBuffer.trailer(self).deinitialize(count: 1)
+            unsafe PageBuffer.header(self).deinitialize(count: 1)
         }
     }
 
@@ -49,17 +49,17 @@ package struct PageBuffer: @unchecked Sendable {
     private init(uninitialized id: PageID, count: Int) {
         precondition(count >= 0, "a page has no negative size")
         precondition(
-            MemoryLayout<Front>.stride == Front.wordCount * 8
-                && max(MemoryLayout<Front>.alignment, MemoryLayout<Back>.alignment) <= 8,
+            MemoryLayout<Header>.stride == Header.wordCount * 8
+                && max(MemoryLayout<Header>.alignment, MemoryLayout<Trailer>.alignment) <= 8,
             "what lies around a page is laid out in words")
-        let backWordCount = (MemoryLayout<Back>.stride + 7) / 8
+        let trailerWordCount = (MemoryLayout<Trailer>.stride + 7) / 8
         block = OwnedBlock.create(
-            minimumCapacity: Front.wordCount + PageBuffer.wordCount(count) + backWordCount
+            minimumCapacity: Header.wordCount + PageBuffer.wordCount(count) + trailerWordCount
         ) { _ in () }
         // Safety: the block has room for the front, the bytes and the back, in this order,
         // each from a whole word on, and has no other reference yet.
-        unsafe PageBuffer.front(block).initialize(to: Front(id: id, count: count))
-        unsafe PageBuffer.back(block).initialize(to: Back(ColumnCache()))
+        unsafe PageBuffer.header(block).initialize(to: Header(id: id, count: count))
+        unsafe PageBuffer.trailer(block).initialize(to: Trailer(ColumnCache()))
     }
 
     /// A page of zeros.
@@ -95,24 +95,24 @@ package struct PageBuffer: @unchecked Sendable {
     }
 
     @inlinable @inline(__always)
-    static func front(_ block: Block) -> UnsafeMutablePointer<Front> {
-        // Safety: those words are used as a `Front` alone.
-        unsafe UnsafeMutableRawPointer(words(block)).assumingMemoryBound(to: Front.self)
+    static func header(_ block: Block) -> UnsafeMutablePointer<Header> {
+        // Safety: those words are used as a `Header` alone.
+        unsafe UnsafeMutableRawPointer(words(block)).assumingMemoryBound(to: Header.self)
     }
 
-    private static func back(_ block: Block) -> UnsafeMutablePointer<Back> {
-        // Safety: the count never changes, and the words after the bytes are used as a `Back`
+    private static func trailer(_ block: Block) -> UnsafeMutablePointer<Trailer> {
+        // Safety: the count never changes, and the words after the bytes are used as a `Trailer`
         // alone.
-        let place = unsafe Front.wordCount + wordCount(front(block).pointee.count)
+        let place = unsafe Header.wordCount + wordCount(header(block).pointee.count)
         return unsafe UnsafeMutableRawPointer(words(block) + place)
-            .assumingMemoryBound(to: Back.self)
+            .assumingMemoryBound(to: Trailer.self)
     }
 
     /// Where the page's bytes are, as long as the image is retained.
     @inlinable @inline(__always)
     var base: UnsafeMutableRawPointer {
         // Safety: `init(uninitialized:)` made room for the front and for `count` bytes behind it.
-        unsafe UnsafeMutableRawPointer(PageBuffer.words(block) + Front.wordCount)
+        unsafe UnsafeMutableRawPointer(PageBuffer.words(block) + Header.wordCount)
     }
 
     // MARK: Beside the bytes
@@ -120,22 +120,22 @@ package struct PageBuffer: @unchecked Sendable {
     @inlinable @inline(__always)
     package var id: PageID {
         // Safety: the front was made with the image, and this does not change.
-        unsafe PageBuffer.front(block).pointee.id
+        unsafe PageBuffer.header(block).pointee.id
     }
 
     @inlinable @inline(__always)
     package var count: Int {
         // Safety: as for `id`.
-        unsafe PageBuffer.front(block).pointee.count
+        unsafe PageBuffer.header(block).pointee.count
     }
 
     /// A number by which a room above marks this image as checked, zero at first. Only for
     /// published images, because those do not change.
     package var proof: UInt64 {
         // Safety: the front was made with the image, and its number is atomic.
-        get { unsafe PageBuffer.front(block).pointee.proof.load(ordering: .relaxed) }
+        get { unsafe PageBuffer.header(block).pointee.proof.load(ordering: .relaxed) }
         nonmutating set {
-            unsafe PageBuffer.front(block).pointee.proof.store(newValue, ordering: .relaxed)
+            unsafe PageBuffer.header(block).pointee.proof.store(newValue, ordering: .relaxed)
         }
     }
 
@@ -147,7 +147,7 @@ package struct PageBuffer: @unchecked Sendable {
         _ body: (inout sending ColumnCache) -> sending Result
     ) -> sending Result {
         // Safety: the back was made with the image, and is a lock.
-        unsafe PageBuffer.back(block).pointee.withLock(body)
+        unsafe PageBuffer.trailer(block).pointee.withLock(body)
     }
 
     /// The page's bytes; valid as long as the image is retained.

@@ -33,9 +33,9 @@ struct ImageAddress {
 
     /// Prefetches the lines in which an entry may lie.
     @inline(__always)
-    func prefetch(_ forecast: EntryForecast) {
-        prefetch(from: forecast.slotOffset, lineCount: 1)
-        prefetch(from: forecast.cellOffset, lineCount: forecast.cellLineCount)
+    func prefetch(_ prefetchHint: CellPrefetchHint) {
+        prefetch(from: prefetchHint.slotOffset, lineCount: 1)
+        prefetch(from: prefetchHint.cellOffset, lineCount: prefetchHint.cellLineCount)
     }
 
     /// Prefetches the lines that a scan reads first of a leaf: all but its cells.

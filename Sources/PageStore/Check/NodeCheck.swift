@@ -134,7 +134,7 @@ struct NodeCheck {
             let cell = field(slot + Layout.slotCell)
             let size =
                 Layout.cellKey + field(slot + Layout.slotKeySize)
-                + Int(bytes.uint16(at: cell + Layout.cellValueSize) & ~Layout.valueFlag)
+                + Int(bytes.uint16(at: cell + Layout.cellValueSize) & ~Layout.overflowFlag)
             let shared = occupied.insert(UInt64(cell), UInt64(size))
             try require(shared == nil, "two cells overlap", slot)
         }
@@ -152,19 +152,19 @@ struct NodeCheck {
             prefixSize + suffixSize <= Limits.keySizeInBytesMax(pageSizeInBytes: page.count),
             "a key is too long", slot)
         let valueField = bytes.uint16(at: cell + Layout.cellValueSize)
-        let valueSize = Int(valueField & ~Layout.valueFlag)
+        let valueSize = Int(valueField & ~Layout.overflowFlag)
         let valueStart = cell + Layout.cellKey + suffixSize
         try require(valueStart + valueSize <= page.count, "a value runs past its page", cell)
         let suffix = bytes.slice(from: cell + Layout.cellKey, count: suffixSize)
         try require(
             bytes.uint32(at: slot + Layout.slotHead) == NodeView.head(of: suffix),
             "a slot's head is not how its key begins", slot)
-        let isElsewhere = valueField & Layout.valueFlag != 0
+        let isOverflow = valueField & Layout.overflowFlag != 0
         if !isLeaf {
             try require(
-                valueSize == 8 && !isElsewhere, "a branch's value is not a child", cell)
+                valueSize == 8 && !isOverflow, "a branch's value is not a child", cell)
             try checkChild(bytes.uint64(at: valueStart), at: valueStart)
-        } else if isElsewhere {
+        } else if isOverflow {
             try require(
                 valueSize == Layout.referenceSize, "a reference has a wrong size", cell)
             try checkChild(bytes.uint64(at: valueStart), at: valueStart)

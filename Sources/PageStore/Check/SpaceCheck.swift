@@ -48,7 +48,7 @@ struct SpaceCheck {
     private var unitSize: UInt64 { UInt64(superblock.unitSizeInBytes) }
     private var end: UInt64 { superblock.requiredLength / unitSize }
 
-    private mutating func note(_ unit: UInt64, _ message: String) {
+    private mutating func report(_ unit: UInt64, _ message: String) {
         guard findings.count < TreeCheck.findingCountMax else { return }
         findings.append(Finding(byteOffset: unit * unitSize, message))
     }
@@ -61,7 +61,7 @@ struct SpaceCheck {
             if place.unit < end, place.unitCount <= end - place.unit {
                 _ = reachable.insert(place.unit, place.unitCount)
             } else {
-                note(place.unit, "the extent lies behind what its checkpoint says it needs")
+                report(place.unit, "the extent lies behind what its checkpoint says it needs")
             }
         }
         let head = superblock.head
@@ -73,17 +73,17 @@ struct SpaceCheck {
 
     private mutating func insertAlone(_ unit: UInt64, _ count: UInt64, _ what: String) {
         guard unit < end, count <= end - unit else {
-            return note(unit, "\(what) lies behind what its checkpoint says it needs")
+            return report(unit, "\(what) lies behind what its checkpoint says it needs")
         }
         if let shared = reachable.insert(unit, count) {
-            note(shared, "\(what) lies on something else")
+            report(shared, "\(what) lies on something else")
         }
     }
 
     private mutating func collectWaiting() {
         for pending in saved.map.pending {
             if let shared = waiting.insert(pending.unit, pending.unitCount) {
-                note(shared, "the place waits twice to be used again")
+                report(shared, "the place waits twice to be used again")
             }
         }
     }
@@ -97,11 +97,11 @@ struct SpaceCheck {
         ]
         for rule in rules {
             for run in rule.in.subtracting(rule.notIn, countMax: countMax) {
-                note(run.lowerBound, "\(size(of: run)) bytes: \(rule.said)")
+                report(run.lowerBound, "\(size(of: run)) bytes: \(rule.said)")
             }
         }
         for run in reachable.intersection(waiting, countMax: countMax) {
-            note(run.lowerBound, "\(size(of: run)) bytes: in use and waiting to be used again")
+            report(run.lowerBound, "\(size(of: run)) bytes: in use and waiting to be used again")
         }
     }
 
@@ -115,7 +115,7 @@ struct SpaceCheck {
             previous: previousGeneration,
             held: [superblock.generation..<superblock.generation + 1])
         if let conflict = log.claim(in: &map) {
-            note(conflict, "the log names a place that something else uses")
+            report(conflict, "the log names a place that something else uses")
         }
     }
 

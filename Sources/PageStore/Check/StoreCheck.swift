@@ -16,7 +16,7 @@ package enum StoreCheck {
         } catch {
             return [Finding(error)]
         }
-        for finding in content.overlaps() { check.note(finding) }
+        for finding in content.overlaps() { check.report(finding) }
         checkSpace(of: snapshot, &check)
         checkTrees(knownTrees ?? [], in: snapshot, &check)
         let named = references(content.pages, in: snapshot)
@@ -24,7 +24,7 @@ package enum StoreCheck {
             checkUnnamed(id, in: snapshot, &check, isTreeExpected: knownTrees == nil)
         }
         for id in content.pages where !check.visited.contains(id) {
-            check.note(Finding(page: id, "nothing that can be reached leads to the page"))
+            check.report(Finding(page: id, "nothing that can be reached leads to the page"))
         }
         return check.findings
     }
@@ -51,7 +51,7 @@ package enum StoreCheck {
         guard pager.context.options.mode.follows, pager.withPublished({ $0.damage.isEmpty }),
             let content = try? snapshot.mapContent()
         else { return }
-        for finding in SpaceCheck.run(pager, content) { check.note(finding) }
+        for finding in SpaceCheck.run(pager, content) { check.report(finding) }
     }
 
     /// The catalog's tree first: it may be among the known ones or not.
@@ -66,9 +66,9 @@ package enum StoreCheck {
         }
         for tree in open {
             if !seen.insert(tree).inserted {
-                check.note(Finding(page: tree.root, "two names lead to one root"))
+                check.report(Finding(page: tree.root, "two names lead to one root"))
             } else if check.visited.contains(tree.root) {
-                check.note(Finding(page: tree.root, "the root is part of another tree as well"))
+                check.report(Finding(page: tree.root, "the root is part of another tree as well"))
             } else {
                 check.checkTree(tree)
             }
@@ -90,7 +90,7 @@ package enum StoreCheck {
                 for index in -1..<node.slotCount { named.insert(node.child(index)) }
             case .treeLeaf:
                 let node = NodeView(validated: page)
-                for index in 0..<node.slotCount where node.isValueElsewhere(index) {
+                for index in 0..<node.slotCount where node.isOverflowValue(index) {
                     named.insert(BlobID(node.storedValue(index)).page)
                 }
             case .overflow, .blobList:
@@ -109,11 +109,11 @@ package enum StoreCheck {
         do throws(StoreError) {
             page = try view.page(id)
         } catch {
-            return check.note(Finding(error))
+            return check.report(Finding(error))
         }
         if NodeView.isNode(page), NodeView(validated: page).isUnbounded {
             if !isTreeExpected {
-                check.note(Finding(page: id, "the catalog does not know this tree"))
+                check.report(Finding(page: id, "the catalog does not know this tree"))
             }
             check.checkTree(TreeID(root: id))
         } else if page[0] != PageKind.blobChunk.rawValue, !NodeView.isNode(page),

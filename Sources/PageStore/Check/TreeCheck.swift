@@ -16,7 +16,7 @@ package struct TreeCheck {
         self.view = view
     }
 
-    package mutating func note(_ finding: Finding) {
+    package mutating func report(_ finding: Finding) {
         if findings.count < Self.findingCountMax { findings.append(finding) }
     }
 
@@ -36,13 +36,13 @@ package struct TreeCheck {
         while let expected = open.popLast() {
             guard let page = enter(expected.id, from: expected.parent) else { continue }
             guard NodeView.isNode(page) else {
-                note(Finding(NodeView.notANode(page.id)))
+                report(Finding(NodeView.notANode(page.id)))
                 continue
             }
             let node = NodeView(validated: page)
             if let level = expected.level, node.level != level {
                 // Its children are not followed: levels bound the walk.
-                note(Finding(NodeView.wrongLevel(page.id, expected: level)))
+                report(Finding(NodeView.wrongLevel(page.id, expected: level)))
                 continue
             }
             compareFences(of: node, with: expected)
@@ -61,7 +61,7 @@ package struct TreeCheck {
         let message =
             expected.level == nil
             ? "the root of a tree has fences" : "the node's fences are not the bounds in its parent"
-        note(
+        report(
             Finding(page: node.page.id, byteOffset: UInt64(NodeLayout.fences), message))
     }
 
@@ -79,7 +79,7 @@ package struct TreeCheck {
     }
 
     private mutating func checkValues(of leaf: NodeView) {
-        for index in 0..<leaf.slotCount where leaf.isValueElsewhere(index) {
+        for index in 0..<leaf.slotCount where leaf.isOverflowValue(index) {
             checkBlob(BlobID(leaf.storedValue(index)), from: leaf.page.id)
         }
     }
@@ -102,7 +102,7 @@ package struct TreeCheck {
                 }
             }
         } catch {
-            note(Finding(error))
+            report(Finding(error))
         }
     }
 
@@ -114,7 +114,7 @@ package struct TreeCheck {
             guard let page = enter(id, from: id == first ? nil : first) else { return }
             guard let kind = PageKind(rawValue: page[0]), kind == .overflow || kind == .blobList
             else {
-                return note(Finding(page: id, "the page does not belong to a blob's run"))
+                return report(Finding(page: id, "the page does not belong to a blob's run"))
             }
             if kind == .blobList {
                 for chunk in BlobPages.chunks(of: page) { _ = enter(chunk, from: id) }
@@ -128,7 +128,7 @@ package struct TreeCheck {
     private mutating func enter(_ id: PageID, from owner: PageID?) -> PageBuffer? {
         guard visited.insert(id).inserted else {
             let who = owner.map { " by \($0)" } ?? ""
-            note(Finding(page: id, "the page is named twice, the second time\(who)"))
+            report(Finding(page: id, "the page is named twice, the second time\(who)"))
             return nil
         }
         do throws(StoreError) {
@@ -137,7 +137,7 @@ package struct TreeCheck {
             try PageCheck.validate(page)
             return page
         } catch {
-            note(Finding(error))
+            report(Finding(error))
             return nil
         }
     }

@@ -59,7 +59,7 @@ extension Checkpointer {
 
     /// Takes units for changed zones and for the stream until no unit taken changes a zone that
     /// has none, and takes the state down. Commits go on taking space beside this: a zone that
-    /// only they changed is saved as well or has its turn in the next checkpoint.
+    /// only they changed is saved as well, or by the next checkpoint.
     private func settle(
         _ places: inout [Int: UInt64], _ blocks: inout [Block], _ plan: CheckpointPlan,
         _ dying: [PendingSpace], _ output: inout ExtentWriter

@@ -20,8 +20,8 @@ extension Checkpointer {
             >= max(options.outOfLineBytesMax, requiredLength / 8) * factor
     }
 
-    /// After a commit, by the thread that made it, which has the turn.
-    func startWhenDue(_ turn: inout WriterState) {
+    /// After a commit, by the thread that made it, which has the writer lock.
+    func startWhenDue(_ writer: inout WriterState) {
         let isInBackground = context.options.checkpointsInBackground
         let (mayStart, isFirst, retryLogBytes) = state.withLock { state in
             let isFirst = isInBackground && !state.isIdleLookPlanned
@@ -31,13 +31,13 @@ extension Checkpointer {
         if isFirst { planIdleLook() }
         guard mayStart, !pager.isClosed, log.byteCount >= retryLogBytes, hasReached(.due)
         else { return }
-        start(&turn)
+        start(&writer)
     }
 
     /// The commits stand whatever happens here.
-    private func start(_ turn: inout WriterState) {
+    private func start(_ writer: inout WriterState) {
         do throws(StoreError) {
-            guard var plan = try begin(&turn) else { return }
+            guard var plan = try begin(&writer) else { return }
             if context.options.checkpointsInBackground {
                 // To rest is a matter of time, which a schedule does not have.
                 plan.rests = context.options.schedule == nil
@@ -87,12 +87,12 @@ extension Checkpointer {
         guard !pager.isClosed, !context.health.isPoisoned else { return }
         let isIdle = pager.withPublished({ $0.commits }) == commits
         if isIdle, !state.withLock({ $0.isRunning }) {
-            let isDone = turn.withStateIfFree { turn in
+            let isDone = writer.withStateIfFree { writer in
                 guard isWorthCheckpoint else {
                     state.withLock { $0.isIdleLookPlanned = false }
                     return true
                 }
-                start(&turn)
+                start(&writer)
                 return false
             }
             if isDone == true { return }

@@ -20,7 +20,7 @@ final class Checkpointer: Sendable {
     let space: FileSpace
     let pager: Pager
     let log: LogWriter
-    let turn: HandoffState<WriterState>
+    let writer: HandoffState<WriterState>
     let work: BackgroundWork
     let state: Guarded<State>
     /// Locked while a checkpoint runs.
@@ -28,13 +28,13 @@ final class Checkpointer: Sendable {
 
     init(
         _ context: StoreContext, _ space: FileSpace, _ pager: Pager, _ log: LogWriter,
-        _ turn: HandoffState<WriterState>
+        _ writer: HandoffState<WriterState>
     ) {
         self.context = context
         self.space = space
         self.pager = pager
         self.log = log
-        self.turn = turn
+        self.writer = writer
         let schedule = context.options.schedule
         work = BackgroundWork(schedule: schedule)
         state = Guarded(State(), at: .state, schedule)
@@ -42,31 +42,31 @@ final class Checkpointer: Sendable {
     }
 
     /// A checkpoint from beginning to end; none is running.
-    func checkpoint(_ turn: inout WriterState) throws(StoreError) {
-        if let plan = try begin(&turn) { try run(plan) }
+    func checkpoint(_ writer: inout WriterState) throws(StoreError) {
+        if let plan = try begin(&writer) { try run(plan) }
     }
 
     /// Step 1, between two transactions. Nil when one runs already.
-    func begin(_ turn: inout WriterState) throws(StoreError) -> CheckpointPlan? {
+    func begin(_ writer: inout WriterState) throws(StoreError) -> CheckpointPlan? {
         guard !state.withLock({ $0.isRunning }) else { return nil }
         guard pager.generationNumber + 8 <= Limits.numberMax else {
             throw context.numbersUsedUp()
         }
-        try log.rotate(to: log.allocateSegment(holding: 0), &turn)
-        return plan(pager.generationNumber + 1, turn)
+        try log.rotate(to: log.allocateSegment(holding: 0), &writer)
+        return plan(pager.generationNumber + 1, writer)
     }
 
     /// Takes down what the store is now. The log goes on in the segment that was started last.
-    func plan(_ number: UInt64, _ turn: borrowing WriterState) -> CheckpointPlan {
+    func plan(_ number: UInt64, _ writer: borrowing WriterState) -> CheckpointPlan {
         running.lock()
         space.withMap { $0.settle() }
         state.withLock { $0.isRunning = true }
         let found = pager.beginCheckpoint()
-        let head = turn.segment
+        let head = writer.segment
         return CheckpointPlan(
             number: number, base: found.base, commitNumber: found.commitNumber,
-            catalogRoot: found.catalogRoot, pageCount: turn.nextPageID,
-            freeIDs: turn.freeIDs.runs, versions: found.versions.sorted { $0.id < $1.id },
+            catalogRoot: found.catalogRoot, pageCount: writer.nextPageID,
+            freeIDs: writer.freeIDs.runs, versions: found.versions.sorted { $0.id < $1.id },
             replacedExtents: found.replaced, head: head,
             oldSegments: log.segments.filter { $0.number < head.number },
             oldLogBytes: log.byteCount)

@@ -1,7 +1,7 @@
 import Dispatch
 
 /// A lock that one thread may take and another release. It guards work that changes threads: the
-/// writer's turn, a write of the log, a checkpoint.
+/// writer lock, a write of the log, a checkpoint.
 final class HandoffLock: Sendable {
     private let semaphore: DispatchSemaphore
     private let schedule: (any Schedule)?

@@ -10,7 +10,7 @@ final class HandoffState<State: ~Copyable>: @unchecked Sendable {
         self.state = consume state
     }
 
-    /// Waits for the state. The caller gives it back with ``giveBack(_:)``, on whatever thread.
+    /// Waits for the state. The caller gives it back with ``release(_:)``, on whatever thread.
     func take() -> State {
         handoff.lock()
         return taken()
@@ -21,7 +21,7 @@ final class HandoffState<State: ~Copyable>: @unchecked Sendable {
         handoff.tryLock() ? taken() : nil
     }
 
-    func giveBack(_ state: consuming State) {
+    func release(_ state: consuming State) {
         self.state = consume state
         handoff.unlock()
     }

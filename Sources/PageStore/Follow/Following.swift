@@ -13,7 +13,7 @@ final class Following: Sendable {
     private static let attemptCountMax = 1000
 
     private let parts: StoreParts
-    /// Changed by the thread that has the turn.
+    /// Changed by the thread that has the writer lock.
     private let state = Guarded(State())
     /// Notifies observers; nil until there is one.
     private let follower = Guarded<Follower?>(nil)
@@ -33,11 +33,11 @@ final class Following: Sendable {
         guard context.options.mode.follows else { return (false, false) }
         try context.checkProcess()
         do throws(StoreError) {
-            return try parts.turn.withState { turn throws(StoreError) in
+            return try parts.writer.withState { writer throws(StoreError) in
                 try parts.pager.checkOpen()
                 let before = shown
                 try context.checkPathIdentity()
-                try readNewest(&turn)
+                try readNewest(&writer)
                 let now = shown
                 return (now.commit != before.commit, now.generation != before.generation)
             }
@@ -48,16 +48,16 @@ final class Following: Sendable {
 
     /// Shows the newest commit of the file, pinned by its generation's lock.
     func readNewest() throws(StoreError) {
-        try parts.turn.withState { turn throws(StoreError) in try readNewest(&turn) }
+        try parts.writer.withState { writer throws(StoreError) in try readNewest(&writer) }
     }
 
-    private func readNewest(_ turn: inout WriterState) throws(StoreError) {
+    private func readNewest(_ writer: inout WriterState) throws(StoreError) {
         for _ in 0..<Self.attemptCountMax {
             let choice = try SuperblockChoice.read(context.file, context.options.mode)
             guard choice.newest.uuid == context.uuid else {
                 throw .corrupt(nil, "the file has become another store", byteOffset: 0)
             }
-            if try readNewest(choice, &turn) { return }
+            if try readNewest(choice, &writer) { return }
         }
         throw StoreError(
             .snapshotTooOld, "checkpoints followed each other faster than they could be read")
@@ -67,7 +67,7 @@ final class Following: Sendable {
     /// the lock, and the log may have gone on where the generation's readers need not be able to
     /// follow.
     private func readNewest(
-        _ choice: SuperblockChoice, _ turn: inout WriterState
+        _ choice: SuperblockChoice, _ writer: inout WriterState
     ) throws(StoreError) -> Bool {
         let superblock = try choice.shown(context.options.mode)
         let isNew = try lockGeneration(superblock.generation)
@@ -95,7 +95,7 @@ final class Following: Sendable {
             return false
         }
         if isNew { found.generation.newestWhenRead = choice.newest.generation }
-        adopt(found, &turn)
+        adopt(found, &writer)
         return true
     }
 
@@ -111,8 +111,8 @@ final class Following: Sendable {
         return true
     }
 
-    private func adopt(_ found: FileState, _ turn: inout WriterState) {
-        let left = parts.adopt(found, &turn)
+    private func adopt(_ found: FileState, _ writer: inout WriterState) {
+        let left = parts.adopt(found, &writer)
         let log = found.log?.withoutPages()
         let wasRead = state.withLock { state in
             defer { state = State(isRead: true, log: log) }

@@ -46,7 +46,7 @@ package struct PageSummary: Sendable {
             let content: Content =
                 if !node.isLeaf {
                     .child(node.child(index))
-                } else if node.isValueElsewhere(index) {
+                } else if node.isOverflowValue(index) {
                     .blob(BlobID(stored))
                 } else {
                     .value(stored.array())

@@ -53,7 +53,7 @@ struct TreeEstimate {
             guard NodeView.isNode(page), leaf.isLeaf else {
                 throw .corrupt(id, "the page is no leaf")
             }
-            for index in 0..<leaf.slotCount where leaf.isValueElsewhere(index) {
+            for index in 0..<leaf.slotCount where leaf.isOverflowValue(index) {
                 // A size that lies is no reason to refuse anything.
                 sampled += min(BlobID(leaf.storedValue(index)).sizeInBytes, 1 << 40)
             }

@@ -46,7 +46,7 @@ package struct StoreSize: Sendable {
     package var freeBytes: UInt64 = 0
     package var logSegmentBytes: UInt64 = 0
     /// Names of pages that are free to be used again.
-    package var freeNameCount: UInt64 = 0
+    package var freePageIDCount: UInt64 = 0
 
     /// Reads every page once.
     package static func measure(
@@ -86,7 +86,7 @@ package struct StoreSize: Sendable {
             size.usedInBytes += page.count - NodeLayout.fences - node.freeSize
             guard !node.isLeaf else {
                 size.entryCount += node.slotCount
-                for index in 0..<node.slotCount where node.isValueElsewhere(index) {
+                for index in 0..<node.slotCount where node.isOverflowValue(index) {
                     size.blobCount += 1
                 }
                 continue
@@ -108,7 +108,7 @@ package struct StoreSize: Sendable {
             pendingBytes += geometry.bytes(ofUnits: pending.unitCount)
         }
         freeBytes = geometry.bytes(ofUnits: saved.map.freeUnits)
-        freeNameCount = saved.freeIDs.reduce(0) { $0 + $1.count }
+        freePageIDCount = saved.freeIDs.reduce(0) { $0 + $1.count }
         logSegmentBytes = pager.withPublished { published in
             published.segments.reduce(0) { $0 + $1.sizeInBytes }
         }

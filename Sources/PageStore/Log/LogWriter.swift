@@ -1,8 +1,8 @@
 /// Writes the log. Commits are *staged* by the writer, and the first of them that is to be finished
 /// writes for all that are staged by then: one group, one write.
 ///
-/// One write is in flight at a time: its thread has the tail. The tail is taken after the writer's
-/// turn, never before it.
+/// One write is in flight at a time: its thread has the tail. The tail is taken after the writer
+/// lock, never before it.
 final class LogWriter: Sendable {
     let context: StoreContext
     let space: FileSpace
@@ -35,7 +35,7 @@ final class LogWriter: Sendable {
 
     // MARK: Commits
 
-    /// Adds a commit to the next group; the caller has the writer's turn.
+    /// Adds a commit to the next group; the caller has the writer lock.
     func stage(
         _ frames: ByteBuffer, number: UInt64, catalogRoot: PageID?, isDurable: Bool
     ) {
@@ -171,18 +171,18 @@ final class LogWriter: Sendable {
 
     /// Makes sure that a transaction's frames fit the segment in a group of their own, with room
     /// for a LINK after it.
-    func reserve(_ byteCount: Int, _ turn: inout WriterState) throws(StoreError) {
+    func reserve(_ byteCount: Int, _ writer: inout WriterState) throws(StoreError) {
         let sector = UInt64(Limits.sectorSizeInBytes)
         let framed = UInt64(byteCount + FrameLayout.groupSize + FrameLayout.size)
         let needed = (framed + sector - 1) / sector * sector
-        if turn.reservedLogBytes + needed + FrameCodec.linkReserve > turn.segment.sizeInBytes {
-            try rotate(to: allocateSegment(holding: needed), &turn)
+        if writer.reservedLogBytes + needed + FrameCodec.linkReserve > writer.segment.sizeInBytes {
+            try rotate(to: allocateSegment(holding: needed), &writer)
         }
-        turn.reservedLogBytes += needed
+        writer.reservedLogBytes += needed
     }
 
     /// Ends the segment after all that is staged and goes on in another.
-    func rotate(to segment: LogSegment, _ turn: inout WriterState) throws(StoreError) {
+    func rotate(to segment: LogSegment, _ writer: inout WriterState) throws(StoreError) {
         try tail.withState { tail throws(StoreError) in
             try context.health.check(context.path)
             try writeStaged(&tail, isDurable: true)
@@ -201,21 +201,21 @@ final class LogWriter: Sendable {
             FrameCodec.appendLink(segment, into: group)
             FrameCodec.appendPad(into: group)
             try append(group, to: &tail, isDurable: true)
-            start(segment, &tail, &turn)
+            start(segment, &tail, &writer)
         }
     }
 
     /// Begins the log anew in a segment that no LINK leads to.
-    func start(_ segment: LogSegment, _ turn: inout WriterState) {
-        tail.withState { start(segment, &$0, &turn) }
+    func start(_ segment: LogSegment, _ writer: inout WriterState) {
+        tail.withState { start(segment, &$0, &writer) }
     }
 
     private func start(
-        _ segment: LogSegment, _ tail: inout LogTail, _ turn: inout WriterState
+        _ segment: LogSegment, _ tail: inout LogTail, _ writer: inout WriterState
     ) {
         tail.start(segment, context.uuid)
-        turn.segment = segment
-        turn.reservedLogBytes = 0
+        writer.segment = segment
+        writer.reservedLogBytes = 0
         pager.withPublished { $0.segments.append(segment) }
     }
 

@@ -69,12 +69,12 @@ package struct LeafEntries: ~Copyable {
     ) throws(StoreError) -> [ByteBuffer?] {
         var largeCount = 0
         for index in first..<node.slotCount {
-            largeCount &+= node.isValueElsewhere(index) ? 1 : 0
+            largeCount &+= node.isOverflowValue(index) ? 1 : 0
         }
         guard largeCount > 0 else { return [] }
         var large: [ByteBuffer?] = []
         for index in first..<node.slotCount {
-            guard node.isValueElsewhere(index) else {
+            guard node.isOverflowValue(index) else {
                 large.append(nil)
                 continue
             }

@@ -20,10 +20,10 @@ struct NodeBuilder {
     }
 
     /// Adds an entry whose key has the node's prefix.
-    mutating func append(_ key: ByteView, _ value: ByteView, isElsewhere: Bool) {
+    mutating func append(_ key: ByteView, _ value: ByteView, isOverflow: Bool) {
         append(
             key.slice(from: 0, count: 0), key.dropFirst(node.prefixSize), value,
-            Layout.valueField(sizeInBytes: value.count, isElsewhere: isElsewhere))
+            Layout.valueField(sizeInBytes: value.count, isOverflow: isOverflow))
     }
 
     /// Adds an entry on its way from another node, whose prefix may be longer or shorter.
@@ -32,7 +32,7 @@ struct NodeBuilder {
         let taken = min(size, entry.prefix.count)
         append(
             entry.prefix.dropFirst(taken), entry.suffix.dropFirst(size - taken), entry.value,
-            Layout.valueField(sizeInBytes: entry.value.count, isElsewhere: entry.isElsewhere))
+            Layout.valueField(sizeInBytes: entry.value.count, isOverflow: entry.isOverflow))
     }
 
     /// Adds an entry of another node.
@@ -43,7 +43,7 @@ struct NodeBuilder {
         append(
             suffix.slice(from: 0, count: 0), suffix.dropFirst(skipped), value,
             Layout.valueField(
-                sizeInBytes: value.count, isElsewhere: other.isValueElsewhere(index)))
+                sizeInBytes: value.count, isOverflow: other.isOverflowValue(index)))
     }
 
     private mutating func append(

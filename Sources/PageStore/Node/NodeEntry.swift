@@ -4,7 +4,7 @@ struct NodeEntry {
     var prefix: ByteView
     var suffix: ByteView
     var value: ByteView
-    var isElsewhere: Bool
+    var isOverflow: Bool
 
     var keySize: Int { prefix.count + suffix.count }
     var size: Int { NodeLayout.entrySize(keySize: keySize, valueSize: value.count) }
@@ -21,7 +21,7 @@ extension NodeView {
         return (0..<slotCount).map { index in
             NodeEntry(
                 prefix: shared, suffix: suffix(index), value: storedValue(index),
-                isElsewhere: isValueElsewhere(index))
+                isOverflow: isOverflowValue(index))
         }
     }
 

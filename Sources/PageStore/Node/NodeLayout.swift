@@ -32,9 +32,9 @@ package enum NodeLayout {
     /// Size of the value, and a flag in the top bit: the value lies in pages of its own.
     package static let cellValueSize = 0
     package static let cellKey = 2
-    package static let valueFlag: UInt16 = 0x8000
-    static func valueField(sizeInBytes: Int, isElsewhere: Bool) -> UInt16 {
-        UInt16(sizeInBytes) | (isElsewhere ? valueFlag : 0)
+    package static let overflowFlag: UInt16 = 0x8000
+    static func valueField(sizeInBytes: Int, isOverflow: Bool) -> UInt16 {
+        UInt16(sizeInBytes) | (isOverflow ? overflowFlag : 0)
     }
     /// A value elsewhere: page id and size, 8 bytes each.
     package static let referenceSize = 16

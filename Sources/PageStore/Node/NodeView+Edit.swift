@@ -16,7 +16,7 @@ extension NodeView {
     }
 
     /// Opens a slot for a key that has the prefix. The caller made sure of the room and the order.
-    func insert(_ key: ByteView, _ value: ByteView, isElsewhere: Bool, at index: Int) {
+    func insert(_ key: ByteView, _ value: ByteView, isOverflow: Bool, at index: Int) {
         let suffix = key.dropFirst(prefixSize)
         let size = Layout.cellKey + suffix.count + value.count
         if page.count - heapSize - gapStart < size + Layout.slotSize { compact() }
@@ -32,7 +32,7 @@ extension NodeView {
         page.setUInt16(UInt16(newHeapSize), at: Layout.heapSize)
         NodeBuilder.writeEntry(
             suffix.slice(from: 0, count: 0), suffix, value,
-            Layout.valueField(sizeInBytes: value.count, isElsewhere: isElsewhere), to: page,
+            Layout.valueField(sizeInBytes: value.count, isOverflow: isOverflow), to: page,
             slot: slot, cell: page.count - newHeapSize)
     }
 
@@ -55,13 +55,13 @@ extension NodeView {
 
     /// Overwrites a value with one that is no longer; the rest becomes zero. False when the new one
     /// is longer.
-    func replaceInPlace(_ value: ByteView, isElsewhere: Bool, at index: Int) -> Bool {
+    func replaceInPlace(_ value: ByteView, isOverflow: Bool, at index: Int) -> Bool {
         let rest = storedValue(index).count - value.count
         guard rest >= 0 else { return false }
         let cell = cellOffset(index)
         let start = cell + Layout.cellKey + suffix(index).count
         page.setUInt16(
-            Layout.valueField(sizeInBytes: value.count, isElsewhere: isElsewhere),
+            Layout.valueField(sizeInBytes: value.count, isOverflow: isOverflow),
             at: cell + Layout.cellValueSize)
         page.copy(value, to: start)
         page.fill(0, from: start + value.count, count: rest)

@@ -93,19 +93,19 @@ package struct NodeView {
     @inline(__always)
     func storedValue(_ index: Int) -> ByteView {
         let (start, field) = valueField(index)
-        return view(start, Int(field & ~NodeLayout.valueFlag))
+        return view(start, Int(field & ~NodeLayout.overflowFlag))
     }
 
     @inline(__always)
-    func isValueElsewhere(_ index: Int) -> Bool {
-        valueField(index).field & NodeLayout.valueFlag != 0
+    func isOverflowValue(_ index: Int) -> Bool {
+        valueField(index).field & NodeLayout.overflowFlag != 0
     }
 
     @inline(__always)
     func cellSize(_ index: Int) -> Int {
         let slot = checkedSlot(index)
         let field = load(UInt16.self, Int(UInt16(truncatingIfNeeded: slot >> 32)))
-        return NodeLayout.cellKey &+ Int(slot >> 48) &+ Int(field & ~NodeLayout.valueFlag)
+        return NodeLayout.cellKey &+ Int(slot >> 48) &+ Int(field & ~NodeLayout.overflowFlag)
     }
 
     /// Prefetches a cell whose value will be read, up to a size that few records exceed.

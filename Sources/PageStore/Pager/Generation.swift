@@ -119,10 +119,10 @@ final class Generation: @unchecked Sendable {
 
     /// The visible commits: those of snapshots, and those that are named, which the next
     /// snapshots will show.
-    func shown(besides commits: [UInt64]) -> ShownCommits { ShownCommits(commits + pins.keys) }
+    func shown(besides commits: [UInt64]) -> VisibleCommits { VisibleCommits(commits + pins.keys) }
 
     /// Adds a page's newest version, and prunes those that no reader can see any more.
-    func append(_ version: PageVersion, of id: PageID, keeping shown: ShownCommits) {
+    func append(_ version: PageVersion, of id: PageID, keeping shown: VisibleCommits) {
         count(version)
         var changed = table.take() ?? VersionTable()
         let (replaced, freedBytes) = changed.append(version, of: id, keeping: shown)
@@ -135,7 +135,7 @@ final class Generation: @unchecked Sendable {
 
     /// Prunes the versions of all pages that no reader can see any more: of each page that was
     /// not written again, one may be left.
-    func trim(keeping shown: ShownCommits) {
+    func trim(keeping shown: VisibleCommits) {
         guard var changed = table.take() else { return }
         imageBytes -= changed.trim(keeping: shown)
         table = changed

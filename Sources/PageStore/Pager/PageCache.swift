@@ -49,7 +49,7 @@ struct PageCache {
     /// Returns the image only if it is in the slot that the hint names.
     @inline(__always)
     mutating func image(
-        at address: ExtentAddress, _ hint: CacheHint, _ forecast: EntryForecast? = nil
+        at address: ExtentAddress, _ hint: CacheHint, _ prefetchHint: CellPrefetchHint? = nil
     ) -> PageBuffer? {
         let hinted = Int(hint.slot)
         // The address says whether the slot is still that page's, and no more is needed.
@@ -57,7 +57,7 @@ struct PageCache {
         if !slots[hinted].wasUsed { slots[hinted].wasUsed = true }
         // Handing the image out waits for its count of references, and then for its header.
         slots[hinted].location.prefetchNode()
-        if let forecast { slots[hinted].location.prefetch(forecast) }
+        if let prefetchHint { slots[hinted].location.prefetch(prefetchHint) }
         return slots[hinted].image
     }
 

@@ -14,16 +14,16 @@ package class PageView {
         throw .corrupt(id, "the page does not exist")
     }
 
-    /// Returns the image of a page and prefetches the entry that the forecast names as soon as the
+    /// Returns the image of a page and prefetches the entry that the hint names as soon as the
     /// page is located.
     func page(
-        _ id: PageID, expecting forecast: EntryForecast?
+        _ id: PageID, expecting prefetchHint: CellPrefetchHint?
     ) throws(StoreError) -> PageBuffer {
         try page(id)
     }
 
     /// The part of a descent to a key that needs no page to be found; nil for none.
-    func knownWay(to key: ByteView, in tree: TreeID) -> TreeStep? { nil }
+    func cachedDescent(to key: ByteView, in tree: TreeID) -> TreeStep? { nil }
 
     /// Returns the page if it is in memory and does not change.
     func pageInMemory(_ id: PageID) -> PageBuffer? { nil }
@@ -46,7 +46,7 @@ package class PageEditor: PageView {
     }
 
     /// Called when a private copy will not be changed any more, unless it is asked for again.
-    package func leave(_ page: PageBuffer) {}
+    package func finishEditing(_ page: PageBuffer) {}
 
     /// Called between two changes, when no page is held: a transaction that has outgrown its
     /// share of memory writes pages out.
@@ -65,7 +65,7 @@ package class PageEditor: PageView {
 
     /// Changes when private copies were written out or left: one that was remembered is to be
     /// looked up again before it is changed.
-    package var departureCount: Int { 0 }
+    package var editEpoch: Int { 0 }
 
     /// A new page of zeros but for its kind.
     package func allocatePage(_ kind: PageKind) throws(StoreError) -> PageBuffer {

@@ -11,11 +11,11 @@ extension Pager {
     /// The page as a commit left it.
     func page(
         _ id: PageID, generation: Generation, commit: UInt64,
-        expecting forecast: EntryForecast? = nil
+        expecting prefetchHint: CellPrefetchHint? = nil
     ) throws(StoreError) -> PageBuffer {
         do throws(StoreError) {
             while true {
-                switch try find(id, generation, commit, forecast) {
+                switch try find(id, generation, commit, prefetchHint) {
                 case .image(let image): return image
                 case .packed(let packed):
                     return try packed.unpacked(id, context.geometry.pageSizeInBytes)
@@ -33,7 +33,7 @@ extension Pager {
     /// One look, without a read.
     @inline(__always)
     private func find(
-        _ id: PageID, _ generation: Generation, _ commit: UInt64, _ forecast: EntryForecast?
+        _ id: PageID, _ generation: Generation, _ commit: UInt64, _ prefetchHint: CellPrefetchHint?
     ) throws(StoreError) -> Found {
         try state.withLock { state throws(StoreError) in
             try checkNotRevoked(generation)
@@ -56,7 +56,7 @@ extension Pager {
             }
             state.cache.lookupCount &+= 1
             guard let found, !found.address.isNone else { return .absent }
-            if let image = state.cache.image(of: id, at: found, in: generation.map, forecast) {
+            if let image = state.cache.image(of: id, at: found, in: generation.map, prefetchHint) {
                 return .image(image)
             }
             return .address(found.address)
@@ -213,9 +213,9 @@ extension PageCache {
     /// The image that the map names, sought first where the map's leaf says that it was.
     @inline(__always)
     fileprivate mutating func image(
-        of id: PageID, at place: MapPlace, in map: PageMap, _ forecast: EntryForecast?
+        of id: PageID, at place: MapPlace, in map: PageMap, _ prefetchHint: CellPrefetchHint?
     ) -> PageBuffer? {
-        if let image = image(at: place.address, place.hint, forecast) {
+        if let image = image(at: place.address, place.hint, prefetchHint) {
             return image.id == id ? image : nil
         }
         guard let image = image(at: place.address) else { return nil }

@@ -41,17 +41,17 @@ package final class Snapshot: PageView, @unchecked Sendable {
     }
 
     override func page(
-        _ id: PageID, expecting forecast: EntryForecast?
+        _ id: PageID, expecting prefetchHint: CellPrefetchHint?
     ) throws(StoreError) -> PageBuffer {
-        // Nothing is forecast of a branch.
-        if forecast == nil, let branch = branches.page(id) { return branch }
+        // A branch gets no hint.
+        if prefetchHint == nil, let branch = branches.page(id) { return branch }
         let page = try pager.page(
-            id, generation: generation, commit: commitNumber, expecting: forecast)
+            id, generation: generation, commit: commitNumber, expecting: prefetchHint)
         if page[0] == PageKind.treeBranch.rawValue { branches.insert(page) }
         return page
     }
 
-    override func knownWay(to key: ByteView, in tree: TreeID) -> TreeStep? {
+    override func cachedDescent(to key: ByteView, in tree: TreeID) -> TreeStep? {
         branches.descent(to: key, from: tree.root)
     }
 }

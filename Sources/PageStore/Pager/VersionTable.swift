@@ -47,7 +47,7 @@ struct VersionTable {
     /// Adds a page's newest version and prunes those that no reader can see any more. Returns the
     /// version that it replaces, which snapshots show until the new commit is published.
     mutating func append(
-        _ version: PageVersion, of id: PageID, keeping shown: ShownCommits
+        _ version: PageVersion, of id: PageID, keeping shown: VisibleCommits
     ) -> (replaced: PageVersion?, freedBytes: Int) {
         guard let place = entries.index(of: id.rawValue), var entry = entries.take(at: place)
         else {
@@ -55,7 +55,7 @@ struct VersionTable {
             return (nil, 0)
         }
         let replaced = entry.newest
-        let freed = older.letGo(from: &entry.older, until: replaced.commit, keeping: shown)
+        let freed = older.prune(from: &entry.older, until: replaced.commit, keeping: shown)
         let link = older.add(replaced, before: entry.older)
         entries.put(Entry(version, older: link), at: place)
         return (replaced, freed)
@@ -63,7 +63,7 @@ struct VersionTable {
 
     /// Prunes the versions of all pages that no reader can see any more; returns the bytes of
     /// their images.
-    mutating func trim(keeping shown: ShownCommits) -> Int {
+    mutating func trim(keeping shown: VisibleCommits) -> Int {
         var freed = 0
         for place in entries.slots.indices {
             guard let link = entries.slots[place].value?.older, link != OlderVersions.none,
@@ -92,7 +92,7 @@ struct VersionTable {
 }
 
 /// Commits that readers see or will see.
-struct ShownCommits {
+struct VisibleCommits {
     private let numbers: [UInt64]
 
     init(_ numbers: [UInt64]) { self.numbers = numbers }
@@ -146,7 +146,7 @@ struct OlderVersions {
     /// Takes invisible versions out of a chain; returns the bytes of their images.
     /// - Parameter end: the commit that replaced the chain's first.
     mutating func letGo(
-        from first: inout Int32, until end: UInt64, keeping shown: ShownCommits
+        from first: inout Int32, until end: UInt64, keeping shown: VisibleCommits
     ) -> Int {
         var (end, link, kept, freed) = (end, first, Self.none, 0)
         while link != Self.none {

@@ -19,14 +19,14 @@ enum Creation {
             space.noteWritten(0, UInt64(units.count))
         }
         parts.log.restore([])
-        try parts.turn.withState { turn throws(StoreError) in
-            parts.log.start(try parts.log.allocateSegment(holding: 0), &turn)
-            parts.beginSession(turn)
-            try parts.checkpointer.run(parts.checkpointer.plan(1, turn))
+        try parts.writer.withState { writer throws(StoreError) in
+            parts.log.start(try parts.log.allocateSegment(holding: 0), &writer)
+            parts.beginSession(writer)
+            try parts.checkpointer.run(parts.checkpointer.plan(1, writer))
             try parts.checkpointer.writeMirrorSuperblock()
             try context.sync()
             try files.syncDirectory(of: path)
-            turn.isPrepared = true
+            writer.isPrepared = true
         }
         return parts
     }

@@ -49,9 +49,9 @@ struct Opening {
         let parts = StoreParts(choice, path: path, options: options, files: files, opened)
         // No other process writes, so that the state read now stays.
         let found = try StoreReader(parts.context, parts.pager).read(choice, isTailOpen: false)
-        parts.turn.withState { turn in
-            turn.isOnlySuperblock = choice.other == nil
-            parts.adopt(found, &turn)
+        parts.writer.withState { writer in
+            writer.isOnlySuperblock = choice.other == nil
+            parts.adopt(found, &writer)
         }
         return (parts, Following(parts))
     }

@@ -9,8 +9,8 @@ struct Recovery {
     /// The winning superblock is made durable, the log is checkpointed, and a new log is begun in a
     /// segment that nothing found leads to. A crash anywhere starts again from the same
     /// superblock.
-    func prepareWriting(_ turn: inout WriterState) throws(StoreError) {
-        guard !turn.isPrepared else { return }
+    func prepareWriting(_ writer: inout WriterState) throws(StoreError) {
+        guard !writer.isPrepared else { return }
         let winner = parts.pager.superblock
         guard winner.featuresReadOnly == 0 else {
             throw StoreError(
@@ -21,26 +21,26 @@ struct Recovery {
         guard winner.generation + 16 <= Limits.numberMax else { throw context.numbersUsedUp() }
         // Its creator may have died before it made the file's name durable.
         if winner.generation <= 2 { try syncFolder() }
-        try settleSuperblock(winner, &turn)
-        try takeSpace(of: winner, &turn)
+        try settleSuperblock(winner, &writer)
+        try takeSpace(of: winner, &writer)
         // Files of early programs have no lineage.
         if winner.lineage == 0 {
             let lineage = context.files.random()
             parts.pager.withPublished { $0.superblock.lineage = lineage }
         }
         let (segments, history) = (parts.log.segments, parts.pager.superblock.history)
-        parts.log.start(try parts.log.allocateSegment(holding: 0), &turn)
-        parts.beginSession(turn)
+        parts.log.start(try parts.log.allocateSegment(holding: 0), &writer)
+        parts.beginSession(writer)
         do throws(StoreError) {
             let number = parts.pager.superblock.generation + 3
-            try parts.checkpointer.run(parts.checkpointer.plan(number, turn))
+            try parts.checkpointer.run(parts.checkpointer.plan(number, writer))
         } catch {
             parts.log.restore(segments)
             parts.pager.withPublished { $0.superblock.history = history }
             throw error
         }
         try parts.checkpointer.writeMirrorSuperblock()
-        turn.isPrepared = true
+        writer.isPrepared = true
     }
 
     private func syncFolder() throws(StoreError) {
@@ -53,21 +53,21 @@ struct Recovery {
     /// is never written over: it is synchronised, and its content goes to the other slot, as a
     /// generation of its own.
     private func settleSuperblock(
-        _ winner: Superblock, _ turn: inout WriterState
+        _ winner: Superblock, _ writer: inout WriterState
     ) throws(StoreError) {
-        guard turn.isOnlySuperblock else { return try context.writeSuperblock(winner) }
+        guard writer.isOnlySuperblock else { return try context.writeSuperblock(winner) }
         try context.sync()
         var copy = winner
         copy.generation += 3
         try context.writeSuperblock(copy)
         parts.pager.withPublished { $0.advance(to: copy) }
-        turn.isOnlySuperblock = false
+        writer.isOnlySuperblock = false
     }
 
     /// Which parts of the file are taken: those that the winner saved, less those that may be
     /// released by now, and those that the log has taken since.
     private func takeSpace(
-        of winner: Superblock, _ turn: inout WriterState
+        of winner: Superblock, _ writer: inout WriterState
     ) throws(StoreError) {
         var saved = try AllocationReader(context).read(winner)
         if let conflict = saved.pendingConflict {
@@ -87,19 +87,19 @@ struct Recovery {
         let (map, blocks) = (saved.map, saved.blocks)
         parts.checkpointer.state.withLock { $0.allocationBlocks = blocks }
         parts.space.withMap { $0 = map }
-        turn.freeIDs = freeIDs(saved.freeIDs, turn)
+        writer.freeIDs = freeIDs(saved.freeIDs, writer)
     }
 
     /// The ids that were saved as free, without those that the log took since, and with those that
     /// it freed.
     private func freeIDs(
-        _ saved: [FreePageIDs.Run], _ turn: borrowing WriterState
+        _ saved: [FreePageIDs.Run], _ writer: borrowing WriterState
     ) -> FreePageIDs {
         var free = FreePageIDs(ascending: saved)
         var used: [PageID] = []
         let known = parts.pager.superblock.pageCount
-        if turn.nextPageID > known {
-            free.insert(FreePageIDs.Run(start: known, count: turn.nextPageID - known))
+        if writer.nextPageID > known {
+            free.insert(FreePageIDs.Run(start: known, count: writer.nextPageID - known))
         }
         for (id, version) in parts.pager.newestVersions {
             if case .freed = version.content { free.insert(id) } else { used.append(id) }

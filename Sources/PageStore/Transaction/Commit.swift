@@ -1,6 +1,6 @@
 /// The way of a transaction into the log, and to its readers.
 ///
-/// A transaction is *staged* while it has the writer's turn: its frames wait for the next write of
+/// A transaction is *staged* while it has the writer lock: its frames wait for the next write of
 /// the log, and the next transaction builds on it. The first thread that waits for the log then
 /// writes for all that are staged: one group, one write.
 struct Commit {
@@ -15,13 +15,13 @@ struct Commit {
     ///
     /// - Returns: the commit's number, and the commit pinned when that is asked for.
     func stage(
-        _ change: CommitContent, _ turn: inout WriterState, pinsCommit: Bool
+        _ change: CommitContent, _ writer: inout WriterState, pinsCommit: Bool
     ) throws(StoreError) -> (number: UInt64, pin: SnapshotPin?) {
         // 1. The store may be written, under the path that it was opened by.
         try context.checkProcess()
         try context.health.check(context.path)
         try context.checkPathIdentity()
-        let number = turn.stagedCommit + 1
+        let number = writer.stagedCommit + 1
         guard number <= Limits.numberMax else { throw context.numbersUsedUp() }
         var content = change
         var output = ExtentWriter(context, parts.space, isRecent: true)
@@ -30,9 +30,9 @@ struct Commit {
             // 2. Extents, durable before a frame names them.
             try writeOutOfLine(&content, number: number, with: &output)
             // 3. Frames.
-            frames = encode(&content, number: number, pageCount: turn.nextPageID)
+            frames = encode(&content, number: number, pageCount: writer.nextPageID)
             // 4. Room in the log: from here on nothing lacks space.
-            try parts.log.reserve(frames.count, &turn)
+            try parts.log.reserve(frames.count, &writer)
         } catch {
             output.abandon()
             throw error.at(path: context.path)
@@ -44,9 +44,9 @@ struct Commit {
             frames, number: number, catalogRoot: content.catalogRoot,
             isDurable: content.durability != .relaxed)
         // 7. The state that the next transaction builds on.
-        turn.stagedCommit = number
-        turn.stagedRoot = content.catalogRoot
-        for id in content.freed.reversed() { turn.freeIDs.insert(id) }
+        writer.stagedCommit = number
+        writer.stagedRoot = content.catalogRoot
+        for id in content.freed.reversed() { writer.freeIDs.insert(id) }
         return (number, pin)
     }
 
@@ -73,9 +73,9 @@ struct Commit {
                 "whether the file has the commit is known when it is opened anew: \(error.message)"
             throw failure
         }
-        // 9. A checkpoint, when one is due. Where another transaction has the turn, its own commit
+        // 9. A checkpoint, when one is due. Where another transaction has the writer lock, its own commit
         // will look.
-        parts.turn.withStateIfFree { parts.checkpointer.startWhenDue(&$0) }
+        parts.writer.withStateIfFree { parts.checkpointer.startWhenDue(&$0) }
     }
 
     /// A large transaction writes its pages where they stay, so that they are written once.

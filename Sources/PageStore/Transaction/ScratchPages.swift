@@ -1,7 +1,7 @@
 import Primitives
 
 /// Private changes over the pages of a snapshot, which are never committed as pages: for edits that
-/// last an hour beside the writer. It takes no turn and allocates nothing of the store, and there
+/// last an hour beside the writer. It takes no lock and allocates nothing of the store, and there
 /// may be any number of them.
 ///
 /// Invariants:
@@ -29,7 +29,7 @@ package final class ScratchPages: PageEditor {
     private var owned: Set<PageID> = []
     private var root: PageID?
     private var nextID: UInt64
-    private var departures = 0
+    private var epoch = 0
 
     /// - Parameter base: a snapshot, or the frozen state of another scratch.
     package init(over base: PageView) {
@@ -44,7 +44,7 @@ package final class ScratchPages: PageEditor {
         set { root = newValue }
     }
 
-    package override var departureCount: Int { departures }
+    package override var editEpoch: Int { epoch }
 
     package override func page(_ id: PageID) throws(StoreError) -> PageBuffer {
         if let page = pages[id] { return page }
@@ -92,7 +92,7 @@ package final class ScratchPages: PageEditor {
     package func mark() -> Mark {
         let size = owned.reduce(0) { $0 + (pages[$1]?.count ?? 0) }
         owned = []
-        departures += 1
+        epoch += 1
         return Mark(pages: pages, root: root, nextID: nextID, sizeInBytes: size)
     }
 
@@ -102,7 +102,7 @@ package final class ScratchPages: PageEditor {
         // A state frozen since may use later IDs, and no other page may have one of them.
         nextID = max(nextID, mark.nextID)
         owned = []
-        departures += 1
+        epoch += 1
     }
 
     /// The state as it is now, for any thread and for as long as it is wanted.

@@ -6,8 +6,8 @@ import Primitives
 /// One thread at a time; it may end on another thread than it began on.
 package final class WriteTransaction: PageEditor {
     private let parts: StoreParts
-    /// The writer's turn, while the transaction has it.
-    private var turn: WriterState?
+    /// The writer lock, while the transaction has it.
+    private var writer: WriterState?
     /// The snapshot from which the transaction began; released when it ends, so that it pins
     /// nothing.
     private var base: Snapshot?
@@ -32,9 +32,9 @@ package final class WriteTransaction: PageEditor {
     private var chunkBytes = 0
     private var root: PageID?
 
-    init(_ parts: StoreParts, base: Snapshot, _ turn: consuming WriterState) {
+    init(_ parts: StoreParts, base: Snapshot, _ writer: consuming WriterState) {
         self.parts = parts
-        self.turn = consume turn
+        self.writer = consume writer
         self.base = base
         self.baseCommit = base.commitNumber
         self.baseRoot = base.catalogRoot
@@ -108,13 +108,13 @@ package final class WriteTransaction: PageEditor {
         drafts.removeAll()
     }
 
-    package override func leave(_ page: PageBuffer) {
+    package override func finishEditing(_ page: PageBuffer) {
         // Without its version before it goes into the log as a whole, or not at all.
         guard let base = bases[page.id] else { return }
         drafts.add(page, from: base)
         // Other holders of the page must request it before they change it: the draft is the frame
         // that the log will have.
-        departures += 1
+        epoch += 1
     }
 
     package override func allocatePage(_ kind: PageKind) throws(StoreError) -> PageBuffer {
@@ -138,8 +138,8 @@ package final class WriteTransaction: PageEditor {
 
     // MARK: Memory
 
-    package override var departureCount: Int { departures }
-    private var departures = 0
+    package override var editEpoch: Int { epoch }
+    private var epoch = 0
 
     /// The bytes of private copies that the engine knows of, and the most that there were.
     private var reportedBytes = 0
@@ -200,7 +200,7 @@ package final class WriteTransaction: PageEditor {
             written[id] = address
         }
         order = rest
-        departures += 1
+        epoch += 1
         report(dirty.count * pageSizeInBytes)
     }
 
@@ -218,7 +218,7 @@ package final class WriteTransaction: PageEditor {
             written[id] = address
         }
         order.removeAll { dirty[$0] == nil }
-        departures += 1
+        epoch += 1
         report(dirty.count * pageSizeInBytes)
     }
 
@@ -229,7 +229,7 @@ package final class WriteTransaction: PageEditor {
         drafts.remove(id)
         if let address = written.removeValue(forKey: id) { parts.space.free(address) }
         if allocated.remove(id) != nil {
-            turn?.freeIDs.insert(id)
+            writer?.freeIDs.insert(id)
         } else {
             freed.insert(id)
         }
@@ -238,7 +238,7 @@ package final class WriteTransaction: PageEditor {
     private var outOfLine: OutOfLineWriter { OutOfLineWriter(parts, commit: baseCommit + 1) }
 
     private func newPageID() throws(StoreError) -> PageID {
-        guard let id = try turn?.takePageID(parts.context) else {
+        guard let id = try writer?.takePageID(parts.context) else {
             preconditionFailure("a transaction that ended allocates nothing")
         }
         allocated.insert(id)
@@ -271,12 +271,12 @@ package final class WriteTransaction: PageEditor {
         return StagedCommit(parts, pin, durability)
     }
 
-    /// Hands the changes to the log and the turn to the next transaction. Returns the commit's
+    /// Hands the changes to the log and the writer lock to the next transaction. Returns the commit's
     /// number, and the commit pinned when that is asked for.
     private func end(
         _ durability: Durability, pinsCommit: Bool
     ) throws(StoreError) -> (number: UInt64, pin: SnapshotPin?) {
-        precondition(turn != nil, "a transaction ends once")
+        precondition(writer != nil, "a transaction ends once")
         guard hasChanges else {
             let pin = pinsCommit ? try before.pin : nil
             if let pin { parts.pager.pinAgain(pin) }
@@ -288,14 +288,14 @@ package final class WriteTransaction: PageEditor {
                 .map { LoggedImage(image: $0, base: bases[$0.id]) },
             extents: written.sorted { $0.key < $1.key }.map { (id: $0.key, address: $0.value) },
             drafts: drafts, freed: freed.sorted(), catalogRoot: root, durability: durability)
-        guard var turn = turn.take() else { preconditionFailure("a transaction ends once") }
+        guard var writer = writer.take() else { preconditionFailure("a transaction ends once") }
         do throws(StoreError) {
-            let staged = try Commit(parts).stage(change, &turn, pinsCommit: pinsCommit)
+            let staged = try Commit(parts).stage(change, &writer, pinsCommit: pinsCommit)
             drop()
-            parts.turn.giveBack(turn)
+            parts.writer.release(writer)
             return staged
         } catch {
-            self.turn = consume turn
+            self.writer = consume writer
             rollback()
             throw error
         }
@@ -303,11 +303,11 @@ package final class WriteTransaction: PageEditor {
 
     /// Forgets every change. May be called again.
     package func rollback() {
-        guard var turn = turn.take() else { return }
+        guard var writer = writer.take() else { return }
         for address in written.values { parts.space.free(address) }
-        for id in allocated { turn.freeIDs.insert(id) }
+        for id in allocated { writer.freeIDs.insert(id) }
         drop()
-        parts.turn.giveBack(turn)
+        parts.writer.release(writer)
     }
 
     private func drop() {

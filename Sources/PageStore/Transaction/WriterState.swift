@@ -1,4 +1,4 @@
-/// The state of the writer alone; it passes from transaction to transaction with the writer's turn.
+/// The state of the writer alone; it passes from transaction to transaction with the writer lock.
 struct WriterState: ~Copyable {
     /// Whether the write part of recovery is done.
     var isPrepared = false

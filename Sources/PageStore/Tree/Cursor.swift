@@ -53,7 +53,7 @@ package final class Cursor {
     /// The entry's value, valid until the cursor moves. Reads further pages when it is large.
     package func value() throws(StoreError) -> ByteView {
         precondition(isValid, "a cursor that is at no entry has no value")
-        if let leaf, !leaf.isValueElsewhere(index) { return leaf.storedValue(index) }
+        if let leaf, !leaf.isOverflowValue(index) { return leaf.storedValue(index) }
         return try largeValue()
     }
 

@@ -46,7 +46,7 @@ struct LeafMerge {
             keep(slot..<index)
             slot = index
             if isEqual {
-                if old.isValueElsewhere(slot) { return nil }
+                if old.isOverflowValue(slot) { return nil }
                 slot += 1
             }
             if edit.isRemoval { continue }
@@ -171,7 +171,7 @@ struct LeafMerge {
                 for entry in entries[range] {
                     if entry < 0 {
                         let key = edits[Int(~entry)].key
-                        builder.append(key, key.slice(from: 0, count: 0), isElsewhere: false)
+                        builder.append(key, key.slice(from: 0, count: 0), isOverflow: false)
                     } else {
                         builder.append(Int(entry), of: old, skipping: skipped)
                     }

@@ -60,29 +60,29 @@ extension PageEditor {
         at place: (index: Int, isEqual: Bool), of tree: TreeID
     ) throws(StoreError) {
         guard value.count > Limits.inlineValueSizeInBytesMax(pageSizeInBytes: pageSizeInBytes)
-        else { return try put(key, value, isElsewhere: false, into: leaf, at: place, of: tree) }
+        else { return try put(key, value, isOverflow: false, into: leaf, at: place, of: tree) }
         let reference = try createBlob(value).encoded()
         try reference.withView { reference throws(StoreError) in
-            try put(key, reference, isElsewhere: true, into: leaf, at: place, of: tree)
+            try put(key, reference, isOverflow: true, into: leaf, at: place, of: tree)
         }
     }
 
     private final func put(
-        _ key: ByteView, _ stored: ByteView, isElsewhere: Bool, into leaf: NodeView,
+        _ key: ByteView, _ stored: ByteView, isOverflow: Bool, into leaf: NodeView,
         at place: (index: Int, isEqual: Bool), of tree: TreeID
     ) throws(StoreError) {
         let index = place.index
         if place.isEqual {
-            if leaf.isValueElsewhere(index) { try deleteBlob(BlobID(leaf.storedValue(index))) }
-            if leaf.replaceInPlace(stored, isElsewhere: isElsewhere, at: index) { return }
+            if leaf.isOverflowValue(index) { try deleteBlob(BlobID(leaf.storedValue(index))) }
+            if leaf.replaceInPlace(stored, isOverflow: isOverflow, at: index) { return }
             leaf.remove(at: index)
         }
         if leaf.hasRoom(keySize: key.count, valueSize: stored.count) {
-            leaf.insert(key, stored, isElsewhere: isElsewhere, at: index)
+            leaf.insert(key, stored, isOverflow: isOverflow, at: index)
         } else {
             let entry = NodeEntry(
                 prefix: key.slice(from: 0, count: 0), suffix: key, value: stored,
-                isElsewhere: isElsewhere)
+                isOverflow: isOverflow)
             try split(leaf, adding: entry, in: tree)
         }
     }
@@ -166,7 +166,7 @@ extension PageEditor {
             try childBytes.withView { childBytes throws(StoreError) in
                 let entry = NodeEntry(
                     prefix: separator.slice(from: 0, count: 0), suffix: separator,
-                    value: childBytes, isElsewhere: false)
+                    value: childBytes, isOverflow: false)
                 try insertEntry(entry, level: level, in: tree)
             }
         }
@@ -182,7 +182,7 @@ extension PageEditor {
             throw .corrupt(node.page.id, "the node has a separator already that a split gives it")
         }
         if node.hasRoom(keySize: entry.suffix.count, valueSize: entry.value.count) {
-            node.insert(entry.suffix, entry.value, isElsewhere: entry.isElsewhere, at: index)
+            node.insert(entry.suffix, entry.value, isOverflow: entry.isOverflow, at: index)
         } else {
             try split(node, adding: entry, in: tree)
         }

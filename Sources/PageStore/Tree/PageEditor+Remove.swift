@@ -32,7 +32,7 @@ extension PageEditor {
     final func take(_ key: ByteView, from leaf: NodeView) throws(StoreError) -> Bool {
         let (index, isEqual) = leaf.search(key)
         guard isEqual else { return false }
-        if leaf.isValueElsewhere(index) { try deleteBlob(BlobID(leaf.storedValue(index))) }
+        if leaf.isOverflowValue(index) { try deleteBlob(BlobID(leaf.storedValue(index))) }
         leaf.remove(at: index)
         return true
     }
@@ -101,7 +101,7 @@ extension PageEditor {
                 NodeEntry(
                     prefix: image.view.slice(from: 0, count: 0), suffix: right.lowerFence,
                     value: image.view.slice(from: NodeLayout.firstChild, count: 8),
-                    isElsewhere: false))
+                    isOverflow: false))
         }
         entries += right.entries()
         return Siblings(
@@ -132,7 +132,7 @@ extension PageEditor {
                 plan.rightEntries(pair.entries, at: cut.index))
             parent.remove(at: pair.separatorIndex)
             rightID.withView { rightID in
-                parent.insert(separator, rightID, isElsewhere: false, at: pair.separatorIndex)
+                parent.insert(separator, rightID, isOverflow: false, at: pair.separatorIndex)
             }
         }
     }
@@ -171,7 +171,7 @@ extension PageEditor {
 
     /// Frees the values of a leaf that lie in pages of their own.
     final func deleteValues(of leaf: NodeView) throws(StoreError) {
-        for index in 0..<leaf.slotCount where leaf.isValueElsewhere(index) {
+        for index in 0..<leaf.slotCount where leaf.isOverflowValue(index) {
             try deleteBlob(BlobID(leaf.storedValue(index)))
         }
     }

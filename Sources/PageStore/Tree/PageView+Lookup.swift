@@ -23,7 +23,7 @@ extension PageView {
             let (index, isEqual) = leaf.search(key)
             guard isEqual else { return nil }
             leaf.prefetchCell(index)
-            guard leaf.isValueElsewhere(index) else {
+            guard leaf.isOverflowValue(index) else {
                 return (leaf.storedValue(index), leaf.page.block)
             }
             let buffer = ByteBuffer()
@@ -64,8 +64,8 @@ extension PageView {
     /// The leaf that covers a key.
     final func leaf(for key: ByteView, in tree: TreeID) throws(StoreError) -> NodeView {
         var node =
-            if let step = knownWay(to: key, in: tree) {
-                try step.checkedNode(page(step.id, expecting: step.forecast))
+            if let step = cachedDescent(to: key, in: tree) {
+                try step.checkedNode(page(step.id, expecting: step.prefetchHint))
             } else {
                 try rootNode(of: tree)
             }
@@ -73,7 +73,7 @@ extension PageView {
             guard node.begins(key) else { throw NodeView.foreignKey(node.page.id) }
             if node.isLeaf { return node }
             let step = node.step(to: key)
-            node = try step.checkedNode(page(step.id, expecting: step.forecast))
+            node = try step.checkedNode(page(step.id, expecting: step.prefetchHint))
         }
     }
 
@@ -112,7 +112,8 @@ extension NodeView {
     func step(to key: ByteView) -> TreeStep {
         let index = childIndex(key)
         return TreeStep(
-            id: child(index), level: level &- 1, forecast: forecast(of: key, inChild: index))
+            id: child(index), level: level &- 1,
+            prefetchHint: prefetchHint(for: key, inChild: index))
     }
 
     @inline(__always)
@@ -170,7 +171,7 @@ struct TreeStep {
     let id: PageID
     let level: Int
     /// Of a leaf, where there is one.
-    let forecast: EntryForecast?
+    let prefetchHint: CellPrefetchHint?
 
     @inline(__always)
     fileprivate func checkedNode(_ page: PageBuffer) throws(StoreError) -> NodeView {

@@ -11,7 +11,7 @@ package final class TreeBuilder {
             var start: Int
             var keyCount: Int
             var valueCount: Int
-            var isElsewhere: Bool
+            var isOverflow: Bool
         }
 
         /// Keys and values, one after the other.
@@ -56,10 +56,10 @@ package final class TreeBuilder {
         try editor.checkKeySize(key)
         guard
             value.count > Limits.inlineValueSizeInBytesMax(pageSizeInBytes: editor.pageSizeInBytes)
-        else { return try add(key, value, isElsewhere: false, level: 0) }
+        else { return try add(key, value, isOverflow: false, level: 0) }
         let reference = try editor.createBlob(value).encoded()
         try reference.withView { reference throws(StoreError) in
-            try add(key, reference, isElsewhere: true, level: 0)
+            try add(key, reference, isOverflow: true, level: 0)
         }
     }
 
@@ -89,7 +89,7 @@ package final class TreeBuilder {
     // MARK: Filling
 
     private func add(
-        _ key: ByteView, _ value: ByteView, isElsewhere: Bool, level: Int
+        _ key: ByteView, _ value: ByteView, isOverflow: Bool, level: Int
     ) throws(StoreError) {
         if !levels[level].entries.isEmpty {
             let cut = levels[level].cutCount
@@ -104,7 +104,7 @@ package final class TreeBuilder {
         levels[level].entries.append(
             Level.Entry(
                 start: start, keyCount: key.count, valueCount: value.count,
-                isElsewhere: isElsewhere))
+                isOverflow: isOverflow))
         levels[level].sizeInBytes += NodeLayout.entrySize(
             keySize: key.count, valueSize: value.count)
     }
@@ -182,7 +182,7 @@ package final class TreeBuilder {
             let child = page.id.encoded()
             try lower.withView { lower throws(StoreError) in
                 try child.withView { child throws(StoreError) in
-                    try add(lower, child, isElsewhere: false, level: level + 1)
+                    try add(lower, child, isOverflow: false, level: level + 1)
                 }
             }
         }
@@ -197,7 +197,7 @@ package final class TreeBuilder {
                     page, level: level, lower: lower, upper: upper, firstChild: node.firstChild)
                 for entry in node.entries.prefix(count) {
                     builder.append(
-                        key(entry, level), value(entry, level), isElsewhere: entry.isElsewhere)
+                        key(entry, level), value(entry, level), isOverflow: entry.isOverflow)
                 }
                 builder.finish()
             }

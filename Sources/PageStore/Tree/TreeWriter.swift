@@ -7,7 +7,7 @@ package final class TreeWriter {
     let tree: TreeID
     private let isAscending: Bool
     var leaf: NodeView?
-    private var departureCount = 0
+    private var editEpoch = 0
 
     /// - Parameter isAscending: whether no key will be less than one before it.
     package init(_ editor: PageEditor, tree: TreeID, isAscending: Bool = false) {
@@ -116,8 +116,8 @@ package final class TreeWriter {
 
     /// Another tree's change may have written the leaf out, and another writer may have left it.
     private func forgetDepartedLeaf() {
-        guard editor.departureCount != departureCount else { return }
-        departureCount = editor.departureCount
+        guard editor.editEpoch != editEpoch else { return }
+        editEpoch = editor.editEpoch
         leaf = nil
     }
 
@@ -135,8 +135,8 @@ package final class TreeWriter {
 
     private func leaveLeaf() {
         guard let leaf else { return }
-        editor.leave(leaf.page)
-        departureCount = editor.departureCount
+        editor.finishEditing(leaf.page)
+        editEpoch = editor.editEpoch
         self.leaf = nil
     }
 

@@ -46,11 +46,11 @@ struct FilterProgram {
     private(set) var steps: [Step] = []
     private(set) var start = accept
     /// Where to go on with a record that has passed `leads`.
-    private(set) var startWhenLed = accept
+    private(set) var residualStart = accept
     /// Tests of columns that every record must pass, which cost the least.
     private(set) var leads: [ColumnTest] = []
     /// All that is asked of a record that has passed `leads`, when it is no more than this.
-    private(set) var ledLetters: (offset: Int, letters: LetterSearch)?
+    private(set) var residualLetters: (offset: Int, letters: LetterSearch)?
     private(set) var columnTests: [ColumnTest] = []
     private(set) var texts: [Text] = []
     private(set) var generals: [ResolvedComparison] = []
@@ -61,9 +61,9 @@ struct FilterProgram {
         for part in Self.conjuncts(of: condition) {
             if let lead = lead(part) { leads.append(lead) } else { costly.append(part) }
         }
-        startWhenLed = compile(.and(costly), Self.accept, Self.reject)
-        ledLetters = letters(from: startWhenLed)
-        start = startWhenLed
+        residualStart = compile(.and(costly), Self.accept, Self.reject)
+        residualLetters = letters(from: residualStart)
+        start = residualStart
         guard start != Self.reject else { return }
         for test in leads.reversed() {
             start = append(column(test), start, Self.reject)
@@ -95,7 +95,7 @@ struct FilterProgram {
     var acceptsAll: Bool { start == Self.accept }
     var acceptsNone: Bool { start == Self.reject }
     /// Whether every record passes that has passed `leads`.
-    var acceptsLed: Bool { startWhenLed == Self.accept }
+    var hasNoResidual: Bool { residualStart == Self.accept }
 
     /// The letters that a text must have, when nothing else is asked of a record that has passed
     /// `leads`: a scan looks for them in a leaf of records without asking each what to do.

@@ -8,10 +8,10 @@ extension FilterProgram {
     }
 
     /// Whether a record passes that has passed `leads`.
-    func acceptsLed(
+    func acceptsResidual(
         _ row: RowView, _ number: ObjectNumber, _ evaluator: ReferenceEvaluator
     ) throws -> Bool {
-        try run(from: startWhenLed, row, number, evaluator)
+        try run(from: residualStart, row, number, evaluator)
     }
 
     @inline(__always)

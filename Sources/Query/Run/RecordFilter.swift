@@ -28,8 +28,8 @@ struct RecordFilter {
         from leaf: borrowing LeafRows, into selection: inout LeafSelection
     ) throws {
         narrow(leaf, into: &selection)
-        if program.acceptsLed { return }
-        guard let text = program.ledLetters else {
+        if program.hasNoResidual { return }
+        guard let text = program.residualLetters else {
             try selection.keep { index throws in try acceptsNarrowed(leaf, index) }
             return
         }
@@ -55,8 +55,8 @@ struct RecordFilter {
     /// Whether one of those passes all.
     @inline(__always)
     func acceptsNarrowed(_ leaf: borrowing LeafRows, _ index: Int) throws -> Bool {
-        if program.acceptsLed { return true }
-        return try program.acceptsLed(leaf.row(index), leaf.number(index), evaluator)
+        if program.hasNoResidual { return true }
+        return try program.acceptsResidual(leaf.row(index), leaf.number(index), evaluator)
     }
 }
 

@@ -22,7 +22,7 @@ package struct NumberBlock: Sendable {
 /// - A number is given out after a durable commit has raised `reserved/` in the catalog to it, so
 ///   that no later opening gives it again, whatever becomes of this one.
 /// - Within one opening numbers only rise; returned ones were never given to an object.
-/// - A reservation is noted after its turn as a writer. Until then no other is made, and one that
+/// - A reservation is recorded after it held the writer lock. Until then no other is made, and one that
 ///   was lowered meanwhile is passed over.
 /// - Raising takes a commit of its own, before a transaction begins and never within one: the
 ///   first in each opening and after each checkpoint that was asked for, and one whenever half of
@@ -51,10 +51,10 @@ final class NumberReserve: Sendable {
         var isLow = true
         /// A reservation is staged and not noted yet, which waits for nothing.
         var isRaising = false
-        /// How many reservations and lowerings had the writer's turn.
+        /// How many reservations and lowerings held the writer lock.
         var turnCount: UInt64 = 0
-        /// The turn of the last that took effect.
-        var lastTurn: UInt64 = 0
+        /// The order of the last that took effect.
+        var lastOrder: UInt64 = 0
         /// Why the last reservation failed.
         var failure: StoreError?
         var isClosed = false
@@ -191,15 +191,15 @@ final class NumberReserve: Sendable {
         }
     }
 
-    /// What a transaction reserves, and its turn.
+    /// What a transaction reserves, and its place in the order of the writers.
     private struct Reservation {
         var ranges: [Range?]
-        var turn: UInt64
+        var order: UInt64
     }
 
     /// Raises the counters of a transaction; what it returns is reserved when that is committed.
     private func raise(in editor: WriteTransaction) throws(StoreError) -> Reservation {
-        var (ranges, turn) = state.withLock { state in
+        var (ranges, order) = state.withLock { state in
             state.turnCount += 1
             state.isRaising = true
             return (state.ranges, state.turnCount)
@@ -219,14 +219,14 @@ final class NumberReserve: Sendable {
                 Catalog.reservedKey(root.hierarchy), end - 1, in: editor)
             ranges[Int(root.tag)] = Range(next: next, end: end)
         }
-        return Reservation(ranges: ranges, turn: turn)
+        return Reservation(ranges: ranges, order: order)
     }
 
     private func note(_ reservation: Reservation, _ staged: StagedCommit?) {
         state.withLock { state in
             state.isRaising = false
-            guard reservation.turn > state.lastTurn else { return }
-            state.lastTurn = reservation.turn
+            guard reservation.order > state.lastOrder else { return }
+            state.lastOrder = reservation.order
             for (tag, range) in reservation.ranges.enumerated() where tag < state.ranges.count {
                 // Other threads may have taken numbers of the reservation before.
                 guard let range, let known = state.ranges[tag] else { continue }
@@ -256,7 +256,7 @@ final class NumberReserve: Sendable {
         let ranges = state.withLock { state in
             defer { (state.ranges, state.staged, state.isLow) = ([], nil, true) }
             state.turnCount += 1
-            state.lastTurn = state.turnCount
+            state.lastOrder = state.turnCount
             return state.ranges
         }
         lower(to: ranges, in: editor) { editor throws(StoreError) in

@@ -26,9 +26,9 @@ struct LinkCheck {
         backwards = forwards
     }
 
-    private mutating func note(_ message: String) { note(Finding(.corrupt, message)) }
+    private mutating func report(_ message: String) { report(Finding(.corrupt, message)) }
 
-    private mutating func note(_ finding: Finding) {
+    private mutating func report(_ finding: Finding) {
         if findings.count < TreeCheck.findingCountMax { findings.append(finding) }
     }
 
@@ -39,7 +39,7 @@ struct LinkCheck {
                 try readTree(relationship)
                 if relationship.kind == .toOne { try compareWithRecords(relationship) }
             } catch {
-                note(Finding(error))
+                report(Finding(error))
             }
         }
         for relationship in relationships {
@@ -53,7 +53,7 @@ struct LinkCheck {
             do throws(StoreError) {
                 try compare(relationship, inverse)
             } catch {
-                note(Finding(error))
+                report(Finding(error))
             }
         }
     }
@@ -84,7 +84,7 @@ struct LinkCheck {
             if number != owner { targets = [] }
             owner = number
             if !targets.insert(edge.target).inserted {
-                note(
+                report(
                     "\(name(relationship)) of \(number.rawValue) has object "
                         + "\(edge.target.rawValue) twice")
             }
@@ -99,9 +99,9 @@ struct LinkCheck {
         guard let known = tags[end.hierarchy.rootTag] else { return }
         let what = "\(name(relationship)) has a link of object \(number.rawValue)"
         if let tag = known[number] {
-            if !end.tags.contains(tag) { note("\(what), which is no \(end.name)") }
+            if !end.tags.contains(tag) { report("\(what), which is no \(end.name)") }
         } else {
-            note("\(what), which is not there")
+            report("\(what), which is not there")
         }
     }
 
@@ -120,10 +120,10 @@ struct LinkCheck {
                 let target = row.link(at: field.byteOffset),
                 pairs.remove(Pair(first: target, second: cursor.number)) == nil
             else { continue }
-            note("the links lack \(name(relationship)) of object \(cursor.number.rawValue)")
+            report("the links lack \(name(relationship)) of object \(cursor.number.rawValue)")
         }
         for pair in pairs.sorted(by: { $0.second < $1.second }) {
-            note(
+            report(
                 "\(name(relationship)) has a link from object \(pair.second.rawValue) to object "
                     + "\(pair.first.rawValue), which its record does not say")
         }
@@ -159,7 +159,7 @@ struct LinkCheck {
         _ pairs: Set<Pair>, in relationship: RelationshipLayout, of inverse: RelationshipLayout
     ) {
         for pair in pairs.sorted(by: { ($0.first, $0.second) < ($1.first, $1.second) }) {
-            note(
+            report(
                 "\(name(relationship)) lacks the link between objects \(pair.first.rawValue) and "
                     + "\(pair.second.rawValue) that its inverse \(name(inverse)) has")
         }

@@ -24,7 +24,7 @@ struct MigrationCheck {
         self.blobs = blobs
     }
 
-    private mutating func note(_ message: String, page: PageID? = nil) {
+    private mutating func report(_ message: String, page: PageID? = nil) {
         guard findings.count < TreeCheck.findingCountMax else { return }
         findings.append(Finding(page: page, message))
     }
@@ -36,7 +36,7 @@ struct MigrationCheck {
             (ReplacedTrees.prefix, .dropping),
         ] where phase != expected {
             for key in try catalog.keys(beginning: prefix, of: view) {
-                note("\(prefix)\(key) is there without its migration")
+                report("\(prefix)\(key) is there without its migration")
             }
         }
         var others: Set<BlobID> = []
@@ -48,7 +48,7 @@ struct MigrationCheck {
             others = try names(in: shadow.ledger.made)
             if let blobs {
                 for blob in try names(in: shadow.ledger.freed).subtracting(blobs) {
-                    note("the migration drops a blob that the file's model does not have", blob)
+                    report("the migration drops a blob that the file's model does not have", blob)
                 }
             }
         case .dropping:
@@ -70,7 +70,7 @@ struct MigrationCheck {
             if key.count == 16, try cursor.value().isEmpty {
                 names.insert(key.withView { BlobID($0) })
             } else {
-                note("an entry of a migration's blobs is no name of one", page: tree.root)
+                report("an entry of a migration's blobs is no name of one", page: tree.root)
             }
             isValid = try cursor.next()
         }
@@ -84,17 +84,17 @@ struct MigrationCheck {
         let known = Set(blobs.map(\.page))
         for blob in others {
             if known.contains(blob.page) {
-                note("a migration's blob is one of the file's model as well", blob)
+                report("a migration's blob is one of the file's model as well", blob)
             } else if !loose.contains(blob.page) {
-                note("a migration names a blob that is not there", blob)
+                report("a migration names a blob that is not there", blob)
             }
         }
         for page in loose.subtracting(known).subtracting(others.map(\.page)).sorted() {
-            note("nothing names the blob", page: page)
+            report("nothing names the blob", page: page)
         }
     }
 
-    private mutating func note(_ message: String, _ blob: BlobID) {
-        note(message, page: blob.page)
+    private mutating func report(_ message: String, _ blob: BlobID) {
+        report(message, page: blob.page)
     }
 }

@@ -48,9 +48,9 @@ struct RecordCheck {
         reader.schema.entities.count { $0.superentityTag == nil }
     }
 
-    private mutating func note(_ message: String) { note(Finding(.corrupt, message)) }
+    private mutating func report(_ message: String) { report(Finding(.corrupt, message)) }
 
-    private mutating func note(_ finding: Finding) {
+    private mutating func report(_ finding: Finding) {
         if findings.count < TreeCheck.findingCountMax { findings.append(finding) }
     }
 
@@ -65,18 +65,18 @@ struct RecordCheck {
                 Catalog.numberKey(root.hierarchy), of: reader.view)
             while try cursor.next() {
                 if cursor.number.rawValue > last || cursor.number.rawValue == 0 {
-                    note("\(root.name) \(cursor.number.rawValue) was never given out")
+                    report("\(root.name) \(cursor.number.rawValue) was never given out")
                 }
                 do throws(StoreError) {
                     let row = try cursor.row()
                     tags[cursor.number] = row.entityTag
                     try take(row, cursor.number)
                 } catch {
-                    note(Finding(error))
+                    report(Finding(error))
                 }
             }
         } catch {
-            note(Finding(error))
+            report(Finding(error))
         }
         if findings.count == findingCount { self.tags[root.tag] = tags }
     }
@@ -89,12 +89,12 @@ struct RecordCheck {
             try reader.checkValue(field, of: row)
             guard let blob = try reader.blob(field, of: row) else { continue }
             if !blobs.insert(blob).inserted {
-                note("object \(number.rawValue) names a blob that is another one's as well")
+                report("object \(number.rawValue) names a blob that is another one's as well")
             }
         }
         for offset in entity.retiredOffsets
         where !row.isNull(at: offset) || row.uint(at: offset) != 0 {
-            note("object \(number.rawValue) has a value of a property that is gone")
+            report("object \(number.rawValue) has a value of a property that is gone")
         }
         for index in entity.indexes {
             let columns = try columns(index, of: row)
@@ -118,10 +118,10 @@ struct RecordCheck {
         do throws(StoreError) {
             let counted = try reader.recordCount(of: entity, includesSubentities: false)
             if counted != found {
-                note("the counter of \(entity.name) says \(counted), there are \(found)")
+                report("the counter of \(entity.name) says \(counted), there are \(found)")
             }
         } catch {
-            note(Finding(error))
+            report(Finding(error))
         }
     }
 
@@ -131,9 +131,9 @@ struct RecordCheck {
             guard let model = try reader.catalog.history(reader.view)?.models.last,
                 model.fingerprint != reader.schema.description.fingerprint
             else { return }
-            note("the last model of the history, “\(model.version)”, is not the file's")
+            report("the last model of the history, “\(model.version)”, is not the file's")
         } catch {
-            note(Finding(error))
+            report(Finding(error))
         }
     }
 
@@ -159,7 +159,7 @@ struct RecordCheck {
             try nameStrangers(index, entity, known)
             try nameMissing(index, entity)
         } catch {
-            note(Finding(error))
+            report(Finding(error))
         }
     }
 
@@ -181,7 +181,7 @@ struct RecordCheck {
             }
         }
         guard values.count == 2, values[0] == values[1] else { return }
-        note(
+        report(
             "\(index.treeName): objects \(first.rawValue) and \(second.rawValue) "
                 + "have the same values")
     }
@@ -194,18 +194,18 @@ struct RecordCheck {
         while try cursor.next() {
             let name = "\(index.treeName) names object \(cursor.number.rawValue)"
             guard let tag = known[cursor.number] else {
-                note("\(name), which is not there")
+                report("\(name), which is not there")
                 continue
             }
             guard entity.tags.contains(tag) else {
-                note("\(name), which is no \(entity.name)")
+                report("\(name), which is no \(entity.name)")
                 continue
             }
             let isRight = try reader.withRow(cursor.number, in: entity.hierarchy) {
                 row throws(StoreError) in
                 try columns(index, of: row).withView { $0 == cursor.columns }
             }
-            if isRight != true { note("\(name) under columns that are not its own") }
+            if isRight != true { report("\(name) under columns that are not its own") }
         }
     }
 
@@ -219,7 +219,7 @@ struct RecordCheck {
             let key = try columns(index, of: row) + RecordKey.bytes(cursor.number)
             guard try !reader.view.contains(key.span, in: reader.trees.indexes[index.id])
             else { continue }
-            note("\(index.treeName) lacks the entry of object \(cursor.number.rawValue)")
+            report("\(index.treeName) lacks the entry of object \(cursor.number.rawValue)")
         }
     }
 }

@@ -15,7 +15,7 @@ struct BatchApplier {
     private var deleted: [UInt16: [ObjectNumber: ObjectNumber?]] = [:]
     /// Objects of a hierarchy whose new entries in unique indexes may share their columns with
     /// another object's.
-    private(set) var sharers: [HierarchyID: [ObjectNumber]] = [:]
+    private(set) var conflictCandidates: [HierarchyID: [ObjectNumber]] = [:]
 
     init(_ transaction: RecordEditor, _ plans: EntityPlans) {
         self.transaction = transaction
@@ -49,7 +49,7 @@ struct BatchApplier {
         }
         for (index, numbers) in try plans.applyTrees(to: transaction) {
             let hierarchy = schema.knownEntity(tag: index.entityTag).hierarchy
-            sharers[hierarchy, default: []] += numbers
+            conflictCandidates[hierarchy, default: []] += numbers
         }
         for change in batch.linkChanges { try linker.apply(change) }
         try linker.removeLinks(to: deleted)

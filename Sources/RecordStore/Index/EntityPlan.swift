@@ -28,8 +28,8 @@ struct BatchTrees {
     /// Returns the results of ``TreeEdits/apply(to:of:isUnique:with:)`` for unique indexes.
     mutating func apply(
         to transaction: RecordEditor
-    ) throws(StoreError) -> [(index: IndexLayout, sharers: [ObjectNumber])] {
-        var found: [(index: IndexLayout, sharers: [ObjectNumber])] = []
+    ) throws(StoreError) -> [(index: IndexLayout, conflictCandidates: [ObjectNumber])] {
+        var found: [(index: IndexLayout, conflictCandidates: [ObjectNumber])] = []
         let editor = transaction.editor
         for (tag, edits) in records.sorted(by: { $0.key < $1.key }) {
             let tree = transaction.trees.records(HierarchyID(rootTag: tag))
@@ -37,10 +37,10 @@ struct BatchTrees {
         }
         for (id, edits) in indexes.sorted(by: { $0.key < $1.key }) {
             let index = transaction.schema.indexes[id]
-            let sharers = try edits.apply(
+            let conflictCandidates = try edits.apply(
                 to: transaction.trees.indexes[id], of: editor, isUnique: index.isUnique,
                 with: &order)
-            if !sharers.isEmpty { found.append((index, sharers)) }
+            if !conflictCandidates.isEmpty { found.append((index, conflictCandidates)) }
         }
         for (id, edits) in links.sorted(by: { $0.key < $1.key }) {
             let tree = transaction.trees.links(transaction.schema.relationship(id: id))
@@ -71,7 +71,7 @@ final class EntityPlans {
     /// See ``BatchTrees/apply(to:)``.
     func applyTrees(
         to transaction: RecordEditor
-    ) throws(StoreError) -> [(index: IndexLayout, sharers: [ObjectNumber])] {
+    ) throws(StoreError) -> [(index: IndexLayout, conflictCandidates: [ObjectNumber])] {
         try trees.apply(to: transaction)
     }
 

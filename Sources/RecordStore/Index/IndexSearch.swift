@@ -64,7 +64,7 @@ extension RecordReader {
         in index: IndexLayout, _ keys: ByteBuffer, _ entries: [KeyOrder.Entry]
     ) throws(StoreError) -> Matches {
         var matches = Matches()
-        var lookup = NearLookup(view, tree: trees.indexes[index.id])
+        var lookup = LeafFinger(view, tree: trees.indexes[index.id])
         var place = 0
         while place < entries.count {
             let key = keys.view.slice(from: entries[place].start, count: Int(entries[place].count))
@@ -118,9 +118,9 @@ extension KeyEncoder {
 package final class RowLookup {
     private let reader: RecordReader
     private let hierarchy: HierarchyID
-    private var lookup: NearLookup
+    private var lookup: LeafFinger
 
-    fileprivate init(_ reader: RecordReader, _ hierarchy: HierarchyID, _ lookup: NearLookup) {
+    fileprivate init(_ reader: RecordReader, _ hierarchy: HierarchyID, _ lookup: LeafFinger) {
         self.reader = reader
         self.hierarchy = hierarchy
         self.lookup = lookup
@@ -140,6 +140,6 @@ package final class RowLookup {
 extension RecordReader {
     /// For records that are read one after the other.
     package final func rowLookup(_ hierarchy: HierarchyID) -> RowLookup {
-        RowLookup(self, hierarchy, NearLookup(view, tree: trees.records(hierarchy)))
+        RowLookup(self, hierarchy, LeafFinger(view, tree: trees.records(hierarchy)))
     }
 }

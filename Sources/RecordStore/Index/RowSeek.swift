@@ -9,15 +9,15 @@ package struct RowSeek {
 
     private let reader: RecordReader
     private let hierarchy: HierarchyID
-    private var lookup: NearLookup
+    private var lookup: LeafFinger
     private var sought = InlineArray<8, Sought?>(repeating: nil)
 
     private struct Sought {
         var number: ObjectNumber
-        var place: LeafPlace
+        var place: EntryPosition
     }
 
-    fileprivate init(_ reader: RecordReader, _ hierarchy: HierarchyID, _ lookup: NearLookup) {
+    fileprivate init(_ reader: RecordReader, _ hierarchy: HierarchyID, _ lookup: LeafFinger) {
         self.reader = reader
         self.hierarchy = hierarchy
         self.lookup = lookup
@@ -59,6 +59,6 @@ package struct RowSeek {
 extension RecordReader {
     /// For records that are read together.
     package final func rowSeek(_ hierarchy: HierarchyID) -> RowSeek {
-        RowSeek(self, hierarchy, NearLookup(view, tree: trees.records(hierarchy)))
+        RowSeek(self, hierarchy, LeafFinger(view, tree: trees.records(hierarchy)))
     }
 }

@@ -199,7 +199,7 @@ final class TreeEdits {
     private func apply(
         to writer: TreeWriter, isUnique: Bool, _ order: borrowing KeyOrder.Memory
     ) throws(StoreError) -> [ObjectNumber] {
-        var sharers: [ObjectNumber] = []
+        var conflictCandidates: [ObjectNumber] = []
         var keys: [KeyEdit] = []
         keys.reserveCapacity(min(edits.count, Self.keysCount))
         for position in edits.indices {
@@ -208,10 +208,12 @@ final class TreeEdits {
             keys.append(KeyEdit(key(position, order), isRemoval: isRemoval))
             guard keys.count == Self.keysCount || position + 1 == edits.count else { continue }
             let candidates = try writer.apply(keys, conflictsBy: isUnique ? .numbered : nil)
-            for candidate in candidates { sharers.append(Self.number(keys[candidate].key)) }
+            for candidate in candidates {
+                conflictCandidates.append(Self.number(keys[candidate].key))
+            }
             keys.removeAll(keepingCapacity: true)
         }
-        return sharers
+        return conflictCandidates
     }
 
     /// Applies the edits to an empty tree: each page is filled and written once.
@@ -219,7 +221,7 @@ final class TreeEdits {
         _ tree: TreeID, of editor: PageEditor, isUnique: Bool, isFinal: Bool,
         _ order: borrowing KeyOrder.Memory
     ) throws(StoreError) -> [ObjectNumber] {
-        var sharers: [ObjectNumber] = []
+        var conflictCandidates: [ObjectNumber] = []
         let builder = try TreeBuilder(editor, tree: tree, isFinal: isFinal)
         var last: ByteView?
         for position in edits.indices {
@@ -233,12 +235,12 @@ final class TreeEdits {
             try builder.append(key, value(edit))
             guard isUnique else { continue }
             if let last, Self.columns(last) == Self.columns(key) {
-                sharers.append(Self.number(key))
+                conflictCandidates.append(Self.number(key))
             }
             last = key
         }
         try builder.finish()
-        return sharers
+        return conflictCandidates
     }
 
     // MARK: Entries of indexes

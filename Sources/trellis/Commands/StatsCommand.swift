@@ -37,7 +37,7 @@ struct StatsCommand: ParsableCommand {
         return [
             ("fileSizeInBytes", statistics.fileSizeInBytes), ("freeBytes", size.freeBytes),
             ("pendingBytes", size.pendingBytes), ("logBytes", statistics.logBytes),
-            ("logSegmentBytes", size.logSegmentBytes), ("freePageNames", size.freeNameCount),
+            ("logSegmentBytes", size.logSegmentBytes), ("freePageIDs", size.freePageIDCount),
             ("generation", statistics.generation), ("commitNumber", statistics.commitNumber),
         ]
     }

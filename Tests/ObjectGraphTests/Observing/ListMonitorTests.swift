@@ -306,11 +306,11 @@ import Testing
 
     @Test func `a list that is made in the background has the commits of meanwhile`() async throws {
         let kennel = try Kennel((0..<2000).map { ("\($0)", $0) })
-        let box = Carried(kennel)
+        let box = UncheckedTransfer(kennel)
         let made = await withCheckedContinuation { done in
             kennel.queue.async {
                 box.value.stack.monitorList(
-                    createAsynchronously: { done.resume(returning: Carried($0)) },
+                    createAsynchronously: { done.resume(returning: UncheckedTransfer($0)) },
                     From<Dog>().where(\.$age >= 0).orderBy(.ascending(\.$age)))
                 try? box.value.change(["7"]) { dog, _ in dog.age = -1 }
             }

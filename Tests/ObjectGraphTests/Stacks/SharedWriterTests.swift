@@ -78,45 +78,45 @@ import Testing
         }
     }
 
-    @Test func `turns that join in a circle are one`() {
-        let turns = (0..<4).map { _ in WriterTurn() }
+    @Test func `locks that join in a circle are one`() {
+        let locks = (0..<4).map { _ in WriterLock() }
         DispatchQueue.concurrentPerform(iterations: 4) { number in
-            turns[number].join(turns[(number + 1) % 4])
+            locks[number].join(locks[(number + 1) % 4])
         }
         let count = Mutex(0)
         let most = Mutex(0)
         DispatchQueue.concurrentPerform(iterations: 8) { number in
             for _ in 0..<200 {
-                let turn = turns[number % 4]
-                turn.take()
+                let lock = locks[number % 4]
+                lock.take()
                 let now = count.withLock { count in
                     count += 1
                     return count
                 }
                 most.withLock { $0 = max($0, now) }
-                let areHeld = turns.allSatisfy { $0.isHeldByCaller }
+                let areHeld = locks.allSatisfy { $0.isHeldByCaller }
                 #expect(areHeld)
                 count.withLock { $0 -= 1 }
-                turn.give()
+                lock.release()
             }
         }
         #expect(most.withLock { $0 } == 1)
-        #expect(!turns[0].isHeldByCaller)
+        #expect(!locks[0].isHeldByCaller)
     }
 
-    @Test func `threads that wait for a turn while it joins another go on there`() {
+    @Test func `threads that wait for a lock while it joins another go on there`() {
         for _ in 0..<20 {
-            let (one, two) = (WriterTurn(), WriterTurn())
+            let (one, two) = (WriterLock(), WriterLock())
             let count = Mutex(0)
             let wasBroken = Mutex(false)
             DispatchQueue.concurrentPerform(iterations: 6) { number in
                 if number == 5 { one.join(two) }
                 for _ in 0..<50 {
-                    let turn = number % 2 == 0 ? one : two
-                    turn.take()
+                    let lock = number % 2 == 0 ? one : two
+                    lock.take()
                     if number == 0 { count.withLock { $0 += 1 } }
-                    if !turn.isHeldByCaller { wasBroken.withLock { $0 = true } }
-                    turn.give()
+                    if !lock.isHeldByCaller { wasBroken.withLock { $0 = true } }
+                    lock.release()
                 }
             }
             #expect(!wasBroken.withLock { $0 })

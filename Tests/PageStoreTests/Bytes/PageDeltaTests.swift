@@ -41,12 +41,12 @@ import Testing
                 let value = node.storedValue(random.below(node.slotCount)).array()
                 value.reversed().withView { value in
                     _ = node.replaceInPlace(
-                        value, isElsewhere: false, at: random.below(node.slotCount))
+                        value, isOverflow: false, at: random.below(node.slotCount))
                 }
             default:
                 guard !isEqual, node.hasRoom(keySize: key.count, valueSize: 8) else { return }
                 random.bytes(8).withView {
-                    node.insert(key, $0, isElsewhere: false, at: index)
+                    node.insert(key, $0, isOverflow: false, at: index)
                 }
             }
         }
@@ -79,7 +79,7 @@ import Testing
                 key.withView { key in
                     let (index, isEqual) = node.search(key)
                     guard !isEqual else { return }
-                    [].withView { node.insert(key, $0, isElsewhere: false, at: index) }
+                    [].withView { node.insert(key, $0, isOverflow: false, at: index) }
                 }
             }
             for number in 0..<300 { insert(number / 50, number * 1000) }
@@ -116,11 +116,11 @@ import Testing
         let node = NodeView.clearRoot(page, level: 0, firstChild: nil)
         for number in 0..<300 {
             Array("key \(1000 + number * 2)".utf8).withView { key in
-                node.insert(key, key, isElsewhere: false, at: number)
+                node.insert(key, key, isOverflow: false, at: number)
             }
         }
         let base = PageBuffer(copying: page)
-        Array("key 1301".utf8).withView { node.insert($0, $0, isElsewhere: false, at: 151) }
+        Array("key 1301".utf8).withView { node.insert($0, $0, isOverflow: false, at: 151) }
         let block = try #require(self.block(page, base))
         // Lengths of a page's matches alone take a byte for every 255.
         #expect(block.count < 16_384 / 255 + 80)

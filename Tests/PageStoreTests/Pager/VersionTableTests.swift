@@ -97,14 +97,14 @@ import Testing
 
     @Test func `when nobody sees the past, one version of each page is left`() {
         let generation = generation()
-        let all = ShownCommits(Array(0...9))
+        let all = VisibleCommits(Array(0...9))
         for commit in 1...9 as ClosedRange<UInt64> {
             for id in 1...20 as ClosedRange<UInt64> {
                 generation.append(image(PageID(id), commit), of: PageID(id), keeping: all)
             }
         }
         #expect(generation.imageBytes == 20 * 9 * 512)
-        generation.trim(keeping: ShownCommits([9]))
+        generation.trim(keeping: VisibleCommits([9]))
         #expect(generation.imageBytes == 20 * 512)
         #expect(generation.version(of: PageID(3), upTo: 8) == nil)
         #expect(generation.version(of: PageID(3), upTo: 9)?.commit == 9)

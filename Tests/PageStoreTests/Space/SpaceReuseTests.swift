@@ -98,12 +98,12 @@ import Testing
         let files = MemoryFileSystem()
         let engine = try Engine.open(path: "store", files: files)
         try engine.beginWrite().rollback()
-        let runs = engine.parts.turn.withState { turn in
-            turn.nextPageID = 100_001
+        let runs = engine.parts.writer.withState { writer in
+            writer.nextPageID = 100_001
             for start in stride(from: UInt64(2), to: 100_000, by: 2) {
-                turn.freeIDs.insert(FreePageIDs.Run(start: start, count: 1))
+                writer.freeIDs.insert(FreePageIDs.Run(start: start, count: 1))
             }
-            return turn.freeIDs.runs
+            return writer.freeIDs.runs
         }
         try engine.checkpointNow()
         let context = engine.parts.context

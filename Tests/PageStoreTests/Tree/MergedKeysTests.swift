@@ -102,16 +102,16 @@ import Testing
                 if edit.isRemoval { model.remove(edit.key) } else { model.insert(edit.key) }
             }
             let writer = TreeWriter(transaction, tree: tree, isAscending: true)
-            let sharers = try apply(order.map { edits[$0] }, writer)
+            let conflictCandidates = try apply(order.map { edits[$0] }, writer)
             try compare(transaction, tree, model, seed)
             let added = model.subtracting(before)
             for group in Dictionary(grouping: model, by: { $0.dropLast(8) }).values
             where group.count > 1 {
-                let silent = group.count { added.contains($0) && !sharers.contains($0) }
+                let silent = group.count { added.contains($0) && !conflictCandidates.contains($0) }
                 let hasOld = group.contains { !added.contains($0) }
                 #expect(silent <= (hasOld ? 0 : 1), "\(group), seed \(seed)")
             }
-            for key in sharers where random.below(8) == 0 {
+            for key in conflictCandidates where random.below(8) == 0 {
                 // A key that is alone before and after shares its beginning with no other.
                 let columns = key.dropLast(8)
                 let count = before.union(edits.map(\.key)).count { $0.starts(with: columns) }

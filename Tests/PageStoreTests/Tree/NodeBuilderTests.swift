@@ -56,9 +56,9 @@ import Testing
                 for (key, value) in entries {
                     key.withView { key in
                         value.withView { value in
-                            builder.append(key, value, isElsewhere: false)
+                            builder.append(key, value, isOverflow: false)
                             inserted.insert(
-                                key, value, isElsewhere: false, at: inserted.slotCount)
+                                key, value, isOverflow: false, at: inserted.slotCount)
                         }
                     }
                 }
@@ -81,7 +81,7 @@ import Testing
                     }
                     key.withView { key in
                         value.withView {
-                            node.insert(key, $0, isElsewhere: false, at: node.slotCount)
+                            node.insert(key, $0, isOverflow: false, at: node.slotCount)
                         }
                     }
                     return true
@@ -98,14 +98,14 @@ import Testing
             )
             last.key.withView { key in
                 last.value.withView {
-                    node.insert(key, $0, isElsewhere: false, at: node.slotCount)
+                    node.insert(key, $0, isOverflow: false, at: node.slotCount)
                 }
             }
             left.append(last)
             let filled = build("kab", "kac") { builder in
                 for (key, value) in left {
                     key.withView { key in
-                        value.withView { builder.append(key, $0, isElsewhere: false) }
+                        value.withView { builder.append(key, $0, isOverflow: false) }
                     }
                 }
             }
@@ -120,7 +120,7 @@ import Testing
         let inner = (0..<40).map { bytes("kab") + [UInt8(1 + $0)] + random.bytes(5) }
         let old = build("kab", "kac") { builder in
             for key in inner {
-                key.withView { builder.append($0, $0, isElsewhere: false) }
+                key.withView { builder.append($0, $0, isOverflow: false) }
             }
         }
         let new = build(lower, upper) { builder in
@@ -141,7 +141,7 @@ import Testing
                 let value = [UInt8](repeating: 1, count: 3000)
                 value.withView { value in
                     for key in UInt8(1)...2 {
-                        [key].withView { builder.append($0, value, isElsewhere: false) }
+                        [key].withView { builder.append($0, value, isOverflow: false) }
                     }
                 }
             }

@@ -12,7 +12,7 @@ import Testing
         let node = NodeView.clearRoot(page, level: 0, firstChild: nil)
         for (number, value) in values.enumerated() {
             key(number).withView { key in
-                value.withView { node.insert(key, $0, isElsewhere: false, at: number) }
+                value.withView { node.insert(key, $0, isOverflow: false, at: number) }
             }
         }
         return node
@@ -28,7 +28,7 @@ import Testing
             let index = random.below(20)
             values[index] = random.bytes(values[index].count - random.below(2))
             let isReplaced = values[index].withView {
-                node.replaceInPlace($0, isElsewhere: false, at: index)
+                node.replaceInPlace($0, isOverflow: false, at: index)
             }
             #expect(isReplaced)
             try PageCheck.validate(node.page)
@@ -45,14 +45,14 @@ import Testing
         for index in 0..<20 {
             values.append(random.bytes(100))
             _ = values[index].withView {
-                node.replaceInPlace($0, isElsewhere: false, at: index)
+                node.replaceInPlace($0, isOverflow: false, at: index)
             }
         }
         while node.hasRoom(keySize: 8, valueSize: 180) {
             values.append(random.bytes(180))
             key(values.count - 1).withView { key in
                 values[values.count - 1].withView {
-                    node.insert(key, $0, isElsewhere: false, at: values.count - 1)
+                    node.insert(key, $0, isOverflow: false, at: values.count - 1)
                 }
             }
             try PageCheck.validate(node.page)
@@ -64,7 +64,7 @@ import Testing
     @Test func `a longer value is not put in place`() {
         let node = node(values: [[1, 2, 3]])
         let isReplaced = [UInt8]([1, 2, 3, 4]).withView {
-            node.replaceInPlace($0, isElsewhere: false, at: 0)
+            node.replaceInPlace($0, isOverflow: false, at: 0)
         }
         #expect(!isReplaced)
         #expect(node.storedValue(0).array() == [1, 2, 3])

@@ -175,7 +175,7 @@ import Testing
         func known(_ numbers: [ObjectNumber]) throws -> [Bool] {
             let transaction = try store.database.beginWrite()
             defer { transaction.rollback() }
-            return try numbers.map { try transaction.wasThere($0, of: store.stone) }
+            return try numbers.map { try transaction.isKnownToExist($0, of: store.stone) }
         }
         let first = try store.add(3)
         let lost = try store.add(2, commits: false)

@@ -3,9 +3,9 @@
 /// Keys of eight bytes that have few gaps and come in order: the distance between two separators
 /// says how many entries the leaf has between them, which of them is sought, and about where its
 /// cell is, for cells are stacked from the page's end. Memory is asked for all that at once, where
-/// the header, the slot and the cell would be waited for one after the other. A forecast that is
+/// the header, the slot and the cell would be waited for one after the other. A hint that is
 /// wrong costs some lines that are not read.
-struct EntryForecast {
+struct CellPrefetchHint {
     /// More entries than a leaf has: the keys have gaps, or are no numbers.
     private static let entryCountMax = 1 << 11
     /// The most that is prefetched of a record, as in ``NodeView/prefetchCell(_:)``.
@@ -22,7 +22,7 @@ struct EntryForecast {
     fileprivate init?(
         distance: UInt64, count: UInt64, fencesSize: Int, sharedSize: Int, pageSizeInBytes: Int
     ) {
-        guard count <= EntryForecast.entryCountMax, distance < count else { return nil }
+        guard count <= CellPrefetchHint.entryCountMax, distance < count else { return nil }
         let count = Int(count)
         let position = Int(distance)
         let slotsStart = NodeLayout.slotsStart(fencesSize: fencesSize)
@@ -36,14 +36,14 @@ struct EntryForecast {
         let behind = (position &+ 1) &* (room &- size / 2) / count
         // Entries differ in size: two lines before and two after.
         cellOffset = pageSizeInBytes &- behind &- 128
-        cellLineCount = (min(size, EntryForecast.cellSizeMax) &+ 63) / 64 &+ 4
+        cellLineCount = (min(size, CellPrefetchHint.cellSizeMax) &+ 63) / 64 &+ 4
     }
 }
 
 extension NodeView {
     /// Where a key of eight bytes may lie in the child of a branch that covers it.
     @inline(__always)
-    func forecast(of key: ByteView, inChild index: Int) -> EntryForecast? {
+    func prefetchHint(for key: ByteView, inChild index: Int) -> CellPrefetchHint? {
         guard key.count == 8, level == 1 else { return nil }
         let lower = index >= 0 ? suffix(index) : lowerFence.dropFirst(prefixSize)
         let upper =
@@ -53,7 +53,7 @@ extension NodeView {
         let first = lower.leadingNumber
         let shift = UInt64(8 &* prefixSize)
         let end = upper.leadingNumber
-        return EntryForecast(
+        return CellPrefetchHint(
             distance: (number &- first) >> shift, count: (end &- first) >> shift,
             fencesSize: 2 &* prefixSize &+ lower.count &+ upper.count,
             sharedSize: prefixSize &+ (first ^ end).leadingZeroBitCount / 8,

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// A lookup without a cursor finds the same entries as a cursor.
-@Suite struct NearLookupTests {
+@Suite struct LeafFingerTests {
     private let shape = KeyShape(suffixSizeInBytes: 8)
 
     private struct Store {
@@ -47,9 +47,9 @@ import Testing
     }
 
     @Test func `a run of suffixes is all that follows its beginning`() throws {
-        var random = SeededRandom(for: "NearLookupTests runs")
+        var random = SeededRandom(for: "LeafFingerTests runs")
         let store = try store(&random)
-        var lookup = NearLookup(store.view, tree: store.tree)
+        var lookup = LeafFinger(store.view, tree: store.tree)
         let others = (0..<400).map { _ in Array("key\(random.below(20_000))".utf8) + [0] }
         var unclear = 0
         for prefix in (store.numbers.keys + others).shuffled(using: &random) {
@@ -71,9 +71,9 @@ import Testing
     }
 
     @Test func `near lookups lend the values that lookups lend`() throws {
-        var random = SeededRandom(for: "NearLookupTests values")
+        var random = SeededRandom(for: "LeafFingerTests values")
         let store = try store(&random)
-        var lookup = NearLookup(store.view, tree: store.tree)
+        var lookup = LeafFinger(store.view, tree: store.tree)
         for prefix in store.numbers.keys {
             for number in store.numbers[prefix] ?? [] {
                 for candidate in [number, number + 1] {

@@ -3,8 +3,8 @@ import Testing
 
 @testable import PageStore
 
-/// A branch's forecast of where an entry lies in a leaf.
-@Suite struct EntryForecastTests {
+/// A branch's hint of where an entry lies in a leaf.
+@Suite struct CellPrefetchHintTests {
     private static func key(_ number: UInt64) -> [UInt8] {
         (0..<8).map { UInt8(truncatingIfNeeded: number >> UInt64(56 - 8 * $0)) }
     }
@@ -24,26 +24,26 @@ import Testing
         return (try engine.snapshot(), tree)
     }
 
-    /// Whether slot and cell are where the forecast says; nil where there is none.
+    /// Whether slot and cell are where the hint says; nil where there is none.
     private func isRight(
         _ key: [UInt8], in tree: TreeID, of snapshot: Snapshot
     ) throws -> Bool? {
         try key.withView { key throws -> Bool? in
             // The first descent shows the branches to the snapshot.
             let leaf = try snapshot.leaf(for: key, in: tree)
-            let step = try #require(snapshot.knownWay(to: key, in: tree))
+            let step = try #require(snapshot.cachedDescent(to: key, in: tree))
             #expect(step.id == leaf.page.id)
-            guard let forecast = step.forecast else { return nil }
+            guard let hint = step.prefetchHint else { return nil }
             let index = leaf.search(key).index
             let cell = leaf.cellOffset(index)
-            let lines = forecast.cellOffset..<forecast.cellOffset + forecast.cellLineCount * 64
-            return forecast.slotOffset == leaf.slotsStart + index * NodeLayout.slotSize
+            let lines = hint.cellOffset..<hint.cellOffset + hint.cellLineCount * 64
+            return hint.slotOffset == leaf.slotsStart + index * NodeLayout.slotSize
                 && lines.contains(cell) && lines.contains(cell + 255)
         }
     }
 
     @Test func `records that were appended lie where they are expected`() throws {
-        var random = SeededRandom(for: "EntryForecastTests")
+        var random = SeededRandom(for: "CellPrefetchHintTests")
         let numbers = [UInt64](1...20_000)
         let (snapshot, tree) = try snapshot(of: numbers, &random)
         var (rightCount, count) = (0, 0)
@@ -60,7 +60,7 @@ import Testing
     }
 
     @Test func `numbers far apart are expected nowhere`() throws {
-        var random = SeededRandom(for: "EntryForecastTests gaps")
+        var random = SeededRandom(for: "CellPrefetchHintTests gaps")
         let numbers = (1...3000).map { UInt64($0) << 40 }
         let (snapshot, tree) = try snapshot(of: numbers, &random)
         for number in numbers.prefix(500) {

@@ -1,7 +1,7 @@
 /// Looks up keys of one tree one after the other. A key that the leaf of the last one covers costs
 /// no descent, so that keys which come in order cost little. Nothing may change the tree between
 /// two calls.
-package struct NearLookup {
+package struct LeafFinger {
     private let view: PageView
     private let tree: TreeID
     private var leaf: NodeView?
@@ -22,13 +22,13 @@ package struct NearLookup {
     }
 
     /// The leaf that covers a key, in which it has not been sought yet.
-    package mutating func place(for key: Span<UInt8>) throws(StoreError) -> LeafPlace {
-        LeafPlace(leaf: try key.withView { key throws(StoreError) in try nearLeaf(key) })
+    package mutating func place(for key: Span<UInt8>) throws(StoreError) -> EntryPosition {
+        EntryPosition(leaf: try key.withView { key throws(StoreError) in try nearLeaf(key) })
     }
 
     /// Lends the value at a place; nil when no key was found there.
     package func withValue<Result>(
-        at place: LeafPlace, _ body: (ByteView) throws(StoreError) -> Result
+        at place: EntryPosition, _ body: (ByteView) throws(StoreError) -> Result
     ) throws(StoreError) -> Result? {
         guard let index = place.index else { return nil }
         return try withValue(place.leaf, index, body)
@@ -37,7 +37,7 @@ package struct NearLookup {
     private func withValue<Result>(
         _ leaf: NodeView, _ index: Int, _ body: (ByteView) throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
-        guard leaf.isValueElsewhere(index) else { return try body(leaf.storedValue(index)) }
+        guard leaf.isOverflowValue(index) else { return try body(leaf.storedValue(index)) }
         let buffer = ByteBuffer()
         try view.readBlob(BlobID(leaf.storedValue(index)), into: buffer)
         return try body(buffer.view)
@@ -67,7 +67,7 @@ package struct NearLookup {
 /// Where a key belongs, or where it was found. Several are sought one after the other and their
 /// values read only then, so that memory brings them all while one is waited for. Valid for as long
 /// as nothing changes the tree.
-package struct LeafPlace {
+package struct EntryPosition {
     fileprivate let leaf: NodeView
     fileprivate var index: Int?
 

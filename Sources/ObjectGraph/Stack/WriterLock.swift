@@ -2,14 +2,14 @@ import Foundation
 import Primitives
 
 /// Lets one transaction run at a time, in the order in which they came, and knows which thread
-/// runs it. Turns may be joined: they are one from then on.
-final class WriterTurn: Sendable {
+/// runs it. Locks may be joined: they are one from then on.
+final class WriterLock: Sendable {
     private struct State {
         var nextTicket: UInt64 = 0
         var served: UInt64 = 0
         var holder: ObjectIdentifier?
-        /// The turn that this one has joined: callers of this one continue there.
-        var successor: WriterTurn?
+        /// The lock that this one has joined: callers of this one continue there.
+        var successor: WriterLock?
     }
 
     private let condition = NSCondition()
@@ -36,9 +36,9 @@ final class WriterTurn: Sendable {
         successor.take()
     }
 
-    /// Makes this turn and another one, so that a transaction that has taken either excludes the
+    /// Makes this lock and another one, so that a transaction that has taken either excludes the
     /// other. Waits for the transaction that has this one, and must not be called by it.
-    func join(_ other: WriterTurn) {
+    func join(_ other: WriterLock) {
         take()
         let own = last
         let hasJoined = Self.joining.withLock { _ in
@@ -50,14 +50,14 @@ final class WriterTurn: Sendable {
             }
             return true
         }
-        if hasJoined { own.pass() } else { own.give() }
+        if hasJoined { own.pass() } else { own.release() }
     }
 
-    /// The turn that those which have joined have become.
-    private var last: WriterTurn {
-        var turn = self
-        while let next = turn.state.withLock({ $0.successor }) { turn = next }
-        return turn
+    /// The lock that those which have joined have become.
+    private var last: WriterLock {
+        var lock = self
+        while let next = lock.state.withLock({ $0.successor }) { lock = next }
+        return lock
     }
 
     /// Takes a place in the order for a later wait. The caller must wait for it and give it up.
@@ -74,9 +74,9 @@ final class WriterTurn: Sendable {
         condition.unlock()
     }
 
-    func give() {
-        // Only its holder joins a turn to another, so that it is still the one that was taken.
-        if let successor = state.withLock({ $0.successor }) { return successor.give() }
+    func release() {
+        // Only its holder joins a lock to another, so that it is still the one that was taken.
+        if let successor = state.withLock({ $0.successor }) { return successor.release() }
         state.withLock { $0.holder = nil }
         pass()
     }
