@@ -69,7 +69,7 @@ struct VersionTable {
             guard let link = entries.slots[place].value?.older, link != OlderVersions.none,
                 var entry = entries.take(at: place)
             else { continue }
-            freed += older.letGo(
+            freed += older.prune(
                 from: &entry.older, until: entry.newest.commit, keeping: shown)
             entries.put(entry, at: place)
         }
@@ -145,7 +145,7 @@ struct OlderVersions {
 
     /// Takes invisible versions out of a chain; returns the bytes of their images.
     /// - Parameter end: the commit that replaced the chain's first.
-    mutating func letGo(
+    mutating func prune(
         from first: inout Int32, until end: UInt64, keeping shown: VisibleCommits
     ) -> Int {
         var (end, link, kept, freed) = (end, first, Self.none, 0)
