@@ -120,7 +120,7 @@ package struct ScriptPlayer {
         held.append((try engine.snapshot(), history.last))
     }
 
-    package mutating func prune() { held = [] }
+    package mutating func letGo() { held = [] }
 
     package var isOpen: Bool { open != nil }
 
@@ -134,13 +134,13 @@ package struct ScriptPlayer {
             noteDurable()
         case .backup: try backUp()
         case .hold: try holdSnapshot()
-        case .letGo: prune()
+        case .letGo: letGo()
         case .reopen:
             try close()
             open = try Engine.open(path: path, options: options, files: disk)
         case .die:
             // The process ends, the system goes on: what was written is there, but not durable.
-            prune()
+            letGo()
             open = nil
             open = try openWhenLetGo()
         case .rotate:
@@ -154,7 +154,7 @@ package struct ScriptPlayer {
     }
 
     package mutating func close() throws {
-        prune()
+        letGo()
         let closing = try engine
         open = nil
         try closing.close()
