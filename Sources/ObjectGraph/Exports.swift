@@ -18,7 +18,7 @@ public typealias StoreError = RecordStore.StoreError
 /// ``DataStack/statistics``.
 public typealias StoreStatistics = RecordStore.StoreStatistics
 /// How safe a transaction is when its call returns. Every mode keeps the order of commits: a crash
-/// leaves a prefix of them, and never a part of one.
+/// leaves of each storage a prefix of them, and never a part of one.
 ///
 /// - `durable`: on the medium; no power cut loses the commit.
 /// - `grouped(maxDelay:)`: on the medium, after waiting for other transactions to share the write

@@ -22,6 +22,7 @@ extension StepSubscriber {
 /// logs may become durable on several threads at once. Other steps may be published at any time:
 /// joining them goes by commit numbers.
 final class CommitSteps: Sendable {
+    /// Tickets in the order of the writers; it locks no writer.
     private let order = WriterLock()
     private let subscribers = Mutex<[any StepSubscriber]>([])
     private let subscriberCount = Atomic<Int>(0)

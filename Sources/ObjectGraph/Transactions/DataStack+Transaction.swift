@@ -1,11 +1,13 @@
 import RecordStore
 
 extension DataStack {
-    /// Runs a transaction on the calling thread, and returns when its changes are durable. Without
-    /// changes it returns when the commits that it read are.
+    /// Runs a transaction on the calling thread, and returns when its changes are as safe as
+    /// `durability` says. Without changes it returns when the commits that it read are.
     ///
-    /// Any thread may call it; it waits for the transactions before it, and for nothing
-    /// else. Where the view lives, the view shows the changes when it returns.
+    /// Any thread may call it. It waits for the transactions before it, also until those are as
+    /// safe as they asked to be, for the write of the log, and for a checkpoint that has fallen far
+    /// behind; for no reader and no observer. Where the view lives, the view shows the changes when
+    /// it returns.
     ///
     /// - Parameters:
     ///   - task: the changes, made on the calling thread. An error that it throws discards them

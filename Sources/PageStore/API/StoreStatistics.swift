@@ -6,7 +6,7 @@ public struct StoreStatistics: Hashable, Sendable {
     public var bytesWritten: UInt64 = 0
     /// Pages read from the file because no copy was in memory.
     public var pagesRead: UInt64 = 0
-    /// Pages looked at, in memory or not.
+    /// Pages looked up, in memory or not, but for branches that a snapshot has met before.
     public var pageLookups: UInt64 = 0
     /// Transactions committed.
     public var commits: UInt64 = 0

@@ -34,7 +34,7 @@ struct Vacuum {
             parts.pager, try parts.pager.pin(plan.commitNumber, plan.catalogRoot))
         let extents = try snapshot.content().places
         // The highest go first, and each lower than it lies.
-        var trial = parts.space.withMap { $0 }
+        var trial = parts.space.withSpace { $0 }
         trial.searchFromStart()
         var moved = 0
         var moves: [(id: PageID, version: PageVersion)] = []
@@ -58,7 +58,7 @@ struct Vacuum {
             moved += Int(parts.context.geometry.bytes(ofUnits: extent.unitCount))
         }
         plan.versions = moves + plan.versions
-        parts.space.withMap { $0.searchFromStart() }
+        parts.space.withSpace { $0.searchFromStart() }
         return moved
     }
 }

@@ -1,4 +1,4 @@
-/// The structural validation of a page, once, when it enters the cache.
+/// The structural validation of a page, when it is read from the file or from the log.
 ///
 /// A valid page can be searched, changed and split without further checks inside the page, even
 /// when wrong bytes have a right hash. Fences and levels, which relate pages to each other, are

@@ -35,7 +35,7 @@ extension Checkpointer {
             }
             // A damaged file may name units that are not allocated: they are not released.
             let named = dying
-            dying = space.withMap { space in
+            dying = space.withSpace { space in
                 named.filter { space.isUsed($0.unit, $0.unitCount) }
             }
             // Space that pends twice would be freed twice, the second time under its next owner.
@@ -52,7 +52,7 @@ extension Checkpointer {
                 root: addresses.last ?? .none, blocks: addresses, state: saved)
         } catch {
             let zones = saved.zones
-            space.withMap { $0.noteUnsaved(zones) }
+            space.withSpace { $0.noteUnsaved(zones) }
             throw error
         }
     }
@@ -65,7 +65,7 @@ extension Checkpointer {
         _ dying: [PendingSpace], _ output: inout ExtentWriter
     ) -> SavedSpace {
         while true {
-            let (zones, zoneCount, pendingCount) = space.withMap {
+            let (zones, zoneCount, pendingCount) = space.withSpace {
                 ($0.changedZones, $0.zoneCount, $0.pending.count)
             }
             for zone in zones.sorted() where places[zone] == nil {
@@ -77,7 +77,7 @@ extension Checkpointer {
             let capacity = blocks.reduce(0) { $0 + $1.streamBytes }
             if capacity < needed { blocks.append(takeBlock(needed - capacity, &output)) }
             let taken = Set(places.keys)
-            let saved: SavedSpace? = space.withMap { space in
+            let saved: SavedSpace? = space.withSpace { space in
                 guard capacity >= needed, space.zoneCount <= zoneCount + 1,
                     space.changedZones.isSubset(of: taken)
                 else { return nil }

@@ -20,7 +20,7 @@ extension Checkpointer {
             >= max(options.outOfLineBytesMax, requiredLength / 8) * factor
     }
 
-    /// After a commit, by the thread that made it, which has the writer lock.
+    /// Called after a commit by the thread that made it, which has taken the writer lock again.
     func startWhenDue(_ writer: inout WriterState) {
         let isInBackground = context.options.checkpointsInBackground
         let (mayStart, isFirst, retryLogBytes) = state.withLock { state in
@@ -111,7 +111,7 @@ extension Checkpointer {
         let (length, previous) = pager.withPublished {
             ($0.superblock.requiredLength, $0.previousGeneration)
         }
-        let units = space.withMap { space in
+        let units = space.withSpace { space in
             space.pending.reduce(UInt64(0)) { $0 + ($1.died > previous ? $1.unitCount : 0) }
         }
         return context.geometry.bytes(ofUnits: units) >= max(options.idleLogBytesMin, length / 8)

@@ -46,7 +46,7 @@ final class Checkpointer: Sendable {
         if let plan = try begin(&writer) { try run(plan) }
     }
 
-    /// Step 1, between two transactions. Nil when one runs already.
+    /// Begins a checkpoint, between two transactions. Nil when one runs already.
     func begin(_ writer: inout WriterState) throws(StoreError) -> CheckpointPlan? {
         guard !state.withLock({ $0.isRunning }) else { return nil }
         guard pager.generationNumber + 8 <= Limits.numberMax else {
@@ -56,10 +56,10 @@ final class Checkpointer: Sendable {
         return plan(pager.generationNumber + 1, writer)
     }
 
-    /// Takes down what the store is now. The log goes on in the segment that was started last.
+    /// Records the state to store. The log goes on in the segment that was started last.
     func plan(_ number: UInt64, _ writer: borrowing WriterState) -> CheckpointPlan {
         running.lock()
-        space.withMap { $0.settle() }
+        space.withSpace { $0.settle() }
         state.withLock { $0.isRunning = true }
         let found = pager.beginCheckpoint()
         let head = writer.segment
@@ -72,7 +72,7 @@ final class Checkpointer: Sendable {
             oldLogBytes: log.byteCount)
     }
 
-    /// Steps 2 to 6, on any thread.
+    /// Stores the state of a plan, on any thread.
     func run(_ plan: CheckpointPlan) throws(StoreError) {
         defer { end() }
         // Pages, map and allocation state: lack of space gives all of it up.
@@ -102,7 +102,7 @@ final class Checkpointer: Sendable {
             dropped: stored.dropped)
         log.release(plan.oldLogBytes, durable: plan.commitNumber)
         // The old generation's space becomes pending, and pending space without readers free.
-        space.withMap { space in
+        space.withSpace { space in
             space.retire(dying)
             space.zoneAddresses = saved.state.zoneAddresses
         }
@@ -170,7 +170,7 @@ final class Checkpointer: Sendable {
         let tailBytesMin = context.options.tailBytesMin
         do throws(StoreError) {
             // Under the lock, so that no thread takes space that is being cut off.
-            try space.withMap { space throws(StoreError) in
+            try space.withSpace { space throws(StoreError) in
                 let end = max(needed, context.geometry.byteOffset(ofUnit: space.usedEnd))
                 guard size > end, size - end >= max(tailBytesMin, size / 8) else { return }
                 _ = space.trim()

@@ -7,7 +7,7 @@ extension StoreParts {
         figures.fileSizeInBytes = (try? context.file.size()) ?? 0
         figures.logBytes = log.byteCount
         let previous = pager.count(into: &figures)
-        space.withMap { space in
+        space.withSpace { space in
             figures.freeBytes = context.geometry.bytes(ofUnits: space.freeUnits)
             for pending in space.pending {
                 let bytes = context.geometry.bytes(ofUnits: pending.unitCount)

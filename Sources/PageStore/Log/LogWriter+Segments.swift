@@ -37,13 +37,13 @@ extension LogWriter {
         let geometry = context.geometry
         let alignment = max(1, Limits.blockSizeInBytes / geometry.unitSizeInBytes)
         let unitCount = geometry.unitCount(holding: Int(size))
-        let unit = space.withMap {
+        let unit = space.withSpace {
             $0.allocate(unitCount, alignment: alignment, isRecent: true)
         }
         do throws(StoreError) {
             try zeroFill(unit, UInt64(unitCount))
         } catch {
-            space.withMap { $0.free(unit, UInt64(unitCount)) }
+            space.withSpace { $0.free(unit, UInt64(unitCount)) }
             throw error
         }
         return LogSegment(
@@ -56,7 +56,7 @@ extension LogWriter {
     /// Where blocks were never written they are written now; elsewhere the new salt makes what an
     /// earlier owner left harmless.
     private func zeroFill(_ unit: UInt64, _ unitCount: UInt64) throws(StoreError) {
-        let parts = space.withMap { $0.unwrittenParts(unit, unitCount) }
+        let parts = space.withSpace { $0.unwrittenParts(unit, unitCount) }
         guard !parts.isEmpty else { return }
         let zeros = ByteBuffer(capacity: 1 << 17)
         zeros.appendZeros(1 << 17)
@@ -70,6 +70,6 @@ extension LogWriter {
             }
         }
         try context.sync()
-        space.withMap { $0.noteWritten(unit, unitCount) }
+        space.withSpace { $0.noteWritten(unit, unitCount) }
     }
 }

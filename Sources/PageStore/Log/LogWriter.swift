@@ -1,8 +1,8 @@
 /// Writes the log. Commits are *staged* by the writer, and the first of them that is to be finished
 /// writes for all that are staged by then: one group, one write.
 ///
-/// One write is in flight at a time: its thread has the tail. The tail is taken after the writer
-/// lock, never before it.
+/// One write is in flight at a time: its thread has the tail. A thread that needs
+/// both the tail and the writer lock takes the writer lock first.
 final class LogWriter: Sendable {
     let context: StoreContext
     let space: FileSpace

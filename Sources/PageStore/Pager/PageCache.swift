@@ -17,14 +17,14 @@ struct PageCache {
         var wasUsed: Bool
     }
 
-    /// How many held images an eviction passes over, so that it ends soon where all are held.
-    private static let heldPassedMax = 64
+    /// How many held images an eviction spares in search of one that is not held.
+    private static let heldSparedMax = 64
 
     private var slots: [Slot] = []
     private var freeSlots: [Int] = []
     private var slotByPlace = IntegerMap<Int>()
     private var hand = 0
-    /// How many pages were asked for, in the cache or outside.
+    /// How many pages were looked up, but for the branches that a snapshot has met before.
     var lookupCount: UInt64 = 0
     private(set) var sizeInBytes = 0
     /// The budget of all pages in memory.
@@ -78,15 +78,15 @@ struct PageCache {
         return CacheHint(slot: UInt32(truncatingIfNeeded: index))
     }
 
-    /// - Parameter passesHeld: false where the caller pins the pages it inserts: skipping pinned
-    ///   pages would then scan the whole clock.
+    /// - Parameter sparesHeld: false where the caller holds the images it inserts: each insertion
+    ///   would then look at 64 of them in vain.
     mutating func insert(
-        _ image: PageBuffer, at address: ExtentAddress, passesHeld: Bool = true
+        _ image: PageBuffer, at address: ExtentAddress, sparesHeld: Bool = true
     ) {
         if let index = slotByPlace[address.place] { remove(index) }
         // An image as large as the whole budget would push out everything for one use.
         guard image.count <= shareInBytes / 2 else { return }
-        while sizeInBytes + image.count > shareInBytes, evictOne(passesHeld: passesHeld) {}
+        while sizeInBytes + image.count > shareInBytes, evictOne(sparesHeld: sparesHeld) {}
         let slot = Slot(
             address: address, image: image, location: ImageAddress(image), wasUsed: false)
         if let index = freeSlots.popLast() {
@@ -125,16 +125,16 @@ struct PageCache {
         sizeInBytes = 0
     }
 
-    private mutating func evictOne(passesHeld: Bool = true) -> Bool {
+    private mutating func evictOne(sparesHeld: Bool = true) -> Bool {
         guard sizeInBytes > 0 else { return false }
-        var heldCount = passesHeld ? 0 : Self.heldPassedMax
+        var heldCount = sparesHeld ? 0 : Self.heldSparedMax
         while true {
             if hand >= slots.count { hand = 0 }
             defer { hand += 1 }
             if slots[hand].image == nil { continue }
             if slots[hand].wasUsed {
                 slots[hand].wasUsed = false
-            } else if heldCount < Self.heldPassedMax, slots[hand].image?.isShared() == true {
+            } else if heldCount < Self.heldSparedMax, slots[hand].image?.isShared() == true {
                 heldCount += 1
             } else {
                 remove(hand)

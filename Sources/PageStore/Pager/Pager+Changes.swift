@@ -73,7 +73,7 @@ extension Pager {
             for address in dropped { state.cache.remove(address) }
             state.reserveMemory()
             for (image, address) in images {
-                state.cache.insert(image, at: address, passesHeld: false)
+                state.cache.insert(image, at: address, sparesHeld: false)
             }
             return last.imageBytes - next.imageBytes
         }

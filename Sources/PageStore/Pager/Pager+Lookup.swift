@@ -1,4 +1,4 @@
-/// Looking pages up: versions in memory, then the generation's map, then the file.
+/// Looking pages up: versions in memory, then the generation's map, the cache, and the file.
 extension Pager {
     private enum Found {
         case image(PageBuffer)

@@ -13,7 +13,7 @@ enum Creation {
         let blank = ByteBuffer(capacity: 2 * SuperblockLayout.size)
         blank.appendZeros(2 * SuperblockLayout.size)
         try context.file.write(blank.view, at: 0)
-        parts.space.withMap { space in
+        parts.space.withSpace { space in
             let units = context.geometry.superblockUnits
             space.take(0, UInt64(units.count))
             space.noteWritten(0, UInt64(units.count))

@@ -86,7 +86,7 @@ struct Recovery {
         }
         let (map, blocks) = (saved.map, saved.blocks)
         parts.checkpointer.state.withLock { $0.allocationBlocks = blocks }
-        parts.space.withMap { $0 = map }
+        parts.space.withSpace { $0 = map }
         writer.freeIDs = freeIDs(saved.freeIDs, writer)
     }
 

@@ -43,7 +43,7 @@ struct ExtentWriter {
 
     /// Allocates space for an extent whose content depends on the other allocations.
     mutating func take(_ unitCount: Int, below limit: UInt64? = nil) -> UInt64 {
-        let unit = space.withMap { space in
+        let unit = space.withSpace { space in
             limit.flatMap { space.allocate(unitCount, below: $0) }
                 ?? space.allocate(unitCount, isRecent: isRecent)
         }
@@ -70,13 +70,13 @@ struct ExtentWriter {
         let unitSize = UInt64(context.geometry.unitSizeInBytes)
         try context.file.write(run.view, at: runUnit * unitSize)
         let unitCount = UInt64(run.count) / unitSize
-        space.withMap { $0.noteWritten(runUnit, unitCount) }
+        space.withSpace { $0.noteWritten(runUnit, unitCount) }
         run.removeAll()
     }
 
     /// Gives back the space of everything that was appended.
     mutating func abandon() {
-        space.withMap { space in
+        space.withSpace { space in
             for (unit, unitCount) in taken { space.free(unit, UInt64(unitCount)) }
         }
         taken = []

@@ -9,7 +9,7 @@ final class FileSpace: Sendable {
     }
 
     /// Lends the map. Readers of pages never take its lock.
-    func withMap<Result, Failure: Error>(
+    func withSpace<Result, Failure: Error>(
         _ body: (inout sending SpaceMap) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result {
         try map.withLock(body)

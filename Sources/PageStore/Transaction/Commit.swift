@@ -10,8 +10,8 @@ struct Commit {
 
     private var context: StoreContext { parts.context }
 
-    /// Stages what a transaction changed. Nothing is durable, and no reader sees it, before
-    /// ``finish(_:_:)``.
+    /// Stages what a transaction changed. It becomes visible, and durable, with the next write of
+    /// the log, on whatever thread; ``finish(_:_:)`` waits for that write, or makes it.
     ///
     /// - Returns: the commit's number, and the commit pinned when that is asked for.
     func stage(
@@ -37,7 +37,7 @@ struct Commit {
             output.abandon()
             throw error.at(path: context.path)
         }
-        // 5. Versions, for readers who come after it.
+        // 5. Versions: no snapshot has this number before it is published.
         let pin = parts.pager.stage(content, number: number, pinsCommit: pinsCommit)
         // 6. The next group of the log.
         parts.log.stage(
@@ -53,7 +53,8 @@ struct Commit {
     /// Waits until a staged commit is as safe as it should be, and visible.
     ///
     /// Throws `commitUncertain`: the write of the log that holds the commit failed, here or on
-    /// another thread, so that only the next opening knows whether the file has it.
+    /// another thread, or was not tried because the store was poisoned. Only the next opening knows
+    /// whether the file has the commit.
     func finish(_ number: UInt64, _ durability: Durability) throws(StoreError) {
         do throws(StoreError) {
             // 8. The group is written, by this thread or by another one, and published.
@@ -73,8 +74,8 @@ struct Commit {
                 "whether the file has the commit is known when it is opened anew: \(error.message)"
             throw failure
         }
-        // 9. A checkpoint, when one is due. Where another transaction has the writer lock, its own commit
-        // will look.
+        // 9. A checkpoint, when one is due. Where another transaction has the writer lock, its own
+        // commit will look.
         parts.writer.withStateIfFree { parts.checkpointer.startWhenDue(&$0) }
     }
 

@@ -263,8 +263,9 @@ package final class WriteTransaction: PageEditor {
         return number
     }
 
-    /// Ends the transaction so that the next may begin, which builds on it. No reader sees it, and
-    /// nothing of it is safe, before ``StagedCommit/finish()``.
+    /// Ends the transaction so that the next may begin, which builds on it. From now on it may
+    /// become visible and durable at any time; it is both when ``StagedCommit/finish()`` has
+    /// returned.
     package func stage(_ durability: Durability = .durable) throws(StoreError) -> StagedCommit {
         let (_, pin) = try end(durability, pinsCommit: true)
         guard let pin else { preconditionFailure("a staged commit was pinned") }

@@ -225,7 +225,7 @@ import Testing
     private func lieAboutSpace(_ store: LinkedStore, _ body: (inout SpaceMap) -> Void) throws {
         let engine = try Engine.open(path: store.path)
         try engine.checkpointNow()
-        engine.parts.space.withMap { body(&$0) }
+        engine.parts.space.withSpace { body(&$0) }
         try engine.checkpointNow()
         try engine.close()
     }
