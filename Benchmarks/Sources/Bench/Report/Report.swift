@@ -17,8 +17,8 @@ struct Report {
         parts.append(memory())
         parts.append(growth())
         for stage in document.stages {
-            parts.append("## All figures, " + title(stage))
-            for figure in [Figure.cpu, .wall, .written, .peak, .file] {
+            parts.append("## Bytes written and memory, " + title(stage))
+            for figure in [Figure.written, .peak] {
                 parts.append("### \(figure.rawValue)")
                 parts.append(Self.table(stage, figure))
             }
@@ -181,7 +181,7 @@ struct Report {
         return [Figure.text(own), Figure.text(peer), own <= peer * 1.1 ? "yes" : "**no**"]
     }
 
-    // MARK: All figures
+    // MARK: Bytes written and memory
 
     static func table(_ stage: Stage, _ figure: Figure) -> String {
         var lines = [
