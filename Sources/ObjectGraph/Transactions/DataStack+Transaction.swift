@@ -110,7 +110,7 @@ extension DataStack {
 
     // MARK: Running
 
-    /// Runs a task in the writer lock and commits what it did.
+    /// Runs a task under the writer lock and commits what it did.
     ///
     /// - Parameter completion: makes the closure that runs when the view shows the commit.
     func run<Transaction: BaseDataTransaction, T>(
@@ -162,7 +162,7 @@ extension DataStack {
         let result = try task(transaction)
         if let failure = context.failure { throw failure }
         guard !context.changes.isEmpty else {
-            return (result, nil, try stageUnchanged(context, durability))
+            return (result, nil, try stageUnchanged(stores, context, durability))
         }
         let conflicts = UniqueConflicts(context)
         try conflicts.resolve()
@@ -174,9 +174,15 @@ extension DataStack {
         let staged = StagedTransaction(
             steps: steps, sourceIdentifier: SourceIdentifier(transaction.sourceIdentifier))
         var used = stores.filter { context.openTransaction(for: $0) != nil }
-        // Storages that were only read have no part in what may fail halfway.
+        // Storages that were only read have no part in what may fail halfway: what was read there
+        // is safe before anything is staged.
         if used.count > 1 {
-            used = used.filter { context.openTransaction(for: $0)?.hasChanges == true }
+            let changed = used.filter { context.openTransaction(for: $0)?.hasChanges == true }
+            let unchanged = used.filter { store in !changed.contains { $0 === store } }
+            for commit in try stageUnchanged(unchanged, context, durability) {
+                try commit.finish()
+            }
+            used = changed
         }
         for (index, store) in used.enumerated() {
             guard let open = context.openTransaction(for: store) else { continue }
@@ -189,10 +195,11 @@ extension DataStack {
         return (result, staged, [])
     }
 
-    /// The commits that a transaction without changes has read. Earlier transactions may not have
-    /// waited for them, and a program that finds its work done there takes it for durable.
+    /// The commits that a transaction has read in stores which it did not change. Earlier
+    /// transactions may not have waited for them, and a program that finds its work done there
+    /// takes it for durable.
     private func stageUnchanged(
-        _ context: TransactionContext, _ durability: Durability?
+        _ stores: [AttachedStore], _ context: TransactionContext, _ durability: Durability?
     ) throws(StoreError) -> [StagedRecordCommit] {
         var read: [StagedRecordCommit] = []
         for store in stores {

@@ -99,4 +99,76 @@ import Testing
         files.fault = nil
         stack.unsafeRemoveAllPersistentStoresAndWait()
     }
+
+    /// A stack with a storage for each of two configurations of one class.
+    private func stack(_ one: FaultyFileSystem, _ two: FaultyFileSystem) throws -> DataStack {
+        let stack = DataStack(
+            CoreStoreSchema(
+                modelVersion: "V1",
+                entityConfigurations: [Entity<Plaque>("Plaque"): ["One", "Two"]]),
+            viewContext: .queue(queue))
+        for (name, files) in [("One", one), ("Two", two)] {
+            let url = FileManager.default.temporaryDirectory
+                .appendingPathComponent("\(name).trellis")
+            try stack.addStorageAndWait(
+                LocalStore(fileURL: url, files: files, configuration: name))
+        }
+        return stack
+    }
+
+    private static func mark(
+        _ name: String, in stack: DataStack, _ durability: Durability
+    ) throws {
+        try stack.perform(
+            synchronous: { transaction in
+                transaction.create(Into<Plaque>(name)).text = name
+            }, durability: durability)
+    }
+
+    @Test func `a power cut took what a transaction had found in another storage`() throws {
+        let one = FaultyFileSystem()
+        let two = FaultyFileSystem()
+        let stack = try stack(one, two)
+        try Self.mark("One", in: stack, .durable)
+        try Self.mark("One", in: stack, .relaxed)
+        try stack.perform(synchronous: { transaction in
+            let found = try transaction.fetchCount(From<Plaque>("One"))
+            transaction.create(Into<Plaque>("Two")).text = "\(found)"
+        })
+        let later = try self.stack(one.powerCut(), two.powerCut())
+        let (found, noted) = try queue.sync {
+            (
+                try later.fetchCount(From<Plaque>("One")),
+                try later.fetchOne(From<Plaque>("Two"))?.text
+            )
+        }
+        #expect(noted == "\(found)")
+        #expect(found == 2)
+        for stack in [stack, later] { stack.unsafeRemoveAllPersistentStoresAndWait() }
+    }
+
+    @Test func `a storage was written although what it goes back to was not secured`() throws {
+        let one = FaultyFileSystem()
+        let two = FaultyFileSystem()
+        let stack = try stack(one, two)
+        try Self.mark("One", in: stack, .durable)
+        try Self.mark("One", in: stack, .relaxed)
+        one.fault = .init(calls: [.durableWrite, .sync], goesOn: true)
+        let error = #expect(throws: CoreStoreError.self) {
+            try stack.perform(synchronous: { transaction in
+                let found = try transaction.fetchCount(From<Plaque>("One"))
+                transaction.create(Into<Plaque>("Two")).text = "\(found)"
+            })
+        }
+        #expect(error?.storeError?.code == .commitUncertain, "\(String(describing: error))")
+        #expect(error?.partialCommit == nil)
+        let count = try queue.sync { try stack.fetchCount(From<Plaque>("Two")) }
+        #expect(count == 0)
+        one.fault = nil
+        stack.unsafeRemoveAllPersistentStoresAndWait()
+    }
+}
+
+private final class Plaque: CoreStoreObject {
+    @Field.Stored("text") var text: String = ""
 }
