@@ -431,7 +431,7 @@ enum RecordKey {
 enum BlobName {
     static func read(_ bytes: ByteView) throws(StoreError) -> BlobID {
         guard bytes.count == RowLayout.blobNameSize, bytes.uint64(at: 0) > 0 else {
-            throw .corrupt(nil, "a record names no blob where it should")
+            throw .corrupt(nil, "a record has an invalid name of a blob")
         }
         return BlobID(page: PageID(bytes.uint64(at: 0)), sizeInBytes: bytes.uint64(at: 8))
     }

@@ -76,7 +76,7 @@ package enum Condition: Hashable, Sendable {
     package var bounded: Condition { depth > Self.depthMax ? .tooDeep : self }
 
     package static let tooDeep = Condition.unreadable(
-        QueryError("AND, OR and NOT stand in each other more than \(depthMax) deep"))
+        QueryError("AND, OR and NOT are nested more than \(depthMax) deep"))
 
     private var conjuncts: ConditionList {
         if case .and(let list) = self { list } else { [self] }

@@ -14,7 +14,7 @@ extension ConditionParser {
 
     func operand(_ parsed: Parsed) throws(QueryError) -> Operand {
         guard case .operand(let operand) = parsed else {
-            throw failure("a condition stands before this where a value should")
+            throw failure("a condition precedes this, but a value is needed")
         }
         return operand
     }
@@ -118,7 +118,7 @@ extension ConditionParser {
             return inner
         case .symbol("{"): return .operand(try list())
         case .word(let word): return .operand(try named(word))
-        case .symbol(let symbol): throw failure("“\(symbol)” stands where a value should")
+        case .symbol(let symbol): throw failure("“\(symbol)” is not a value, and one is needed")
         case .end: throw failure("a value is missing at the end")
         }
     }
@@ -140,7 +140,7 @@ extension ConditionParser {
                 path.append(name)
                 try advance()
             case .keyPathArgument: path += try keyPathArgument()
-            default: throw failure("a name is missing behind “.”")
+            default: throw failure("a name is missing after “.”")
             }
         }
         return path

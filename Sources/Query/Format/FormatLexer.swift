@@ -123,7 +123,7 @@ struct FormatLexer {
             position += 1
             return scalar == "@" ? .argument("@") : .keyPathArgument
         case "%" where isBare:
-            throw failure("a percent sign belongs in quotes, where it needs no second", at: start)
+            throw failure("a percent sign must be in quotes, and is not doubled there", at: start)
         default: break
         }
         let name = scalars[(start + 1)...].prefix(while: Self.continuesName)

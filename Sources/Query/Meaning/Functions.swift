@@ -34,8 +34,8 @@ package enum Functions {
     /// The functions of the language that a store does not evaluate, with the reason.
     static let rejected: [String: String] = [
         "function": "FUNCTION calls code by name, which a store does not do",
-        "random": "a condition gives one answer however often it is asked, so nothing is random",
-        "randomn": "a condition gives one answer however often it is asked, so nothing is random",
+        "random": "the result of a condition must not vary, so nothing is random",
+        "randomn": "the result of a condition must not vary, so nothing is random",
         "distancetolocation:fromlocation:": "a store has no locations to measure between",
     ]
 

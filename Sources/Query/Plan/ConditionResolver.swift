@@ -67,7 +67,7 @@ struct ConditionResolver {
         if comparison.quantifier != .none {
             guard left.shape == .many else {
                 throw QueryError(
-                    "ANY, ALL and NONE ask the elements of a to-many relationship, and "
+                    "ANY, ALL and NONE apply to the elements of a to-many relationship, and "
                         + "“\(ConditionText.text(comparison.left))” has one value")
             }
             left.shape = .one

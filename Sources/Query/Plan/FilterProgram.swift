@@ -49,7 +49,7 @@ struct FilterProgram {
     private(set) var residualStart = accept
     /// Column tests that every record must pass, and that are the cheapest.
     private(set) var leads: [ColumnTest] = []
-    /// The only test for a record that has passed `leads`, if there is no other.
+    /// The letters that are searched after `leads`, if nothing else is tested.
     private(set) var residualLetters: (offset: Int, letters: LetterSearch)?
     private(set) var columnTests: [ColumnTest] = []
     private(set) var texts: [Text] = []

@@ -118,7 +118,7 @@ struct RecordCheck {
         do throws(StoreError) {
             let counted = try reader.recordCount(of: entity, includesSubentities: false)
             if counted != found {
-                report("the counter of \(entity.name) says \(counted), there are \(found)")
+                report("the counter of \(entity.name) is \(counted), and there are \(found)")
             }
         } catch {
             report(Finding(error))

@@ -177,7 +177,7 @@ final class MigrationRun {
         current = nil
         guard passCount >= start.passCount else {
             throw .corrupt(
-                live.root.root, "the migration has noted more passes than its plan has")
+                live.root.root, "the migration has recorded more passes than its plan has")
         }
         if isChunked { try endChunk(passCount, []) }
         try shadow?.replace(in: editor)

@@ -68,7 +68,7 @@ struct MigrationState {
             throw damage("has phase \(numbers.phase)")
         }
         guard numbers.positionSize == UInt64(bytes.count - Layout.position) else {
-            throw damage("has another size than it says")
+            throw damage("has another size than it states")
         }
         self.phase = phase
         passCount = Int(numbers.passes)

@@ -94,7 +94,7 @@ struct MigrationVerification {
         let isComplete = sources.allSatisfy(\.isComplete)
         guard isComplete ? count == formerCount : count <= formerCount else {
             throw difference(
-                "has \(count) objects of \(entity.name), of which the file has \(formerCount)")
+                "has \(count) objects of \(entity.name), and the file has \(formerCount)")
         }
         guard isComplete else { return }
         for field in entity.fields {
@@ -132,7 +132,7 @@ struct MigrationVerification {
                 try run.count()
             }
             guard entries == found.indexed[index.id] else {
-                throw difference("has a tree \(index.treeName) that its records do not say")
+                throw difference("has a tree \(index.treeName) that contradicts its records")
             }
         }
         var sides: [Int: (forward: Fingerprint, backward: Fingerprint)] = [:]
@@ -147,7 +147,7 @@ struct MigrationVerification {
             sides[relationship.id] = side
             guard relationship.kind == .toOne, isRead(relationship.sourceTag) else { continue }
             guard side.forward == found.linked[relationship.id] else {
-                throw difference("has a tree \(relationship.treeName) that its records do not say")
+                throw difference("has a tree \(relationship.treeName) that contradicts its records")
             }
         }
         for relationship in schema.relationships {
@@ -187,7 +187,7 @@ private struct ColumnSum: Equatable {
     }
 }
 
-/// What is counted and summed over the records of a model, to be compared with another.
+/// The counts and sums of a model's records, to be compared with those of another.
 private struct Contents {
     struct Column: Hashable {
         /// The tag of exactly the entity.
@@ -229,7 +229,7 @@ private struct Contents {
             guard counted == counts[tag] ?? 0 else {
                 throw .corrupt(
                     nil,
-                    "the counter of \(entity.name) says \(counted), and there are "
+                    "the counter of \(entity.name) is \(counted), and there are "
                         + "\(counts[tag] ?? 0)")
             }
         }

@@ -1,6 +1,6 @@
 import PageStore
 
-/// What a finished or discarded migration has left below `old/`: trees that no model uses, and the
+/// The remains of a finished or discarded migration below `old/`: trees that no model uses, and the
 /// names of blobs. They are dropped in separate transactions, after which the file is as if the
 /// migration had run in one.
 enum ReplacedTrees {

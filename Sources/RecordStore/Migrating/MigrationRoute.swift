@@ -151,7 +151,7 @@ struct MigrationPlan {
         guard let versions else {
             throw StoreError(
                 .schemaMismatch,
-                "the migration chain has no way from the model of the file, "
+                "the migration chain has no route from the model of the file, "
                     + "“\(stored.description.modelVersion)”, to “\(wanted.modelVersion)”")
         }
         guard versions.count <= 1 || !terms.isOneStep else {
@@ -182,7 +182,7 @@ struct MigrationPlan {
     }
 
     private static func refusal(_ edits: LayoutEdits, _ step: MigrationStep) -> StoreError {
-        let what = "its objects must be written anew, which this opening does not allow"
+        let what = "its objects must be rewritten, which this opening does not allow"
         guard step.mappings == nil else {
             return StoreError(
                 .schemaMismatch,

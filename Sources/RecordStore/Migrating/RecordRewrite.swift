@@ -50,7 +50,7 @@ struct RecordRewrite {
     private static func next(_ last: [UInt8]) throws(StoreError) -> ObjectNumber {
         if last.isEmpty { return ObjectNumber(0) }
         guard last.count == 8 else {
-            throw .corrupt(nil, "the position of a migration is no record's key")
+            throw .corrupt(nil, "the position of a migration is not the key of a record")
         }
         let (next, isLast) = last.withView { $0.bigEndianUInt64(at: 0) }
             .addingReportingOverflow(1)

@@ -171,7 +171,7 @@ struct EntityRewrite {
             guard let value = ValueConversion.value(stored, as: attribute.type) else {
                 throw StoreError(
                     .invalidArgument,
-                    "\(destination.name).\(attribute.name) has no place for \(stored)")
+                    "\(destination.name).\(attribute.name) cannot hold \(stored)")
             }
             if value != .null { return value }
             // Nil stays nil unless the attribute is required.

@@ -65,7 +65,7 @@ struct LinkRewriter {
                 targets.append(target)
             } else if !allowsLoss {
                 throw LossCheck.refusal(
-                    "object \(owner.rawValue) leads by \(link.destination.name) to object "
+                    "object \(owner.rawValue) is linked by \(link.destination.name) to object "
                         + "\(number.rawValue), which is no \(kind.name) any more")
             }
         }
@@ -91,7 +91,7 @@ struct LinkRewriter {
         guard targets.count == 1 else {
             throw StoreError(
                 .invalidArgument,
-                "\(relationship.name) leads to one object now, and object \(owner.rawValue) has "
+                "\(relationship.name) is a to-one now, and object \(owner.rawValue) has links to "
                     + "\(targets.count)")
         }
         try setLink(relationship, owner, targets[0], &batch)

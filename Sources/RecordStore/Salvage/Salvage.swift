@@ -212,7 +212,7 @@ package struct Salvage {
         guard let range = SalvageKeys.range(part, upTo: nil) else { return }
         report.lose(
             name,
-            "what commits behind \(pages.commit(of: page)) changed of objects "
+            "changes by commits after \(pages.commit(of: page)) of objects "
                 + SalvageKeys.text(range), range)
     }
 

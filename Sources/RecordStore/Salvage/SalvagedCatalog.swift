@@ -150,7 +150,7 @@ struct SalvagedCatalog {
         switch content {
         case .value(let bytes): return bytes
         case .blob(let blob): return try pages.readBlob(blob)
-        case .child(let page): throw .corrupt(page, "a child stands where a value should")
+        case .child(let page): throw .corrupt(page, "a child is stored instead of a value")
         }
     }
 

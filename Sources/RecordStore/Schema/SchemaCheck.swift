@@ -19,7 +19,7 @@ enum SchemaCheck {
                 throw failure("the name of an entity is too long: “\(entity.name.prefix(100))…”")
             }
             guard !entity.name.utf8.contains(UInt8(ascii: "/")) else {
-                throw failure("the name “\(entity.name)” has a slash, as the names of trees have")
+                throw failure("the name “\(entity.name)” has a slash, which is reserved")
             }
             guard names.insert(entity.name).inserted else {
                 throw failure("two entities are named “\(entity.name)”")

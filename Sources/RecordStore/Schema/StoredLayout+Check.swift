@@ -20,7 +20,7 @@ extension StoredLayout {
             }
             guard described[entity.name] != nil,
                 laidOut.updateValue(entity, forKey: entity.name) == nil
-            else { throw damage(page, "names “\(entity.name)”, which is no entity or twice there") }
+            else { throw damage(page, "names “\(entity.name)” twice, or it is no entity") }
         }
         for entity in schema.entities {
             guard let layout = laidOut[entity.name] else {
@@ -45,7 +45,7 @@ extension StoredLayout {
         for property in layout.properties {
             guard missing.remove(property.name) != nil else {
                 throw damage(
-                    page, "of \(entity.name) names “\(property.name)”, which has no slot or two")
+                    page, "of \(entity.name) names “\(property.name)” twice, or it has no slot")
             }
             guard Int(property.slot) > lastSlot, Int(property.slot) < RowLayout.slotCountMax else {
                 throw damage(
