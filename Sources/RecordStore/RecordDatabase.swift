@@ -88,7 +88,7 @@ package final class RecordDatabase: Sendable {
     }
 
     /// Creates an empty store for a schema, and gives it the path, owner and permissions of an open
-    /// one, whose writer lock the caller holds.
+    /// one. The caller holds the writer's lock on the open file.
     ///
     /// The old file keeps its name until the new one is complete and durable, and is then replaced
     /// atomically: after a crash the path names one or the other, and a failure before that step

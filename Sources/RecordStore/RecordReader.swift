@@ -234,7 +234,6 @@ package class RecordReader {
         IndexCursor(Cursor(view, tree: trees.indexes[index.id]), range, reversed: reversed)
     }
 
-    /// An encoder for the columns of an index of this store.
     package final func keyEncoder(columnCount: Int) -> KeyEncoder {
         KeyEncoder(
             columnSizeMax: KeyEncoder.columnSizeMax(

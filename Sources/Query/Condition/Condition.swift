@@ -87,7 +87,6 @@ package enum Condition: Hashable, Sendable {
     }
 }
 
-/// One comparison of two operands.
 package struct Comparison: Hashable, Sendable {
     package enum Operation: String, Hashable, Sendable, CaseIterable {
         case equal = "=="

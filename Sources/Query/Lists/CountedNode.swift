@@ -215,7 +215,6 @@ final class CountedBranch: Sendable {
     }
 }
 
-/// A node of a counted tree.
 enum CountedNode: Sendable {
     case leaf(CountedLeaf)
     case branch(CountedBranch)

@@ -6,7 +6,7 @@ package struct ListContent: Sendable {
     package let names: SectionNames?
     /// Whether several runs of the tree have the same name.
     package let hasRepeatedSections: Bool
-    /// Identifies the list: only contents of one list have comparable stamps and keys.
+    /// Only contents of equal lineage, which come from one list, have comparable stamps and keys.
     package let lineage: UInt64
 
     package init(

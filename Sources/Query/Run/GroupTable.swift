@@ -11,7 +11,6 @@ struct GroupTable {
     private var nullGroup: Int32 = -1
     /// The groups of the small keys, which start at 0; negative for none.
     private var smallGroups: [Int32]
-    /// How many groups there are.
     private(set) var count = 0
 
     /// Nil for a column whose equal values may have different bits.

@@ -160,7 +160,6 @@ package struct SpaceForecast: Sendable {
 }
 
 extension Schema {
-    /// The names of all trees.
     fileprivate var treeNames: [String] {
         entities.filter { $0.superentityTag == nil }.map { TreeTable.recordsName($0.name) }
             + indexes.map(\.treeName)

@@ -84,9 +84,9 @@ package enum DecimalForm {
         return number.isNaN ? nil : number
     }
 
-    /// The decimal that represents a Double in comparisons: a whole number below 2⁶⁴ itself, any
-    /// other the shortest decimal that is read as it. So integers, Doubles and decimals have one
-    /// order. Nil if a Decimal cannot hold it.
+    /// The decimal that represents a Double in comparisons: the number itself if it is whole and
+    /// below 2⁶⁴, otherwise the shortest decimal that reads back as it. So integers, Doubles and
+    /// decimals have one order. Nil if a Decimal cannot hold it.
     package static func decimal(_ number: Double) -> Decimal? {
         if let whole = Int64(exactly: number) { return Decimal(whole) }
         if let whole = UInt64(exactly: number) { return Decimal(whole) }

@@ -14,8 +14,8 @@ final class LinkApplier {
     /// without this cache each change of a long list would read all of it.
     private struct OrderKeys {
         var byTarget: [ObjectNumber: UInt64] = [:]
-        /// Further keys of targets that a list contains repeatedly, which only another writer
-        /// produces.
+        /// Further keys of targets that a list contains repeatedly, which only another
+        /// implementation writes.
         var repeated: [ObjectNumber: [UInt64]] = [:]
         /// The largest key, or a larger number.
         var last: UInt64 = 0

@@ -33,7 +33,6 @@ extension RowBuffer {
         return end == row.bytes.count
     }
 
-    /// Returns the compacted row as an array.
     package func compacted(variableOffsets: [Int], fixedSize: Int) -> [UInt8] {
         let buffer = ByteBuffer(capacity: Int(size))
         compact(into: buffer, variableOffsets: variableOffsets, fixedSize: fixedSize)

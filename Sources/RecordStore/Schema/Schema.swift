@@ -219,7 +219,6 @@ package final class EntityLayout: Sendable, Hashable {
     /// Inherited properties first, at the offsets of the superentity, then the own ones; each in
     /// the order of declaration, whatever their slots.
     package let fields: [FieldLayout]
-    /// How many of the fields are inherited.
     private let inheritedFieldCount: Int
     package let relationships: [RelationshipLayout]
     package let indexes: [IndexLayout]
