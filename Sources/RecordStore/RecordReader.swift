@@ -107,7 +107,7 @@ package class RecordReader {
         try view.forEachPiece(of: blob, body)
     }
 
-    /// Checks that a property can be read, which may be a blob.
+    /// Checks that the value of a property, which may be a blob, can be read.
     final func checkValue(_ field: FieldLayout, of row: RowView) throws(StoreError) {
         if let blob = try blob(field, of: row) { try view.forEachPiece(of: blob) { _ in } }
     }
@@ -146,7 +146,8 @@ package class RecordReader {
         return true
     }
 
-    /// Passes a record to the body in the newest layout of its entity. The bytes are a file's.
+    /// Passes a record, given by its bytes in a file, to the body in the newest layout of its
+    /// entity.
     @inline(__always)
     final func withCheckedRow<Result>(
         _ bytes: ByteView, _ number: ObjectNumber, _ hierarchy: HierarchyID,

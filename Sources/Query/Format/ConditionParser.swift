@@ -184,7 +184,7 @@ package struct ConditionParser {
         return try take(keyword: "NONE") ? .noneOf : .none
     }
 
-    /// A comparison, or an operand or a condition in parentheses without one.
+    /// A comparison; or a lone operand, or a condition in parentheses.
     private mutating func comparison() throws(QueryError) -> Parsed {
         if try take(keyword: "TRUEPREDICATE") { return .condition(.constant(true)) }
         if try take(keyword: "FALSEPREDICATE") { return .condition(.constant(false)) }

@@ -31,7 +31,7 @@ extension LiveList {
             if hasSections { census.add(entry.section) }
             count += 1
         }
-        // A request without an order may return objects in any; a list has them by number.
+        // A request without an order returns objects in any order; a list sorts them by number.
         if readers.count == 1, !watches[0].parts.order.isEmpty {
             let evaluation = watches[0].parts.evaluation(in: readers[0])
             try forEachEntry(evaluation, store: 0, isOrdered: true, limit: keptMax, append)

@@ -69,7 +69,7 @@ struct IndexWalk {
         return true
     }
 
-    /// Reads the records of the last batch.
+    /// Reads the records of the current batch.
     mutating func finish(_ body: (ObjectNumber, RowView) throws -> Bool) throws -> Bool {
         defer { numbers.removeAll(keepingCapacity: true) }
         if numbers.count == 1 { return try reader.lend(numbers[0], hierarchy, body) }

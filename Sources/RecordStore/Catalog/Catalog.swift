@@ -136,7 +136,7 @@ struct Catalog {
         try setEntry(prefix + Self.treePrefix + name, nil, in: editor)
     }
 
-    /// Renames a tree, which does not change itself.
+    /// Renames a tree without changing it.
     func renameTree(_ old: String, to new: String, in editor: PageEditor) throws(StoreError) {
         guard let found = try tree(old, of: editor) else { return }
         try setEntry(prefix + Self.treePrefix + old, nil, in: editor)

@@ -36,7 +36,7 @@ struct MigrationState {
     var plan: UInt64 = 0
     /// Identifies the program whose closures have made values; zero if none have.
     var program: UInt64 = 0
-    /// The records that are processed of the passes' step.
+    /// The records of the current step that are processed.
     var doneCount = 0
 
     init(_ phase: Phase) { self.phase = phase }

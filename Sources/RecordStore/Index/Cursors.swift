@@ -43,7 +43,7 @@ package final class RecordCursor {
         return try readNumber()
     }
 
-    /// Moves to the next record, at first to the first one. False at the end.
+    /// Moves to the next record, or to the first if the cursor has not started. False at the end.
     package func next() throws(StoreError) -> Bool {
         if hasStarted {
             _ = try cursor.next()
@@ -54,8 +54,8 @@ package final class RecordCursor {
         return try readNumber()
     }
 
-    /// Moves to a record, without a descent if it is near the last one. False if there is none of
-    /// the number. The records must not change between two calls.
+    /// Moves to a record, without a descent if it is near the last one. False if no record has the
+    /// number. The records must not change between two calls.
     package func find(_ number: ObjectNumber) throws(StoreError) -> Bool {
         hasStarted = true
         self.number = number
@@ -130,7 +130,8 @@ package final class IndexCursor {
         return key.slice(from: 0, count: key.count - 8)
     }
 
-    /// Moves to the next entry, at first to the first one of the range. False at its end.
+    /// Moves to the next entry, or to the range's first if the cursor has not started. False at the
+    /// end of the range.
     package func next() throws(StoreError) -> Bool {
         if hasStarted {
             _ = isReversed ? try cursor.previous() : try cursor.next()

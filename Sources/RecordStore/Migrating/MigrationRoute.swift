@@ -11,7 +11,7 @@ package struct MigrationStep: Sendable {
     /// mapping. Such a program is not older than a file of that version, whatever the file's
     /// history.
     package var isNamed = false
-    /// Make the values of a new property for existing objects, instead of its default.
+    /// Provide the values of new properties for existing objects, instead of the defaults.
     package var initialValues: [PropertyPath: any InitialValue] = [:]
 
     package init(

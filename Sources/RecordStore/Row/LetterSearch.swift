@@ -43,7 +43,8 @@ package struct LetterSearch: Sendable {
             // The last step ends with the text, so it may repeat some positions.
             position = min(position &+ 8, last)
         }
-        // The words above are meaningless outside ASCII, and a combining mark may follow the match.
+        // The comparisons above are valid only for ASCII, and a combining mark may follow the
+        // match.
         return all & Self.tops == 0 ? isFound : nil
     }
 

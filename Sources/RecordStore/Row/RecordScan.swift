@@ -21,7 +21,8 @@ package final class RecordScan {
             ? nil : reader.schema.serial << 16 | UInt64(hierarchy.rootTag)
     }
 
-    /// Moves to the next leaf that has records, at first to the first one. Nil at the end.
+    /// Moves to the next leaf that has records, or to the first if the scan has not started. Nil at
+    /// the end.
     package func next() throws(StoreError) -> LeafRows? {
         if hasStarted {
             _ = try cursor.next()
