@@ -1,28 +1,28 @@
 import PageStore
 
-/// Changes that are applied together, each tree's in its own order. A record occurs once in a
-/// batch: its old index keys are those of the stored record.
+/// Changes that are applied together, to each tree in the order of its keys. A record occurs only
+/// once in a batch, because its old index keys are read from the stored record.
 ///
-/// Links between two to-many sides are changed with ``addLink(_:owner:target:)`` and its
-/// companions, which keep both directions; a to-one link is a property of its record, and the
-/// to-many side that mirrors it follows.
+/// Links between two to-many sides are changed by ``addLink(_:owner:target:)`` and its companions,
+/// which maintain both directions. A to-one link is a property of its record, and the to-many side
+/// that mirrors it follows.
 package struct RecordBatch: ~Copyable {
     struct Change {
         enum Kind: UInt8 { case insertion, update, deletion }
 
         var number: ObjectNumber
-        /// Where the new record lies in `rows`; for a lent one its index in `lent`; for a deletion
-        /// the index of its replacement in lists.
+        /// The offset of the new record in `rows`; for a lent one its index in `lent`; for a
+        /// deletion the index of its replacement in `replacements`.
         var start: Int
-        /// How many bytes of `rows` it takes, negative for one that is lent; of a deletion how
-        /// many objects are there instead.
+        /// The size of the record in `rows`, negative for a lent one; for a deletion the count of
+        /// replacements, 0 or 1.
         var count: Int
-        /// Of the record's entity; of a deletion that of its hierarchy's root.
+        /// The tag of the record's entity; for a deletion that of its hierarchy's root.
         var tag: UInt16
         var kind: Kind
     }
 
-    /// Memory that passes from one batch to the next, so that large batches allocate none.
+    /// Memory that one batch passes to the next, so that large batches allocate none.
     package struct Memory {
         fileprivate var changes: [Change] = []
         fileprivate var lent: [RowView] = []
@@ -38,25 +38,25 @@ package struct RecordBatch: ~Copyable {
 
     private(set) var changes: [Change]
     private(set) var linkChanges: [LinkChange] = []
-    /// How many targets whole lists have.
+    /// The count of targets in whole lists.
     private var linkedCount = 0
     private let rows = ByteBuffer(capacity: 1024)
-    /// Rows in memory that their owners lend.
+    /// Rows that stay in their owners' memory.
     private var lent: [RowView]
     /// The objects that replace deleted ones in lists.
     private var replacements: [ObjectNumber] = []
-    /// The first record that a value was too long for.
+    /// The first record with a value that is too long.
     private(set) var overfull: (entity: EntityLayout, number: ObjectNumber)?
 
     package init() { (changes, lent) = ([], []) }
 
-    /// A batch in memory that ``leave(in:)`` gives back.
+    /// A batch in reused memory, which ``leave(in:)`` returns.
     package init(in memory: inout Memory) {
         (changes, lent) = (memory.changes, memory.lent)
         memory = Memory()
     }
 
-    /// Forgets the changes and gives the memory back.
+    /// Discards the changes and returns the memory.
     package consuming func leave(in memory: inout Memory) {
         memory.changes = changes
         memory.lent = lent
@@ -70,23 +70,23 @@ package struct RecordBatch: ~Copyable {
     /// The size of the records and links that were copied into the batch.
     var sizeInBytes: Int { rows.count + 64 * linkChanges.count + 8 * linkedCount }
 
-    /// - Parameter isLent: the row stays as it is until the batch is applied, so that it need not
-    ///   be copied when it is in the stored form already.
+    /// - Parameter isLent: whether the row stays unchanged until the batch is applied. It is then
+    ///   not copied if it already has the stored form.
     package mutating func insert(
         _ entity: EntityLayout, _ number: ObjectNumber, row: RowBuffer, isLent: Bool = false
     ) {
         append(.insertion, entity, number, row, isLent: isLent)
     }
 
-    /// - Parameter isLent: as of an insertion.
+    /// - Parameter isLent: as for an insertion.
     package mutating func update(
         _ entity: EntityLayout, _ number: ObjectNumber, row: RowBuffer, isLent: Bool = false
     ) {
         append(.update, entity, number, row, isLent: isLent)
     }
 
-    /// Deletes a record and its links. Lists that no inverse leads back to forget the object, or
-    /// have its replacement in its place.
+    /// Deletes a record and its links. Lists without an inverse lose the object, or get its
+    /// replacement at its position.
     package mutating func delete(
         _ number: ObjectNumber, in hierarchy: HierarchyID, replacement: ObjectNumber? = nil
     ) {
@@ -97,14 +97,15 @@ package struct RecordBatch: ~Copyable {
         if let replacement { replacements.append(replacement) }
     }
 
-    /// Brings the changes into the order in which the records lie that they ask for.
+    /// Sorts the changes by kind and number, so that records are visited in the order of their
+    /// tree.
     package mutating func sort() {
         changes.sort {
             $0.kind == $1.kind ? $0.number < $1.number : $0.kind.rawValue < $1.kind.rawValue
         }
     }
 
-    /// Gives an owner these targets in this order, and no others.
+    /// Replaces an owner's targets by these, in this order.
     package mutating func setLinks(
         _ relationship: RelationshipLayout, owner: ObjectNumber, _ targets: [ObjectNumber]
     ) {
@@ -147,14 +148,14 @@ package struct RecordBatch: ~Copyable {
                 kind: kind))
     }
 
-    /// The new record of a change; valid as long as the batch is.
+    /// The new record of a change; valid as long as the batch.
     func row(_ change: Change) -> ByteView {
         change.count < 0
             ? lent[change.start].bytes
             : rows.view.slice(from: change.start, count: change.count)
     }
 
-    /// The object that replaces the one a change deletes in lists; nil for none.
+    /// The object that replaces a deleted one in lists; nil if there is none.
     func replacement(_ change: Change) -> ObjectNumber? {
         change.count > 0 ? replacements[change.start] : nil
     }

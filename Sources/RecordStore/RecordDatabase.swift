@@ -2,7 +2,7 @@ import Foundation
 import PageStore
 import Primitives
 
-/// The front door of the room: one store with its schema.
+/// The entry point of the record store: one store with its schema.
 package final class RecordDatabase: Sendable {
     package enum Location: Sendable {
         case file(String)
@@ -14,7 +14,7 @@ package final class RecordDatabase: Sendable {
     private let catalog: Catalog
     private let trees: TreeTable
     private let numbers: NumberReserve
-    /// For a reader: what the catalog said of the schema, and the last commit known to say so.
+    /// For a read-only opening: the saved schema, and the last commit known to have it.
     private let schemaText: [UInt8]?
     private let checkedCommit = Mutex<UInt64>(0)
 
@@ -30,22 +30,22 @@ package final class RecordDatabase: Sendable {
         self.schemaText = schemaText
     }
 
-    /// Opens a store for a program's schema. A new file takes the schema over; a file with the
-    /// same schema, in whatever order, is opened, and indexes that only one of the two has are
-    /// built or dropped. An opening for reading writes nothing: it reads by the file's indexes,
-    /// and where the file lacks one it scans, as `explain` says. A file of an earlier schema that
-    /// its catalog alone can leave follows: see ``LayoutPlan``. Any other file throws
-    /// `schemaMismatch`, which names the first difference, and a file that had the program's schema
-    /// before its own throws `newerModel`: see ``ModelHistory``.
+    /// Opens a store with a program's schema. A new file adopts the schema. A file with an equal
+    /// schema, in any order of declarations, is opened; indexes that only one of the two has are
+    /// built or dropped. A read-only opening writes nothing: it uses the file's indexes, and scans
+    /// if the file lacks one, as `explain` shows. A file of an earlier schema is migrated if
+    /// `route` and `limit` allow it. Any other file throws `schemaMismatch`, which names the first
+    /// difference, and a file that had the program's schema before its own throws `newerModel`: see
+    /// ``ModelHistory``.
     ///
-    /// - Parameter recreatesOnMismatch: a file that cannot follow, unless it is opened for reading
-    ///   only, is replaced by a new one instead: see ``mustRecreate(_:to:_:)`` and `replace`.
-    /// - Parameter route: the versions by which a file follows; directly without one.
-    /// - Parameter earlier: schemas that the program knows to come before its own; asked for where
+    /// - Parameter recreatesOnMismatch: replaces a file that cannot be migrated by a new one,
+    ///   unless it is opened read-only: see ``mustRecreate(_:to:_:)`` and `replace`.
+    /// - Parameter route: the versions through which a file is migrated; directly if nil.
+    /// - Parameter earlier: schemas that the program knows to precede its own; evaluated only if
     ///   the file gets a schema.
     /// - Parameter limit: how much of a migration this opening may do.
-    /// - Parameter isOneStep: whether a way through several versions is refused.
-    /// - Parameter control: hears how far it is, and may end it.
+    /// - Parameter isOneStep: whether a route through several versions is refused.
+    /// - Parameter control: receives the progress of a migration, and may cancel it.
     package static func open(
         _ location: Location, schema description: SchemaDescription,
         options: Engine.Options = Engine.Options(),
@@ -63,7 +63,7 @@ package final class RecordDatabase: Sendable {
             recreatesOnMismatch: recreatesOnMismatch)
     }
 
-    /// - Parameter schema: the schema as a new file is to have it.
+    /// - Parameter schema: the schema as a new file would have it.
     static func open(
         _ location: Location, _ schema: Schema, options: Engine.Options, files: any FileSystem,
         _ terms: MigrationTerms = MigrationTerms(), recreatesOnMismatch: Bool = false
@@ -87,18 +87,18 @@ package final class RecordDatabase: Sendable {
         return try open(location, schema, options: options, files: files, terms)
     }
 
-    /// Makes an empty store for a schema and gives it the path of an open one, whose writer's lock
-    /// the caller holds, and its owner and permissions.
+    /// Creates an empty store for a schema, and gives it the path, owner and permissions of an open
+    /// one. The caller holds the writer's lock on the open file.
     ///
-    /// The old file keeps its name until the new one is whole and durable, and loses it in one
-    /// step: whenever the process or the power ends, the path leads to the one or the other, and a
-    /// failure before that step leaves the old one. Until then the new file's name has the old
-    /// store's ID, of 128 random bits, so that no other file has it: one that is there was left by
-    /// a try of this store's that did not come to its end, and is removed.
+    /// The old file keeps its name until the new one is complete and durable, and is then replaced
+    /// atomically: after a crash the path names one or the other, and a failure before that step
+    /// leaves the old one. Until then the new file's name contains the old store's ID, of 128
+    /// random bits, so that it is unique: an existing file of that name was left by an interrupted
+    /// attempt for this store, and is removed.
     private static func replace(
         _ old: Engine, _ schema: Schema, files: any FileSystem, _ terms: MigrationTerms
     ) throws(StoreError) {
-        // A symbolic link to the store stays one.
+        // A symbolic link to the store is kept.
         let path = try files.target(of: old.path)
         let unfinished = unfinishedPath(of: old, at: path)
         if try files.identity(unfinished) != nil { try files.unlink(unfinished) }
@@ -132,9 +132,9 @@ package final class RecordDatabase: Sendable {
         }
         let text = try catalog.schemaText(snapshot)
         var stored = declared.description
-        // What says the same needs no decoding.
+        // An equal schema needs no decoding.
         if text != SchemaText(declared.description).bytes {
-            // A later version's schema is told before the layout is missed.
+            // A later version's schema is reported before a missing layout.
             let layout = try? catalog.layout(snapshot)
             stored = try DecodedSchemas.shared.description(text, layout) { () throws(StoreError) in
                 try catalog.resolvedSchema(snapshot).description
@@ -157,7 +157,7 @@ package final class RecordDatabase: Sendable {
             ? declared
             : try Schema(declared.description, layout: layout, page: catalog.root.root)
         let (trees, missing) = try TreeTable.open(schema, catalog, snapshot)
-        // Only an index can be made anew from the rest.
+        // Only an index can be rebuilt from other trees.
         if let lost = missing.first(where: { !TreeTable.isIndex($0) }) {
             throw .corrupt(catalog.root.root, "the catalog does not name the tree \(lost)")
         }
@@ -210,9 +210,9 @@ package final class RecordDatabase: Sendable {
         }
     }
 
-    /// Builds the indexes that the file lacks and drops those that the schema does not have, in one
-    /// transaction. Throws `duplicateValues` before a byte is written when stored objects break a
-    /// unique constraint that is new.
+    /// Builds the indexes that the file lacks and drops those that the schema lacks, in one
+    /// transaction. Throws `duplicateValues` before anything is written if stored objects violate a
+    /// new unique constraint.
     private static func rebuild(
         _ engine: Engine, _ schema: Schema, _ catalog: Catalog, _ found: TreeTable,
         missing: [String], surplus: [String]
@@ -244,8 +244,8 @@ package final class RecordDatabase: Sendable {
         }
     }
 
-    /// Opens a file with its own schema, without writing a byte: for tools and for looking ahead
-    /// at migrations.
+    /// Opens a file with its own schema, without writing: for tools and for forecasts of
+    /// migrations.
     package static func openReadOnly(
         path: String, options: Engine.Options = Engine.Options(),
         files: any FileSystem = DiskFileSystem.shared
@@ -261,7 +261,7 @@ package final class RecordDatabase: Sendable {
         }
     }
 
-    /// The same for an engine that stays its opener's when this throws.
+    /// Opens an engine in the same way; if this throws, the engine still belongs to the caller.
     package static func openReadOnly(_ engine: Engine) throws(StoreError) -> RecordDatabase {
         let snapshot = try engine.snapshot()
         guard let catalog = try Catalog.open(snapshot) else {
@@ -275,7 +275,7 @@ package final class RecordDatabase: Sendable {
         return RecordDatabase(engine: engine, schema: schema, catalog: catalog, trees: trees)
     }
 
-    /// Removes a store's file for ever: see ``Engine/erase(path:files:)``.
+    /// Removes a store's file permanently: see ``Engine/erase(path:files:)``.
     package static func erase(
         _ path: String, files: any FileSystem = DiskFileSystem.shared
     ) throws(StoreError) {
@@ -284,7 +284,7 @@ package final class RecordDatabase: Sendable {
 
     // MARK: Use
 
-    /// What names the store for life, wherever its file is.
+    /// Identifies the store for its lifetime, wherever its file is.
     package var storeID: UUID {
         var bytes: [UInt8] = []
         for number in [engine.uuid.low, engine.uuid.high] {
@@ -296,11 +296,11 @@ package final class RecordDatabase: Sendable {
     }
 
     package var path: String { engine.path }
-    /// What names the open file for the system.
+    /// Identifies the open file in the system.
     package var fileIdentity: FileIdentity { engine.fileIdentity }
 
-    /// What tells a program's model from the one that the store is open with, defaults and indexes
-    /// included; nil where they are the same, in whatever order they are declared.
+    /// Describes the first difference between a program's model and the store's, including defaults
+    /// and indexes; nil if they are equal, in any order of declarations.
     ///
     /// - Throws: `invalidModel` for a model that contradicts itself.
     package func difference(to description: SchemaDescription) throws(StoreError) -> String? {
@@ -315,7 +315,8 @@ package final class RecordDatabase: Sendable {
         return RecordSnapshot(schema: schema, snapshot: snapshot, catalog: catalog, trees: trees)
     }
 
-    /// Another process may have built or dropped indexes: its trees are not those known here.
+    /// Another process may have built or dropped indexes, so that the trees known here are
+    /// outdated.
     private func checkSchema(_ snapshot: Snapshot) throws(StoreError) {
         guard let schemaText, checkedCommit.withLock({ $0 }) < snapshot.commitNumber else { return }
         guard try catalog.schemaText(snapshot) == schemaText else {
@@ -326,16 +327,16 @@ package final class RecordDatabase: Sendable {
         checkedCommit.withLock { $0 = max($0, snapshot.commitNumber) }
     }
 
-    /// Calls back after each commit of another process with its number, or once with the reason
-    /// why there will be no more: see ``Engine/follow(_:)``.
+    /// Calls the observer after each commit of another process with its number, or once with the
+    /// reason why there will be no more: see ``Engine/follow(_:)``.
     package func follow(
         _ observer: @escaping @Sendable (Result<UInt64, StoreError>) -> Void
     ) {
         _ = engine.follow(observer)
     }
 
-    /// Begins the one write transaction; waits for the one before to end.
-    /// - Parameter notesChanges: whether what changes is noted, for the staged commit to say.
+    /// Begins the only write transaction; waits for the previous one to end.
+    /// - Parameter notesChanges: whether changes are recorded for the staged commit.
     package func beginWrite(
         notesChanges: Bool = false
     ) throws(StoreError) -> RecordTransaction {
@@ -344,24 +345,24 @@ package final class RecordDatabase: Sendable {
             trees: trees, numbers: numbers, notesChanges: notesChanges)
     }
 
-    /// Makes durable what was committed without waiting: see ``Engine/secureRelaxedCommits()``.
+    /// Makes relaxed commits durable: see ``Engine/secureRelaxedCommits()``.
     package func secureRelaxedCommits() throws(StoreError) { try engine.secureRelaxedCommits() }
 
-    /// Takes object numbers without a write transaction; waits for none, but where nothing was
-    /// written since the store was opened, or since ``checkpoint()``. No object has them, or will
-    /// have them but by who took them, after a crash too. Between the beginnings of two
-    /// transactions there are 2³¹ at least.
+    /// Takes object numbers without a write transaction. Waits for one only if nothing was written
+    /// since the store was opened, or since ``checkpoint()``. No object has these numbers, and only
+    /// their holder can assign them, even after a crash. At least 2³¹ are available between the
+    /// beginnings of two transactions.
     package func reserveNumbers(
         _ count: Int, in hierarchy: HierarchyID
     ) throws(StoreError) -> NumberBlock {
         try numbers.take(count, in: hierarchy, reservingIn: engine)
     }
 
-    /// Gives back what is left of a block, so that numbers lie close together.
+    /// Returns the rest of a block, so that numbers stay close together.
     package func returnNumbers(_ block: NumberBlock) { numbers.giveBack(block) }
 
-    /// Counts the numbers up to one as given out: for a store that takes over what another one
-    /// had promised.
+    /// Marks numbers up to `last` as given out: for a store that takes over numbers that another
+    /// one had reserved.
     package func passNumbers(upTo last: UInt64, in hierarchy: HierarchyID) {
         numbers.pass(last, in: hierarchy)
     }

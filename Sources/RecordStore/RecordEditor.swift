@@ -1,17 +1,17 @@
 import PageStore
 
-/// Records that are being changed; reads see the changes.
+/// A reader that can also change records; its reads see the changes.
 package class RecordEditor: RecordReader {
     final let editor: PageEditor
     private final var countChanges: [UInt16: Int] = [:]
-    /// By how much the counts of entities are other than they were at the beginning, by tag.
+    /// The saved change of each entity's record count since the beginning, by tag.
     private(set) final var savedChanges: [UInt16: Int] = [:]
     private final var conflictCandidates: [HierarchyID: Set<ObjectNumber>] = [:]
-    /// Of the last batch, for the next one.
+    /// The plans of the last batch, for the next one.
     private final var plans: EntityPlans?
-    /// Nil when changes are not noted.
+    /// Nil if changes are not recorded.
     final let notes: ChangeNotes?
-    /// Of a migration beside the file's model, whose blobs are not deleted.
+    /// The ledger of a migration's shadow copy, which keeps the blobs of the file's model.
     final var blobLedger: BlobLedger?
 
     init(
@@ -30,7 +30,7 @@ package class RecordEditor: RecordReader {
         }
     }
 
-    /// Counts all numbers up to one as used.
+    /// Marks all numbers up to `last` as used.
     package func useNumbers(upTo last: ObjectNumber, in hierarchy: HierarchyID) {}
 
     /// Frees the memory kept for the next batch.
@@ -39,7 +39,7 @@ package class RecordEditor: RecordReader {
     /// Applies changes to records, indexes, links and counters.
     package final func apply(_ batch: borrowing RecordBatch) throws(StoreError) {
         guard !batch.isEmpty else { return }
-        // Plans that an error left edits in are not used again.
+        // Plans are not reused after an error, which leaves edits in them.
         let plans = plans.take() ?? EntityPlans(schema)
         var applier = BatchApplier(self, plans)
         do throws(StoreError) {
@@ -83,16 +83,16 @@ package class RecordEditor: RecordReader {
         countChanges = [:]
     }
 
-    /// The objects, by hierarchy and in order, that were applied since the last call and may share
-    /// the columns of a unique constraint with another: all that do, and some that do not.
+    /// The objects applied since the last call that may violate a unique constraint, by hierarchy
+    /// and in order. Some do not; of objects with equal columns one may be missing.
     package final func takeSharers() -> [(hierarchy: HierarchyID, numbers: [ObjectNumber])] {
         defer { conflictCandidates = [:] }
         return conflictCandidates.sorted { $0.key.rootTag < $1.key.rootTag }
             .map { ($0.key, $0.value.sorted()) }
     }
 
-    /// An object that has the same values in the columns of a unique constraint, nil when none
-    /// has. A nil in any column conflicts with nothing.
+    /// Another object with the same values in the columns of a unique constraint; nil if there is
+    /// none. Nil in any column conflicts with nothing.
     package final func otherNumber(
         matching constraint: IndexLayout, row: RowView, besides number: ObjectNumber
     ) throws(StoreError) -> ObjectNumber? {
@@ -104,8 +104,8 @@ package class RecordEditor: RecordReader {
         return found
     }
 
-    /// Lends the objects, in order, that have the same values in the columns of a unique
-    /// constraint, until the body returns false.
+    /// Passes the objects with the same values in the columns of a unique constraint to the body,
+    /// in order, until it returns false.
     package final func forEachNumber(
         matching constraint: IndexLayout, row: RowView, _ body: (ObjectNumber) -> Bool
     ) throws(StoreError) {

@@ -1,6 +1,6 @@
 import PageStore
 
-/// Records, indexes and links as one commit left them, or as a transaction is changing them.
+/// Records, indexes and links as of one commit, or as a transaction has changed them.
 package class RecordReader {
     package final let schema: Schema
     let view: PageView
@@ -16,7 +16,7 @@ package class RecordReader {
 
     // MARK: Records
 
-    /// Lends a record; nil when there is none.
+    /// Passes a record to the body; nil if there is none.
     package final func withRow<Result>(
         _ number: ObjectNumber, in hierarchy: HierarchyID,
         _ body: (RowView) throws(StoreError) -> Result
@@ -28,7 +28,7 @@ package class RecordReader {
         }
     }
 
-    /// Lends a record to a body that throws errors of its own. Returns false when there is none.
+    /// Passes a record to a body that may throw any error. Returns false if there is none.
     @discardableResult
     package final func lendRow(
         _ number: ObjectNumber, in hierarchy: HierarchyID, _ body: (RowView) throws -> Void
@@ -41,7 +41,7 @@ package class RecordReader {
         return found != nil
     }
 
-    /// A copy of a record with its blobs in place, which its owner frees; nil when there is none.
+    /// A copy of a record with its blobs in the heap, which the caller frees; nil if there is none.
     package final func row(
         _ number: ObjectNumber, in hierarchy: HierarchyID
     ) throws(StoreError) -> RowBuffer? {
@@ -50,7 +50,7 @@ package class RecordReader {
         }
     }
 
-    /// A copy of a lent record of an entity with its blobs in place, which its owner frees.
+    /// A copy of an entity's record with its blobs in the heap, which the caller frees.
     package final func ownedCopy(
         of row: RowView, _ entity: EntityLayout
     ) throws(StoreError) -> RowBuffer {
@@ -72,12 +72,12 @@ package class RecordReader {
         return copy
     }
 
-    /// The bytes of a property that left its record.
+    /// The bytes of a property that is stored as a blob.
     package final func blob(of row: RowView, at byteOffset: Int) throws(StoreError) -> [UInt8] {
         try view.readBlob(BlobName.read(row.heapBytes(at: byteOffset)))
     }
 
-    /// The value of a property wherever its bytes are.
+    /// The value of a property, which may be a blob.
     package final func value(_ field: FieldLayout, of row: RowView) throws(StoreError) -> Value {
         guard field.isVariable, !row.isNull(at: field.byteOffset),
             row.isBlob(at: field.byteOffset)
@@ -90,7 +90,7 @@ package class RecordReader {
         }
     }
 
-    /// The blob that a property's bytes are; nil where they are in the record, or nil.
+    /// The blob of a property; nil if its bytes are in the record, or if it is nil.
     package final func blob(
         _ field: FieldLayout, of row: RowView
     ) throws(StoreError) -> BlobID? {
@@ -100,14 +100,14 @@ package class RecordReader {
         return try BlobName.read(row.heapBytes(at: field.byteOffset))
     }
 
-    /// Lends the bytes of a blob that a property names, a page at a time.
+    /// Passes the bytes of a blob to the body, a page at a time.
     package final func forEachPiece(
         of blob: BlobID, _ body: (ByteView) throws(StoreError) -> Void
     ) throws(StoreError) {
         try view.forEachPiece(of: blob, body)
     }
 
-    /// Reads a property wherever its bytes are, and keeps nothing of it.
+    /// Checks that the value of a property, which may be a blob, can be read.
     final func checkValue(_ field: FieldLayout, of row: RowView) throws(StoreError) {
         if let blob = try blob(field, of: row) { try view.forEachPiece(of: blob) { _ in } }
     }
@@ -118,7 +118,7 @@ package class RecordReader {
         try view.contains(RecordKey.inline(number).span, in: trees.records(hierarchy))
     }
 
-    /// Whether both have a record of a number, with the same values.
+    /// Whether both readers have a record of a number, with the same values.
     package final func hasSameRow(
         _ number: ObjectNumber, in hierarchy: HierarchyID, as other: RecordReader
     ) throws(StoreError) -> Bool {
@@ -129,8 +129,8 @@ package class RecordReader {
         } ?? false
     }
 
-    /// Whether a record has the same values as one of another reader. Equal bytes do not say so
-    /// where values left their records: pages that were freed in between give their names again.
+    /// Whether a record has the same values as one of another reader. Equal bytes do not prove it
+    /// for blobs, because freed page IDs are reused.
     package final func hasSameValues(
         _ row: RowView, as otherRow: RowView, of other: RecordReader
     ) throws(StoreError) -> Bool {
@@ -146,7 +146,8 @@ package class RecordReader {
         return true
     }
 
-    /// Lends a record whose bytes are a file's, in the newest layout of its entity.
+    /// Passes a record, given by its bytes in a file, to the body in the newest layout of its
+    /// entity.
     @inline(__always)
     final func withCheckedRow<Result>(
         _ bytes: ByteView, _ number: ObjectNumber, _ hierarchy: HierarchyID,
@@ -158,7 +159,7 @@ package class RecordReader {
         return try body(RowView(checked: widened.view))
     }
 
-    /// Whether a file's bytes are a sound record of the newest layout of their entity.
+    /// Whether a file's bytes are a valid record in the newest layout of their entity.
     @inline(__always)
     final func isNewest(_ bytes: ByteView, in hierarchy: HierarchyID) -> Bool {
         guard bytes.count >= RowLayout.headerSize,
@@ -167,7 +168,7 @@ package class RecordReader {
         return entity.hierarchy == hierarchy && entity.check(bytes)
     }
 
-    /// A record of an older layout in the newest one; throws `corrupt` for bytes that are none.
+    /// Converts a record of an older layout to the newest; throws `corrupt` for other bytes.
     @inline(never)
     final func widened(
         _ bytes: ByteView, _ number: ObjectNumber, _ hierarchy: HierarchyID
@@ -178,7 +179,7 @@ package class RecordReader {
         return widened
     }
 
-    /// Throws `corrupt` for bytes that are no record of an older layout.
+    /// Throws `corrupt` for bytes that are not a valid record of an older layout.
     @inline(never)
     final func checkOlder(
         _ bytes: ByteView, _ number: ObjectNumber, _ hierarchy: HierarchyID
@@ -200,7 +201,7 @@ package class RecordReader {
         .corrupt(nil, "the record of object \(number.rawValue) contradicts its layout")
     }
 
-    /// The count of an entity's records, its subentities' included. No record is read.
+    /// An entity's record count, including its subentities'. Reads only counters.
     package final func recordCount(
         of entity: EntityLayout, includesSubentities: Bool = true
     ) throws(StoreError) -> Int {
@@ -212,7 +213,7 @@ package class RecordReader {
     }
 
     /// The records of a hierarchy in the order of their numbers.
-    /// - Parameter isScan: whether most leaves will be visited, one after the other.
+    /// - Parameter isScan: whether most leaves will be visited in order.
     package final func recordCursor(
         _ hierarchy: HierarchyID, isScan: Bool = false
     ) -> RecordCursor {
@@ -220,7 +221,7 @@ package class RecordReader {
             self, Cursor(view, tree: trees.records(hierarchy), isScan: isScan), hierarchy)
     }
 
-    /// Scans the records of a hierarchy a leaf at a time.
+    /// Scans the records of a hierarchy, a leaf at a time.
     package final func recordScan(_ hierarchy: HierarchyID) -> RecordScan {
         RecordScan(self, Cursor(view, tree: trees.records(hierarchy), isScan: true), hierarchy)
     }
@@ -234,21 +235,20 @@ package class RecordReader {
         IndexCursor(Cursor(view, tree: trees.indexes[index.id]), range, reversed: reversed)
     }
 
-    /// An encoder for the columns of an index of this store.
     package final func keyEncoder(columnCount: Int) -> KeyEncoder {
         KeyEncoder(
             columnSizeMax: KeyEncoder.columnSizeMax(
                 pageSizeInBytes: view.pageSizeInBytes, columnCount: columnCount))
     }
 
-    /// Appends the columns that an index has of a record, wherever their bytes are.
+    /// Appends the columns of an index for a record, whose values may be blobs.
     final func append(
         _ columns: [FieldLayout], of row: RowView, to key: inout KeyEncoder
     ) throws(StoreError) {
         for column in columns { try append(KeyColumn(column), of: row, to: &key) }
     }
 
-    /// Appends a property of a record, wherever its bytes are.
+    /// Appends a property of a record, which may be a blob.
     package final func append(
         _ field: FieldLayout, of row: RowView, to key: inout KeyEncoder
     ) throws(StoreError) {
@@ -271,8 +271,8 @@ package class RecordReader {
 
     // MARK: Links
 
-    /// The objects that a relationship leads to: in the user's order when it is ordered, else in
-    /// the order of their numbers.
+    /// The targets of a relationship: in the user's order if it is ordered, else in the order of
+    /// their numbers.
     package final func linkedNumbers(
         _ relationship: RelationshipLayout, of owner: ObjectNumber
     ) throws(StoreError) -> [ObjectNumber] {
@@ -321,7 +321,7 @@ package class RecordReader {
         if let target = target ?? nil { try body(target) }
     }
 
-    /// The objects whose to-one relationship leads to a target.
+    /// The objects whose to-one relationship has this target.
     package final func forEachSource(
         of relationship: RelationshipLayout, target: ObjectNumber,
         _ body: (ObjectNumber) throws(StoreError) -> Void
@@ -402,7 +402,8 @@ package class RecordReader {
     }
 }
 
-/// Keys of records and links: numbers, big-endian, so that appended objects go to the right edge.
+/// Keys of records and links: big-endian numbers, so that new objects are appended at the right
+/// edge.
 enum RecordKey {
     static func bytes(_ number: ObjectNumber) -> [UInt8] { bytes(number.rawValue) }
 
@@ -426,11 +427,11 @@ enum RecordKey {
     }
 }
 
-/// The sixteen bytes by which a record names a blob.
+/// The sixteen bytes by which a record refers to a blob.
 enum BlobName {
     static func read(_ bytes: ByteView) throws(StoreError) -> BlobID {
         guard bytes.count == RowLayout.blobNameSize, bytes.uint64(at: 0) > 0 else {
-            throw .corrupt(nil, "a record names no blob where it should")
+            throw .corrupt(nil, "a record has an invalid name of a blob")
         }
         return BlobID(page: PageID(bytes.uint64(at: 0)), sizeInBytes: bytes.uint64(at: 8))
     }

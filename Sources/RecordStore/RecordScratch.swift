@@ -1,7 +1,8 @@
 import PageStore
 
-/// Private changes of records over one commit, which are never committed as they are: the state
-/// that an unsafe transaction reads. Fetches, indexes and links see them as those of a transaction.
+/// Private changes of records on top of one commit, which are never committed themselves: the state
+/// that an unsafe transaction reads. Fetches, indexes and links see them like those of a
+/// transaction.
 ///
 /// One thread at a time.
 package final class RecordScratch: RecordEditor {
@@ -22,16 +23,16 @@ package final class RecordScratch: RecordEditor {
 
     package override var before: RecordReader { base }
 
-    /// Notes the state as it is now.
+    /// Marks the current state, for ``restore(_:)``.
     package func mark() -> Mark { pages.mark() }
 
-    /// Returns to a state of this scratch.
+    /// Returns to a marked state of this scratch.
     package func restore(_ mark: Mark) {
         forgetBatches()
         pages.restore(mark)
     }
 
-    /// The records as they are now, for any thread and for as long as they are wanted.
+    /// The records in their current state, for any thread and any length of time.
     package func frozen() -> FrozenRecords {
         FrozenRecords(
             schema: schema, view: pages.frozen(), catalog: catalog, trees: trees)

@@ -10,16 +10,17 @@ package final class RecordSnapshot: RecordReader, @unchecked Sendable {
     }
 }
 
-/// The one transaction that changes records; reads see its own changes.
+/// The only transaction that changes records; its reads see its own changes.
 package final class RecordTransaction: RecordEditor {
     private let pages: WriteTransaction
     private let numbers: NumberReserve
     /// The rest of the last block of reserved numbers, and the block's size, by the tag of the
     /// hierarchy's root.
     private var blocks: [(rest: NumberBlock, count: Int)?]
-    /// The largest number that an object was inserted with, by the same; zero for none.
+    /// The largest number of an inserted object, by the tag of the hierarchy's root; zero for none.
     private var insertedMax: [UInt64]
-    /// By tag, as ``isKnownToExist(_:of:)`` found it: the last of the numbers of which none is missing.
+    /// Cached by ``isKnownToExist(_:of:)``, by entity tag: the last of the numbers of which none is
+    /// missing.
     private var denseUpperBound: [UInt64?]
 
     init(
@@ -38,11 +39,11 @@ package final class RecordTransaction: RecordEditor {
 
     deinit { returnNumbers() }
 
-    /// A number that no object of the hierarchy ever had, nor will have but by who asks.
+    /// A number that no other object of the hierarchy ever had or will have.
     package func allocateNumber(in hierarchy: HierarchyID) throws(StoreError) -> ObjectNumber {
         let tag = Int(hierarchy.rootTag)
         if let number = blocks[tag]?.rest.take() { return number }
-        // As many as were used, so that few are passed over where several take turns.
+        // Blocks double in size, so that several holders that take turns skip few numbers.
         let count = min(2 * (blocks[tag]?.count ?? 0), Self.blockCountMax)
         var block = try numbers.take(max(1, count), in: hierarchy)
         guard let number = block.take() else { preconditionFailure("a block holds numbers") }
@@ -60,15 +61,15 @@ package final class RecordTransaction: RecordEditor {
         }
     }
 
-    /// Counts all numbers up to one as used: for a store that takes objects of another over.
+    /// Marks all numbers up to `last` as used: for a store that takes over objects of another.
     package override func useNumbers(upTo last: ObjectNumber, in hierarchy: HierarchyID) {
         let tag = Int(hierarchy.rootTag)
         insertedMax[tag] = max(insertedMax[tag], last.rawValue)
     }
 
-    /// Whether the store had an entity's object for certain when the transaction began. No record
-    /// is looked for: as many records as numbers were given out leave no number without one. False
-    /// for every object of a hierarchy with several entities, or one that lost an object ever.
+    /// Whether the store certainly had an entity's object when the transaction began. Looks up no
+    /// record: if there are as many records as numbers given out, every number has one. False for
+    /// every object of a hierarchy with several entities, or one that has ever lost an object.
     package func isKnownToExist(
         _ number: ObjectNumber, of entity: EntityLayout
     ) throws(StoreError) -> Bool {
@@ -84,7 +85,7 @@ package final class RecordTransaction: RecordEditor {
         return try isKnownToExist(number, of: entity)
     }
 
-    /// A reader of the store as the transaction found it, until it ends.
+    /// A reader of the store as of the transaction's beginning, valid until the transaction ends.
     package override var before: RecordReader {
         get throws(StoreError) {
             RecordReader(schema: schema, view: try pages.before, catalog: catalog, trees: trees)

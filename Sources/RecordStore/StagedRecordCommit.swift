@@ -6,7 +6,7 @@ package final class StagedRecordCommit: Sendable {
     private let schema: Schema
     private let catalog: Catalog
     private let trees: TreeTable
-    /// Nil when the transaction was begun without noting changes.
+    /// Nil if the transaction did not record changes.
     package let changes: ChangeSet?
 
     init(
@@ -22,7 +22,7 @@ package final class StagedRecordCommit: Sendable {
 
     package var number: UInt64 { commit.number }
 
-    /// Waits until the commit is as safe as was asked for and readers see it.
+    /// Waits until the commit is as durable as requested and readers see it.
     package func finish() throws(StoreError) { try commit.finish() }
 
     /// The records as exactly this commit left them: see ``StagedCommit/snapshot()``.

@@ -1,27 +1,27 @@
 import RecordStore
 
-/// The condition of a request on a record. It is two-valued: true or false of every record, also
-/// where a property is nil.
+/// The condition of a request on a record. It is two-valued: true or false for every record, even
+/// if a property is nil.
 package enum Condition: Hashable, Sendable {
     case constant(Bool)
     /// The property of this name equals a value: the most frequent condition, without the two boxes
-    /// of a comparison. ``comparing(_:)`` chooses it, so that equal conditions are equal however
-    /// they were stated.
+    /// of a comparison. ``comparing(_:)`` chooses it, so that equal conditions compare equal
+    /// however they were written.
     case equality(String, Value)
     case comparison(Comparison)
-    /// True of everything when empty.
+    /// Always true if empty.
     case and(ConditionList)
-    /// True of nothing when empty.
+    /// Always false if empty.
     case or(ConditionList)
     indirect case not(Condition)
-    /// A condition that could not be read; a query with it throws the error.
+    /// A condition that could not be parsed; a query with it throws the error.
     case unreadable(QueryError)
 
-    /// How deep AND, OR and NOT may stand in each other. Walking a condition, and freeing it, take
-    /// stack in proportion.
+    /// The maximum nesting depth of AND, OR and NOT. Walking a condition, and freeing it, use stack
+    /// in proportion.
     package static let depthMax = 200
 
-    /// How deep AND, OR and NOT stand in each other here.
+    /// The nesting depth of AND, OR and NOT.
     package var depth: Int {
         switch self {
         case .constant, .equality, .comparison, .unreadable: 0
@@ -40,7 +40,7 @@ package enum Condition: Hashable, Sendable {
 
     // MARK: Logic
 
-    /// Both conditions. A chain becomes one list, so that it prints and runs flat.
+    /// Both conditions. A chain becomes one list, so that it is printed and evaluated flat.
     package static func both(_ left: Condition, _ right: Condition) -> Condition {
         join(left, right) {
             $0.conjuncts + $1.conjuncts
@@ -49,7 +49,7 @@ package enum Condition: Hashable, Sendable {
         }
     }
 
-    /// One of the conditions at least; a chain becomes one list.
+    /// At least one of the conditions; a chain becomes one list.
     package static func either(_ left: Condition, _ right: Condition) -> Condition {
         join(left, right) {
             $0.disjuncts + $1.disjuncts
@@ -72,11 +72,11 @@ package enum Condition: Hashable, Sendable {
         return make(list(left, right)).bounded
     }
 
-    /// The condition, unless it is nested too deeply.
+    /// The condition, or ``tooDeep`` if it is nested too deeply.
     package var bounded: Condition { depth > Self.depthMax ? .tooDeep : self }
 
     package static let tooDeep = Condition.unreadable(
-        QueryError("AND, OR and NOT stand in each other more than \(depthMax) deep"))
+        QueryError("AND, OR and NOT are nested more than \(depthMax) deep"))
 
     private var conjuncts: ConditionList {
         if case .and(let list) = self { list } else { [self] }
@@ -87,7 +87,6 @@ package enum Condition: Hashable, Sendable {
     }
 }
 
-/// One comparison of two operands.
 package struct Comparison: Hashable, Sendable {
     package enum Operation: String, Hashable, Sendable, CaseIterable {
         case equal = "=="
@@ -105,7 +104,7 @@ package struct Comparison: Hashable, Sendable {
         case matches = "MATCHES"
     }
 
-    /// How the elements of a to-many on the left are asked.
+    /// How a comparison applies to the elements of a to-many on the left.
     package enum Quantifier: Hashable, Sendable {
         case none, any, all, noneOf
     }
@@ -136,7 +135,7 @@ package struct TextOptions: OptionSet, Hashable, Sendable {
 
     package static let caseInsensitive = TextOptions(rawValue: 1)
     package static let diacriticInsensitive = TextOptions(rawValue: 2)
-    /// By bytes, whatever else is said.
+    /// Compares by bytes, and overrides the other options.
     package static let normalized = TextOptions(rawValue: 4)
     package static let widthInsensitive = TextOptions(rawValue: 8)
     package static let localized = TextOptions(rawValue: 16)
@@ -166,15 +165,15 @@ package indirect enum Operand: Hashable, Sendable {
     /// The object that an ID names.
     case object(ObjectReference)
     case list([Operand])
-    /// Property names from the record on; `@count` and its like are segments.
+    /// Property names starting at the record; `@count` and the like are segments.
     case keyPath([String])
     /// The record itself.
     case selfObject
     case arithmetic(Arithmetic, Operand, Operand)
     case negated(Operand)
     case function(String, [Operand])
-    /// The elements of a to-many that fulfil a condition in which the variable names the element.
-    /// The collection is a path, of the record or of the variable of a subquery around this one.
+    /// The elements of a to-many that fulfil a condition, in which the variable names the element.
+    /// The collection is a path of the record, or of the variable of an enclosing subquery.
     case subquery(Operand, variable: String, Condition)
     /// A variable, and a path from the object that it stands for.
     case variable(String, [String])
@@ -184,11 +183,11 @@ package indirect enum Operand: Hashable, Sendable {
 }
 
 extension Operand {
-    /// The operand with a minus before it: of a constant the negative constant.
+    /// The negated operand; a constant is negated at once.
     var negation: Operand {
         guard case .constant(let value) = self else { return .negated(self) }
         switch value {
-        // The one whole number that has a sign in 64 bits and no positive peer, both ways.
+        // 2⁶³ and -2⁶³ are each other's negatives, in different types.
         case .int(.min): return .constant(.uint(1 << 63))
         case .uint(1 << 63): return .constant(.int(.min))
         case .int(let number): return .constant(.int(0 &- number))
@@ -199,7 +198,7 @@ extension Operand {
     }
 }
 
-/// The fault of a condition or a query: a sentence for the person who wrote it.
+/// An error in a condition or a query, worded for the person who wrote it.
 package struct QueryError: Error, Hashable, Sendable, CustomStringConvertible {
     package var message: String
 

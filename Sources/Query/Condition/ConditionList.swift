@@ -1,7 +1,7 @@
-/// The parts of AND or OR, in their order.
+/// The parts of an AND or OR, in order.
 ///
-/// A balanced tree of short arrays, so that joining two lists shares both: a chain of `&&` or `||`
-/// is built in time that grows with its length alone, whichever end it grows at.
+/// A balanced tree of short arrays, so that joining two lists shares both: building a chain of `&&`
+/// or `||` takes time that depends only on its length, whichever end it grows at.
 package struct ConditionList: Hashable, Sendable, ExpressibleByArrayLiteral {
     private indirect enum Tree: Sendable {
         case leaf([Condition])
@@ -19,7 +19,7 @@ package struct ConditionList: Hashable, Sendable, ExpressibleByArrayLiteral {
 
     private let tree: Tree
     package let count: Int
-    /// How deep the deepest part is nested.
+    /// The nesting depth of the deepest part.
     package let depth: Int
 
     private init(_ tree: Tree, count: Int, depth: Int) {
@@ -71,7 +71,7 @@ package struct ConditionList: Hashable, Sendable, ExpressibleByArrayLiteral {
         .pair(left, right, height: max(left.height, right.height) + 1)
     }
 
-    /// Heights of neighbours differ by one at most, as in an AVL tree.
+    /// Heights of siblings differ by at most one, as in an AVL tree.
     private static func join(_ left: Tree, _ right: Tree) -> Tree {
         switch (left, right) {
         case (.leaf(let first), .leaf(let second)) where first.count + second.count <= leafCountMax:
@@ -84,7 +84,7 @@ package struct ConditionList: Hashable, Sendable, ExpressibleByArrayLiteral {
         }
     }
 
-    /// A pair of trees whose heights differ by two at most.
+    /// A pair of trees whose heights differ by at most two, rebalanced.
     private static func balanced(_ left: Tree, _ right: Tree) -> Tree {
         if case .pair(let inner, let outer, _) = right, right.height > left.height + 1 {
             if inner.height > outer.height, case .pair(let first, let second, _) = inner {

@@ -1,8 +1,8 @@
 import Foundation
 import RecordStore
 
-/// An object as a condition names it. Its number alone says nothing: other stores and other
-/// hierarchies of entities have objects of the same number.
+/// An object as a condition names it. Its number alone is ambiguous: other stores and other
+/// hierarchies have objects of the same number.
 package struct ObjectReference: Hashable, Sendable {
     package let storeID: UUID
     /// An entity of the object's hierarchy.
@@ -17,12 +17,12 @@ package struct ObjectReference: Hashable, Sendable {
 
     private static let scheme = "trellis://"
 
-    /// The object's URI, except that the entity's name stands in it as it is.
+    /// The object's URI, except that the entity's name is not escaped.
     package var text: String {
         "\(Self.scheme)\(storeID.uuidString)/\(entityName)/p\(number.rawValue)"
     }
 
-    /// Reads ``text`` back.
+    /// Parses ``text``.
     package init?(_ text: String) {
         guard text.hasPrefix(Self.scheme), let last = text.lastIndex(of: "/") else { return nil }
         let path = text[..<last].dropFirst(Self.scheme.count)

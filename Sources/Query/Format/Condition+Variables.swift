@@ -1,9 +1,9 @@
 import RecordStore
 
-/// Templates: a condition with `$name` in the place of values that are known later.
+/// Templates: conditions with `$name` instead of values that are known later.
 extension Condition {
-    /// The condition with values in the place of its variables. A variable that a SUBQUERY binds
-    /// stays the subquery's. Throws for a variable that has no value.
+    /// The condition with its variables replaced by values. A variable that a SUBQUERY binds is
+    /// kept. Throws for a variable without a value.
     package func substituting(
         _ values: [String: FormatArgument]
     ) throws(QueryError) -> Condition {

@@ -57,7 +57,7 @@ extension ConditionParser {
             return .function(short, operands)
         }
         try countCalculation()
-        // `from:subtract:` names what is taken away last, as the operator does.
+        // `from:subtract:` has the subtrahend last, like the operator.
         return .arithmetic(operation, operands[0], operands[1])
     }
 
@@ -99,7 +99,7 @@ extension ConditionParser {
         return try cast(inner, type, start)
     }
 
-    /// A constant is cast at once, so that an index can be asked for it.
+    /// A constant is cast at once, so that an index can be used.
     private func cast(
         _ inner: Operand, _ type: String, _ place: Int
     ) throws(QueryError) -> Operand {

@@ -1,11 +1,11 @@
 import RecordStore
 
-/// Calculations, literals and paths.
+/// Parses calculations, literals and paths.
 extension ConditionParser {
     // MARK: Calculations
 
-    /// As in C, except that comparisons bind weaker than all of these: `flags & 4 == 4` is what it
-    /// looks like.
+    /// As in C, except that comparisons bind weaker than all of these: `flags & 4 == 4` means
+    /// `(flags & 4) == 4`.
     private static let precedences: [String: (operation: Operand.Arithmetic, precedence: Int)] = [
         "|": (.bitOr, 0), "^": (.bitXor, 1), "&": (.bitAnd, 2), "<<": (.leftShift, 3),
         ">>": (.rightShift, 3), "+": (.add, 4), "-": (.subtract, 4), "*": (.multiply, 5),
@@ -14,12 +14,12 @@ extension ConditionParser {
 
     func operand(_ parsed: Parsed) throws(QueryError) -> Operand {
         guard case .operand(let operand) = parsed else {
-            throw failure("a condition stands before this where a value should")
+            throw failure("a condition precedes this, but a value is needed")
         }
         return operand
     }
 
-    /// An operand inside of something.
+    /// An operand within parentheses, a call, a list or the like.
     mutating func nestedOperand() throws(QueryError) -> Operand {
         try operand(try nested { parser throws(QueryError) in try parser.calculation() })
     }
@@ -38,7 +38,7 @@ extension ConditionParser {
         return left
     }
 
-    /// To the right first: `2 ** 3 ** 2` is 2 to the 9th.
+    /// Associates to the right: `2 ** 3 ** 2` is 2 to the 9th.
     private mutating func power() throws(QueryError) -> Parsed {
         let base = try unary()
         guard token == .symbol("**") else { return base }
@@ -118,14 +118,14 @@ extension ConditionParser {
             return inner
         case .symbol("{"): return .operand(try list())
         case .word(let word): return .operand(try named(word))
-        case .symbol(let symbol): throw failure("“\(symbol)” stands where a value should")
+        case .symbol(let symbol): throw failure("“\(symbol)” is not a value, and one is needed")
         case .end: throw failure("a value is missing at the end")
         }
     }
 
     // MARK: Paths
 
-    /// The path from the record itself on; the record where nothing follows.
+    /// The path that starts at the record itself; the record if no path follows.
     mutating func path(fromSelf start: [String]) throws(QueryError) -> Operand {
         let path = try keyPath(after: start)
         return path.isEmpty ? .selfObject : .keyPath(path)
@@ -140,7 +140,7 @@ extension ConditionParser {
                 path.append(name)
                 try advance()
             case .keyPathArgument: path += try keyPathArgument()
-            default: throw failure("a name is missing behind “.”")
+            default: throw failure("a name is missing after “.”")
             }
         }
         return path
@@ -186,7 +186,7 @@ extension ConditionParser {
         return argument.operand
     }
 
-    /// The type that a placeholder requires, when the value is not of it; nil otherwise.
+    /// The type that a placeholder requires, if the value has another one; nil otherwise.
     private static func mismatch(_ kind: Character, _ value: Value) -> String? {
         switch kind {
         case "@": nil

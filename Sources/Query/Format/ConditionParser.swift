@@ -1,18 +1,18 @@
 import RecordStore
 
-/// Reads conditions in the predicate language, such as `age > %d AND name BEGINSWITH[cd] %@`.
+/// Parses conditions in the predicate language, such as `age > %d AND name BEGINSWITH[cd] %@`.
 ///
 /// NOT binds tighter than AND, and AND tighter than OR. Arguments are values and never parsed.
-/// Everything that cannot be read throws a `QueryError` that says where; nothing traps. One pass
-/// without a way back reads a format, so the time it takes grows with its length alone.
+/// Invalid formats throw a `QueryError` with the position; nothing traps. A format is parsed in one
+/// pass without backtracking, so that the time is linear in its length.
 package struct ConditionParser {
-    /// How deep parentheses and their like may stand in each other.
+    /// The maximum nesting depth of parentheses and the like.
     package static let nestingMax = 100
-    /// How many operators may calculate in one condition; together with `nestingMax` it bounds the
+    /// The most arithmetic operators in one condition; together with `nestingMax` it bounds the
     /// height of the tree, and so the stack that evaluating it needs.
     package static let calculationCountMax = 500
 
-    /// A parenthesis opens a condition or an operand, and only what it holds tells which.
+    /// A parenthesis opens a condition or an operand, and only its content decides which.
     enum Parsed {
         case condition(Condition)
         case operand(Operand)
@@ -55,8 +55,8 @@ package struct ConditionParser {
         guard try take(symbol: symbol) else { throw failure("“\(symbol)” is missing") }
     }
 
-    /// The word here in upper case. No keyword has a letter outside of ASCII, whatever such a
-    /// letter becomes in upper case.
+    /// The current word in upper case; nil unless it is ASCII. Keywords are ASCII, but other
+    /// letters may have ASCII capitals.
     private var keyword: String? {
         guard case .word(let word) = token, word.utf8.allSatisfy({ $0 < 0x80 }) else { return nil }
         return word.uppercased()
@@ -68,7 +68,7 @@ package struct ConditionParser {
         return true
     }
 
-    /// The argument of the place that is the current token.
+    /// The argument for the placeholder that is the current token.
     mutating func takeArgument() throws(QueryError) -> FormatArgument {
         guard let argument = arguments.popFirst() else {
             throw failure("the format has more places than there are arguments")
@@ -95,7 +95,7 @@ package struct ConditionParser {
 
     // MARK: Errors
 
-    /// Where the current token began.
+    /// The start of the current token.
     var place: Int { lexer.tokenStart }
 
     /// An error at the current token.
@@ -184,7 +184,7 @@ package struct ConditionParser {
         return try take(keyword: "NONE") ? .noneOf : .none
     }
 
-    /// A comparison; or the one operand or condition in parentheses that stands here alone.
+    /// A comparison; or a lone operand, or a condition in parentheses.
     private mutating func comparison() throws(QueryError) -> Parsed {
         if try take(keyword: "TRUEPREDICATE") { return .condition(.constant(true)) }
         if try take(keyword: "FALSEPREDICATE") { return .condition(.constant(false)) }

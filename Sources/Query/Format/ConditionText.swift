@@ -1,6 +1,6 @@
 import RecordStore
 
-/// A condition as a format, for people, logs and ``ConditionParser``, which reads it back.
+/// Formats a condition for display, logs and ``ConditionParser``, which can parse the result.
 package enum ConditionText {
     package static func text(_ condition: Condition) -> String {
         switch condition {
@@ -91,13 +91,13 @@ package enum ConditionText {
         "TOKENMATCHES",
     ]
 
-    /// Only the first name can be taken for a keyword.
+    /// Only the first name can be mistaken for a keyword.
     private static func path(_ path: [String]) -> String {
         let isKeyword = path.first.map { keywords.contains($0.uppercased()) } ?? false
         return (isKeyword ? "#" : "") + path.map(name).joined(separator: ".")
     }
 
-    /// A name as it is, with escapes for what no name has.
+    /// A name, with escapes for characters that names cannot have.
     private static func name(_ name: String) -> String {
         var text = ""
         for (index, scalar) in name.unicodeScalars.enumerated() {

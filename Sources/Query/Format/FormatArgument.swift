@@ -1,6 +1,6 @@
 import RecordStore
 
-/// A value that a format's `%@`, `%K` or `%d` stands for.
+/// A value for a placeholder such as `%@`, `%K` or `%d` in a format.
 package enum FormatArgument: Hashable, Sendable {
     case value(Value)
     case object(ObjectReference)

@@ -1,10 +1,10 @@
 import RecordStore
 
-/// Texts in quotes, escapes and numbers.
+/// Reads texts in quotes, escapes and numbers.
 extension FormatLexer {
     // MARK: Texts
 
-    /// Marks such as `%@` inside of quotes are text.
+    /// Placeholders such as `%@` are plain text within quotes.
     mutating func text(until quote: Unicode.Scalar) throws(QueryError) -> String {
         let start = position
         position += 1
@@ -32,8 +32,8 @@ extension FormatLexer {
         "\\": "\\", "\"": "\"", "'": "'", "?": "?", "/": "/",
     ]
 
-    /// An escape that C does not know is refused: to drop its backslash, as some parsers do, turns
-    /// the regular expression `\d` into the letter d without a word.
+    /// Escapes that C does not know are rejected: dropping the backslash, as some parsers do, would
+    /// silently turn the regular expression `\d` into the letter d.
     mutating func escape() throws(QueryError) -> Unicode.Scalar {
         let start = position
         position += 1
@@ -66,7 +66,7 @@ extension FormatLexer {
         return scalar
     }
 
-    /// Up to so many digits, and at least one.
+    /// Reads one to `count` digits.
     private mutating func digits(_ count: Int, radix: UInt32) throws(QueryError) -> UInt32 {
         let start = position
         var value: UInt32 = 0

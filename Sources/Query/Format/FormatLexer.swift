@@ -1,6 +1,6 @@
 import RecordStore
 
-/// The pieces of a format string.
+/// The tokens of a format string.
 enum FormatToken: Hashable {
     case word(String)
     /// A name after `#`, which is never a keyword.
@@ -9,22 +9,22 @@ enum FormatToken: Hashable {
     /// A number without sign.
     case number(Value)
     case variable(String)
-    /// `%@`, `%d` and their like.
+    /// `%@`, `%d` and the like.
     case argument(Character)
     case keyPathArgument
     case symbol(String)
     case end
 }
 
-/// Takes a format string apart. Every error says at which character.
+/// Splits a format string into tokens. Every error has the position of a character.
 ///
-/// It works on scalars: a quote followed by a combining mark is one `Character`, and still a quote.
+/// Works on scalars: a quote followed by a combining mark is one `Character`, and still a quote.
 struct FormatLexer {
     let scalars: [Unicode.Scalar]
     var position = 0
-    /// Where the last token began.
+    /// The start of the last token.
     private(set) var tokenStart = 0
-    /// Where a text in quotes holds what looks like a place for an argument.
+    /// The position of the first apparent placeholder within quotes.
     var quotedMark: Int?
 
     init(_ format: String) { scalars = Array(format.unicodeScalars) }
@@ -41,7 +41,7 @@ struct FormatLexer {
         position + distance < scalars.count ? scalars[position + distance] : nil
     }
 
-    /// The longest first, where one begins with another.
+    /// Longer symbols precede their prefixes.
     private static let symbols: [[Unicode.Scalar]] = [
         "&&", "||", "==", "!=", "<>", "<=", "=<", ">=", "=>", "<<", ">>", "**", ":=", "(", ")",
         "{", "}", "[", "]", ",", ".", "=", "<", ">", "+", "-", "*", "/", "!", "&", "|", "^", "~",
@@ -123,7 +123,7 @@ struct FormatLexer {
             position += 1
             return scalar == "@" ? .argument("@") : .keyPathArgument
         case "%" where isBare:
-            throw failure("a percent sign belongs in quotes, where it needs no second", at: start)
+            throw failure("a percent sign must be in quotes, and is not doubled there", at: start)
         default: break
         }
         let name = scalars[(start + 1)...].prefix(while: Self.continuesName)

@@ -1,14 +1,14 @@
-/// Which of the touched entries of an ordered list keep their place, when all untouched ones do.
+/// Which touched entries of an ordered list keep their position, if all untouched ones do.
 ///
 /// Untouched entries are in the same order before and after, so that they divide both lists into
-/// the same gaps. An entry that is touched in both keeps its place if it stays in its gap and is in
-/// the longest ascending run of those that do; the others move, which are as few as can be.
+/// the same gaps. An entry touched in both keeps its position if it stays in its gap and is in the
+/// longest ascending run of such entries. The others move, as few as possible.
 struct AnchoredMoves {
-    /// Positions of touched entries before and after, each ascending.
+    /// Old and new positions of touched entries, each ascending.
     let old: [Int]
     let new: [Int]
 
-    /// How many of some ascending positions precede a position.
+    /// How many of the ascending positions precede a position.
     static func count(of positions: [Int], before position: Int) -> Int {
         var (low, high) = (0, positions.count)
         while low < high {
@@ -18,20 +18,20 @@ struct AnchoredMoves {
         return low
     }
 
-    /// The untouched entries before a position of the list before.
+    /// The count of untouched entries before a position of the old list.
     func anchors(beforeOld position: Int) -> Int {
         position - Self.count(of: old, before: position)
     }
 
-    /// The untouched entries before a position of the list after.
+    /// The count of untouched entries before a position of the new list.
     func anchors(beforeNew position: Int) -> Int {
         position - Self.count(of: new, before: position)
     }
 
-    /// Where an untouched entry is before.
+    /// The old position of an untouched entry.
     func oldPosition(ofAnchor anchor: Int) -> Int { Self.position(of: anchor, among: old) }
 
-    /// Where an untouched entry is after.
+    /// The new position of an untouched entry.
     func newPosition(ofAnchor anchor: Int) -> Int { Self.position(of: anchor, among: new) }
 
     private static func position(of anchor: Int, among touched: [Int]) -> Int {
@@ -44,7 +44,7 @@ struct AnchoredMoves {
     }
 
     /// For each pair of positions of one entry, ascending by the old one, whether it keeps its
-    /// place.
+    /// position.
     func keptPlaces(of pairs: [(old: Int, new: Int)]) -> [Bool] {
         var isKept = [Bool](repeating: false, count: pairs.count)
         var gap = -1
@@ -67,10 +67,10 @@ struct AnchoredMoves {
 }
 
 package enum AscendingRun {
-    /// The positions of a longest ascending run of distinct values, ascending.
+    /// The indices of a longest strictly ascending subsequence, ascending.
     package static func longest(in values: [Int]) -> [Int] {
         if zip(values, values.dropFirst()).allSatisfy({ $0 < $1 }) { return Array(values.indices) }
-        // For each length, the run of it that ends lowest: its last position.
+        // For each length, the index of the smallest value that ends a subsequence of that length.
         var tails: [Int] = []
         var previous = [Int](repeating: -1, count: values.count)
         for (position, value) in values.enumerated() {

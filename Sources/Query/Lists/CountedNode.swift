@@ -1,7 +1,7 @@
-/// A number for each entry of a leaf, stored once where all are the same.
+/// A number for each entry of a leaf, stored once if all are equal.
 struct EntryMarks: Sendable {
     let first: UInt32
-    /// Empty where every entry has `first`.
+    /// Empty if every entry has `first`.
     private let values: [UInt32]
 
     init(_ values: ArraySlice<UInt32>) {
@@ -16,7 +16,7 @@ struct EntryMarks: Sendable {
 
     var last: UInt32 { values.last ?? first }
 
-    /// How many entries have another number than the one before them, up to an index.
+    /// How many entries up to an index have another number than the entry before them.
     func changeCount(through index: Int) -> Int {
         if values.isEmpty { return 0 }
         var count = 0
@@ -24,7 +24,7 @@ struct EntryMarks: Sendable {
         return count
     }
 
-    /// The marks with one more, which is put at an index of `count`.
+    /// The marks of `count` entries with one inserted at an index.
     func inserting(_ mark: UInt32, at index: Int, of count: Int) -> EntryMarks {
         if values.isEmpty && mark == first { return self }
         var all = values.isEmpty ? Array(repeating: first, count: count) : values
@@ -49,7 +49,7 @@ struct EntryMarks: Sendable {
     var sizeInBytes: Int { values.isEmpty ? 0 : 32 + 4 * values.count }
 }
 
-/// Up to 128 entries of a counted tree. Never changed: versions of a list share leaves.
+/// Up to 128 entries of a counted tree. Immutable, because versions of a list share leaves.
 final class CountedLeaf: Sendable {
     let keys: KeyRun
     let stamps: EntryMarks
@@ -67,8 +67,7 @@ final class CountedLeaf: Sendable {
 
     var count: Int { keys.count }
 
-    /// The leaf with one change, when it can be made in place; nil when the leaf has to be packed
-    /// anew.
+    /// The leaf with one change, if its packed form can take it; nil if it must be repacked.
     func edited(_ change: TreeEdit.Change, at index: Int) -> CountedLeaf? {
         switch change {
         case .insert(let entry):
@@ -91,18 +90,18 @@ final class CountedLeaf: Sendable {
     }
 }
 
-/// Up to 32 nodes of a counted tree. Never changed: versions of a list share branches.
+/// Up to 32 nodes of a counted tree. Immutable, because versions of a list share branches.
 final class CountedBranch: Sendable {
     static let childrenMax = 32
 
-    /// Branches on the way down to a leaf, this one included.
+    /// The count of branches on the path to a leaf, including this one.
     let height: Int
     let children: [CountedNode]
     /// The first entry of each child.
     let firsts: KeyRun
-    /// The entries up to and with each child.
+    /// The count of entries up to and including each child.
     private let ends: [UInt32]
-    /// The section of each child's first entry, counted from the branch's first; empty where all
+    /// The section of each child's first entry, counted from the branch's first; empty if all
     /// entries are in one.
     private let sectionOffsets: [UInt32]
     let innerStartCount: Int
@@ -148,7 +147,7 @@ final class CountedBranch: Sendable {
         lastSection = known.lastSection
     }
 
-    /// The branch with other nodes for some of its children.
+    /// The branch with some of its children replaced.
     func replacing(_ replacements: [(child: Int, node: CountedNode)]) -> CountedBranch {
         var children = children
         var hasSameFirsts = true
@@ -187,7 +186,7 @@ final class CountedBranch: Sendable {
         sectionOffsets.isEmpty ? 0 : Int(sectionOffsets[child])
     }
 
-    /// The child that holds a rank.
+    /// The child that contains a rank.
     func child(holding rank: Int) -> Int {
         var (low, high) = (0, ends.count - 1)
         while low < high {
@@ -198,7 +197,7 @@ final class CountedBranch: Sendable {
     }
 
     /// The first child with an entry of a section, counted from the branch's first, or of a later
-    /// one; there is one.
+    /// one; one must exist.
     func child(reaching section: Int) -> Int {
         var (low, high) = (0, children.count - 1)
         while low < high {
@@ -209,14 +208,13 @@ final class CountedBranch: Sendable {
         return low
     }
 
-    /// Bytes that the branch takes in memory, without its children.
+    /// The memory of the branch in bytes, without its children.
     var sizeInBytes: Int {
         16 + 8 + 8 * 5 + firsts.sizeInBytes + 32 + 8 * children.count + 32 + 4 * ends.count
             + (sectionOffsets.isEmpty ? 0 : 32 + 4 * sectionOffsets.count)
     }
 }
 
-/// A node of a counted tree.
 enum CountedNode: Sendable {
     case leaf(CountedLeaf)
     case branch(CountedBranch)
@@ -257,7 +255,7 @@ enum CountedNode: Sendable {
         }
     }
 
-    /// Which node it is, among all that live.
+    /// Identifies the node among all that exist.
     var identity: ObjectIdentifier {
         switch self {
         case .leaf(let leaf): ObjectIdentifier(leaf)
@@ -265,7 +263,7 @@ enum CountedNode: Sendable {
         }
     }
 
-    /// The run whose first entry is the node's.
+    /// The run whose first entry is the node's first.
     var firsts: KeyRun {
         switch self {
         case .leaf(let leaf): leaf.keys

@@ -1,10 +1,10 @@
-/// One change of a tree, at a rank of the version before.
+/// One change of a tree, at a rank of the previous version.
 package struct TreeEdit: Sendable {
     package enum Change: Sendable {
-        /// Before the entry of the rank; those of one rank stand in their order.
+        /// Inserts before the entry at the rank; insertions at one rank keep their order.
         case insert(ListEntry)
         case remove
-        /// The entry stays and counts as updated by a step.
+        /// Marks the entry as updated by a step.
         case stamp(UInt32)
     }
 
@@ -22,10 +22,10 @@ package struct TreeEdit: Sendable {
 }
 
 extension CountedTree {
-    /// The version with some changes, in one pass over the nodes that they concern.
+    /// The version with these edits, made in one pass over the nodes that they touch.
     ///
-    /// - Parameter edits: in the order of their ranks; of one rank insertions first, then at most
-    ///   one removal or stamp.
+    /// - Parameter edits: ascending by rank; at one rank insertions first, then at most one removal
+    ///   or stamp.
     package func edited(_ edits: [TreeEdit]) -> CountedTree {
         guard let first = edits.first, let last = edits.last else { return self }
         precondition(
@@ -58,21 +58,21 @@ extension CountedTree {
         self.init(nodes: leaves.map(CountedNode.leaf), height: 1)
     }
 
-    /// - Parameter height: of the branches above the nodes.
+    /// - Parameter height: the height of the branches directly above the nodes.
     init(nodes: [CountedNode], height: Int) {
         var (nodes, height) = (nodes, height)
         while nodes.count > 1 {
             nodes = CountedBranch.branches(of: nodes, height: height)
             height += 1
         }
-        // A branch with one child says nothing that the child does not.
+        // A root with a single child is replaced by it.
         while nodes.count == 1, case .branch(let branch) = nodes[0], branch.children.count == 1 {
             nodes = branch.children
         }
         root = nodes.first
     }
 
-    /// The tree of entries in their order.
+    /// A tree of entries, which are in order.
     package init(_ entries: some Sequence<ListEntry>) {
         var builder = CountedTreeBuilder()
         for entry in entries { builder.append(entry) }
@@ -80,11 +80,11 @@ extension CountedTree {
     }
 }
 
-/// Applies edits that are in order.
+/// Applies ascending edits.
 private struct TreeEditor {
     let edits: [TreeEdit]
 
-    /// The edits of a range that a child with ranks below `end` takes; the last child takes all.
+    /// The edits of a range for a child with ranks below `end`; the last child gets all of them.
     private func share(_ range: Range<Int>, below end: Int, isLast: Bool) -> Range<Int> {
         if isLast { return range }
         var (low, high) = (range.lowerBound, range.upperBound)
@@ -95,7 +95,7 @@ private struct TreeEditor {
         return range.lowerBound..<low
     }
 
-    /// The children of a branch after some edits: nodes of the same height, any number of them.
+    /// The children of a branch after some edits: any number of nodes of the same height.
     func children(of branch: CountedBranch, _ range: Range<Int>, at base: Int) -> [CountedNode] {
         var row = NodeRow(height: branch.height - 1)
         var rest = range
@@ -126,8 +126,8 @@ private struct TreeEditor {
         return row.finish()
     }
 
-    /// The branch after a few edits, when each can be made in a leaf as it is; nil when nodes have
-    /// to be packed anew.
+    /// The branch after a few edits, if the packed form of the leaves can take them; nil if nodes
+    /// must be repacked.
     func editedInPlace(
         _ branch: CountedBranch, _ range: Range<Int>, at base: Int
     ) -> CountedBranch? {
@@ -153,14 +153,13 @@ private struct TreeEditor {
         return branch.replacing(replacements)
     }
 
-    /// More edits of one branch are made in one pass over its children.
+    /// More edits of one branch are applied in one pass over its children.
     private static let branchChangesInPlaceMax = 16
 
-    /// A few changes are made one by one.
+    /// More changes of one leaf are applied by repacking it.
     private static let changesInPlaceMax = 4
 
-    /// The leaf after some edits, when each can be made in place; nil when it has to be packed
-    /// anew.
+    /// The leaf after some edits, if its packed form can take them; nil if it must be repacked.
     func edited(_ leaf: CountedLeaf, _ range: Range<Int>, at base: Int) -> CountedLeaf? {
         guard range.count <= Self.changesInPlaceMax else { return nil }
         var result = leaf

@@ -1,11 +1,11 @@
-/// An ordered list of objects as a persistent tree: one version of it, which never changes.
+/// An ordered list of objects as a persistent tree: one immutable version of it.
 ///
-/// - A version is its root. Editing copies the nodes on the way to what is edited and shares all
+/// - A version is its root. Editing copies the nodes on the paths to the edits and shares all
 ///   others, so that versions are cheap to keep and to compare.
-/// - Branches count entries and sections: rank, entry, section and key lead to each other in
-///   O(log n).
-/// - Each entry has its item, as much of its sort key as ``KeyRun`` keeps, the step that inserted
-///   or last updated it (its stamp), and its interned section.
+/// - Branches count entries and sections, so that rank, entry, section and key are converted to
+///   each other in O(log n).
+/// - Each entry has its item, the part of its sort key that ``KeyRun`` stores, the step that
+///   inserted or last updated it (its stamp), and its interned section.
 package struct CountedTree: Sendable {
     let root: CountedNode?
 
@@ -19,7 +19,7 @@ package struct CountedTree: Sendable {
 
     // MARK: By rank
 
-    /// The leaf that holds a rank, and the entry's index in it.
+    /// The leaf that contains a rank, and the entry's index in it.
     func leaf(holding rank: Int) -> (leaf: CountedLeaf, index: Int) {
         precondition(rank >= 0 && rank < count, "a rank is outside its list")
         guard var node = root else { preconditionFailure("an empty list has no ranks") }
@@ -40,7 +40,7 @@ package struct CountedTree: Sendable {
         return ListItem(rawValue: leaf.keys.item(index))
     }
 
-    /// The step that inserted or last updated the entry of a rank.
+    /// The step that inserted or last updated the entry at a rank.
     package func stamp(at rank: Int) -> UInt32 {
         let (leaf, index) = leaf(holding: rank)
         return leaf.stamps[index]
@@ -53,7 +53,7 @@ package struct CountedTree: Sendable {
         return items
     }
 
-    /// Lends item, stamp and section of the entries of a range, in order.
+    /// Passes item, stamp and section of the entries of a range to the body, in order.
     package func forEach(
         in range: Range<Int>, _ body: (_ item: ListItem, _ stamp: UInt32, _ section: UInt32) -> Void
     ) {
@@ -92,8 +92,8 @@ package struct CountedTree: Sendable {
 
     /// The rank of the first entry that does not precede a probe.
     ///
-    /// - Parameter wholeKey: the key of an entry of this version, whose known beginning is not
-    ///   enough. It is asked O(log n) times at most.
+    /// - Parameter wholeKey: reads the key of an entry of this version, if its stored part does not
+    ///   decide. Called O(log n) times at most.
     package func rank<Failure: Error>(
         of probe: ListProbe, _ wholeKey: (ListItem) throws(Failure) -> [UInt8]
     ) throws(Failure) -> Int {
@@ -112,7 +112,7 @@ package struct CountedTree: Sendable {
 
     // MARK: Measures
 
-    /// Bytes that the tree takes in memory, with nodes that it shares with other versions.
+    /// The memory of the tree in bytes, including nodes that it shares with other versions.
     package var sizeInBytes: Int {
         func size(_ node: CountedNode) -> Int {
             switch node {

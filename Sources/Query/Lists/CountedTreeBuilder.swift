@@ -1,4 +1,4 @@
-/// Packs entries that come in their order into a tree.
+/// Builds a tree from entries that are appended in order.
 package struct CountedTreeBuilder {
     private var buffer = EntryBuffer()
     private var leaves: [CountedNode] = []
@@ -16,7 +16,7 @@ package struct CountedTreeBuilder {
     }
 
     package mutating func finish() -> CountedTree {
-        // The last leaf shares evenly with the one before it.
+        // The last two leaves share their entries evenly.
         if buffer.count < KeyRun.entriesMax, case .leaf(let last)? = leaves.last {
             leaves.removeLast()
             var both = EntryBuffer()

@@ -36,7 +36,7 @@ struct EntryBuffer {
         sections.append(other.sections[index])
     }
 
-    /// Applies an edit of an empty list.
+    /// Applies an edit to an empty list.
     mutating func apply(_ edit: TreeEdit) {
         guard case .insert(let entry) = edit.change else {
             preconditionFailure("an empty list has no entry to change")
@@ -50,12 +50,12 @@ struct EntryBuffer {
             sections: EntryMarks(sections[range]))
     }
 
-    /// Leaves of all entries, evenly filled.
+    /// Evenly filled leaves of all entries.
     func leaves() -> [CountedLeaf] {
         Self.shares(of: count, max: KeyRun.entriesMax).map(leaf)
     }
 
-    /// As few ranges as can be of at most `max` that differ by one at most.
+    /// The fewest ranges of at most `max`, whose sizes differ by at most one.
     static func shares(of count: Int, max: Int) -> [Range<Int>] {
         guard count > 0 else { return [] }
         let pieces = (count + max - 1) / max
@@ -63,15 +63,15 @@ struct EntryBuffer {
     }
 }
 
-/// Items and known keys of entries that are being packed.
+/// Items and stored keys of entries that are being packed.
 struct KeyBuffer {
-    /// A key has at most this many known bytes, so that a long shared beginning stays small.
+    /// The most bytes that are stored of a key, so that a long common prefix stays small.
     static let knownBytesMax = 256
 
     private(set) var items: [UInt64] = []
     private(set) var isCut: [Bool] = []
     private var bytes: [UInt8] = []
-    /// Where each key begins, and where the last one ends.
+    /// The start of each key, and the end of the last one.
     private var starts: [Int] = [0]
 
     var count: Int { items.count }
@@ -119,7 +119,7 @@ struct KeyBuffer {
         for offset in range { target.append(bytes[start + offset]) }
     }
 
-    /// How the entries of a range, which is not empty, are best packed.
+    /// How the entries of a range, which must not be empty, are best packed.
     func shape(
         of range: Range<Int>, ownMax: Int
     ) -> (
@@ -142,7 +142,7 @@ struct KeyBuffer {
         return (shared, low, width, total, first, isUniform)
     }
 
-    /// How many bytes at their beginning the keys of a range share.
+    /// The length of the prefix that the keys of a range have in common.
     private func sharedCount(of range: Range<Int>) -> Int {
         let origin = starts[range.lowerBound]
         var shared = keyCount(range.lowerBound)

@@ -1,17 +1,17 @@
-/// The items and sort keys of a few entries, packed: those of a leaf, or the first ones of a
+/// The packed items and sort keys of a few entries: those of a leaf, or the first ones of a
 /// branch's children.
 ///
 /// Invariants:
-/// - `bytes` holds the beginning that all keys share, then `itemWidth` bytes an item (its distance
-///   from `itemBase`), then each key's own bytes after the shared beginning.
-/// - An entry has at most `ownBytesMax` own bytes. If its key goes on after them, its cut bit is
-///   set, and an equal beginning does not say how two keys compare.
+/// - `bytes` holds the common prefix of all keys, then `itemWidth` bytes per item (its distance
+///   from `itemBase`), then each key's own bytes after the common prefix.
+/// - An entry has at most `ownBytesMax` own bytes. If its key is longer, its cut bit is set, and
+///   equal stored parts do not decide how two keys compare.
 struct KeyRun: Sendable {
     static let ownBytesMax = 20
     static let entriesMax = 128
 
     private let bytes: [UInt8]
-    /// Where each key's own bytes end, from the first key's start; empty when all have `stride`.
+    /// The end of each key's own bytes, from the first key's start; empty if all have `stride`.
     private let ends: [UInt16]
     private let itemBase: UInt64
     private let cutBits: (low: UInt64, high: UInt64)
@@ -23,7 +23,7 @@ struct KeyRun: Sendable {
 
     var count: Int { Int(entryCount) }
 
-    /// Packs entries of a buffer.
+    /// Packs a range of a buffer's entries.
     init(_ buffer: borrowing KeyBuffer, _ range: Range<Int>) {
         precondition(range.count <= Self.entriesMax, "a run holds at most 128 entries")
         let shape = buffer.shape(of: range, ownMax: Self.ownBytesMax)
@@ -89,7 +89,7 @@ struct KeyRun: Sendable {
 
     // MARK: One entry
 
-    /// The run with one more entry; nil when it does not fit the way that the run is packed.
+    /// The run with one more entry; nil if the entry does not fit the packing of the run.
     func inserting(_ entry: ListEntry, at index: Int) -> KeyRun? {
         let (shared, width) = (Int(sharedCount), Int(itemWidth))
         let item = entry.item.rawValue
@@ -136,7 +136,7 @@ struct KeyRun: Sendable {
             cutBits: shiftedBits(from: index, up: false), count: count - 1)
     }
 
-    /// Cut bits with one more entry at an index, or without the one that is there.
+    /// The cut bits with one more entry at an index, or without the entry at it.
     private func shiftedBits(from index: Int, up: Bool) -> (low: UInt64, high: UInt64) {
         if cutBits == (0, 0) { return cutBits }
         var bits: (low: UInt64, high: UInt64) = (0, 0)
@@ -180,7 +180,7 @@ struct KeyRun: Sendable {
         return (index == 0 ? start : start + Int(ends[index - 1]))..<start + Int(ends[index])
     }
 
-    /// Appends what is known of a key.
+    /// Appends the stored part of a key.
     func append(key index: Int, to buffer: inout [UInt8]) {
         buffer.append(contentsOf: bytes[0..<Int(sharedCount)])
         buffer.append(contentsOf: bytes[ownRange(index)])
@@ -195,7 +195,7 @@ struct KeyRun: Sendable {
         return a == b
     }
 
-    /// Whether the first entries of two runs are the same, and known alike.
+    /// Whether the first entries of two runs have the same item and the same stored key.
     static func areSame(_ left: KeyRun, _ right: KeyRun) -> Bool {
         guard left.item(0) == right.item(0), left.isCut(0) == right.isCut(0) else { return false }
         var (a, b): ([UInt8], [UInt8]) = ([], [])
@@ -204,14 +204,14 @@ struct KeyRun: Sendable {
         return a == b
     }
 
-    /// Whether what is known of a key shows that it is not `key`.
+    /// Whether the stored part of a key proves that it differs from `key`.
     func isCertainlyOther(_ index: Int, than key: [UInt8]) -> Bool {
         var known: [UInt8] = []
         append(key: index, to: &known)
         return isCut(index) ? !key.starts(with: known) : key != known
     }
 
-    /// Bytes that the run takes in memory, its own size included.
+    /// The memory of the run in bytes, including its own size.
     var sizeInBytes: Int {
         MemoryLayout<Self>.size + (bytes.isEmpty ? 0 : 32 + bytes.count)
             + (ends.isEmpty ? 0 : 32 + 2 * ends.count)
@@ -221,7 +221,8 @@ struct KeyRun: Sendable {
 
     /// The first entry that does not precede the probe.
     ///
-    /// - Parameter wholeKey: reads the key of an item whose known beginning is also the probe's.
+    /// - Parameter wholeKey: reads the key of an item whose stored part the probe's key begins
+    ///   with.
     func lowerBound<Failure: Error>(
         _ probe: ListProbe, _ wholeKey: (ListItem) throws(Failure) -> [UInt8]
     ) throws(Failure) -> Int {
@@ -238,7 +239,7 @@ struct KeyRun: Sendable {
         return low
     }
 
-    /// Whether an entry precedes a probe that begins as all entries do.
+    /// Whether an entry precedes a probe whose key has the common prefix.
     private func precedes<Failure: Error>(
         _ index: Int, _ probe: ListProbe, _ wholeKey: (ListItem) throws(Failure) -> [UInt8]
     ) throws(Failure) -> Bool {

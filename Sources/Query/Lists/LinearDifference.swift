@@ -1,5 +1,5 @@
-/// The difference of two contents, entry by entry: for contents of different lists, for refetches,
-/// and where sections of one list have one name.
+/// The difference of two contents, entry by entry: for contents of different lists, for refetches
+/// with new section names, and if several sections of one list have the same name.
 package enum LinearDifference {
     /// A content as arrays: each entry with its section, and each section's name.
     private struct Side {
@@ -64,7 +64,7 @@ package enum LinearDifference {
             }
         }
         difference.insertions = position.values.sorted().map { newPaths[$0] }
-        // Entries whose section stays can stay; as many as can be do.
+        // Only entries whose section stays can stay; as many as possible do.
         let candidates = common.indices.filter {
             sections[old.sections[common[$0].old]] == new.sections[common[$0].new]
         }
@@ -83,8 +83,8 @@ package enum LinearDifference {
         return difference
     }
 
-    /// The section after for each before that stays: of one name the first with the first, and so
-    /// on, in as long an ascending run as there is.
+    /// The new section of each old one that stays: the first of a name is paired with the first,
+    /// and so on, limited to a longest ascending run.
     package static func pairedSections(_ old: [String], _ new: [String]) -> [Int?] {
         var places: [String: [Int]] = [:]
         for (index, name) in new.enumerated().reversed() { places[name, default: []].append(index) }

@@ -1,12 +1,13 @@
-/// A list as it is shown at one commit: a value that needs no store and never changes.
+/// A list as of one commit: an immutable value that needs no store.
 package struct ListContent: Sendable {
     package let tree: CountedTree
     package let window: ListWindow
-    /// The names of the sections; nil for a list without, which has one section even when empty.
+    /// The names of the sections; nil for a list without named sections, which has a single one even
+    /// if it is empty.
     package let names: SectionNames?
-    /// Whether two runs of the tree have one name.
+    /// Whether several runs of the tree have the same name.
     package let hasRepeatedSections: Bool
-    /// Whether equal stamps and keys of two contents mean the same: they come from one list.
+    /// Only contents of equal lineage, which come from one list, have comparable stamps and keys.
     package let lineage: UInt64
 
     package init(
@@ -23,9 +24,9 @@ package struct ListContent: Sendable {
             names == nil || ranks.isEmpty ? 0 : tree.section(holding: ranks.lowerBound)
     }
 
-    /// The ranks of the tree that are shown.
+    /// The ranks of the tree that the window shows.
     let ranks: Range<Int>
-    /// The run of the first entry that is shown.
+    /// The run of the first entry that the window shows.
     private let firstSection: Int
 
     package var count: Int { ranks.count }

@@ -1,4 +1,4 @@
-/// A place in a list with sections.
+/// A position in a list with sections.
 package struct ListPath: Hashable, Comparable, Sendable, CustomStringConvertible {
     package var section: Int
     package var item: Int
@@ -17,12 +17,11 @@ package struct ListPath: Hashable, Comparable, Sendable, CustomStringConvertible
 
 /// Turns one content of a list into another, by the rules of batch updates.
 ///
-/// - Deletions, updates and the origins of moves are places in the content before; insertions and
-///   the targets of moves are places in the content after.
-/// - A deleted section has all its entries among the deletions and the origins of moves, an
-///   inserted section has all its entries among the insertions and the targets.
-/// - An entry that moves is not updated as well, and an entry in a section of another value has
-///   moved.
+/// - Deletions, updates and the origins of moves are positions in the old content; insertions and
+///   the targets of moves are positions in the new one.
+/// - All entries of a deleted section are deletions or origins of moves; all entries of an inserted
+///   section are insertions or targets of moves.
+/// - An entry that moves is not also updated, and an entry whose section changes moves.
 /// - Each list is ascending; moves ascend by their origins.
 package struct ListDifference: Hashable, Sendable {
     package struct Move: Hashable, Sendable {

@@ -1,17 +1,17 @@
 import RecordStore
 
-/// An object of a list: its number and the store of the list that it is in.
+/// An object of a list: its number, and the position of its store in the list.
 ///
-/// The order of items is that of a fetch among equal sort values: by store, then by number.
+/// Items are ordered like objects of equal sort values in a fetch: by store, then by number.
 package struct ListItem: Hashable, Comparable, Sendable {
-    /// Bits of the number; the store's position is above them.
+    /// The bits of the number; the store's position is above them.
     private static let numberBits: UInt64 = 56
 
     package let rawValue: UInt64
 
     package init(rawValue: UInt64) { self.rawValue = rawValue }
 
-    /// Nil for a number or a position too large to be kept, which only a damaged file has.
+    /// Nil for a number or a position that does not fit, which only a damaged file has.
     package init?(_ number: ObjectNumber, store: Int = 0) {
         guard number.rawValue >> Self.numberBits == 0, (0..<256).contains(store) else { return nil }
         rawValue = UInt64(store) << Self.numberBits | number.rawValue
@@ -26,13 +26,13 @@ package struct ListItem: Hashable, Comparable, Sendable {
     }
 }
 
-/// An entry on its way into a list.
+/// An entry to be inserted into a list.
 package struct ListEntry: Sendable {
     package var item: ListItem
-    /// The whole sort key; keys of one list are of the same columns, so that none is the beginning
+    /// The whole sort key; keys of one list have the same columns, so that none is a proper prefix
     /// of another.
     package var key: [UInt8]
-    /// Whether the key is the whole key; else how the entry compares with others is not known.
+    /// Whether the key is whole; if not, it may not decide how the entry compares with others.
     package var isKeyWhole = true
     /// The interned section.
     package var section: UInt32
@@ -47,11 +47,11 @@ package struct ListEntry: Sendable {
     }
 }
 
-/// A place in a list that is looked for.
+/// A position in a list to search for.
 package struct ListProbe {
     package var key: [UInt8]
     package var item: ListItem
-    /// Whether an entry with this item has this key: then no record is read to compare the two.
+    /// Whether an entry has this item and this key: then no record is read to compare the two.
     package var isInList: Bool
 
     package init(key: [UInt8], item: ListItem, isInList: Bool) {

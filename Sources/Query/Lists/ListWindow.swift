@@ -14,18 +14,18 @@ package struct ListWindow: Hashable, Sendable {
         self.limit = limit
     }
 
-    /// The ranks that are shown of a list.
+    /// The ranks that are shown of a list with `count` entries.
     package func ranks(of count: Int) -> Range<Int> {
         let start = min(offset, count)
         return start..<start + min(limit ?? .max, count - start)
     }
 
-    /// How many entries have to be known to show the window; nil for all.
+    /// How many entries must be known to show the window; nil for all.
     package var shownEnd: Int? {
         limit.map { $0 > Int.max - offset ? Int.max : offset + $0 }
     }
 
-    /// How many entries a list keeps, so that a few deletions need no request; nil for all.
+    /// How many entries a list holds at most, so that a few deletions need no fetch; nil for all.
     package var keptMax: Int? {
         guard let limit, let shownEnd else { return nil }
         let reserve = max(limit, Self.reserveMin)

@@ -1,7 +1,7 @@
-/// The nodes of one height below a branch, while it is edited.
+/// The nodes of one height below a branch that is edited.
 ///
-/// Edited neighbours are loose: they are packed anew together. Where they fit no node well, an
-/// unedited neighbour joins them, which keeps nodes fuller than dividing alone would.
+/// Edited neighbours are loose: they are repacked together. If they fill nodes badly, an unedited
+/// neighbour is repacked with them, which keeps nodes fuller than splitting alone.
 struct NodeRow {
     let height: Int
     var looseEntries = EntryBuffer()
@@ -14,16 +14,16 @@ struct NodeRow {
     private var nodeMax: Int { height == 0 ? KeyRun.entriesMax : CountedBranch.childrenMax }
     private var nodeMin: Int { nodeMax / 4 }
 
-    /// Whether packing a neighbour with what is loose is better than packing it alone.
+    /// Whether a neighbour should be repacked with the loose entries or nodes.
     private func shouldJoin(_ neighbour: CountedNode) -> Bool {
         let (own, other) = (looseCount, Self.size(neighbour))
         if own == 0 { return false }
         if own < nodeMin { return true }
-        // One node more can be avoided.
+        // Joining saves one node.
         return own > nodeMax && own + other <= (own + nodeMax - 1) / nodeMax * nodeMax
     }
 
-    /// The entries or nodes that a node holds itself.
+    /// The count of entries or nodes that a node holds itself.
     private static func size(_ node: CountedNode) -> Int {
         switch node {
         case .leaf(let leaf): leaf.count
@@ -79,7 +79,7 @@ struct NodeRow {
 }
 
 extension CountedBranch {
-    /// Branches above nodes, evenly filled.
+    /// Evenly filled branches above nodes.
     static func branches(of nodes: [CountedNode], height: Int) -> [CountedNode] {
         EntryBuffer.shares(of: nodes.count, max: childrenMax).map { range in
             .branch(CountedBranch(height: height, children: Array(nodes[range])))

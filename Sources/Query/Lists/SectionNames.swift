@@ -1,7 +1,7 @@
 import Primitives
 
-/// The names of a list's sections by small numbers. Versions of a list share it, on any thread; a
-/// number keeps its name for good.
+/// Interns the names of a list's sections as small numbers. Versions of a list share it, on any
+/// thread; a number keeps its name.
 package final class SectionNames: Sendable {
     private struct Table {
         var numbers: [String: UInt32] = [:]
@@ -21,7 +21,7 @@ package final class SectionNames: Sendable {
         }
     }
 
-    /// The number of a name, a new one for a new name.
+    /// The number of a name, which is assigned on first use.
     package func number(of name: String) -> UInt32 {
         table.withLock { table in
             if let number = table.numbers[name] { return number }

@@ -1,16 +1,16 @@
-/// Sections are the runs of entries with an equal section in a list's order. They are counted with
-/// the entries, so that a run begins, ends, joins or divides by the edit that causes it.
+/// A section is a run of entries with equal section in list order. Runs are counted with the
+/// entries, so that the edit that begins, ends, joins or divides a run also counts it.
 extension CountedTree {
     /// How many runs there are.
     package var sectionCount: Int { root.map { $0.innerStartCount + 1 } ?? 0 }
 
-    /// The interned section of the entry of a rank.
+    /// The interned section of the entry at a rank.
     package func sectionID(at rank: Int) -> UInt32 {
         let (leaf, index) = leaf(holding: rank)
         return leaf.sections[index]
     }
 
-    /// The run that holds a rank, counted from the list's first.
+    /// The index of the run that contains a rank.
     package func section(holding rank: Int) -> Int {
         precondition(rank >= 0 && rank < count, "a rank is outside its list")
         guard var node = root else { preconditionFailure("an empty list has no ranks") }

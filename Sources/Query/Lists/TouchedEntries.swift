@@ -1,16 +1,16 @@
-/// Changes of the entries of a list between two versions of its tree, by ranks; each array
-/// ascends. All other entries are untouched: in both versions, with the same key and section.
+/// The changed entries between two versions of a list's tree, as ascending ranks. All other entries
+/// are untouched: both versions have them with the same key and section.
 struct TouchedEntries {
-    /// Ranks before of entries that went.
+    /// Old ranks of removed entries.
     var removed: [Int] = []
-    /// Ranks after of entries that came.
+    /// New ranks of inserted entries.
     var inserted: [Int] = []
-    /// Entries that may have another place, ascending by the rank before; they count as updated.
+    /// Entries that may have moved, ascending by old rank; those that have not count as updated.
     var moved: [(old: Int, new: Int)] = []
-    /// Ranks before of entries that were updated and kept key and section.
+    /// Old ranks of entries that were updated and kept key and section.
     var updated: [Int] = []
 
-    /// The difference of two contents, if no two sections of either have one name.
+    /// The difference of two contents, neither of which may have two sections of one name.
     func difference(from before: ListContent, to after: ListContent) -> ListDifference {
         let (shown, anchors) = shown(from: before, to: after)
         var difference = ListDifference()
@@ -39,8 +39,8 @@ struct TouchedEntries {
         return difference
     }
 
-    /// The entries as indices of the shown windows: entries that left or entered the window were
-    /// deleted or inserted too.
+    /// Converts ranks to indices of the shown windows. Entries that left or entered the window
+    /// count as removed or inserted.
     private func shown(
         from before: ListContent, to after: ListContent
     ) -> (TouchedEntries, AnchoredMoves) {
@@ -80,11 +80,11 @@ struct TouchedEntries {
             range.lowerBound..<max(range.lowerBound, min(range.upperBound, taken.lowerBound))
         let after =
             min(range.upperBound, max(range.lowerBound, taken.upperBound))..<range.upperBound
-        // Of an empty range nothing is taken, and both parts would be the whole.
+        // With nothing to subtract, both parts would be the whole range.
         return taken.isEmpty ? Array(range) : Array(before) + Array(after)
     }
 
-    /// Indices in windows from ranks, and the untouched entries that both windows show.
+    /// Converts ranks to window indices; the anchors are the untouched entries in both windows.
     private func counted(from old: Int, _ new: Int) -> (TouchedEntries, AnchoredMoves) {
         var result = TouchedEntries()
         result.removed = removed.map { $0 - old }.sorted()
@@ -98,11 +98,11 @@ struct TouchedEntries {
     }
 }
 
-/// Which sections of two contents came, went, or changed places with others.
+/// The sections that were deleted, inserted or reordered between two contents.
 private struct SectionChanges {
     private(set) var deleted: [Int] = []
     private(set) var inserted: [Int] = []
-    /// Sections of both contents that are deleted and inserted again, as there is no move of one.
+    /// Sections of both contents that are deleted and inserted again, because no section can move.
     private(set) var replacedIDs: Set<UInt32> = []
 
     init(
@@ -137,7 +137,7 @@ private struct SectionChanges {
         inserted.sort()
     }
 
-    /// The sections all of whose entries are touched.
+    /// The sections whose entries are all touched.
     private static func fullyTouched(
         _ touched: [Int], _ content: ListContent
     ) -> [(section: Int, id: UInt32)] {

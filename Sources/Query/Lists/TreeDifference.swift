@@ -1,7 +1,8 @@
-/// The difference of any two contents of one list, at the cost of the nodes that they do not share.
+/// The difference of two contents of one list; its cost is that of the nodes that they do not
+/// share.
 package enum TreeDifference {
-    /// - Note: Contents of different lists are compared entry by entry; which of the entries that
-    ///   both have were updated cannot be told then, so that none is.
+    /// - Note: Contents of different lists are compared entry by entry; updates of their common
+    ///   entries cannot be detected, and are not reported.
     package static func between(_ before: ListContent, _ after: ListContent) -> ListDifference {
         guard before.lineage == after.lineage, !before.hasRepeatedSections,
             !after.hasRepeatedSections, before.names === after.names
@@ -9,7 +10,7 @@ package enum TreeDifference {
         return touched(before.tree, after.tree).difference(from: before, to: after)
     }
 
-    /// Entries of leaves that the other tree does not have.
+    /// Entries of the leaves that the other tree lacks.
     private struct Unshared {
         var items: [UInt64] = []
         var stamps: [UInt32] = []
@@ -74,7 +75,7 @@ package enum TreeDifference {
         return touched
     }
 
-    /// The positions of entries that have no equal one at hand on the other side, ascending.
+    /// The positions of entries that a merge does not match with equal neighbours, ascending.
     private static func unmatched(_ old: Unshared, _ new: Unshared) -> (old: [Int], new: [Int]) {
         func isEqual(_ left: Int, _ right: Int) -> Bool {
             left < old.items.count && right < new.items.count
@@ -106,11 +107,10 @@ package enum TreeDifference {
 
     private typealias Row = [(rank: Int, node: CountedNode)]
 
-    /// The leaves that only one of two trees has, with the ranks that they begin at.
+    /// The leaves that only one of two trees has, with their first ranks.
     ///
-    /// Height by height, from the lower root on: nodes that both rows have are left out, the others
-    /// are replaced by their children. A shared node is below none that is shared, so it is in both
-    /// rows of its height.
+    /// Descends height by height: nodes in both rows are removed, the others replaced by their
+    /// children. A shared node without shared ancestors appears in both rows of its height.
     private static func unsharedLeaves(
         _ before: CountedTree, _ after: CountedTree
     ) -> (old: [(rank: Int, leaf: CountedLeaf)], new: [(rank: Int, leaf: CountedLeaf)]) {

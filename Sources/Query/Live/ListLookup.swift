@@ -1,6 +1,6 @@
 import RecordStore
 
-/// Finds objects in the contents of a list, on any thread: nothing of it changes.
+/// Finds objects in the contents of a list. Immutable, so that any thread may use it.
 package struct ListLookup: @unchecked Sendable {
     private let watches: [RequestWatch]
     private let hasKeys: Bool
@@ -10,10 +10,10 @@ package struct ListLookup: @unchecked Sendable {
         self.hasKeys = hasKeys
     }
 
-    /// The index of an object; nil when it is not in the list. Takes O(log n) steps, and for a
-    /// list that is fetched again at each change O(n).
+    /// The index of an object; nil if the list does not contain it. Takes O(log n), but O(n) for a
+    /// list that is refetched at each change.
     ///
-    /// - Parameter readers: one for each store, of the commits that the content is of.
+    /// - Parameter readers: one for each store, of the content's commits.
     package func index(
         of item: ListItem, in content: ListContent, _ readers: [RecordReader]
     ) throws -> Int? {
@@ -36,8 +36,8 @@ package struct ListLookup: @unchecked Sendable {
         }
     }
 
-    /// Whether an object has, at two commits, equal sort values and equal watched ones; false when
-    /// that is not known.
+    /// Whether an object has the same sort values and watched values at two commits; false if
+    /// unknown.
     package func isSame(
         _ item: ListItem, _ before: [RecordReader], _ after: [RecordReader]
     ) throws -> Bool {

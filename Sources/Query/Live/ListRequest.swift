@@ -1,23 +1,21 @@
 import Foundation
 import RecordStore
 
-/// The request that a list shows, and how its objects are put into sections.
+/// The request that a list shows, and how its objects are grouped into sections.
 package struct ListRequest {
     package enum Section {
         case none
-        /// Objects whose path gives values of one name are in one section where they are
-        /// neighbours.
+        /// Neighbours whose path values have the same name are in one section.
         case path([String], name: (Value) -> String)
-        /// The name of an object's section as something else than a path gives it: only changes of
-        /// the object itself are followed then.
+        /// Computes the name of an object's section. Only changes of the object itself are then
+        /// followed.
         case computed((RecordReader, ObjectNumber) throws -> String)
     }
 
     package var entityName: String
     package var fetch: FetchRequest
     package var section: Section
-    /// Paths of to-one relationships that end with an attribute. When the value changes, the
-    /// object counts as updated.
+    /// To-one paths that end with an attribute. If the value changes, the object counts as updated.
     package var watchedPaths: [[String]]
 
     package init(
@@ -37,7 +35,7 @@ package struct ListRequest {
     var window: ListWindow { ListWindow(offset: fetch.offset, limit: fetch.limit) }
 }
 
-/// The part of a step that one store of a list has: its changes between two commits.
+/// The part of a step that concerns one store of a list: its changes between two commits.
 package struct StoreStep {
     package var before: RecordReader
     package var after: RecordReader

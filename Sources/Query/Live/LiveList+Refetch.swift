@@ -1,6 +1,6 @@
 import RecordStore
 
-/// The whole list, fetched.
+/// Fetching the whole list.
 extension LiveList {
     struct Fetched {
         var tree: CountedTree
@@ -8,13 +8,13 @@ extension LiveList {
         var isCutOff: Bool
     }
 
-    /// Whether keys are kept: where nothing is looked up by them, they may be of any kind.
+    /// Whether sort keys are stored: a list that is always refetched looks up nothing by them.
     private var keepsKeys: Bool { refusal == nil }
 
     // MARK: Fetching
 
-    /// - Parameter stamp: the stamp of an entry by its item, its whole key if keys are kept, and
-    ///   its section.
+    /// - Parameter stamp: returns the stamp of an entry, given its item, its whole key (if keys are
+    ///   stored) and its section.
     mutating func fetch(
         in readers: [RecordReader],
         _ stamp: (_ item: ListItem, _ key: [UInt8], _ section: UInt32) throws -> UInt32
@@ -31,7 +31,7 @@ extension LiveList {
             if hasSections { census.add(entry.section) }
             count += 1
         }
-        // A request without an order gives its objects in any; a list has them by number.
+        // A request without an order returns objects in any order; a list sorts them by number.
         if readers.count == 1, !watches[0].parts.order.isEmpty {
             let evaluation = watches[0].parts.evaluation(in: readers[0])
             try forEachEntry(evaluation, store: 0, isOrdered: true, limit: keptMax, append)
@@ -83,10 +83,10 @@ extension LiveList {
         sections = interning
     }
 
-    /// The first matches after an entry, for a list that is cut off there.
+    /// The first matches after the entry at which the list is cut off.
     ///
-    /// - Parameter least: the first sort value that they have at least, with the number of entries
-    ///   up to the bound that have it: then an index on the order ends the search early.
+    /// - Parameter least: a lower bound of their first sort value, with the count of held entries
+    ///   that reach it. With it, an index on the order ends the search early.
     mutating func matches(
         after bound: ListEntry, count: Int, _ least: (value: Value, heldCount: Int)?,
         in evaluations: [RecordEvaluation]
@@ -104,7 +104,7 @@ extension LiveList {
                 try forEachEntry(evaluation, store: store, isOrdered: false, limit: nil) { entry in
                     guard Self.precedes(bound, entry) else { return }
                     found.append(entry)
-                    // Sorted now and then, so that no more than twice as many are held.
+                    // Sorted now and then, so that only about twice the needed entries are held.
                     if found.count > 2 * count + 64 {
                         found.sort(by: Self.precedes)
                         found.removeLast(found.count - count)
@@ -123,7 +123,7 @@ extension LiveList {
 
     // MARK: Comparing
 
-    /// The list after a step, fetched and compared with what it was.
+    /// The list after a step, fetched and compared with the previous content.
     mutating func refetched(_ steps: [StoreStep], _ missed: [ChangeSet?]) throws -> Outcome {
         let old = content
         if let names = old.names, names.count > 2 * old.tree.sectionCount + 4096 {
@@ -142,8 +142,8 @@ extension LiveList {
             difference: TreeDifference.between(old, content))
     }
 
-    /// Entries that changed places, although nothing of their own differs, count as updated, so
-    /// that all others ascend in both versions.
+    /// Entries that are unchanged themselves but changed their order count as updated, so that all
+    /// others ascend in both versions.
     private func stampMoves(
         in new: CountedTree, from old: CountedTree, _ ranks: [ListItem: Int]
     ) -> CountedTree {
@@ -162,14 +162,14 @@ extension LiveList {
     }
 }
 
-/// Says of fetched entries whether they are as they were.
+/// Decides whether fetched entries are unchanged.
 private struct EntryComparison {
     let ranks: [ListItem: Int]
     private let old: ListContent
     private let watches: [RequestWatch]
     private let steps: [StoreStep]
     private let missed: [ChangeSet?]
-    /// For each store the objects with a watched value that differs; nil when they are not known.
+    /// For each store, the objects whose watched values may differ; nil if unknown.
     private let watching: [Set<ObjectNumber>?]
     private let before: [RecordEvaluation]
     private let after: [RecordEvaluation]
@@ -202,7 +202,7 @@ private struct EntryComparison {
         after = zip(watches, steps).map { $0.parts.evaluation(in: $1.after) }
     }
 
-    /// The stamp of an entry that is as it was; nil for any other.
+    /// The stamp of an unchanged entry; nil for any other.
     func unchangedStamp(
         _ item: ListItem, _ key: [UInt8], _ section: UInt32
     ) throws -> UInt32? {
@@ -222,7 +222,7 @@ private struct EntryComparison {
 
     private func isChanged(_ item: ListItem) throws -> Bool {
         let (store, number) = (item.store, item.number)
-        // Of a step that failed, the records before are not at hand.
+        // The records before a failed step are not available.
         if let changes = missed[store] {
             let known = changes.records(in: watches[store].hierarchy)
             if known?.updated.contains(number) ?? true { return true }
@@ -248,7 +248,7 @@ private struct EntryComparison {
         do {
             return try LiveList.wholeKey(item, before) == key
         } catch LiveListError.contradiction {
-            // After a step that failed, the records before are later than the content.
+            // After a failed step, the records before this one are newer than the content.
             return false
         }
     }

@@ -1,26 +1,26 @@
 import RecordStore
 
-/// A step that looks at what changed.
+/// Incremental steps, which look only at changed objects.
 extension LiveList {
-    /// An object as a list has it at one commit.
+    /// The sort key and section of an object at one commit.
     private struct KeyAndSection {
         var key: [UInt8]
         var section: UInt32
     }
 
-    /// The edits that a step makes to the tree, in ranks of the version before.
+    /// The edits of a step, in ranks of the previous version.
     private struct Plan {
         struct Insertion {
             var rank: Int
             var entry: ListEntry
-            /// The rank before, for an entry that was in the list.
+            /// The old rank of an entry that was in the list.
             var origin: Int?
         }
 
         var removed: [Int] = []
         var stamped: [Int] = []
         var insertions: [Insertion] = []
-        /// Entries that went past the last one that is held, with their ranks before.
+        /// Entries that moved beyond the last held one, with their old ranks.
         var passed: [ListItem: Int] = [:]
 
         var isEmpty: Bool {
@@ -28,7 +28,7 @@ extension LiveList {
         }
     }
 
-    /// The list after a step; nil when fetching it again is cheaper, or the only way.
+    /// The list after a step; nil if refetching is cheaper or the only way.
     mutating func kept(_ steps: [StoreStep]) throws -> Outcome? {
         let tree = content.tree
         if let names = content.names, names.count > 2 * tree.sectionCount + 4096 { return nil }
@@ -58,12 +58,12 @@ extension LiveList {
             if plan.isEmpty { return unchanged }
             return try outcome(of: plan, before, evaluations.map(\.after))
         } catch LiveListError.contradiction {
-            // The tree does not say what the records do: fetching again settles it.
+            // The tree contradicts the records: refetching resolves that.
             return nil
         }
     }
 
-    /// The sort key of an object of the list at one commit.
+    /// The sort key of an object of the list, at one commit.
     static func wholeKey(
         _ item: ListItem, _ evaluations: [RecordEvaluation]
     ) throws -> [UInt8] {
@@ -83,7 +83,7 @@ extension LiveList {
             content: content, census: census, isCutOff: isCutOff, difference: ListDifference())
     }
 
-    /// The candidates past which fetching again is cheaper.
+    /// With more candidates, refetching is cheaper.
     private func countMax(_ step: StoreStep, of watch: RequestWatch) throws -> Int {
         let records = try step.after.recordCount(of: watch.parts.entity)
         let total = max(records, content.tree.count, 1)
@@ -115,7 +115,7 @@ extension LiveList {
                 continue
             }
             if let rank, let old, old.key == new.key, old.section == new.section {
-                // The path to a watched value may change and the value stay equal.
+                // The path to a watched value may change while the value stays equal.
                 let isChanged =
                     try candidates.withWatchedChange.contains(number)
                     && before.watched(of: oldCursor.row()) != after.watched(of: newCursor.row())
@@ -128,7 +128,7 @@ extension LiveList {
             if let rank { plan.removed.append(rank) }
             let probe = ListProbe(key: new.key, item: item, isInList: false)
             let target = try content.tree.rank(of: probe, wholeKey)
-            // The entry after the last one that is held may not be the next one of the list.
+            // The list may have other entries between the last held one and this one.
             if isCutOff && target == content.tree.count {
                 if let rank { plan.passed[item] = rank }
                 continue
@@ -151,7 +151,7 @@ extension LiveList {
             key: key.bytes, section: try sections.number(of: row, number, evaluation))
     }
 
-    /// The rank of an entry; nil when it is after those that are held.
+    /// The rank of an entry; nil if it is beyond the held ones.
     private func rank(
         of item: ListItem, _ key: [UInt8], _ wholeKey: (ListItem) throws -> [UInt8]
     ) throws -> Int? {
@@ -166,13 +166,13 @@ extension LiveList {
 
     // MARK: The next version
 
-    /// A version that is being made.
+    /// A version under construction.
     private struct NextVersion {
         var tree: CountedTree
         var census: SectionCensus
         var isCutOff: Bool
         var touched = TouchedEntries()
-        /// Ranks before of entries that are in no later place so far.
+        /// Old ranks of entries that have no new rank so far.
         var gone: Set<Int>
 
         mutating func place(_ rank: Int, origin: Int?) {
@@ -220,7 +220,7 @@ extension LiveList {
                 : LinearDifference.between(self.content, content))
     }
 
-    /// Reads on after the last entry that was held, when the reserve is used up.
+    /// Fetches further entries after the last held one, if the reserve is used up.
     private mutating func refill(
         _ next: inout NextVersion, _ plan: Plan, _ before: [RecordEvaluation],
         _ after: [RecordEvaluation]
@@ -241,8 +241,7 @@ extension LiveList {
         next.tree = next.tree.edited(more.map { TreeEdit(rank: end, .insert($0)) })
     }
 
-    /// The first sort value of the last entry that was held, and how many entries that are held
-    /// now have it.
+    /// The first sort value of the last held entry, and how many entries held now reach it.
     private func least(
         _ last: ListItem, _ before: RecordEvaluation, _ after: RecordEvaluation, _ tree: CountedTree
     ) throws -> (value: Value, heldCount: Int)? {
@@ -257,7 +256,7 @@ extension LiveList {
         return (value, tree.count - first)
     }
 
-    /// Leaves out entries past those that a window needs.
+    /// Drops entries beyond the window and its reserve.
     private func cutOff(_ next: inout NextVersion) {
         guard let keptMax = request.window.keptMax, next.tree.count > keptMax else { return }
         let surplus = keptMax..<next.tree.count
@@ -294,8 +293,8 @@ extension LiveList {
     }
 }
 
-/// Why a step cannot be taken by looking at what changed.
+/// Why a step cannot be incremental.
 enum LiveListError: Error {
-    /// The tree and the records say different things.
+    /// The tree and the records contradict each other.
     case contradiction
 }

@@ -2,10 +2,10 @@ import Foundation
 import RecordStore
 import Synchronization
 
-/// A list that is kept over steps: each costs what it changes.
+/// A list that is maintained over steps, each at the cost of its changes.
 ///
 /// Invariants, between two calls:
-/// - `content` shows what a fetch of the request gives at the last step's commits.
+/// - `content` shows the result of a fetch of the request at the last step's commits.
 /// - The tree holds all matches, or with `isCutOff` all up to its last entry and none after it.
 /// - The keys of the tree are those of the last step's commits.
 package struct LiveList {
@@ -16,10 +16,10 @@ package struct LiveList {
     var sections: SectionInterning
     private(set) var census = SectionCensus()
     private(set) var isCutOff = false
-    /// The last step, which stamps what it touches.
+    /// The number of the last step, which stamps the entries that it touches.
     var step: UInt32 = 0
     private var lineage = LiveList.newLineage()
-    /// Changes of steps that failed, for the next one.
+    /// The changes of failed steps, for the next one.
     private var missed: [ChangeSet?]
 
     private static let lineages = Atomic<UInt64>(0)
@@ -34,7 +34,7 @@ package struct LiveList {
         var difference: ListDifference
     }
 
-    /// Fetches the list as its stores are.
+    /// Fetches the list from the stores' current state.
     package init(
         _ request: ListRequest, in stores: [(id: UUID, reader: RecordReader)]
     ) throws {
@@ -51,10 +51,10 @@ package struct LiveList {
         (census, isCutOff) = (fetched.census, fetched.isCutOff)
     }
 
-    /// Nil when each change says which objects it concerns; else why all are fetched again.
+    /// Nil if each change shows which objects it concerns; else why the list is always refetched.
     var refusal: String? { watches.lazy.compactMap(\.parts.refusal).first }
 
-    /// How the list follows changes, for people.
+    /// How the list follows changes, for display.
     package var explanation: String {
         guard let refusal else {
             let related = watches.first?.dependencies.count ?? 0
@@ -74,8 +74,8 @@ package struct LiveList {
 
     // MARK: Steps
 
-    /// Takes a step; nil when nothing that is shown differs. When this throws, the content stays,
-    /// and the next step makes up for it.
+    /// Applies a step; nil if nothing shown differs. If this throws, the content stays, and the
+    /// next step includes the changes.
     ///
     /// - Parameter steps: one for each store.
     package mutating func take(_ steps: [StoreStep]) throws -> ListDifference? {
@@ -120,8 +120,7 @@ package struct LiveList {
         return outcome.difference.isEmpty ? nil : outcome.difference
     }
 
-    /// All stamps are used: later ones are of another lineage, and are compared with none of
-    /// these.
+    /// All stamps are used up: later ones belong to a new lineage, and are not compared with these.
     private mutating func beginStampsAgain() {
         let edits = (0..<content.tree.count).map { TreeEdit(rank: $0, .stamp(0)) }
         (step, lineage) = (0, Self.newLineage())
@@ -129,9 +128,9 @@ package struct LiveList {
     }
 }
 
-/// Numbers for section names, with the last values at hand.
+/// Interns section names, with a cache of recent values.
 struct SectionInterning {
-    /// Past so many values the table of those is begun anew.
+    /// A cache with more values is cleared.
     private static let valuesMax = 4096
 
     let section: ListRequest.Section
@@ -143,7 +142,7 @@ struct SectionInterning {
         if case .none = section { names = nil } else { names = SectionNames() }
     }
 
-    /// Forgets all names: those that are no longer used would be kept for ever.
+    /// Forgets all names: unused ones would be kept forever.
     mutating func renew() {
         known = [:]
         if names != nil { names = SectionNames() }
@@ -161,7 +160,7 @@ struct SectionInterning {
             let value = try evaluation.value(path, row, number)
             if let section = known[value] { return section }
             let section = names.number(of: name(value))
-            // Equal numbers may be written in several ways, and have several names.
+            // Equal numbers may be written in several ways, and so have several names.
             switch value {
             case .float, .double, .decimal: break
             default:

@@ -1,8 +1,8 @@
 import Foundation
 import RecordStore
 
-/// A list's request resolved against the schema of a store. This file alone of the folder asks the
-/// rest of the room.
+/// A list's request resolved against the schema of a store. Only this file of the folder uses the
+/// planner and the evaluator.
 struct RequestParts {
     let entity: EntityLayout
     let order: [ResolvedSortKey]
@@ -10,7 +10,7 @@ struct RequestParts {
     let section: ResolvedPath?
     let watched: [ResolvedPath]
     private(set) var conditionPaths: [ResolvedPath] = []
-    /// Why a change does not say which objects of the list it concerns; nil when it does.
+    /// Why changes do not show which objects of the list they concern; nil if they do.
     private(set) var refusal: String?
     /// The hierarchies whose records the request reads, the list's own among them.
     private(set) var readHierarchies: Set<HierarchyID>
@@ -22,7 +22,8 @@ struct RequestParts {
 
     init(_ request: ListRequest, _ schema: Schema, storeID: UUID) throws {
         var fetch = request.fetch
-        // The time is that of the making: a condition gives one answer for as long as it is asked.
+        // The time is that of creation, so that a condition has the same result for as long as the
+        // list lives.
         fetch.condition = fetch.condition.map(NowBinding(Date()).bound)
         self.request = fetch
         self.storeID = storeID
@@ -108,9 +109,9 @@ struct RequestParts {
 
     // MARK: Records
 
-    /// Lends the records that fulfil the condition, in the request's order or in any.
+    /// Passes the records that fulfil the condition to the body, in the request's order or in any.
     ///
-    /// - Parameter least: of the first sort key, when records with a smaller value are not wanted.
+    /// - Parameter least: a lower bound of the first sort key; smaller values are skipped.
     func forEachMatch(
         in reader: RecordReader, isOrdered: Bool, limit: Int?, least: Value? = nil,
         _ body: (ObjectNumber, RowView) throws -> Bool
@@ -131,7 +132,7 @@ struct RequestParts {
     }
 }
 
-/// Asks records of one commit what a list wants to know of them.
+/// Evaluates what a list needs of the records of one commit.
 struct RecordEvaluation {
     let reader: RecordReader
     let parts: RequestParts
@@ -150,12 +151,12 @@ struct RecordEvaluation {
         return try filter.accepts(row, number)
     }
 
-    /// The value at the end of a path that gives one.
+    /// The value of a path that has a single one.
     func value(_ path: ResolvedPath, _ row: RowView, _ number: ObjectNumber) throws -> Value {
         try evaluator.evaluate(path, row, number).values.first ?? .null
     }
 
-    /// Appends the whole sort key of a record. Its bytes order as the request does.
+    /// Appends the whole sort key of a record. Keys sort like the request.
     func appendKey(of row: RowView, to key: inout KeyEncoder) throws(StoreError) {
         for sort in parts.order {
             let start = key.bytes.count
@@ -164,8 +165,8 @@ struct RecordEvaluation {
         }
     }
 
-    /// The value of the first sort key of an object, when all that come after it have one that is
-    /// as large at least: the column of a record, ascending, and no nil or NaN.
+    /// The first sort value of an object, if it is a lower bound of that of all later ones: an
+    /// ascending column of the record itself, and neither nil nor NaN.
     func firstSortValue(of number: ObjectNumber) throws(StoreError) -> Value? {
         guard let first = parts.order.first, first.isAscending, let field = first.path.ownField
         else { return nil }
@@ -183,7 +184,7 @@ struct RecordEvaluation {
         try append(first, first.steps[...], row, to: &key)
     }
 
-    /// The values of a record that the list watches, as a key.
+    /// The values of a record that the list watches, encoded as a key.
     func watched(of row: RowView) throws(StoreError) -> [UInt8] {
         var key = KeyEncoder(columnSizeMax: .max)
         for path in parts.watched { try append(path, path.steps[...], row, to: &key) }
@@ -214,7 +215,7 @@ struct RecordEvaluation {
     }
 }
 
-/// Puts the time in the place of `now()`.
+/// Replaces `now()` by a fixed time.
 private struct NowBinding {
     private let now: Operand
 

@@ -1,15 +1,15 @@
 import RecordStore
 
-/// Which changes of a store concern a list, and the way back from related objects to the list's.
+/// Decides which changes of a store concern a list, and maps related objects back to the list's.
 struct RequestWatch {
-    /// Objects that a to-one path leads to, and what of them matters to the list.
+    /// Objects that a to-one path leads to, and their properties that matter to the list.
     struct Dependency {
         /// From the list's objects to these.
         var steps: [RelationshipLayout]
         var hierarchy: HierarchyID
-        /// Properties that conditions, order and sections ask.
+        /// Properties that conditions, order and sections use.
         var fields: [FieldLayout] = []
-        /// Properties that the list is told to watch.
+        /// Properties that the list watches.
         var watchedFields: [FieldLayout] = []
     }
 
@@ -17,19 +17,20 @@ struct RequestWatch {
     struct Candidates {
         /// Ascending, each once.
         var numbers: [ObjectNumber] = []
-        /// Those with a watched value that differs.
+        /// Objects whose watched values may differ.
         var withWatchedChange: Set<ObjectNumber> = []
     }
 
     let parts: RequestParts
     private(set) var dependencies: [Dependency] = []
-    /// The to-many relationships of the list's objects, whose changes are changes of the object.
+    /// The to-many relationships of the list's objects. A change of links is a change of the
+    /// object.
     let linkRelationships: [RelationshipLayout]
     private let schema: Schema
 
     var hierarchy: HierarchyID { parts.entity.hierarchy }
 
-    /// Whether a change of another object can be an update of one of the list's.
+    /// Whether a change of another object may update one of the list's.
     var watchesRelated: Bool { dependencies.contains { !$0.watchedFields.isEmpty } }
 
     init(_ parts: RequestParts, _ schema: Schema) {
@@ -50,9 +51,8 @@ struct RequestWatch {
         for (depth, step) in path.steps.enumerated() {
             guard case .link(let id) = step.field.content else { return }
             steps.append(schema.relationship(id: id))
-            // The relevant part of the object here: the next link, or the attribute at the end. The
-            // first link is a property of the list's object itself.
-            // first link is a property of the list's object itself.
+            // The relevant property of the object here: the next link, or the attribute at the end.
+            // The first link is a property of the list's object itself.
             var field: FieldLayout?
             if depth + 1 < path.steps.count {
                 field = path.steps[depth + 1].field
@@ -74,8 +74,8 @@ struct RequestWatch {
         }
     }
 
-    /// Whether changes touch anything that the request reads or that is a change of the list's
-    /// objects. Others leave the list as it is, also one that is fetched again.
+    /// Whether changes touch anything that the request reads, or the list's objects. Other changes
+    /// leave the list unchanged, even one that is always refetched.
     func isConcerned(by changes: ChangeSet) -> Bool {
         for hierarchy in parts.readHierarchies {
             guard let records = changes.records(in: hierarchy), records.isEmpty else { return true }
@@ -88,7 +88,7 @@ struct RequestWatch {
 
     // MARK: Candidates
 
-    /// Nil when they are not known, or more than `countMax`.
+    /// Nil if they are unknown or more than `countMax`.
     func candidates(of step: StoreStep, countMax: Int) throws(StoreError) -> Candidates? {
         guard let own = step.changes.records(in: hierarchy),
             own.inserted.count + own.updated.count + own.deleted.count <= countMax
@@ -115,7 +115,7 @@ struct RequestWatch {
         return candidates.numbers.count > countMax ? nil : candidates
     }
 
-    /// The list's objects that changes of related ones lead back to.
+    /// The list's objects from which a path leads to a changed object.
     private func changed(
         _ dependency: Dependency, of step: StoreStep, countMax: Int
     ) throws(StoreError) -> (owners: [ObjectNumber], watching: Set<ObjectNumber>)? {
@@ -155,8 +155,8 @@ struct RequestWatch {
         return try key(step.before) != (try key(step.after))
     }
 
-    /// The objects that some steps lead from to one of the targets. A link that changed is a change
-    /// of the record that has it, so that the links after the step are enough.
+    /// The objects from which the steps lead to one of the targets. A changed link is a change of
+    /// the record that has it, so that the links after the step are enough.
     private func sources(
         of targets: Set<ObjectNumber>, _ steps: [RelationshipLayout], _ step: StoreStep,
         countMax: Int
@@ -177,7 +177,7 @@ struct RequestWatch {
 
     // MARK: Updates
 
-    /// The list's objects with a watched value that differs; nil when they are not known.
+    /// The list's objects whose watched values may differ; nil if unknown.
     func watchedChanges(of step: StoreStep) throws(StoreError) -> Set<ObjectNumber>? {
         var numbers: Set<ObjectNumber> = []
         for dependency in dependencies where !dependency.watchedFields.isEmpty {
@@ -187,7 +187,7 @@ struct RequestWatch {
         return numbers
     }
 
-    /// Whether an object, there before and after, changed by itself.
+    /// Whether an object that exists before and after was itself changed.
     func isChanged(_ number: ObjectNumber, of step: StoreStep) throws(StoreError) -> Bool {
         if let known = step.changes.records(in: hierarchy), !known.updated.contains(number),
             !known.inserted.contains(number)
@@ -203,13 +203,13 @@ struct RequestWatch {
         return try hasOtherLinks(number, in: step)
     }
 
-    /// Whether the to-many links of an object, there before and after, differ.
+    /// Whether the to-many links of an object that exists before and after differ.
     func hasOtherLinks(_ number: ObjectNumber, in step: StoreStep) throws(StoreError) -> Bool {
         for relationship in linkRelationships {
             if let owners = step.changes.owners(of: relationship), !owners.contains(number) {
                 continue
             }
-            // A joined set also has links that came back.
+            // A joined set may include links that changed back.
             let links = try step.before.linkedNumbers(relationship, of: number)
             if links != (try step.after.linkedNumbers(relationship, of: number)) { return true }
         }

@@ -1,5 +1,5 @@
-/// How many entries of a list each section has, so that it is known without a search whether a
-/// section has several runs.
+/// Counts the entries of each section of a list, to know without a search whether a section has
+/// several runs.
 struct SectionCensus {
     private var counts: [UInt32: Int] = [:]
 
@@ -10,6 +10,6 @@ struct SectionCensus {
         counts[section] = count > 1 ? count - 1 : nil
     }
 
-    /// How many sections have an entry.
+    /// How many sections have entries.
     var count: Int { counts.count }
 }

@@ -1,7 +1,7 @@
 import Foundation
 import RecordStore
 
-/// Attributes at the ends of to-one paths, for observers of one object of an entity.
+/// Attributes at the ends of to-one paths, for observers of a single object.
 package struct WatchedPaths {
     private struct Path {
         var name: String
@@ -10,11 +10,11 @@ package struct WatchedPaths {
 
     private let paths: [Path]
 
-    /// Throws when the entity has no such path, or when one crosses a to-many relationship.
+    /// Throws if the entity has no such path, or if a path crosses a to-many relationship.
     package init(_ paths: [[String]], of entity: EntityLayout, _ schema: Schema) throws {
         self.paths = try paths.map { names in
             let request = ListRequest(entity.name, FetchRequest(), watchedPaths: [names])
-            // No path asks which store it is in.
+            // No path depends on the store's ID.
             let parts = try RequestParts(request, schema, storeID: UUID())
             let name = names.joined(separator: ".")
             if let refusal = parts.refusal {
@@ -24,8 +24,8 @@ package struct WatchedPaths {
         }
     }
 
-    /// The paths whose values differ between two commits, by their names joined with dots; empty
-    /// for an object that one of the commits does not have.
+    /// The names, joined with dots, of the paths whose values differ between two commits; empty if
+    /// one of the commits lacks the object.
     package func differences(
         of number: ObjectNumber, _ before: RecordReader, _ after: RecordReader
     ) throws(StoreError) -> [String] {

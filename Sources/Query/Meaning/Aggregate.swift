@@ -1,9 +1,8 @@
 import Foundation
 import RecordStore
 
-/// Sums integers and decimals exactly and everything else as Doubles; nil values do not count.
-/// Values of every type have a least and a greatest one, by the order that indexes have; objects
-/// have none.
+/// Sums integers and decimals exactly and other numbers as Doubles; ignores nil. Minimum and
+/// maximum use the order of indexes, for values of every type except objects.
 struct Aggregate {
     private let function: SelectTerm.Function
     private var count = 0
@@ -12,7 +11,7 @@ struct Aggregate {
     private var floating = 0.0
     private var isFloating = false
     private var extreme: Value = .null
-    /// Of a sum or an average: whether there were values that are no numbers.
+    /// For a sum or an average: whether there were values that are not numbers.
     private var isOfOthers = false
 
     init(_ function: SelectTerm.Function) { self.function = function }
@@ -31,10 +30,10 @@ struct Aggregate {
         }
     }
 
-    /// A row that counts whatever it holds.
+    /// Counts a row, whatever it contains.
     mutating func addRow() { count += 1 }
 
-    /// Sums a Double without making a value of it.
+    /// Sums a Double without creating a `Value`.
     mutating func add(_ number: Double) {
         count += 1
         floating += number
@@ -64,9 +63,9 @@ struct Aggregate {
         }
     }
 
-    /// The result: a count is an integer, an extreme is of its property's type, a sum and an
-    /// average are a Double where Doubles took part and an exact decimal otherwise. Without values
-    /// a count and a sum are zero, the others nil; so is a sum of what are no numbers.
+    /// The result: a count is an integer, an extreme has its property's type, a sum and an average
+    /// are a Double if Doubles took part and otherwise an exact decimal. Without values a count and
+    /// a sum are zero, the others nil; a sum of only other values than numbers is nil too.
     func result() -> Value {
         switch function {
         case .count: return .int(Int64(count))

@@ -1,11 +1,11 @@
 import Foundation
 import RecordStore
 
-/// Calculations of operands: integers where both are and the result fits, decimals where one takes
-/// part, and Doubles otherwise; nil where an operand is nil or is no number.
+/// Arithmetic on operands: with integers if both are and the result fits, with decimals if one is,
+/// and otherwise with Doubles; nil if an operand is nil or not a number.
 ///
-/// Two integers divide to an integer, towards zero, as in SQL and Swift. An integer or a decimal
-/// divided by zero is nil; a Double is infinite or NaN.
+/// A quotient of two integers is an integer, rounded towards zero, as in SQL and Swift. An integer
+/// or a decimal divided by zero is nil; a Double is infinite or NaN.
 enum Arithmetic {
     static func apply(
         _ operation: Operand.Arithmetic, _ left: Value, _ right: Value
@@ -50,7 +50,7 @@ enum Arithmetic {
         return .double(left.truncatingRemainder(dividingBy: right))
     }
 
-    /// Every bit the other way round; nil of what is no integer.
+    /// The bitwise complement; nil if the value is not an integer.
     static func complement(_ value: Value) -> Value {
         if case .uint(let number) = value { return .uint(~number) }
         return integer(value).map { .int(~$0) } ?? .null
@@ -86,7 +86,7 @@ enum Arithmetic {
         }
     }
 
-    /// Nil where the result is no Int64.
+    /// Nil if the result does not fit an Int64.
     private static func power(_ base: Int64, _ exponent: Int64) -> Int64? {
         switch base {
         case 0, 1: return exponent < 0 && base == 0 ? nil : (exponent == 0 ? 1 : base)

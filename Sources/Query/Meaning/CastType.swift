@@ -2,7 +2,7 @@ import Foundation
 import RecordStore
 
 extension Functions {
-    /// The types that `CAST` knows.
+    /// The target types of `CAST`.
     enum CastType {
         case date, decimal, number, text, uuid, url, data
 
@@ -20,7 +20,7 @@ extension Functions {
         }
     }
 
-    /// Nil where the value is nothing of the type.
+    /// Nil if the value cannot be converted to the type.
     static func cast(_ value: Value, _ type: CastType) -> Value {
         switch (type, value) {
         case (_, .null): return .null
@@ -69,7 +69,7 @@ extension Functions {
 }
 
 extension Value {
-    /// The number that a value is or, as a text, says; nil otherwise.
+    /// The value as a number, parsed if it is a text; nil if it is neither.
     fileprivate var number: Value {
         switch self {
         case .string(let text):

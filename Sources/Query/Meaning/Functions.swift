@@ -1,7 +1,7 @@
 import Foundation
 import RecordStore
 
-/// The functions of the predicate language that a store answers.
+/// The functions of the predicate language that a store evaluates.
 package enum Functions {
     /// How many arguments each function takes, by its short name in lower case.
     static let arities: [String: ClosedRange<Int>] = {
@@ -13,18 +13,18 @@ package enum Functions {
         return arities
     }()
 
-    /// Of one value each.
+    /// Functions of one value.
     private static let single = [
         "abs", "ceiling", "floor", "trunc", "sqrt", "ln", "log", "exp", "uppercase", "lowercase",
         "length", "canonical", "onescomplement",
     ]
 
-    /// Of a collection, or of several values.
+    /// Functions of a collection, or of several values.
     static let collecting: Set<String> = [
         "sum", "count", "min", "max", "average", "median", "mode", "stddev",
     ]
 
-    /// The functions that are operators by another name.
+    /// Functions that are operators by another name.
     static let calculations: [String: Operand.Arithmetic] = [
         "add": .add, "from": .subtract, "multiply": .multiply, "divide": .divide,
         "raise": .power, "bitwiseand": .bitAnd, "bitwiseor": .bitOr, "bitwisexor": .bitXor,
@@ -34,8 +34,8 @@ package enum Functions {
     /// The functions of the language that a store does not evaluate, with the reason.
     static let rejected: [String: String] = [
         "function": "FUNCTION calls code by name, which a store does not do",
-        "random": "a condition gives one answer however often it is asked, so nothing is random",
-        "randomn": "a condition gives one answer however often it is asked, so nothing is random",
+        "random": "the result of a condition must not vary, so nothing is random",
+        "randomn": "the result of a condition must not vary, so nothing is random",
         "distancetolocation:fromlocation:": "a store has no locations to measure between",
     ]
 
@@ -45,7 +45,7 @@ package enum Functions {
         "leftshift": "by", "rightshift": "by", "castobject": "totype",
     ]
 
-    /// `modulus` for `modulus:by:`, `uppercase` for `uppercase:`; other names as they are.
+    /// `modulus` for `modulus:by:`, `uppercase` for `uppercase:`; other names unchanged.
     static func shortName(_ name: String) -> String {
         let parts = name.split(separator: ":").map(String.init)
         guard name.hasSuffix(":"), let first = parts.first else { return name }
@@ -88,7 +88,7 @@ package enum Functions {
         }
     }
 
-    /// A whole number stays as it is, and a decimal stays a decimal.
+    /// A whole number stays unchanged, and a decimal stays a decimal.
     private static func rounded(_ name: String, _ value: Value) -> Value {
         switch value {
         case .int(let number):
@@ -109,7 +109,7 @@ package enum Functions {
 
     private static func rounded(_ name: String, _ number: Decimal) -> Decimal {
         if name == "abs" { return number < 0 ? -number : number }
-        // The digits before the point are the number towards zero.
+        // Cutting the digits after the point rounds towards zero.
         let text = "\(number)"
         guard let point = text.firstIndex(of: "."),
             let whole = Decimal(string: String(text[..<point]))

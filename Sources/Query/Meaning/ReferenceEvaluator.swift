@@ -1,6 +1,6 @@
 import RecordStore
 
-/// The record that a condition is asked about.
+/// The record for which a condition is evaluated.
 struct Candidate {
     var number: ObjectNumber
     var row: RowView
@@ -26,11 +26,11 @@ enum Outcome {
     }
 }
 
-/// The meaning of conditions, written to be obviously right: every other way of answering must
-/// agree with it.
+/// The definition of what conditions mean, written to be obviously right: every other evaluation
+/// must agree with it.
 struct ReferenceEvaluator {
     let reader: RecordReader
-    /// The elements that variables of subqueries stand for.
+    /// The elements bound to variables of subqueries.
     private var variables: [String: ObjectNumber] = [:]
 
     init(_ reader: RecordReader) { self.reader = reader }
@@ -131,7 +131,7 @@ struct ReferenceEvaluator {
         return number
     }
 
-    /// The value or values that a path leads to; nil in a to-one step gives nil.
+    /// The value or values of a path; a to-one link that is nil gives nil, or no values.
     func evaluate(
         _ path: ResolvedPath, _ row: RowView, _ number: ObjectNumber
     ) throws -> Outcome {

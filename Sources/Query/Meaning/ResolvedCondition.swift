@@ -1,18 +1,18 @@
 import RecordStore
 
-/// A condition whose names were found in a schema and whose shape was checked: the one form that
-/// is planned, compiled and evaluated.
+/// A condition whose names are resolved against a schema and whose shape is checked: the only form
+/// that is planned, compiled and evaluated.
 indirect enum ResolvedCondition: Sendable {
     case constant(Bool)
     case comparison(ResolvedComparison)
-    /// True of everything when empty.
+    /// Always true if empty.
     case and([ResolvedCondition])
-    /// True of nothing when empty.
+    /// Always false if empty.
     case or([ResolvedCondition])
     case not(ResolvedCondition)
 }
 
-/// An object, so that plans and programs pass it on without copying.
+/// A class, so that plans and programs pass it on without copying.
 final class ResolvedComparison: Sendable {
     let quantifier: Comparison.Quantifier
     let left: ResolvedOperand
@@ -31,7 +31,7 @@ final class ResolvedComparison: Sendable {
         self.quantifier = quantifier
     }
 
-    /// The path of a comparison that asks one value of the record itself.
+    /// The path on the left of a comparison without a quantifier.
     var path: ResolvedPath? {
         guard quantifier == .none, case .path(let path) = left else { return nil }
         return path
@@ -47,9 +47,9 @@ indirect enum ResolvedOperand: Sendable {
     case path(ResolvedPath)
     /// The record itself.
     case selfObject
-    /// The object that a variable of a subquery stands for.
+    /// The object bound to a variable of a subquery.
     case variable(String)
-    /// A path from that object on, whose record is in a hierarchy.
+    /// A path from that object; the hierarchy is that of its record.
     case variablePath(String, HierarchyID, ResolvedPath)
     case arithmetic(Operand.Arithmetic, ResolvedOperand, ResolvedOperand)
     case negated(ResolvedOperand)
@@ -58,11 +58,11 @@ indirect enum ResolvedOperand: Sendable {
     case element(ResolvedOperand, Operand.ElementIndex)
     case ternary(ResolvedCondition, ResolvedOperand, ResolvedOperand)
     case cast(ResolvedOperand, Functions.CastType)
-    /// Objects of another hierarchy than those that they are compared with, and so none of them,
-    /// although they may have the same numbers.
+    /// Objects of another hierarchy than those that they are compared with. They equal none of
+    /// these, although they may have the same numbers.
     case foreign(ResolvedOperand)
 
-    /// The constants of a list, if it has nothing else.
+    /// The constants of a list that has only constants.
     var listedValues: [Value]? {
         guard case .values(let values) = self else { return nil }
         return values
@@ -70,6 +70,6 @@ indirect enum ResolvedOperand: Sendable {
 }
 
 extension Value {
-    /// An object that equals none of a store: numbers begin with 1.
+    /// An object that equals no stored one: numbers begin with 1.
     static let noObject = Value.object(ObjectNumber(0))
 }

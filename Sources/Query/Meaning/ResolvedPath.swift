@@ -1,11 +1,10 @@
 import RecordStore
 
-/// A key path with its properties found: to-one steps, then an attribute, an object or a
-/// collection.
+/// A key path with resolved properties: to-one steps, then an attribute, an object or a collection.
 struct ResolvedPath: Sendable {
     enum End: Sendable {
         case attribute(FieldLayout)
-        /// The object that the steps lead to.
+        /// The object at the end of the steps.
         case object
         case collection(Collection)
     }
@@ -13,7 +12,7 @@ struct ResolvedPath: Sendable {
     struct Collection: Sendable {
         var relationship: RelationshipLayout
         var hierarchy: HierarchyID
-        /// From an element on; nil for the elements themselves.
+        /// The path from each element; nil for the elements themselves.
         var elements: Box?
         var function: SelectTerm.Function?
     }
@@ -34,13 +33,13 @@ struct ResolvedPath: Sendable {
     /// The entity at the end of the steps.
     var entity: EntityLayout
 
-    /// Whether a record gives one value and not several.
+    /// Whether a record has one value, rather than several.
     var isSingle: Bool {
         guard case .collection(let collection) = end else { return true }
         return collection.function != nil
     }
 
-    /// The hierarchy of the objects that the path leads to; nil where it leads to values.
+    /// The hierarchy of the objects at the end of the path; nil if it ends with values.
     var hierarchy: HierarchyID? {
         switch end {
         case .attribute: return nil

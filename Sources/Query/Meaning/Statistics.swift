@@ -1,8 +1,8 @@
 import Foundation
 import RecordStore
 
-/// The functions of the language that take a collection. Nil and what is no number does not count,
-/// except to `count`.
+/// The functions of the language that take a collection. Nil is ignored except by `count`, and
+/// values that are not numbers except by `count`, `min` and `max`.
 enum Statistics {
     static func value(_ name: String, of values: [Value]) -> Value {
         switch name {
@@ -17,7 +17,7 @@ enum Statistics {
         }
     }
 
-    /// The middle one; the mean of the middle two.
+    /// The middle number, or the mean of the middle two.
     private static func median(_ values: [Value]) -> Value {
         let numbers = values.filter { $0.approximation != nil }
             .sorted { Value.compare($0, $1) < 0 }
@@ -25,11 +25,11 @@ enum Statistics {
         let middle = numbers.count / 2
         if !numbers.count.isMultiple(of: 2) { return numbers[middle] }
         let pair = numbers[(middle - 1)...middle].compactMap(\.approximation)
-        // Halved first: the sum of two large numbers may be beyond a Double.
+        // Halved first: the sum of two large numbers may exceed a Double.
         return .double(pair.reduce(0) { $0 + $1 / 2 })
     }
 
-    /// The most frequent one; the least of those where there are several.
+    /// The most frequent number; the least one if there are several.
     private static func mode(_ values: [Value]) -> Value {
         var counts: [Value: Int] = [:]
         for value in values where value.approximation != nil { counts[value, default: 0] += 1 }
@@ -37,7 +37,7 @@ enum Statistics {
         return counts.filter { $0.value == most }.keys.min { Value.compare($0, $1) < 0 } ?? .null
     }
 
-    /// Of the whole population.
+    /// The standard deviation of the whole population.
     private static func deviation(_ values: [Value]) -> Value {
         let numbers = values.compactMap(\.approximation)
         guard !numbers.isEmpty else { return .null }

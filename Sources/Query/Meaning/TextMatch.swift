@@ -1,10 +1,10 @@
 import Foundation
 import RecordStore
 
-/// Text operations, with what the options overlook folded away first.
+/// Text operations, which first fold away the differences that the options ignore.
 ///
-/// Without options texts are their UTF-8 bytes, as in an index. With options a text is compared
-/// after folding, and only whole characters are found in it: no `e` in `é`, no woman in a family.
+/// Without options texts are compared by UTF-8 bytes, as in an index. With options they are
+/// compared after folding, and only whole characters match: no `e` in `é`, no woman in a family.
 package enum TextMatch {
     static func folds(_ options: TextOptions) -> Bool {
         !options.contains(.normalized)
@@ -13,7 +13,7 @@ package enum TextMatch {
             ])
     }
 
-    /// The text without the differences that the options overlook.
+    /// The text without the differences that the options ignore.
     package static func fold(_ text: String, _ options: TextOptions) -> String {
         guard folds(options) else { return text }
         if text.utf8.allSatisfy({ $0 < 0x80 }) {
@@ -22,17 +22,17 @@ package enum TextMatch {
         return foldedByUnicode(text, options)
     }
 
-    /// Folds any text; ``fold(_:_:)`` has a shorter way for ASCII.
+    /// Folds any text; ``fold(_:_:)`` has a fast path for ASCII.
     static func foldedByUnicode(_ text: String, _ options: TextOptions) -> String {
         var folding: String.CompareOptions = []
         if options.contains(.caseInsensitive) { folding.insert(.caseInsensitive) }
         if options.contains(.diacriticInsensitive) { folding.insert(.diacriticInsensitive) }
         if options.contains(.widthInsensitive) { folding.insert(.widthInsensitive) }
-        // Composed and decomposed spellings of one text are equal once anything is overlooked.
+        // With any option, composed and decomposed spellings of a text are equal.
         var folded = text.decomposedStringWithCanonicalMapping
         folded = folded.folding(options: folding, locale: nil)
         if options.contains(.caseInsensitive) {
-            // Foundation keeps the final sigma and the sharp s apart from their other forms.
+            // Foundation does not fold the final sigma and the sharp s to their other forms.
             folded = folded.replacing("ς", with: "σ").replacing("ß", with: "ss")
         }
         return folded.precomposedStringWithCanonicalMapping
@@ -53,7 +53,7 @@ package enum TextMatch {
         }
     }
 
-    /// Whether a text contains another, both folded already.
+    /// Whether a text contains another; both must be folded.
     static func contains(
         _ text: Span<UInt8>, _ part: Span<UInt8>, wholeCharacters: Bool
     ) -> Bool {
@@ -78,7 +78,7 @@ package enum TextMatch {
     /// Whether the scalar at an offset belongs to the character before it.
     private static func joins(_ text: Span<UInt8>, _ offset: Int) -> Bool {
         guard offset > 0, offset < text.count else { return false }
-        // The scalars below U+0300, which join nothing, begin with a smaller byte than this.
+        // The scalars below U+0300 join nothing; their first byte is smaller than 0xCC.
         let isJoined =
             offset >= 3 && text[offset - 3] == 0xE2 && text[offset - 2] == 0x80
             && text[offset - 1] == 0x8D

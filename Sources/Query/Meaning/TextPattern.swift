@@ -2,15 +2,15 @@ import Foundation
 import Primitives
 import RecordStore
 
-/// LIKE and MATCHES: a pattern for the whole of a text.
+/// LIKE and MATCHES: patterns for a whole text.
 enum TextPattern {
     private enum Piece: Equatable {
         case any, one
         case literal(Character)
     }
 
-    /// `*` stands for any text, `?` for one character as people count them, and `\` makes the next
-    /// character literal.
+    /// `*` matches any text, `?` one user-perceived character, and `\` makes the next character
+    /// literal.
     static func isLike(_ text: String, _ pattern: String, _ options: TextOptions) -> Bool {
         let pieces = pieces(pattern, options)
         let characters = Array(TextMatch.fold(text, options))
@@ -34,7 +34,7 @@ enum TextPattern {
         return pieces[piece...].allSatisfy { $0 == .any }
     }
 
-    /// Equal as texts are: by their bytes.
+    /// Characters are compared by their bytes, as texts are.
     private static func stands(_ piece: Piece, for character: Character) -> Bool {
         switch piece {
         case .any: false
@@ -43,7 +43,7 @@ enum TextPattern {
         }
     }
 
-    /// Split before anything is folded: a full-width asterisk is no wildcard.
+    /// Splits the pattern before folding: a full-width asterisk is not a wildcard.
     private static func pieces(_ pattern: String, _ options: TextOptions) -> [Piece] {
         var pieces: [Piece] = []
         var literal = ""
@@ -72,23 +72,23 @@ enum TextPattern {
         var isCaseInsensitive: Bool
     }
 
-    /// A scan asks one expression of every record, and to compile it takes longer than to ask.
+    /// A scan matches one expression with every record, and compiling it takes longer than a match.
     private static let known = Mutex<[Key: NSRegularExpression]>([:])
     private static let knownCountMax = 32
 
-    /// The whole text matches an ICU regular expression. Throws a `QueryError` for a text that is
-    /// too long for it.
+    /// Whether the whole text matches an ICU regular expression. Throws a `QueryError` if the text
+    /// is too long for it.
     static func matches(_ text: String, _ pattern: String, _ options: TextOptions) throws -> Bool {
         try expression(pattern, options).matchesWhole(TextMatch.fold(text, marks(options)))
     }
 
-    /// The options that fold marks out of text and pattern. Case is not folded: in a pattern `\D`
-    /// is not `\d`.
+    /// The options that fold marks in text and pattern. Case is not folded, because in a pattern
+    /// `\D` is not `\d`.
     private static func marks(_ options: TextOptions) -> TextOptions {
         TextMatch.folds(options) ? options.subtracting([.caseInsensitive, .localized]) : []
     }
 
-    /// Throws a `QueryError` for what is no regular expression.
+    /// Throws a `QueryError` for an invalid regular expression.
     static func expression(
         _ pattern: String, _ options: TextOptions
     ) throws(QueryError) -> NSRegularExpression {
@@ -100,7 +100,8 @@ enum TextPattern {
         do {
             let flags: NSRegularExpression.Options =
                 key.isCaseInsensitive ? [.caseInsensitive] : []
-            // Alone first: what the pattern closes must not be the parenthesis around it.
+            // Compiled alone first: an unbalanced parenthesis must not close the group around the
+            // pattern.
             if !pattern.isEmpty {
                 _ = try NSRegularExpression(pattern: key.pattern, options: flags)
             }
@@ -116,8 +117,8 @@ enum TextPattern {
         return expression
     }
 
-    /// The pattern with its letters folded. A letter folds to a letter, and a sign must not fold to
-    /// syntax.
+    /// The pattern with its letters folded. A letter folds to letters; a sign that would fold to
+    /// syntax is escaped.
     private static func folded(_ pattern: String, _ options: TextOptions) -> String {
         guard TextMatch.folds(options) else { return pattern }
         var folded = ""

@@ -77,7 +77,7 @@ enum ValueComparison {
         }
     }
 
-    /// Nil when one side is nil or the kinds cannot be ordered.
+    /// Nil if one side is nil or the kinds cannot be ordered.
     private static func comparableOrder(
         _ left: Value, _ right: Value, _ options: TextOptions
     ) -> Int? {

@@ -3,13 +3,13 @@ import Foundation
 extension NSRegularExpression {
     /// Whether the whole of a text matches.
     ///
-    /// Throws where the expression gives up: it keeps the ways that it has not tried in a stack of
-    /// bounded size, which a pattern such as `(a|b)*` outgrows with a long text. It reports no
-    /// match then, though there may be one.
+    /// Throws if the expression gives up: its backtracking stack has a bounded size, which a
+    /// pattern such as `(a|b)*` exceeds with a long text. It then reports no match, though there
+    /// may be one.
     package func matchesWhole(_ text: String) throws(QueryError) -> Bool {
         let whole = NSRange(text.startIndex..., in: text)
         var (isMatch, gaveUp) = (false, false)
-        // Safety: the pointer by which the closure could stop is not used.
+        // Safety: the closure does not use its pointer, which could stop the search.
         unsafe enumerateMatches(in: text, options: [.anchored, .reportCompletion], range: whole) {
             result, flags, _ in
             if let result, result.range == whole { isMatch = true }

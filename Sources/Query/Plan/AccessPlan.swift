@@ -1,18 +1,18 @@
 import RecordStore
 
-/// How the candidates of a request are found. Except where a key finds them, each is then tested by
-/// the whole condition.
+/// How the candidates of a request are found. Except with `key`, the whole condition is then tested
+/// for each.
 enum AccessPlan {
-    /// No record: the condition holds for none, or none is wanted.
+    /// No record: the condition is never true, or the limit is zero.
     case none
-    /// The count that the store keeps for each entity: no record is read.
+    /// The record count that the store keeps for each entity: no record is read.
     case counter
     case scan
-    /// The entries of an index that equal a key. The key says all that is asked, so that nothing is
-    /// left to test.
+    /// The entries of an index that equal a key. The key represents the whole condition, so that
+    /// nothing is left to test.
     case key(IndexLayout, KeyEncoder)
     case index(IndexLayout, [KeyRange])
-    /// The objects whose to-one relationship leads to these.
+    /// The objects whose to-one relationship leads to one of these.
     case sources(RelationshipLayout, [ObjectNumber])
     case numbers([ObjectNumber])
 

@@ -1,7 +1,7 @@
 import RecordStore
 
-/// A comparison of a record's own number with a constant; no nil passes. A scan asks it of a whole
-/// leaf before it asks anything else.
+/// A comparison of a record's own number with a constant; nil never passes. A scan applies it to a
+/// whole leaf before any other test.
 struct ColumnTest {
     enum Constant {
         case int(Int64)
@@ -15,7 +15,7 @@ struct ColumnTest {
     let operation: Comparison.Operation
     let constant: Constant
 
-    /// Whether the bits of a value pass.
+    /// Whether a value passes, given by the bits of its slot.
     @inline(__always)
     func holds(_ word: UInt64) -> Bool {
         switch constant {
@@ -42,7 +42,7 @@ struct ColumnTest {
         }
     }
 
-    /// NaN stands before every other number; the value compared with is none.
+    /// NaN sorts before every other number; the constant is never NaN.
     @inline(__always)
     private static func holds(
         _ operation: Comparison.Operation, ordered left: Double, _ right: Double

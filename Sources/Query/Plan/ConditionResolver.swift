@@ -1,11 +1,11 @@
 import Foundation
 import RecordStore
 
-/// Finds the properties that a condition names, once, and refuses before the first record is read
-/// what has no meaning, so that an empty store and a full one give the same answer: unknown names
-/// and variables, collections where one value belongs, and patterns that are none.
+/// Resolves the properties that a condition names, once, and rejects meaningless conditions before
+/// the first record is read, so that an empty store and a full one give the same answer: unknown
+/// names and variables, collections where one value is needed, and invalid patterns.
 struct ConditionResolver {
-    /// Whether a record gives one value or several for an operand.
+    /// Whether an operand has one value or several for a record.
     private enum Shape {
         case one, many
     }
@@ -13,7 +13,7 @@ struct ConditionResolver {
     private struct Side {
         var operand: ResolvedOperand
         var shape: Shape
-        /// The hierarchy of the objects that it gives; nil for values.
+        /// The hierarchy of the operand's objects; nil for values.
         var hierarchy: HierarchyID?
 
         init(_ operand: ResolvedOperand, _ shape: Shape, objectsIn hierarchy: HierarchyID? = nil) {
@@ -30,7 +30,7 @@ struct ConditionResolver {
     private let entity: EntityLayout
     private let storeID: UUID
     private let paths: PathResolver
-    /// The entities of the elements that variables stand for.
+    /// The entities of the elements bound to variables.
     private var variables: [String: EntityLayout] = [:]
 
     init(_ entity: EntityLayout, _ paths: PathResolver, storeID: UUID) {
@@ -67,7 +67,7 @@ struct ConditionResolver {
         if comparison.quantifier != .none {
             guard left.shape == .many else {
                 throw QueryError(
-                    "ANY, ALL and NONE ask the elements of a to-many relationship, and "
+                    "ANY, ALL and NONE apply to the elements of a to-many relationship, and "
                         + "“\(ConditionText.text(comparison.left))” has one value")
             }
             left.shape = .one
@@ -85,8 +85,8 @@ struct ConditionResolver {
             quantifier: comparison.quantifier)
     }
 
-    /// Both sides. Objects on one side that are in another hierarchy than those on the other side
-    /// are marked, because only their numbers are compared.
+    /// Both sides. Objects of another hierarchy than those on the other side are marked, because
+    /// only numbers are compared.
     private func sides(
         _ comparison: Comparison
     ) throws(QueryError) -> (left: Side, right: Side) {
@@ -98,8 +98,7 @@ struct ConditionResolver {
         return (left, try side(comparison.right, with: left.hierarchy))
     }
 
-    /// Whether the operation has a meaning for one value or several on its sides: those that
-    /// `ValueComparison` answers.
+    /// Whether `ValueComparison` defines the operation for one value or several on each side.
     private static func fits(_ comparison: Comparison, _ left: Shape, _ right: Shape) -> Bool {
         switch (comparison.operation, left, right) {
         case (.between, .one, .many):
@@ -135,7 +134,7 @@ struct ConditionResolver {
 
     // MARK: Operands
 
-    /// - Parameter hierarchy: of the objects that it is compared with, if they are objects.
+    /// - Parameter hierarchy: the hierarchy of the objects that it is compared with, if any.
     private func side(
         _ operand: Operand, with hierarchy: HierarchyID? = nil
     ) throws(QueryError) -> Side {

@@ -1,8 +1,8 @@
 import RecordStore
 
-/// A condition as a flat program over raw records: each test says where to go on when it holds and
-/// where when it does not. Tests of the record's own columns are loads at fixed offsets; what is
-/// rarer is left to the reference evaluator.
+/// A condition compiled into a flat program over raw records: each test has a next step if it
+/// holds, and another if not. Tests of the record's own columns are loads at fixed offsets; rarer
+/// tests are left to the reference evaluator.
 struct FilterProgram {
     static let accept = -1
     static let reject = -2
@@ -20,7 +20,7 @@ struct FilterProgram {
         case general(Int)
     }
 
-    /// An object, so that a test copies a reference and no condition.
+    /// A class, so that a test copies a reference instead of a condition.
     final class Text: Sendable {
         let bytes: [UInt8]
         let isASCII: Bool
@@ -45,11 +45,11 @@ struct FilterProgram {
 
     private(set) var steps: [Step] = []
     private(set) var start = accept
-    /// Where to go on with a record that has passed `leads`.
+    /// The first step for a record that has passed `leads`.
     private(set) var residualStart = accept
-    /// Tests of columns that every record must pass, which cost the least.
+    /// Column tests that every record must pass, and that are the cheapest.
     private(set) var leads: [ColumnTest] = []
-    /// All that is asked of a record that has passed `leads`, when it is no more than this.
+    /// The letters that are searched after `leads`, if nothing else is tested.
     private(set) var residualLetters: (offset: Int, letters: LetterSearch)?
     private(set) var columnTests: [ColumnTest] = []
     private(set) var texts: [Text] = []
@@ -76,13 +76,13 @@ struct FilterProgram {
         return .column(offset: test.field.byteOffset, test: columnTests.count - 1)
     }
 
-    /// The conditions that must all hold, however they are nested.
+    /// The conditions that must all hold, flattened from nested ANDs.
     private static func conjuncts(of condition: ResolvedCondition) -> [ResolvedCondition] {
         guard case .and(let parts) = condition else { return [condition] }
         return parts.flatMap { conjuncts(of: $0) }
     }
 
-    /// The test of a condition that is one of a column that no nil passes.
+    /// The test of a condition, if it is a column test that nil never passes.
     private func lead(_ condition: ResolvedCondition) -> ColumnTest? {
         guard case .comparison(let comparison) = condition, comparison.operation != .notEqual,
             case .constant(let value) = comparison.right, !value.isNull,
@@ -94,11 +94,11 @@ struct FilterProgram {
     /// Whether every record passes.
     var acceptsAll: Bool { start == Self.accept }
     var acceptsNone: Bool { start == Self.reject }
-    /// Whether every record passes that has passed `leads`.
+    /// Whether every record that has passed `leads` passes.
     var hasNoResidual: Bool { residualStart == Self.accept }
 
-    /// The letters that a text must have, when nothing else is asked of a record that has passed
-    /// `leads`: a scan looks for them in a leaf of records without asking each what to do.
+    /// The letters that a text must contain, if nothing else is tested after `leads`: a scan then
+    /// searches the records of a leaf without running the program for each.
     private func letters(from start: Int) -> (offset: Int, letters: LetterSearch)? {
         guard start >= 0, case .isNull(let offset) = steps[start].test,
             steps[start].onTrue == Self.reject, steps[start].onFalse >= 0
@@ -156,7 +156,7 @@ struct FilterProgram {
         return append(.general(generals.count - 1), onTrue, onFalse)
     }
 
-    /// `column IN {constants}` asks a set instead of each constant in turn.
+    /// `column IN {constants}` is a lookup in a set, instead of a test for each constant.
     private mutating func compileMember(
         _ comparison: ResolvedComparison, _ onTrue: Int, _ onFalse: Int
     ) -> Int? {
@@ -188,7 +188,7 @@ struct FilterProgram {
         }
         guard let test = test(field, operation, comparison, value) else { return nil }
         let next = append(test, onTrue, onFalse)
-        // A nil equals no value and is in no order with one.
+        // Nil equals no value, and is not ordered with one.
         return append(.isNull(offset: offset), onFalse, next)
     }
 
@@ -213,8 +213,8 @@ struct FilterProgram {
         return ColumnTest(field: field, operation: operation, constant: constant)
     }
 
-    /// A value in the form that a column of a type is compared in; nil where it has none that
-    /// means exactly the same.
+    /// A value in the form in which a column of a type is compared; nil if no form means exactly
+    /// the same.
     private static func constant(_ type: AttributeType, _ value: Value) -> ColumnTest.Constant? {
         switch (type, value) {
         case (.date, .date(let seconds)) where !seconds.isNaN: return .double(seconds)

@@ -1,7 +1,7 @@
 import RecordStore
 
 extension ResolvedPath {
-    /// Whether the values at the end are attributes, or calculated from them.
+    /// Whether the values at the end are attributes, or calculated from attributes.
     var isAttribute: Bool {
         switch end {
         case .attribute: true
@@ -11,8 +11,7 @@ extension ResolvedPath {
         }
     }
 
-    /// The entity of the objects that a path with several values leads to; nil for values that are
-    /// no objects.
+    /// The entity of the objects that a path with several values leads to; nil for other values.
     fileprivate func elementEntity(in schema: Schema) -> EntityLayout? {
         switch end {
         case .attribute: return nil
@@ -33,9 +32,9 @@ extension EntityLayout {
     }
 }
 
-/// Finds the properties that paths name.
+/// Resolves the properties that paths name.
 struct PathResolver {
-    /// How many names a path may have: following one takes stack.
+    /// The most names of a path, because following it uses stack.
     static let nameCountMax = 64
 
     let schema: Schema
@@ -44,7 +43,7 @@ struct PathResolver {
         guard path.count <= Self.nameCountMax else {
             throw QueryError("a path has at most \(Self.nameCountMax) names, not \(path.count)")
         }
-        // Most paths are an attribute's name.
+        // Most paths are an attribute's name; one of four bytes may be SELF.
         if path.count == 1, path[0].utf8.count != 4, entity.relationship(named: path[0]) == nil,
             let field = entity.field(named: path[0])
         {
@@ -57,7 +56,7 @@ struct PathResolver {
             rest = rest.dropFirst()
         }
         if let first = rest.first, first.hasPrefix("@"), rest.count > 1 {
-            // `@sum.items.price` says what `items.price.@sum` says.
+            // `@sum.items.price` means the same as `items.price.@sum`.
             rest = rest.dropFirst() + [first]
         }
         while let name = rest.popFirst() {

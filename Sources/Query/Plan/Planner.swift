@@ -1,6 +1,6 @@
 import RecordStore
 
-/// Chooses how to find candidates: the part of the condition that promises the fewest.
+/// Chooses the access: the part of the condition that promises the fewest candidates.
 struct Planner {
     private let entity: EntityLayout
     private let reader: RecordReader
@@ -10,9 +10,9 @@ struct Planner {
         self.reader = reader
     }
 
-    /// The lookup of a condition that asks one property for one value, where an index is on just
-    /// that property and its keys say all of the value. No other plan is better, and it is the one
-    /// that costs less than resolving the condition would.
+    /// The lookup for a condition that compares one property with one value, if an index is on
+    /// exactly that property and its keys represent the whole value. No other plan is better, and
+    /// this one costs less than resolving the condition.
     static func keyLookup(
         _ condition: Condition?, of entity: EntityLayout, in reader: RecordReader
     ) -> AccessPlan? {
@@ -35,7 +35,7 @@ struct Planner {
         for (position, slot) in entity.leadingSlots.enumerated()
         where parts.contains(where: { $0.slot == slot }) {
             if let (plan, cost) = plan(entity.indexes[position], parts) { offer(plan, cost) }
-            // Nothing promises fewer than the one entry of a unique key.
+            // No plan promises fewer than the one entry of a unique key.
             if let best, best.cost <= 2 { return best.plan }
         }
         for part in parts {
@@ -45,7 +45,7 @@ struct Planner {
     }
 
     /// One of the conditions that must all hold, with the slot of the record's own column that it
-    /// is about, found once for all indexes.
+    /// tests, found once for all indexes.
     private struct Part {
         var comparison: ResolvedComparison
         var slot: Int?
@@ -79,7 +79,7 @@ struct Planner {
         }
     }
 
-    /// The objects that one side of a comparison must be one of, in their order.
+    /// The objects of which the left side of a comparison must be one, in order.
     private func targets(of comparison: ResolvedComparison) -> [ObjectNumber]? {
         let values: [Value]
         switch (comparison.operation, comparison.right) {
@@ -104,7 +104,7 @@ struct Planner {
 
     // MARK: Indexes
 
-    /// Equal columns first, then at most one with a range.
+    /// Columns with equality first, then at most one with a range.
     private func plan(_ index: IndexLayout, _ parts: [Part]) -> (AccessPlan, Int)? {
         var prefixes = [reader.keyEncoder(columnCount: index.columns.count)]
         var equalCount = 0
@@ -122,7 +122,7 @@ struct Planner {
             return (.index(index, range.ranges), cost(index, equalCount) / range.weight)
         }
         guard equalCount > 0 else { return nil }
-        // Sorted and without repetition, so that no entry comes twice.
+        // Sorted and distinct, so that no entry comes twice.
         let keys = prefixes.map(\.bytes).sorted { left, right in
             left.lexicographicallyPrecedes(right)
         }
@@ -147,7 +147,7 @@ struct Planner {
         return (path.ownField ?? path.ownLink)?.slot
     }
 
-    /// The values that a column must equal one of.
+    /// The values of which a column must equal one.
     private func equalValues(
         _ parts: [ResolvedComparison], _ column: FieldLayout
     ) -> [Value]? {
@@ -178,13 +178,13 @@ struct Planner {
         return result
     }
 
-    /// Whether a value that has no key of the column equals none of its values.
+    /// Whether a value that has no key in the column equals none of the column's values.
     private func canMissAll(_ value: Value, _ column: FieldLayout) -> Bool {
         guard let type = column.type else { return false }
         return type.isNumber && value.approximation != nil
     }
 
-    /// One range behind each prefix for `<`, `<=`, `>`, `>=`, BETWEEN and BEGINSWITH.
+    /// One range after each prefix for `<`, `<=`, `>`, `>=`, BETWEEN and BEGINSWITH.
     private func range(
         _ parts: [ResolvedComparison], _ column: FieldLayout, _ prefixes: [KeyEncoder]
     ) -> (ranges: [KeyRange], weight: Int)? {
@@ -210,7 +210,7 @@ struct Planner {
             default: continue
             }
         }
-        // A nil bound holds for nil alone, or for nothing: the scan says which.
+        // A nil bound holds only for nil, or never: the scan decides.
         guard lower != nil || upper != nil, lower?.isNull != true, upper?.isNull != true else {
             return nil
         }
@@ -226,7 +226,7 @@ struct Planner {
         _ lower: Value?, _ upper: Value?, _ column: FieldLayout, _ prefix: KeyEncoder
     ) -> KeyRange? {
         var start = prefix.bytes
-        // Behind the nils, which are in no order with a value.
+        // After the nils, which are not ordered with values.
         start.append(1)
         if let lower {
             var key = prefix

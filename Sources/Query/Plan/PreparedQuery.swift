@@ -1,13 +1,13 @@
 import Foundation
 import RecordStore
 
-/// A request made ready for one store, once: its names are found, its condition is checked and
-/// compiled, and the way to its records is chosen. Fetches, counts and calculations run it, and
-/// ``explanation`` describes it.
+/// A request prepared once for one store: its names are resolved, its condition is checked and
+/// compiled, and its access is chosen. Fetches, counts and aggregates run it, and ``explanation``
+/// describes it.
 package struct PreparedQuery {
     package enum Purpose {
         case records
-        /// The order, the limit and the offset choose no plan then.
+        /// Order, limit and offset do not affect the choice of a plan.
         case count
     }
 
@@ -18,9 +18,9 @@ package struct PreparedQuery {
     let offset: Int
     let access: AccessPlan
     let order: [ResolvedSortKey]
-    /// Whether the access plan meets the records in `order`.
+    /// Whether the access visits the records in `order`.
     let isInOrder: Bool
-    /// Nil where the access plan finds nothing that was not asked for, the entity aside.
+    /// Nil if the access finds only records that match, except for their entity.
     let residual: ResidualFilter?
 
     private init(
@@ -38,9 +38,9 @@ package struct PreparedQuery {
         self.residual = residual
     }
 
-    /// - Parameter storeID: the store's, for the objects that the condition names.
-    // A function and not an initialiser: one that throws builds its value in a temporary and copies
-    // it, which costs a lookup by key a tenth of its instructions.
+    /// - Parameter storeID: identifies the store, for the objects that the condition names.
+    // A function and not an initialiser: a throwing initialiser builds its value in a temporary and
+    // copies it, which costs a lookup by key a tenth of its instructions.
     package static func prepare(
         _ request: FetchRequest, of entity: EntityLayout, in reader: RecordReader, storeID: UUID,
         for purpose: Purpose = .records
@@ -72,15 +72,15 @@ package struct PreparedQuery {
         _ condition: ResolvedCondition, _ program: FilterProgram, _ request: FetchRequest,
         _ purpose: Purpose, _ planner: Planner
     ) -> AccessPlan {
-        // The resolver has refused a wrong request before this, whether or not a record is wanted.
+        // The resolver has rejected an invalid request already, even if no record is wanted.
         if program.acceptsNone || request.limit == 0 { return .none }
         if purpose == .count, program.acceptsAll { return .counter }
         return planner.plan(condition)
     }
 
-    /// A plan that meets the records in the request's order, so that nothing is sorted and a limit
-    /// ends early: the entries of an index on the one sort key are ordered by it and then by
-    /// number, as results are. Texts are left out, because long ones are cut in their keys.
+    /// A plan that visits the records in the request's order, so that nothing is sorted and a limit
+    /// ends early: the entries of an index on the only sort key are ordered by it and then by
+    /// number, like results. Texts are excluded, because long ones are truncated in their keys.
     private static func ordered(
         _ plan: AccessPlan, _ order: [ResolvedSortKey], _ entity: EntityLayout, isLimited: Bool
     ) -> AccessPlan? {
@@ -97,7 +97,7 @@ package struct PreparedQuery {
         }
     }
 
-    /// The plan, for people.
+    /// The plan, for display.
     package var explanation: String {
         var text = "\(entity.name): \(access.description)"
         if case .none = access { return text }
@@ -130,11 +130,11 @@ extension PathResolver {
     }
 }
 
-/// All that is asked of a candidate: its entity and the whole condition.
+/// The test of a candidate: its entity and the whole condition.
 final class ResidualFilter {
     let program: FilterProgram
     let tags: Set<UInt16>
-    /// Whether every record of the hierarchy is of a wanted entity.
+    /// Whether all entities of the hierarchy are wanted.
     let isWhole: Bool
 
     init(

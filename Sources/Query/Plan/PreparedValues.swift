@@ -1,22 +1,22 @@
 import Foundation
 import RecordStore
 
-/// A query for values made ready for one store, once.
+/// A query for values, prepared once for one store.
 package struct PreparedValues {
-    /// The records that it is about; without order and limit where they are aggregated, and
-    /// without limit where rows that are equal become one.
+    /// The query for the records; without order and limit if they are aggregated, and without limit
+    /// if equal rows are merged.
     let fetch: PreparedQuery
     let columns: [ValueColumn]
     let groups: [ResolvedPath]
-    /// Whether there is one row a group, or one of all, and not one of each record.
+    /// Whether there is one row for each group, or a single one, instead of one for each record.
     let isAggregate: Bool
-    /// The groups that the rows of groups are sorted by, by their position.
+    /// The sort order of the rows of groups, by positions in `groups`.
     let groupOrder: [(group: Int, isAscending: Bool)]
     let limit: Int?
     let offset: Int
     let returnsDistinct: Bool
-    /// The terms that name no property, or that calculate with objects, by their position, and why:
-    /// the rows have no column for them.
+    /// The terms, by position, that name no property or that aggregate objects, with the errors.
+    /// The rows have no column for them.
     package let unknownTerms: [Int: QueryError]
 
     package init(
@@ -42,7 +42,7 @@ package struct PreparedValues {
             _ = try paths.order(fetch.sortKeys, of: entity)
             (fetch.sortKeys, fetch.limit, fetch.offset) = ([], nil, 0)
         } else if request.returnsDistinct {
-            // Rows are limited, not the records that they are of.
+            // The limit counts rows, not the records that they come from.
             (fetch.limit, fetch.offset) = (nil, 0)
         }
         groupOrder = isAggregate ? try Self.groupOrder(request) : []
@@ -68,7 +68,7 @@ package struct PreparedValues {
         }
     }
 
-    /// Without groups there is one row, which no order changes.
+    /// Without groups there is a single row, which needs no order.
     private static func groupOrder(
         _ request: ValueRequest
     ) throws(QueryError) -> [(group: Int, isAscending: Bool)] {
@@ -85,14 +85,14 @@ package struct PreparedValues {
         return order
     }
 
-    /// The plan, for people.
+    /// The plan, for display.
     package var explanation: String {
         guard isAggregate else { return fetch.explanation }
         return fetch.explanation + (groups.isEmpty ? ", aggregated" : ", grouped")
     }
 }
 
-/// A column of a query with its property found.
+/// A column of a query, with its property resolved.
 struct ValueColumn {
     let term: SelectTerm
     let path: ResolvedPath?
@@ -109,7 +109,8 @@ struct ValueColumn {
             (function, isAggregate) = (nil, false)
         case .aggregate(let function, let names):
             let path = try paths.resolve(names, from: entity)
-            // Their numbers say nothing of an order, and those of two stores nothing of each other.
+            // Numbers of objects have no meaningful order, and those of two stores are not
+            // comparable.
             guard function == .count || path.isAttribute else {
                 throw QueryError(
                     "“\(names.joined(separator: "."))” leads to objects, of which there is no "
@@ -119,6 +120,6 @@ struct ValueColumn {
         }
     }
 
-    /// Where records are aggregated, the values that each has in a to-many are aggregated too.
+    /// If records are aggregated, the values of their to-many relationships are aggregated too.
     mutating func joinGroup() { isAggregate = function != nil }
 }

@@ -11,11 +11,11 @@ package struct SortKey: Hashable, Sendable {
     }
 }
 
-/// Which objects of an entity are wanted, in which order: a value that can be kept, printed and
-/// run anywhere.
+/// The objects of an entity to fetch, and their order: a value that can be kept, printed and run
+/// anywhere.
 package struct FetchRequest: Hashable, Sendable {
     /// Nil for all objects.
-    // Spelled out and without a default, which the initialiser would have to overwrite.
+    // Written as `Optional` to avoid the implicit nil, which the initialiser would overwrite.
     package var condition: Optional<Condition>
     package var includesSubentities: Bool
     package var sortKeys: [SortKey]

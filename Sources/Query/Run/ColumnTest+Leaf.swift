@@ -1,7 +1,7 @@
 import RecordStore
 
 extension ColumnTest {
-    /// Keeps the records of a leaf that pass.
+    /// Keeps the records of a leaf that pass the test.
     func narrow(_ selection: inout LeafSelection, _ column: LeafColumn) {
         if column.hasNull { selection.keep { !column.isNull($0) } }
         switch constant {
@@ -15,8 +15,8 @@ extension ColumnTest {
         }
     }
 
-    /// Asks which operation it is once a leaf and not once a record. NaN stands before every other
-    /// number: what is not at least the value is less.
+    /// Chooses the operation once per leaf instead of once per record. NaN sorts before every other
+    /// number: a value that is not at least the constant is less.
     @inline(__always)
     private func keep<Number: Comparable>(
         _ selection: inout LeafSelection, _ column: LeafColumn, _ value: Number,

@@ -7,8 +7,8 @@ private protocol RunningTotal {
     mutating func add(_ word: UInt64)
 }
 
-/// Count, sum, least and greatest value of a column of numbers, for each group of records:
-/// everything that the aggregates ask, from loads at a fixed offset.
+/// Count, sum, minimum and maximum of a column of numbers, for each group of records: all that
+/// aggregates need, from loads at a fixed offset.
 struct ColumnTotals {
     private struct Whole: RunningTotal {
         var count = 0
@@ -30,7 +30,7 @@ struct ColumnTotals {
         var count = 0
         var nanCount = 0
         var sum = 0.0
-        /// Of the values that are numbers.
+        /// Of the values that are not NaN.
         var least = Double.infinity
         var greatest = -Double.infinity
 
@@ -50,19 +50,19 @@ struct ColumnTotals {
     private var whole: [Whole] = []
     private var floating: [Floating] = []
 
-    /// Nil for a column of no such numbers.
+    /// Nil for a column that is neither a signed integer nor a Double.
     init?(_ field: FieldLayout) {
         guard let type = field.type, type.isSigned || type == .double else { return nil }
         self.type = type
         column = LeafColumn(field)
     }
 
-    /// Adds the records of a leaf, or some of them; `groups` says where each belongs, and is empty
-    /// when all are of one group.
+    /// Adds some or all records of a leaf; `groups` has the group of each, and is empty if all are
+    /// in one group.
     mutating func add(
         _ leaf: borrowing LeafRows, _ selection: LeafSelection, _ groups: [Int32], groupCount: Int
     ) {
-        // Before the first record passes, a query with groups has none.
+        // A query with groups has no total before the first record passes.
         guard selection.count > 0 else { return }
         column.read(leaf)
         if type == .double {
@@ -85,7 +85,7 @@ struct ColumnTotals {
             }
             return
         }
-        // One total stays in registers.
+        // A single total stays in registers.
         var total = totals[0]
         if selection.isAll && !column.hasNull {
             for index in 0..<selection.count { total.add(column[index]) }
@@ -100,7 +100,7 @@ struct ColumnTotals {
 
     // MARK: Results
 
-    /// As ``Aggregate/result()`` has it.
+    /// Agrees with ``Aggregate/result()``.
     func result(_ function: SelectTerm.Function, group: Int) -> Value {
         if type == .double {
             return result(function, group < floating.count ? floating[group] : Floating())
@@ -115,7 +115,7 @@ struct ColumnTotals {
         case .count: return .null
         case .sum: return .double(total.sum)
         case .average: return .double(total.sum / Double(total.count))
-        // NaN stands before every other number.
+        // NaN sorts before every other number.
         case .minimum: return .double(total.nanCount > 0 ? .nan : total.least)
         case .maximum: return .double(total.nanCount == total.count ? .nan : total.greatest)
         }

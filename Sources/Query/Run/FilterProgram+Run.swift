@@ -7,7 +7,7 @@ extension FilterProgram {
         try run(from: start, row, number, evaluator)
     }
 
-    /// Whether a record passes that has passed `leads`.
+    /// Whether a record that has passed `leads` passes the other tests.
     func acceptsResidual(
         _ row: RowView, _ number: ObjectNumber, _ evaluator: ReferenceEvaluator
     ) throws -> Bool {
@@ -104,9 +104,9 @@ extension FilterProgram {
         return TextMatch.contains(folded.utf8.span, wanted.span, wholeCharacters: true)
     }
 
-    /// Whether folding makes no letter of ASCII out of another, and joins none to a mark: so it is
-    /// for ASCII, and where marks are not folded for Latin letters up to U+017E, which are whole
-    /// characters. Of these ß, ı, İ and ŉ become ASCII when case is folded.
+    /// Whether folding turns no other character into an ASCII letter, and no letter is joined to a
+    /// mark: true for ASCII and, if marks are not folded, for Latin letters up to U+017E, which are
+    /// whole characters. Of these ß, ı, İ and ŉ become ASCII when case is folded.
     private static func keepsASCII(_ bytes: Span<UInt8>, foldsMarks: Bool) -> Bool {
         var index = 0
         while index < bytes.count {
@@ -124,7 +124,7 @@ extension FilterProgram {
         return true
     }
 
-    /// Whether a text contains another of ASCII; nil when the bytes do not tell.
+    /// Whether a text contains an ASCII text; nil if the bytes do not decide.
     static func containsASCII(
         _ bytes: Span<UInt8>, _ part: Span<UInt8>, lowers: Bool, foldsMarks: Bool
     ) -> Bool? {

@@ -1,17 +1,16 @@
 import Primitives
 import RecordStore
 
-/// Finds the group of a record by one column of fixed width: small numbers where they stand in a
-/// list, others in a map of the column's bits.
+/// Finds the group of a record by one fixed-width column: by an array for small numbers, and by a
+/// map of the column's bits for others.
 struct GroupTable {
     private var column: LeafColumn
     private let isFloating: Bool
-    /// The groups of the keys that are not small, which are therefore never zero.
+    /// The groups of keys that are not small, and therefore never zero.
     private var groups = IntegerMap<Int32>()
     private var nullGroup: Int32 = -1
-    /// The groups of the keys from 0 on, negative for none.
+    /// The groups of the small keys, which start at 0; negative for none.
     private var smallGroups: [Int32]
-    /// How many groups there are.
     private(set) var count = 0
 
     /// Nil for a column whose equal values may have different bits.
@@ -22,8 +21,8 @@ struct GroupTable {
         smallGroups = Array(repeating: -1, count: 256)
     }
 
-    /// The groups of a leaf's records, in the order of the selection; behind them stands what
-    /// longer leaves have left. Calls back for the first record of each new one.
+    /// Assigns groups to a leaf's records, in the order of the selection; later elements are left
+    /// over from longer leaves. Calls the body for the first record of each new group.
     mutating func assign(
         _ leaf: borrowing LeafRows, _ selection: LeafSelection, into assigned: inout [Int32],
         _ isNew: (RowView) throws -> Void
@@ -63,7 +62,7 @@ struct GroupTable {
         return group
     }
 
-    /// Numbers that are equal have equal bits then: no -0, and one NaN.
+    /// The bits of a number, equal for equal numbers: without -0, and with a single NaN.
     private func bits(_ number: Double) -> UInt64 {
         if number == 0 { return 0 }
         return number.isNaN ? Double.nan.bitPattern : number.bitPattern

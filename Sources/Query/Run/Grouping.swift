@@ -1,13 +1,13 @@
 import RecordStore
 
-/// Groups and calculates records value by value, of any number of stores.
+/// Groups and aggregates records value by value, over any number of stores.
 struct Grouping {
     private struct Group {
         /// The store of its first record.
         var store: Int
         var keys: [Value]
         var aggregates: [Aggregate]
-        /// The values of the columns that are no aggregates, of the first record.
+        /// The values of the columns that are not aggregates, from the first record.
         var firstValues: [Value]?
 
         init(store: Int, keys: [Value], _ columns: [ValueColumn]) {
@@ -19,7 +19,7 @@ struct Grouping {
 
     private var groups: [Group] = []
     private var groupByKeys: [[Value]: Int] = [:]
-    /// Whether keys are objects, whose numbers are others in each store.
+    /// Whether keys are objects, whose numbers differ between stores.
     private let hasObjectKeys: Bool
 
     init(_ query: PreparedValues) {

@@ -1,19 +1,19 @@
 import RecordStore
 
-/// Reads the records that an index's entries name.
+/// Reads the records of an index's entries.
 ///
-/// Entries come in the order of their columns, so that their records lie anywhere. Many are read
-/// in batches sorted by number: each leaf of records is then visited once a batch.
+/// Entries are sorted by their columns, so that their records are scattered. Many are read in
+/// batches sorted by number: each leaf of records is then visited once per batch.
 struct IndexWalk {
     enum Order {
-        /// The quickest order.
+        /// The fastest order.
         case any
-        /// As the entries stand in the index.
+        /// The order of the entries in the index.
         case ofEntries
     }
 
     private static let batchCount = 16_384
-    /// Of fewer records in a page copies take less memory than the page that would be kept.
+    /// Copies of fewer records of a page use less memory than the page.
     private static let keptPageCountMin = 4
 
     private let reader: RecordReader
@@ -21,14 +21,14 @@ struct IndexWalk {
     private let order: Order
     private let batches: Bool
     private var numbers: [ObjectNumber] = []
-    // Made when they are needed: a lookup that finds one record needs neither.
+    // Created on first use: a lookup that finds one record needs neither.
     private var isFirst = true
     private var records: RecordCursor?
     private var stash: RowStash?
-    /// Where the records are set aside that the body gets, if they are.
+    /// The stash in which the body sets records aside, if it does.
     private let target: RowStash?
 
-    /// - Parameter batches: false where the first few may be enough.
+    /// - Parameter batches: false if the first few records may be enough.
     init(
         _ reader: RecordReader, _ hierarchy: HierarchyID, _ order: Order, batches: Bool,
         for target: RowStash?
@@ -40,7 +40,7 @@ struct IndexWalk {
         self.batches = batches
     }
 
-    /// Goes along a range; false when the body says to stop.
+    /// Reads the records of a range; false if the body has returned false.
     mutating func go(
         along cursor: IndexCursor, _ body: (ObjectNumber, RowView) throws -> Bool
     ) throws -> Bool {
@@ -69,11 +69,11 @@ struct IndexWalk {
         return true
     }
 
-    /// Reads what is left.
+    /// Reads the records of the current batch.
     mutating func finish(_ body: (ObjectNumber, RowView) throws -> Bool) throws -> Bool {
         defer { numbers.removeAll(keepingCapacity: true) }
         if numbers.count == 1 { return try reader.lend(numbers[0], hierarchy, body) }
-        // A descent for a few is cheaper than to sort them.
+        // For a few, descents are cheaper than sorting.
         guard numbers.count > 16 else { return try read(numbers, body) }
         guard order == .ofEntries else {
             numbers.sort()
@@ -102,20 +102,20 @@ struct IndexWalk {
 
     private mutating func recordCursor() -> RecordCursor {
         if let records { return records }
-        // A leaf has some dozens of records.
+        // Whether about every leaf is visited: a leaf has some dozens of records.
         let isDense = numbers.count > 16 && (numbers.max()?.rawValue ?? 0) / 64 < numbers.count
         let cursor = reader.recordCursor(hierarchy, isScan: isDense)
         records = cursor
         return cursor
     }
 
-    /// An entry whose record is gone is passed over.
+    /// Nil for an entry whose record is gone, which is skipped.
     private mutating func find(_ number: ObjectNumber) throws -> RowView? {
         let cursor = recordCursor()
         return try cursor.find(number) ? cursor.row() : nil
     }
 
-    /// Copies the records in the order of their numbers and lends them in the entries' order.
+    /// Stashes the records in the order of their numbers, and passes them on in the entries' order.
     private mutating func readByNumber(
         _ body: (ObjectNumber, RowView) throws -> Bool
     ) throws -> Bool {
@@ -137,7 +137,7 @@ struct IndexWalk {
 }
 
 extension RecordReader {
-    /// False when the body says to stop; a record that is gone is passed over.
+    /// False if the body returns false; a record that is gone is skipped.
     func lend(
         _ number: ObjectNumber, _ hierarchy: HierarchyID,
         _ body: (ObjectNumber, RowView) throws -> Bool

@@ -1,11 +1,11 @@
-/// Which records of a leaf take part, in their order. One is used for all leaves of a scan.
+/// The selected records of a leaf, in order. A scan reuses it for all leaves.
 struct LeafSelection {
-    /// The records' places in the leaf, as long as not all take part. Longer than `count`.
+    /// The indices of the records in the leaf, unless all are selected. Longer than `count`.
     private var places: [Int32] = []
     private(set) var isAll = true
     private(set) var count = 0
 
-    /// Begins a leaf with all of its records.
+    /// Selects all records of a leaf.
     mutating func takeAll(_ count: Int) {
         self.count = count
         isAll = true
@@ -14,7 +14,7 @@ struct LeafSelection {
     @inline(__always)
     subscript(position: Int) -> Int { isAll ? position : Int(places[position]) }
 
-    /// Keeps the records that pass. Which do cannot be predicted, so that no branch asks it.
+    /// Keeps the records that pass. Free of branches, because the outcome is unpredictable.
     @inline(__always)
     mutating func keep<Failure: Error>(
         _ passes: (Int) throws(Failure) -> Bool

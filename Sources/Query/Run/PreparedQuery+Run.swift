@@ -1,6 +1,7 @@
 import RecordStore
 
-/// Runs. Results are those of the reference meaning whatever plan finds them; no object is made.
+/// Runs a query. Results agree with the reference evaluator, whatever the plan; no object is
+/// created.
 extension PreparedQuery {
     /// The numbers of the objects, in the request's order.
     package func numbers() throws -> [ObjectNumber] {
@@ -12,7 +13,7 @@ extension PreparedQuery {
         return numbers
     }
 
-    /// How many objects fulfil the request, its limit and offset included.
+    /// How many objects fulfil the request, after its limit and offset.
     package func count() throws -> Int {
         var total = 0
         switch access {
@@ -29,7 +30,7 @@ extension PreparedQuery {
         return min(rest, limit ?? rest)
     }
 
-    /// How many records of all pass, without looking at those that do again.
+    /// Counts the records of a scan that pass, without visiting those again.
     private func scannedCount() throws -> Int {
         guard let residual else { return 0 }
         var filter = RecordFilter(residual, reader)
@@ -43,7 +44,7 @@ extension PreparedQuery {
         return total
     }
 
-    /// Lends each record that fulfils the request, in its order, until the body says to stop.
+    /// Passes each record that fulfils the request to the body, in order, until it returns false.
     package func lendEach(_ body: (ObjectNumber, RowView) throws -> Bool) throws {
         if case .key(let index, let key) = access {
             return try forEachKeyed(index, key, limit: limit, offset: offset, body)
@@ -72,9 +73,9 @@ extension PreparedQuery {
             }
             return
         }
-        // Not `self` in the closure, which would copy all of it for each record.
+        // Capturing `self` would copy all of it for each record.
         let reader = reader
-        // Of a few that are wanted of many, copies of all would be made for nothing.
+        // With a limit, copies of most records would be useless.
         var sorted = SortedRows(keepsRows: limit == nil)
         try forEachMatch(setAsideIn: sorted.stash) { number, row in
             try sorted.append(number, row, order, reader)
@@ -93,7 +94,7 @@ extension PreparedQuery {
         }
     }
 
-    /// All objects, whatever the limit, with the values that they are sorted by.
+    /// All objects, regardless of the limit, with their sort values.
     private func sortedNumbers() throws -> [(number: ObjectNumber, values: [Value])] {
         let evaluator = ReferenceEvaluator(reader)
         var found: [(number: ObjectNumber, values: [Value])] = []
@@ -108,7 +109,7 @@ extension PreparedQuery {
         return found
     }
 
-    /// The objects that the query finds, up to its limit, with the values that they are sorted by.
+    /// The objects that the query finds, up to its limit, with their sort values.
     private func valuedNumbers() throws -> [(number: ObjectNumber, values: [Value])] {
         guard limit != nil else { return try sortedNumbers() }
         let evaluator = ReferenceEvaluator(reader)
@@ -130,8 +131,8 @@ extension PreparedQuery {
     }
 
     /// The objects of one request in several stores, in its order: by sort values, then by store,
-    /// then by number. The limit and the offset count over all of them: each query is prepared with
-    /// the sum of both as its limit, or without one.
+    /// then by number. Limit and offset apply to all stores together: each query must be prepared
+    /// with their sum as its limit, or without a limit.
     package static func merged(
         _ queries: [PreparedQuery], limit: Int?, offset: Int
     ) throws -> [(store: Int, number: ObjectNumber)] {
@@ -154,8 +155,8 @@ extension PreparedQuery {
 
     // MARK: Matches
 
-    /// The records that fulfil the condition, whatever the limit; in the request's order where the
-    /// access plan has it, and else in no particular one.
+    /// Passes the records that fulfil the condition to the body, regardless of the limit: in the
+    /// request's order if the access provides it, else in any.
     func forEachMatch(
         setAsideIn stash: RowStash? = nil, _ body: (ObjectNumber, RowView) throws -> Bool
     ) throws {
@@ -206,22 +207,22 @@ extension PreparedQuery {
             filter.narrow(leaf, into: &selection)
             for position in 0..<selection.count {
                 let index = selection[position]
-                // One by one: a caller that wants few records pays for no others.
+                // One by one, so that a caller that wants few records pays for no others.
                 guard try filter.acceptsNarrowed(leaf, index) else { continue }
                 guard try body(leaf.number(index), leaf.row(index)) else { return }
             }
         }
     }
 
-    /// The records whose key equals another, in the order of their numbers. Nothing but the entity
-    /// is left to ask of them.
+    /// Passes the records of a key to the body, in the order of their numbers. Only their entity is
+    /// left to test.
     private func forEachKeyed(
         _ index: IndexLayout, _ key: KeyEncoder, limit: Int?, offset: Int,
         _ body: (ObjectNumber, RowView) throws -> Bool
     ) throws {
-        // Not `self` in the closures, which would copy all of it.
+        // Capturing `self` would copy all of it.
         let (reader, hierarchy) = (reader, entity.hierarchy)
-        // Nil when every record that the index has is wanted.
+        // Nil if every record of the index is wanted.
         var wanted: Set<UInt16>?
         if !includesSubentities {
             wanted = [entity.tag]
@@ -246,8 +247,8 @@ extension PreparedQuery {
     }
 }
 
-/// The order of results: key by key. Objects that are equal in all keys come in the order of their
-/// numbers, so that the order never depends on a plan.
+/// The order of results: key by key. Objects with equal keys are ordered by their numbers, so that
+/// the order never depends on a plan.
 enum SortOrder {
     static func compare(
         _ left: [Value], _ right: [Value], _ keys: [ResolvedSortKey]

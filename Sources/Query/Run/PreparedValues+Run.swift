@@ -1,17 +1,17 @@
 import RecordStore
 
-/// A row of a query for values. `.null` stands for nil.
+/// A row of a query for values. `.null` represents nil.
 package struct ValueRow {
-    /// The store that the row's objects are in, by its position.
+    /// The position of the store that the row's objects are in.
     package var store: Int
     package var values: [Value]
 }
 
-/// Knows the rows that were there before. Objects of two stores may have one number.
+/// Remembers rows, to detect duplicates. Objects of two stores may have the same number.
 private struct DistinctRows {
     private var seen: Set<[Value]> = []
 
-    /// False for a row that was there.
+    /// False for a duplicate.
     mutating func insert(_ row: ValueRow) -> Bool {
         let hasObject = row.values.contains { if case .object = $0 { true } else { false } }
         let store = hasObject ? [Value.int(Int64(row.store))] : []
@@ -20,14 +20,14 @@ private struct DistinctRows {
 }
 
 extension PreparedValues {
-    /// The rows of one query in several stores: one a group, or one of each record where nothing
-    /// is grouped or aggregated.
+    /// The rows of one query in several stores: one for each group, or one for each record if
+    /// nothing is grouped or aggregated.
     package static func rows(_ parts: [PreparedValues]) throws -> [ValueRow] {
         guard let first = parts.first, !first.columns.isEmpty else { return [] }
         return first.isAggregate ? try groupedRows(parts, first) : try plainRows(parts, first)
     }
 
-    /// The rows in this store alone.
+    /// The rows of this store only.
     package func rows() throws -> [[Value]] { try Self.rows([self]).map(\.values) }
 
     // MARK: Records
@@ -55,7 +55,7 @@ extension PreparedValues {
         return first.window(found.map(\.row))
     }
 
-    /// Of this store alone, whose fetch has the limit already unless rows are distinct.
+    /// The rows of this store only, whose fetch has the limit already unless rows are distinct.
     private func plainRows() throws -> [ValueRow] {
         var rows: [ValueRow] = []
         let evaluator = ReferenceEvaluator(fetch.reader)
@@ -72,8 +72,8 @@ extension PreparedValues {
         return returnsDistinct ? Array(rows.dropFirst(offset)) : rows
     }
 
-    /// The rows that are asked for: as in SQL equal ones become one first, and the limit and the
-    /// offset count what is left.
+    /// The requested rows: as in SQL, duplicates are removed first, and limit and offset apply to
+    /// the rest.
     private func window(_ found: [ValueRow]) -> [ValueRow] {
         var rows = found
         if returnsDistinct {
@@ -86,7 +86,7 @@ extension PreparedValues {
 
     // MARK: Groups
 
-    /// A group's row of the result, with the values that it is grouped by.
+    /// A row of the result for one group, with the values that it is grouped by.
     struct GroupRow {
         var store = 0
         var keys: [Value]
@@ -108,8 +108,7 @@ extension PreparedValues {
         return first.window(rows.map { ValueRow(store: $0.store, values: $0.values) })
     }
 
-    /// Groups come in the order of the sort keys, which name grouped properties, then of their
-    /// keys.
+    /// Sorts groups by the sort keys, which name grouped properties, then by their group keys.
     private func precedes(_ left: GroupRow, _ right: GroupRow) -> Bool {
         for key in groupOrder {
             let order = Value.compare(left.keys[key.group], right.keys[key.group])

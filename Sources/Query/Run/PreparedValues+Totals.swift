@@ -1,8 +1,8 @@
 import RecordStore
 
-/// Aggregates of the records' own numbers, a leaf at a time and without a value for each.
+/// Aggregates the records' own numbers, a leaf at a time and without creating a value for each.
 extension PreparedValues {
-    /// Nil when the query asks for something else, or when an index finds its records.
+    /// Nil if the query needs anything else, or if an index finds its records.
     func totalledRows() throws -> [GroupRow]? {
         let reader = fetch.reader
         guard var plan = TotalsPlan(columns, groups), case .scan = fetch.access,
@@ -45,7 +45,7 @@ extension PreparedValues {
     private struct TotalsPlan {
         var table: GroupTable?
         var totals: [ColumnTotals] = []
-        /// By column the position in `totals`, nil for what is no aggregate.
+        /// The position in `totals` of each column; nil for a column that is not an aggregate.
         var totalsOfColumn: [Int?] = []
 
         init?(_ columns: [ValueColumn], _ paths: [ResolvedPath]) {
@@ -58,7 +58,7 @@ extension PreparedValues {
             for column in columns {
                 guard let field = column.path?.ownField else { return nil }
                 guard column.isAggregate else {
-                    // A term that is neither grouped nor an aggregate has a rule of its own.
+                    // Only `Grouping` handles a term that is neither grouped nor an aggregate.
                     guard !paths.isEmpty else { return nil }
                     totalsOfColumn.append(nil)
                     continue

@@ -6,7 +6,7 @@ struct RecordFilter {
     private let tags: Set<UInt16>
     private let isWhole: Bool
     private let evaluator: ReferenceEvaluator
-    /// The tests of the program's leads, each with the leaf's column at hand.
+    /// The tests of the program's `leads`, each with the current leaf's column.
     private var leads: [LeafTest]
 
     init(_ residual: ResidualFilter, _ reader: RecordReader) {
@@ -23,7 +23,7 @@ struct RecordFilter {
         return try program.accepts(row, number, evaluator)
     }
 
-    /// The records of a leaf that pass.
+    /// Selects the records of a leaf that pass.
     mutating func select(
         from leaf: borrowing LeafRows, into selection: inout LeafSelection
     ) throws {
@@ -45,14 +45,14 @@ struct RecordFilter {
         }
     }
 
-    /// The records of a leaf that pass what costs next to nothing to ask.
+    /// Selects the records of a leaf that pass the cheap tests: entity and `leads`.
     mutating func narrow(_ leaf: borrowing LeafRows, into selection: inout LeafSelection) {
         selection.takeAll(leaf.count)
         if !isWhole { selection.keep { tags.contains(leaf.row($0).entityTag) } }
         for index in leads.indices { leads[index].narrow(&selection, leaf) }
     }
 
-    /// Whether one of those passes all.
+    /// Whether a record that has passed the cheap tests passes all.
     @inline(__always)
     func acceptsNarrowed(_ leaf: borrowing LeafRows, _ index: Int) throws -> Bool {
         if program.hasNoResidual { return true }
@@ -60,7 +60,7 @@ struct RecordFilter {
     }
 }
 
-/// A test of a column, and what the column has in the leaf at hand.
+/// A column test, with the column of the current leaf.
 private struct LeafTest {
     let test: ColumnTest
     var column: LeafColumn

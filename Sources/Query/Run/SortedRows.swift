@@ -1,10 +1,10 @@
 import RecordStore
 
-/// Sort keys that are columns of the records themselves: their order is that of bytes.
+/// Sort keys that are columns of the records themselves, and are compared as bytes.
 struct RowOrder {
     private var columns: [(field: FieldLayout, isAscending: Bool)] = []
 
-    /// Nil when a key is something else.
+    /// Nil if a key is anything else.
     init?(_ keys: [ResolvedSortKey]) {
         for key in keys {
             guard let field = key.path.ownField else { return nil }
@@ -23,16 +23,16 @@ struct RowOrder {
     }
 }
 
-/// Records that are sorted before they are lent, then by number, so that the order never depends
-/// on a plan.
+/// Collects records and sorts them by key, then by number, so that the order never depends on a
+/// plan.
 struct SortedRows {
     private struct Entry {
         /// The first eight bytes of the key.
         var head: UInt64
-        /// Where the rest of it lies in `rests`.
+        /// The range of the other bytes in `rests`.
         var rest: Range<Int>
         var number: ObjectNumber
-        /// Where the stash has the record, if it has.
+        /// The record's place in the stash, if it is there.
         var place: RowStash.Place?
     }
 
@@ -50,12 +50,12 @@ struct SortedRows {
 
     func number(_ position: Int) -> ObjectNumber { entries[position].number }
 
-    /// The record, nil when it has to be read again.
+    /// The record; nil if it must be read again.
     func row(_ position: Int) -> RowView? {
         entries[position].place.map { stash.row(at: $0) }
     }
 
-    /// Asks memory for the record at a position that will come soon, if there is one.
+    /// Prefetches the record at a position that will be read soon, if there is one.
     func prefetch(_ position: Int) {
         if position < entries.count, let place = entries[position].place { stash.prefetch(place) }
     }

@@ -1,8 +1,8 @@
 import Foundation
 import PageStore
 
-/// What a store says of itself: its schema as text, the layout of its records, and where each tree
-/// is: spec/07-catalog.md.
+/// A store's description of itself: its schema as text, the layout of its records, and the root of
+/// each tree: spec/07-catalog.md.
 ///
 /// The catalog's tree is the root that every commit names. A second tree holds the counters, so
 /// that a commit that changes a count does not log the schema's page again.
@@ -20,17 +20,17 @@ struct Catalog {
         var schema: SchemaDescription
     }
 
-    /// What a later version keeps, whatever else it changes.
+    /// The part of a saved schema that every later version keeps.
     private struct SchemaVersion: Decodable {
         var formatVersion: Int
     }
 
     let root: TreeID
     let counters: TreeID
-    /// What the keys of the schema, the layout and the trees begin with: nothing, but for the model
-    /// that a migration makes beside the file's.
+    /// The prefix of the keys of schema, layout and trees: empty except in a migration's shadow
+    /// copy.
     var prefix = ""
-    /// Trees that the file's model has as well: they only lose their names here.
+    /// Trees that the file's model shares: removing one here removes only its name.
     var lentTrees: [TreeID] = []
 
     /// The root of the catalog that a view's commit names; nil in a store without commits.
@@ -69,7 +69,7 @@ struct Catalog {
         let text = try schemaText(view)
         guard let text else { throw .corrupt(root.root, "the catalog holds no schema") }
         let decoder = JSONDecoder()
-        // First alone: what a later version has in the place of a schema need not be readable.
+        // The version is decoded alone first: a later version's schema need not be readable.
         if let version = try? decoder.decode(SchemaVersion.self, from: Data(text)).formatVersion,
             version != StoredSchema.formatVersion
         {
@@ -85,12 +85,12 @@ struct Catalog {
         }
     }
 
-    /// The saved form as it is, to see whether it has changed.
+    /// The saved bytes, to see whether the schema has changed.
     func schemaText(_ view: PageView) throws(StoreError) -> [UInt8]? {
         try entry(prefix + Self.schemaKey, of: view)
     }
 
-    /// Where the file has what, in its saved form.
+    /// The saved form of the layout: see ``StoredLayout``.
     func layout(_ view: PageView) throws(StoreError) -> [UInt8] {
         guard let bytes = try entry(prefix + Self.layoutKey, of: view) else {
             throw .corrupt(root.root, "the catalog holds no layout")
@@ -98,7 +98,7 @@ struct Catalog {
         return bytes
     }
 
-    /// The schema that a file holds, resolved by its layout. Nothing of either is trusted.
+    /// The file's schema, resolved by its layout. Both are untrusted and validated.
     func resolvedSchema(_ view: PageView) throws(StoreError) -> Schema {
         let description = try schema(view)
         do throws(StoreError) {
@@ -136,19 +136,19 @@ struct Catalog {
         try setEntry(prefix + Self.treePrefix + name, nil, in: editor)
     }
 
-    /// Gives a tree another name; the tree stays as it is.
+    /// Renames a tree without changing it.
     func renameTree(_ old: String, to new: String, in editor: PageEditor) throws(StoreError) {
         guard let found = try tree(old, of: editor) else { return }
         try setEntry(prefix + Self.treePrefix + old, nil, in: editor)
         try setTree(prefix + Self.treePrefix + new, found, in: editor)
     }
 
-    /// The names of all trees but the two of the catalog itself, in order.
+    /// The names of all trees except the catalog's own two, in order.
     func treeNames(_ view: PageView) throws(StoreError) -> [String] {
         try keys(beginning: prefix + Self.treePrefix, of: view)
     }
 
-    /// The keys that begin so, without that beginning, in order.
+    /// The keys that have a prefix, without it, in order.
     func keys(beginning prefix: String, of view: PageView) throws(StoreError) -> [String] {
         var names: [String] = []
         let cursor = Cursor(view, tree: root)
@@ -179,7 +179,7 @@ struct Catalog {
         }
     }
 
-    /// The tree that an entry names; nil where there is no such entry.
+    /// The tree that an entry names; nil if there is no such entry.
     func tree(ofKey key: String, of view: PageView) throws(StoreError) -> TreeID? {
         try Catalog.tree(key, in: root, of: view)
     }
@@ -200,11 +200,11 @@ struct Catalog {
 
     // MARK: Counters
 
-    /// Records of exactly this entity.
+    /// Counts the records of exactly this entity.
     static func countKey(_ tag: UInt16) -> String { "count/\(tag)" }
     /// No object of the hierarchy has, or had, a larger number.
     static func numberKey(_ hierarchy: HierarchyID) -> String { "number/\(hierarchy.rootTag)" }
-    /// Numbers up to it may have been given to objects that were never committed.
+    /// Numbers up to this one may have been given to objects that were never committed.
     static func reservedKey(_ hierarchy: HierarchyID) -> String {
         "reserved/\(hierarchy.rootTag)"
     }
@@ -216,8 +216,8 @@ struct Catalog {
         return min(max(used, reserved), NumberReserve.numberMax)
     }
 
-    /// Says that numbers up to one may have been given out. Where objects have all of them there
-    /// is no need to.
+    /// Records that numbers up to `last` may have been given out. Needs no entry if an object has
+    /// had `last` or a larger number.
     func setReserved(
         _ last: UInt64, _ hierarchy: HierarchyID, in editor: PageEditor
     ) throws(StoreError) {

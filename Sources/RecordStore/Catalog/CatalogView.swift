@@ -1,6 +1,6 @@
 import PageStore
 
-/// What the catalog of a snapshot says, for tools: each part alone, so that damage to one leaves
+/// The catalog of a snapshot, for tools. Each part is read separately, so that damage to one leaves
 /// the others readable.
 package struct CatalogView {
     package struct NamedTree: Hashable, Sendable {
@@ -11,15 +11,15 @@ package struct CatalogView {
     private let view: PageView
     private let root: TreeID
 
-    /// Nil for a store that was never used.
+    /// Nil for a store without commits.
     package init?(_ view: PageView) throws(StoreError) {
         guard let page = try Catalog.rootPage(of: view) else { return nil }
         self.view = view
         root = TreeID(root: page)
     }
 
-    /// All trees by name; the catalog's own two first, as `catalog` and `counters`. Those of a
-    /// migration that has not come to its end are last, below `next/` and `old/`.
+    /// All trees by name; the catalog's own two first, as `catalog` and `counters`. Trees of an
+    /// unfinished migration come last, below `next/` and `old/`.
     package func trees() throws(StoreError) -> [NamedTree] {
         var trees = [NamedTree(name: "catalog", tree: root)]
         guard let catalog = try Catalog.open(view) else { return trees }
@@ -39,7 +39,7 @@ package struct CatalogView {
             for key in try catalog.keys(beginning: prefix, of: view)
             where key != Catalog.schemaKey && key != Catalog.layoutKey {
                 guard let tree = try catalog.tree(ofKey: prefix + key, of: view),
-                    // The later model may have a tree of the earlier one.
+                    // The later model may share trees with the earlier one.
                     prefix == ReplacedTrees.prefix || !known.contains(tree)
                 else { continue }
                 let name =
@@ -56,11 +56,11 @@ package struct CatalogView {
         try Catalog.open(view)?.schema(view)
     }
 
-    /// The models that the file has had, the last its own; nil where that is not known.
+    /// The models that the file has had, its current one last; nil if unknown.
     package func history() throws(StoreError) -> ModelHistory? {
         try Catalog.open(view)?.history(view)
     }
 
-    /// Where the file has what, in its saved form: see ``StoredLayout``.
+    /// The saved form of the layout: see ``StoredLayout``.
     func layout() throws(StoreError) -> [UInt8]? { try Catalog.open(view)?.layout(view) }
 }

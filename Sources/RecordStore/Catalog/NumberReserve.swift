@@ -1,14 +1,14 @@
 import PageStore
 import Primitives
 
-/// Object numbers that their taker alone may give to objects. Numbers that are not given may be
-/// returned; otherwise they stay unused for good.
+/// A block of object numbers that only its holder may assign. Unused numbers may be returned;
+/// otherwise they stay unused for good.
 package struct NumberBlock: Sendable {
     package let hierarchy: HierarchyID
     fileprivate var next: UInt64
     fileprivate let end: UInt64
 
-    /// The next number; nil when the block is used up.
+    /// The next number; nil if the block is used up.
     package mutating func take() -> ObjectNumber? {
         guard next < end else { return nil }
         defer { next += 1 }
@@ -16,24 +16,24 @@ package struct NumberBlock: Sendable {
     }
 }
 
-/// Gives out the object numbers of a store, each once, to any thread (decisions/020).
+/// Allocates the object numbers of a store, each once, for any thread (decisions/020).
 ///
 /// Invariants:
-/// - A number is given out after a durable commit has raised `reserved/` in the catalog to it, so
-///   that no later opening gives it again, whatever becomes of this one.
+/// - A number is given out only after a durable commit has raised `reserved/` in the catalog to it,
+///   so that no later opening gives it out again, even after a crash.
 /// - Within one opening numbers only rise; returned ones were never given to an object.
-/// - A reservation is recorded after it held the writer lock. Until then no other is made, and one that
-///   was lowered meanwhile is passed over.
-/// - Raising takes a commit of its own, before a transaction begins and never within one: the
-///   first in each opening and after each checkpoint that was asked for, and one whenever half of
-///   a reservation is used up.
+/// - A reservation takes effect after it has held the writer lock. Until then no other is made, and
+///   one that a lowering has overtaken is ignored.
+/// - Raising `reserved/` takes a commit of its own, before a transaction begins and never within
+///   one: the first in each opening and after each requested checkpoint, and one whenever half of a
+///   reservation is used up.
 final class NumberReserve: Sendable {
-    /// How many numbers one commit reserves. Half of them are there for every transaction, which
-    /// is more than one can hold.
+    /// How many numbers one commit reserves. Every transaction begins with at least half of them,
+    /// which is more than it can hold.
     static let reservationCount: UInt64 = 1 << 32
     static let numberMax: UInt64 = 1 << 62
 
-    /// What is left of a hierarchy's reservation.
+    /// The unused part of a hierarchy's reservation.
     private struct Range {
         var next: UInt64
         var end: UInt64
@@ -46,14 +46,15 @@ final class NumberReserve: Sendable {
     private struct State {
         /// By the tag of the hierarchy's root; empty while nothing is reserved.
         var ranges: [Range?] = []
-        /// The reservation, until it is durable: nothing of it may be given out before.
+        /// The reservation's commit until it is durable: none of its numbers may be given out
+        /// before.
         var staged: StagedCommit?
         var isLow = true
-        /// A reservation is staged and not noted yet, which waits for nothing.
+        /// A reservation is being staged, which waits for nothing.
         var isRaising = false
-        /// How many reservations and lowerings held the writer lock.
+        /// How many reservations and lowerings have held the writer lock.
         var turnCount: UInt64 = 0
-        /// The order of the last that took effect.
+        /// The order of the last one that took effect.
         var lastOrder: UInt64 = 0
         /// Why the last reservation failed.
         var failure: StoreError?
@@ -73,8 +74,8 @@ final class NumberReserve: Sendable {
 
     // MARK: Giving out
 
-    /// Takes numbers that the file has reserved, fewer only when these are a hierarchy's last, for
-    /// the transaction that runs: as long as it does, there is a reservation.
+    /// Takes reserved numbers for the running transaction, which guarantees that there are some.
+    /// Fewer than `count` only if they are the hierarchy's last.
     func take(_ count: Int, in hierarchy: HierarchyID) throws(StoreError) -> NumberBlock {
         guard let block = try takeReserved(count, in: hierarchy) else {
             throw .corrupt(nil, "the store has reserved no object numbers")
@@ -82,7 +83,8 @@ final class NumberReserve: Sendable {
         return block
     }
 
-    /// The same without a transaction. Waits for the one that runs when nothing is reserved.
+    /// Takes numbers without a transaction. If nothing is reserved, waits for the running one to
+    /// end.
     func take(
         _ count: Int, in hierarchy: HierarchyID, reservingIn engine: Engine
     ) throws(StoreError) -> NumberBlock {
@@ -92,7 +94,7 @@ final class NumberReserve: Sendable {
         }
     }
 
-    /// Nil when nothing is reserved.
+    /// Nil if nothing is reserved.
     private func takeReserved(
         _ count: Int, in hierarchy: HierarchyID
     ) throws(StoreError) -> NumberBlock? {
@@ -134,7 +136,7 @@ final class NumberReserve: Sendable {
         do throws(StoreError) {
             try staged.finish()
         } catch {
-            // It is no commit of the program whose outcome is not known.
+            // The caller has made no commit whose outcome could be uncertain.
             var failure = error
             if error.code == .commitUncertain { failure.code = .io }
             throw failure
@@ -144,7 +146,7 @@ final class NumberReserve: Sendable {
         }
     }
 
-    /// Gives back what is left of a block, when no other block was taken since.
+    /// Returns the rest of a block, if no other block was taken since.
     func giveBack(_ block: NumberBlock) {
         guard block.next < block.end else { return }
         let tag = Int(block.hierarchy.rootTag)
@@ -154,7 +156,7 @@ final class NumberReserve: Sendable {
         }
     }
 
-    /// Counts the numbers up to one as given out: an object has it that was numbered elsewhere.
+    /// Marks numbers up to one as given out, because an object that was numbered elsewhere has it.
     func pass(_ number: UInt64, in hierarchy: HierarchyID) {
         let tag = Int(hierarchy.rootTag)
         state.withLock { state in
@@ -167,7 +169,7 @@ final class NumberReserve: Sendable {
 
     // MARK: Reserving
 
-    /// Begins a transaction, with numbers enough for it in reserve.
+    /// Begins a transaction for which enough numbers are reserved.
     func beginWrite(_ engine: Engine) throws(StoreError) -> WriteTransaction {
         while true {
             let editor = try engine.beginWrite()
@@ -183,7 +185,7 @@ final class NumberReserve: Sendable {
                 let raised = try raise(in: editor)
                 note(raised, try editor.stage(.durable))
             } catch {
-                // A transaction that creates nothing can go on without.
+                // A transaction that creates no objects can run without numbers.
                 editor.rollback()
                 state.withLock { ($0.failure, $0.isRaising) = (error, false) }
                 return try engine.beginWrite()
@@ -191,13 +193,13 @@ final class NumberReserve: Sendable {
         }
     }
 
-    /// What a transaction reserves, and its place in the order of the writers.
+    /// The ranges that a transaction reserves, and its order among the writers.
     private struct Reservation {
         var ranges: [Range?]
         var order: UInt64
     }
 
-    /// Raises the counters of a transaction; what it returns is reserved when that is committed.
+    /// Raises the counters in a transaction; the result is reserved once that is committed.
     private func raise(in editor: WriteTransaction) throws(StoreError) -> Reservation {
         var (ranges, order) = state.withLock { state in
             state.turnCount += 1
@@ -228,7 +230,7 @@ final class NumberReserve: Sendable {
             guard reservation.order > state.lastOrder else { return }
             state.lastOrder = reservation.order
             for (tag, range) in reservation.ranges.enumerated() where tag < state.ranges.count {
-                // Other threads may have taken numbers of the reservation before.
+                // Other threads may have taken numbers of the previous reservation meanwhile.
                 guard let range, let known = state.ranges[tag] else { continue }
                 state.ranges[tag] = Range(next: max(known.next, range.next), end: range.end)
             }
@@ -237,22 +239,22 @@ final class NumberReserve: Sendable {
         }
     }
 
-    /// Makes the first reservation a part of the commit that makes the store.
+    /// Makes the first reservation part of the commit that creates the store.
     func create(in editor: WriteTransaction) throws(StoreError) {
         let raised = try raise(in: editor)
         _ = try editor.commit()
         note(raised, nil)
     }
 
-    // MARK: Giving back
+    // MARK: Lowering
 
-    /// Gives back what is reserved and not given out before a checkpoint that was asked for, so
-    /// that closing after it has nothing to log. The next transaction reserves anew.
+    /// Releases reserved numbers that were not given out, before a requested checkpoint, so that
+    /// closing after it has nothing to log. The next transaction reserves anew.
     func lower(_ engine: Engine) {
         guard state.withLock({ !$0.ranges.isEmpty && !$0.isClosed }),
             let editor = try? engine.beginWrite()
         else { return }
-        // From here on nothing is given out that the commit does not count.
+        // From here on no number is given out that the commit does not count.
         let ranges = state.withLock { state in
             defer { (state.ranges, state.staged, state.isLow) = ([], nil, true) }
             state.turnCount += 1
@@ -264,9 +266,9 @@ final class NumberReserve: Sendable {
         }
     }
 
-    /// The same as the store is closed. Returns whether closing has to make a checkpoint. This
-    /// commit alone is no reason: it stays in the log, and the generation before keeps what a
-    /// checkpoint replaced.
+    /// Releases the unused numbers when the store closes. Returns whether closing has to make a
+    /// checkpoint. This commit alone does not require one: it stays in the log, and the previous
+    /// generation keeps the pages that the checkpoint replaced.
     func close(_ engine: Engine) -> Bool {
         guard state.withLock({ !$0.ranges.isEmpty }), let editor = try? engine.beginWrite()
         else { return true }
@@ -296,7 +298,7 @@ final class NumberReserve: Sendable {
             }
             try commit(editor)
         } catch {
-            // The numbers are passed over then.
+            // The reserved numbers then stay unused.
             editor.rollback()
         }
     }

@@ -1,11 +1,11 @@
 import PageStore
 
-/// The trees of a resolved schema: every loop finds its tree by a number.
+/// The trees of a resolved schema by number, so that loops need no lookup by name.
 struct TreeTable: Sendable {
-    /// By the tag of an entity; nil for those that are no root of a hierarchy.
+    /// By entity tag; nil for entities that are not the root of a hierarchy.
     private(set) var records: [TreeID?] = []
     private(set) var indexes: [TreeID] = []
-    /// By relationship id; nil for a to-many that mirrors a to-one.
+    /// By relationship ID; nil for a to-many that mirrors a to-one.
     private(set) var links: [TreeID?] = []
 
     static func isIndex(_ name: String) -> Bool {
@@ -35,7 +35,7 @@ struct TreeTable: Sendable {
         return tree
     }
 
-    /// Finds every tree of the schema; reports the names of those that are missing.
+    /// Looks up every tree of the schema; returns the names of missing ones too.
     static func open(
         _ schema: Schema, _ catalog: Catalog, _ view: PageView
     ) throws(StoreError) -> (table: TreeTable, missing: [String]) {
@@ -46,7 +46,7 @@ struct TreeTable: Sendable {
             missing.append(name)
             return TreeID(root: PageID(0))
         }
-        // Tags count from 1.
+        // Tags start at 1.
         table.records = Array(repeating: nil, count: schema.tagMax + 1)
         for entity in schema.entities where entity.superentityTag == nil {
             table.records[Int(entity.tag)] = try find(recordsName(entity.name))

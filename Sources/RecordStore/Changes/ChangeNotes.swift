@@ -9,10 +9,10 @@ final class ChangeNotes {
         let deleted = NumberNotes()
     }
 
-    /// By the tag of the hierarchy's root, and by relationship.
+    /// By the tag of the hierarchy's root, and by relationship ID.
     private var records: [Records?]
     private var links: [LinkNotes?]
-    /// Whether a batch was applied in part.
+    /// Whether the changes are unknown, because a batch was applied only in part.
     private var isUnknown = false
 
     init(_ schema: Schema) {
@@ -39,7 +39,7 @@ final class ChangeNotes {
 
     // MARK: The set
 
-    /// The change set of all notes, while the states before and after can still be read.
+    /// The change set of all notes. Requires that the states before and after are still readable.
     func changeSet(_ transaction: RecordEditor) -> ChangeSet {
         guard !isUnknown else { return .unknown }
         do throws(StoreError) {
@@ -117,12 +117,12 @@ final class ChangeNotes {
     }
 }
 
-/// Numbers as they are noted, most of them one after the other.
+/// Collects object numbers, most of which are consecutive.
 final class NumberNotes {
     private var numbers = NumberSet()
-    /// The run that goes on, which `numbers` does not have yet and whose end is the largest number
-    /// of all; empty when it begins after its end. Two numbers and not a range: an object's own
-    /// are read and written without a check for exclusivity.
+    /// The current run, which `numbers` lacks and which ends with the largest number so far; empty
+    /// if its start exceeds its end. Two numbers instead of a range, because these are accessed
+    /// without a check for exclusivity.
     private var runStart: UInt64 = 1
     private var runEnd: UInt64 = 0
     private var unsorted: [UInt64] = []
@@ -138,7 +138,7 @@ final class NumberNotes {
         }
     }
 
-    /// Notes a number that does not follow the last one.
+    /// Notes a number that does not continue the run.
     private func noteApart(_ number: UInt64) {
         guard number <= NumberSet.numberMax else {
             isTooLarge = true
@@ -161,7 +161,8 @@ final class NumberNotes {
 
     private func shrink() {
         if !isTooLarge { sort() }
-        // Sorted numbers may grow to twice the bound too, lest each further number sorts again.
+        // Sorted numbers may also grow to twice the limit; otherwise each further number would sort
+        // again.
         isTooLarge = isTooLarge || numbers.sizeInBytes > ChangeSet.sizeInBytesMax
         if isTooLarge { (numbers, unsorted, repeated) = (NumberSet(), [], NumberSet()) }
     }
@@ -182,29 +183,29 @@ final class NumberNotes {
         unsorted = []
     }
 
-    /// All of them, nil when they are too many, and those among them that were noted again.
+    /// All numbers, or nil if there are too many, and those that were noted more than once.
     func settled() -> (all: NumberSet?, again: NumberSet) {
         if !isTooLarge { sort() }
         return (isTooLarge ? nil : numbers, repeated)
     }
 }
 
-/// Links of one relationship as they are noted.
+/// Collects changed links of one relationship.
 final class LinkNotes {
     private struct Change {
         var owner: UInt64
         var target: UInt64
-        /// One for a link that came, less one for a link that went.
+        /// Plus one for an added link, minus one for a removed one.
         var sum: Int
     }
 
-    /// So many are noted each for itself; then it is forgotten which of them took back another.
+    /// So many changes are kept one by one; when they are merged into the sets, changes that a
+    /// later one would cancel remain.
     private static let changeCountMax = 32_768
 
     private var changes: [Change] = []
     private let reordered = NumberNotes()
-    /// The objects whose links changed and those that they led or lead to, after ``settle()``; nil
-    /// when they are too many.
+    /// The owners and targets of changed links, after ``settle()``; nil if there are too many.
     private(set) var owners: NumberSet? = NumberSet()
     private(set) var targets: NumberSet? = NumberSet()
 
@@ -215,10 +216,10 @@ final class LinkNotes {
         if changes.count >= Self.changeCountMax { settle() }
     }
 
-    /// An owner has the same links in another order, or may have.
+    /// Notes that an owner's links may be in another order.
     func noteOrder(_ owner: ObjectNumber) { reordered.note(owner) }
 
-    /// Nil when they are too many.
+    /// Nil if there are too many.
     var reorderedOwners: NumberSet? { reordered.settled().all }
 
     func settle() {

@@ -1,19 +1,19 @@
 import PageStore
 
-/// The changes of one commit or of several in sequence: object numbers without values, which are
-/// read from the snapshots before and after.
+/// The changes of one commit or of several consecutive ones: object numbers without values, which
+/// are read from the snapshots before and after.
 ///
-/// The set of one commit is exact, but for owners of a relationship with very many changes: they
-/// may have got their links back. A joined set contains all differences, and may contain objects
-/// that changed back.
+/// The set of one commit is exact, except that owners of a relationship with very many changes may
+/// have their old links again. A joined set contains all differences, and may contain objects that
+/// changed back.
 package struct ChangeSet: Sendable, Equatable {
-    /// Past so many bytes of numbers all that is known is that something changed.
+    /// Beyond this size of the numbers, a set records only that something changed.
     package static let sizeInBytesMax = 1 << 20
 
     /// The records of a hierarchy that were inserted, updated or deleted; the sets are disjoint.
     package struct Records: Sendable, Equatable {
         package let inserted: NumberSet
-        /// Those with other bytes than before.
+        /// Records whose bytes differ from those before.
         package let updated: NumberSet
         package let deleted: NumberSet
 
@@ -34,17 +34,17 @@ package struct ChangeSet: Sendable, Equatable {
     }
 
     struct Owners: Sendable, Equatable {
-        /// Of the owners.
+        /// The hierarchy of the owners.
         var hierarchy: HierarchyID
-        /// Nil when they are too many.
+        /// Nil if there are too many.
         var numbers: NumberSet?
     }
 
-    /// By hierarchy; nil for one with too many changes. Without changes there is no entry.
+    /// By hierarchy; nil if it has too many changes. There is no entry without changes.
     private var records: [HierarchyID: Records?] = [:]
-    /// By relationship.
+    /// By relationship ID.
     private var owners: [Int: Owners] = [:]
-    /// Whether anything at all may have changed.
+    /// Whether anything may have changed.
     package private(set) var isUnknown = false
 
     package init() {}
@@ -58,13 +58,13 @@ package struct ChangeSet: Sendable, Equatable {
 
     package var isEmpty: Bool { !isUnknown && records.isEmpty && owners.isEmpty }
 
-    /// The changed records of a hierarchy; nil when any of them may have changed.
+    /// The changed records of a hierarchy; nil if any of them may have changed.
     package func records(in hierarchy: HierarchyID) -> Records? {
         isUnknown ? nil : records[hierarchy, default: Records()]
     }
 
-    /// The objects, there before and after, whose links of a relationship changed: to others, or in
-    /// their order. Both sides of a relationship have theirs. Nil when any may have changed.
+    /// The objects, existing before and after, whose links of a relationship changed in targets or
+    /// order. Each side of a relationship has its own owners. Nil if any may have changed.
     package func owners(of relationship: RelationshipLayout) -> NumberSet? {
         if isUnknown { return nil }
         guard let found = owners[relationship.id] else { return NumberSet() }
@@ -73,15 +73,15 @@ package struct ChangeSet: Sendable, Equatable {
 
     // MARK: Making
 
-    /// - Parameter changed: nil when they are not known.
+    /// - Parameter changed: nil if they are not known.
     package mutating func set(_ changed: Records?, in hierarchy: HierarchyID) {
         if let changed, changed.isEmpty { return }
         let isSmall = changed.map { $0.sizeInBytes <= Self.sizeInBytesMax } ?? false
         records.updateValue(isSmall ? changed : nil, forKey: hierarchy)
     }
 
-    /// Adds owners of a relationship, once the records of their hierarchy are set.
-    /// - Parameter numbers: also those of objects that came or went, which are left out; nil when
+    /// Adds owners of a relationship, after the records of their hierarchy were set.
+    /// - Parameter numbers: may include inserted and deleted objects, which are left out; nil if
     ///   they are not known.
     package mutating func add(
         _ numbers: NumberSet?, of relationship: Int, in hierarchy: HierarchyID
@@ -109,7 +109,7 @@ package struct ChangeSet: Sendable, Equatable {
 
     // MARK: Joining
 
-    /// Adds the changes of the commits right after these.
+    /// Adds the changes of the commits that follow directly.
     package mutating func join(_ later: ChangeSet) {
         guard !isUnknown, !later.isUnknown else {
             self = .unknown
@@ -137,7 +137,7 @@ package struct ChangeSet: Sendable, Equatable {
 }
 
 extension ChangeSet.Records {
-    /// A number that was deleted and came again is that of an updated record.
+    /// A number that was deleted and inserted again counts as an updated record.
     fileprivate func joined(with later: ChangeSet.Records) -> ChangeSet.Records {
         let came = inserted.subtracting(later.deleted)
             .union(later.inserted.subtracting(deleted))

@@ -1,13 +1,13 @@
 import PageStore
 
 extension ChangeSet {
-    /// The difference of two commits of a store, found by comparing the leaves that were written in
-    /// between: for commits whose changes were not recorded, as those of other processes. Unknown
-    /// when the two do not have one schema.
+    /// The difference between two commits of a store, found by comparing the leaves that were
+    /// written in between: for commits whose changes were not recorded, such as those of other
+    /// processes. Unknown if the two have different schemas.
     ///
-    /// Exact for records. Of links it has the owners whose links differ, and may have owners whose
-    /// links changed back. Costs one comparison for each leaf of records and links, and reading
-    /// those that were written.
+    /// Exact for records. For links it contains the owners whose links differ, and may contain
+    /// owners whose links changed back. Costs one comparison for each leaf of records and links,
+    /// and reads those that were written.
     package static func between(
         _ before: RecordSnapshot, _ after: RecordSnapshot
     ) throws(StoreError) -> ChangeSet {
@@ -44,7 +44,7 @@ private struct LeafDifference {
 
     // MARK: Records
 
-    /// Nil when they are too many, or not to be had.
+    /// Nil if there are too many changes, or if the hierarchy has another tree.
     func records(in hierarchy: HierarchyID) throws(StoreError) -> ChangeSet.Records? {
         let tree = after.trees.records(hierarchy)
         guard tree == before.trees.records(hierarchy) else { return nil }
@@ -72,8 +72,8 @@ private struct LeafDifference {
         return isSmall ? ChangeSet.Records(inserted: came, updated: changed, deleted: went) : nil
     }
 
-    /// Whether two records of a number have equal values. The bytes of properties that left their
-    /// record may have changed under a name that was free again.
+    /// Whether two records of a number have equal values. Equal bytes may name different blobs,
+    /// because freed page IDs are reused.
     private func isSame(
         _ earlier: ByteView, _ later: ByteView, _ number: ObjectNumber, _ hierarchy: HierarchyID
     ) throws(StoreError) -> Bool {
@@ -111,11 +111,11 @@ private struct LeafDifference {
         guard !firsts.isEmpty else { return }
         let source = schema.knownEntity(tag: relationship.sourceTag).hierarchy
         guard relationship.kind == .toOne else {
-            // The first number is the owner's, the other one the target's or the place.
+            // The first number is the owner, the second the target or the order key.
             return set.add(
                 try others(numbers(firsts), relationship), of: relationship.id, in: source)
         }
-        // The first number is the target's, the other one the owner's.
+        // The first number is the target, the second the owner.
         set.add(numbers(seconds), of: relationship.id, in: source)
         guard let inverse = relationship.inverseID, schema.relationship(id: inverse).mirrorsToOne
         else { return }
@@ -128,8 +128,7 @@ private struct LeafDifference {
         return NumberSet(numbers)
     }
 
-    /// The owners that have other links, or the same ones in another order. Links may have got
-    /// other places and lead where they did.
+    /// The owners whose links differ in targets or order. Order keys alone may have changed.
     private func others(
         _ owners: NumberSet?, _ relationship: RelationshipLayout
     ) throws(StoreError) -> NumberSet? {

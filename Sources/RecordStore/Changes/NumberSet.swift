@@ -1,7 +1,7 @@
 /// Object numbers in order: eight bytes for one, sixteen for a run of any length.
 package struct NumberSet: Sendable, Equatable {
-    /// Ascending. One with the mark begins a run, and the next is the run's last number; runs never
-    /// touch, so that equal sets have equal words.
+    /// Ascending. A word with the mark begins a run, and the next is the run's last number; runs
+    /// never touch, so that equal sets have equal words.
     private var words: [UInt64] = []
     package private(set) var count = 0
 
@@ -11,7 +11,7 @@ package struct NumberSet: Sendable, Equatable {
 
     package init() {}
 
-    /// - Parameter numbers: in any order, more than once too.
+    /// - Parameter numbers: in any order, with or without repetitions.
     package init(_ numbers: [UInt64]) {
         guard var start = numbers.min() else { return }
         var end = start
@@ -25,8 +25,8 @@ package struct NumberSet: Sendable, Equatable {
         append(start...end)
     }
 
-    /// Sorts by one byte after the other, from the lowest on. Numbers of one commit lie close
-    /// together, so that few bytes are not the same in all of them.
+    /// A radix sort, from the lowest byte on. Numbers of one commit are close together, so that few
+    /// bytes differ between them.
     private static func ascending(_ numbers: [UInt64]) -> [UInt64] {
         if zip(numbers, numbers.dropFirst()).allSatisfy({ $0 <= $1 }) { return numbers }
         guard numbers.count > radixCountMin else { return numbers.sorted() }
@@ -47,7 +47,7 @@ package struct NumberSet: Sendable, Equatable {
         return source
     }
 
-    /// Fewer are sorted by comparing them.
+    /// Fewer numbers are sorted by comparison.
     private static let radixCountMin = 64
 
     package var isEmpty: Bool { words.isEmpty }
@@ -104,7 +104,7 @@ package struct NumberSet: Sendable, Equatable {
         return combined(with: other) { $0 && $1 }
     }
 
-    /// The numbers that are wanted, by whether they are in each of the two.
+    /// Combines two sets: the closure decides by whether a number is in each.
     private func combined(
         with other: NumberSet, _ isWanted: (Bool, Bool) -> Bool
     ) -> NumberSet {
@@ -115,7 +115,7 @@ package struct NumberSet: Sendable, Equatable {
         while left != nil || right != nil {
             let isLeft = left.map { $0.lowerBound <= position } ?? false
             let isRight = right.map { $0.lowerBound <= position } ?? false
-            // Up to the next border of either, nothing changes.
+            // Membership does not change before the next boundary of either.
             let end = Swift.min(
                 left.map { isLeft ? $0.upperBound + 1 : $0.lowerBound } ?? .max,
                 right.map { isRight ? $0.upperBound + 1 : $0.lowerBound } ?? .max)
@@ -129,7 +129,7 @@ package struct NumberSet: Sendable, Equatable {
         return result
     }
 
-    /// The runs of a set, a single number being one too.
+    /// The runs of a set; a single number is a run too.
     package struct Runs: Sequence, IteratorProtocol {
         private let words: [UInt64]
         private var index = 0

@@ -1,8 +1,8 @@
 import PageStore
 
-/// A set of entries in a few bytes: how many there are, and the sum of their hashes. Two sides that
-/// must hold the same are compared by it, in whatever order each holds them; only where they
-/// differ is anything looked up.
+/// A summary of a set of entries: their count, and the sum of their hashes. It compares two sides
+/// that must hold the same entries, each in any order; only if the summaries differ are the entries
+/// compared.
 struct Fingerprint: Equatable {
     private(set) var count = 0
     private var sum: UInt64 = 0

@@ -1,9 +1,9 @@
 import PageStore
 
-/// Compares the trees of links with the records, and with each other where a relationship has an
-/// inverse: both directions hold each link.
+/// Compares the trees of links with the records, and with each other if a relationship has an
+/// inverse: both directions must hold each link.
 struct LinkCheck {
-    /// Two numbers as a tree has them: of a to-one target and source, else owner and target.
+    /// Two numbers in the order of the tree: target and source for a to-one, else owner and target.
     private struct Pair: Hashable {
         var first: ObjectNumber
         var second: ObjectNumber
@@ -12,7 +12,7 @@ struct LinkCheck {
     private let reader: RecordReader
     private let tags: [UInt16: [ObjectNumber: UInt16]]
     private let linked: [Fingerprint]
-    /// A fingerprint of each tree, as it is and with the two numbers exchanged; nil for a
+    /// A fingerprint of each tree, in its order and with the two numbers swapped; nil for a
     /// relationship without a tree, or with one that could not be read.
     private var forwards: [Fingerprint?]
     private var backwards: [Fingerprint?]
@@ -45,7 +45,8 @@ struct LinkCheck {
         for relationship in relationships {
             guard let id = relationship.inverseID else { continue }
             let inverse = reader.schema.relationship(id: id)
-            // Of two sides of one kind the first; the many side compares itself with the one.
+            // Sides of equal kind are compared once, from the first; else the to-many with the
+            // to-one.
             guard
                 relationship.hasEdges != inverse.hasEdges
                     ? relationship.hasEdges : relationship.id <= inverse.id
@@ -66,7 +67,7 @@ struct LinkCheck {
 
     // MARK: One tree
 
-    /// Reads a tree's pairs, and looks whether both ends of each are there.
+    /// Reads a tree's pairs, and checks that both ends of each exist.
     private mutating func readTree(_ relationship: RelationshipLayout) throws(StoreError) {
         let ends = [relationship.sourceTag, relationship.destinationTag].map { entity($0) }
         let (first, second) = relationship.kind == .toOne ? (ends[1], ends[0]) : (ends[0], ends[1])
@@ -79,7 +80,7 @@ struct LinkCheck {
             backward.add(edge.target, number)
             checkEnd(number, first, relationship)
             checkEnd(edge.target, second, relationship)
-            // Elsewhere the key says that no pair is there twice.
+            // In other trees the key excludes duplicates.
             guard relationship.kind == .toManyOrdered else { return }
             if number != owner { targets = [] }
             owner = number
@@ -142,7 +143,7 @@ struct LinkCheck {
     private mutating func compare(
         _ relationship: RelationshipLayout, _ inverse: RelationshipLayout
     ) throws(StoreError) {
-        // A to-one's tree is in the order of its targets, as the many side's is in that of owners.
+        // The tree of a to-one is sorted by target, that of the to-many side by owner.
         let isTurned = relationship.hasEdges == inverse.hasEdges
         let mirror = isTurned ? backwards[inverse.id] : forwards[inverse.id]
         guard let own = forwards[relationship.id], let mirror, own != mirror else { return }

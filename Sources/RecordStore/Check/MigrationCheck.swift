@@ -1,11 +1,11 @@
 import PageStore
 
-/// The check of an unfinished migration, and of large values that no record names:
-/// spec/07-catalog.md, 7.6. The pages of its trees are checked as all pages are.
+/// Checks an unfinished migration, and searches for blobs that no record names: spec/07-catalog.md,
+/// 7.6. The pages of its trees are checked like all pages.
 struct MigrationCheck {
     private let catalog: Catalog
     private let view: PageView
-    /// The blobs that the records of the file's model name; nil where some could not be read.
+    /// The blobs that records of the file's model name; nil if some records could not be read.
     private let blobs: Set<BlobID>?
     private var findings: [Finding] = []
 
@@ -43,7 +43,7 @@ struct MigrationCheck {
         switch phase {
         case .copying:
             let shadow = try MigrationShadow.open(beside: catalog, in: view)
-            // The schema of a step on the way to the later model.
+            // This is the schema of an intermediate step.
             _ = try shadow.catalog.resolvedSchema(view)
             others = try names(in: shadow.ledger.made)
             if let blobs {
@@ -60,7 +60,7 @@ struct MigrationCheck {
         try compare(others)
     }
 
-    /// The names in a ledger.
+    /// The names of blobs in a ledger.
     private mutating func names(in tree: TreeID) throws(StoreError) -> Set<BlobID> {
         var names: Set<BlobID> = []
         let cursor = Cursor(view, tree: tree)
@@ -77,7 +77,7 @@ struct MigrationCheck {
         return names
     }
 
-    /// Every blob is one of the file's model or of the others, and of one of them alone.
+    /// Every blob must belong either to the file's model or to the others.
     private mutating func compare(_ others: Set<BlobID>) throws(StoreError) {
         guard let blobs, let snapshot = view as? Snapshot else { return }
         let loose = try StoreCheck.looseBlobs(in: snapshot)

@@ -4,17 +4,17 @@ import PageStore
 /// links. Each part continues where another found damage.
 ///
 /// Reads every record and every entry once. Memory holds the number and the entity of every object,
-/// and a fingerprint of each of two sides that must be equal; where those differ, both sides are
-/// read once more to name the error.
+/// and fingerprints of each two sides that must be equal; if those differ, both sides are read
+/// again to name the error.
 struct RecordCheck {
     let reader: RecordReader
-    /// The entity's tag of every object, by the tag of the hierarchy's root. Hierarchies that
-    /// cannot be read completely are left out: objects in damaged pages are not reported missing.
+    /// The entity tag of every object, by the tag of the hierarchy's root. Hierarchies that cannot
+    /// be read completely are left out: objects in damaged pages are not reported missing.
     private(set) var tags: [UInt16: [ObjectNumber: UInt16]] = [:]
     private var counts: [UInt16: Int] = [:]
     /// The blobs that records name.
     private var blobs: Set<BlobID> = []
-    /// The content that the records require of each index, and of each to-one relationship's tree.
+    /// The entries that the records require of each index, and of each to-one's tree.
     private var indexed: [Fingerprint]
     private(set) var linked: [Fingerprint]
     private(set) var findings: [Finding] = []
@@ -118,14 +118,14 @@ struct RecordCheck {
         do throws(StoreError) {
             let counted = try reader.recordCount(of: entity, includesSubentities: false)
             if counted != found {
-                report("the counter of \(entity.name) says \(counted), there are \(found)")
+                report("the counter of \(entity.name) is \(counted), and there are \(found)")
             }
         } catch {
             report(Finding(error))
         }
     }
 
-    /// The last model of the history is the file's.
+    /// The last model of the history must be the file's.
     private mutating func checkHistory() {
         do throws(StoreError) {
             guard let model = try reader.catalog.history(reader.view)?.models.last,
@@ -163,8 +163,8 @@ struct RecordCheck {
         }
     }
 
-    /// Two objects with equal keys: nil conflicts with nothing, and of a long text only the
-    /// beginning is in the key.
+    /// Compares two objects with equal keys: nil conflicts with nothing, and a key has only the
+    /// beginning of a long text.
     private mutating func compareUnique(
         _ index: IndexLayout, _ entity: EntityLayout, _ first: ObjectNumber,
         _ second: ObjectNumber
@@ -186,7 +186,7 @@ struct RecordCheck {
                 + "have the same values")
     }
 
-    /// The entries that no record asks for.
+    /// Reports entries that no record requires.
     private mutating func nameStrangers(
         _ index: IndexLayout, _ entity: EntityLayout, _ known: [ObjectNumber: UInt16]
     ) throws(StoreError) {
@@ -225,6 +225,6 @@ struct RecordCheck {
 }
 
 extension RecordReader {
-    /// Returns the errors found, none when the store is right.
+    /// Returns the errors found; empty if the store is sound.
     package final func check() -> [Finding] { RecordCheck.run(self) }
 }

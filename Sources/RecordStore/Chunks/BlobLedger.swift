@@ -1,13 +1,14 @@
 import PageStore
 
-/// Whose the blobs are while two models stand side by side in a file: records of both may name one.
+/// Tracks who owns the blobs of a file that holds two models: records of both may name one blob.
 ///
-/// A blob that the later model drops stays for the earlier one, and is noted in `freed`; one that
-/// it makes is noted in `made`. Whichever model goes, one of the trees says what goes with it.
+/// A blob that the later model drops is kept for the earlier one and recorded in `freed`; a blob
+/// that the later model creates is recorded in `made`. Whichever model is discarded, one of the
+/// trees lists the blobs to delete with it.
 struct BlobLedger {
-    /// The names of blobs that the earlier model does not have.
+    /// The names of blobs that only the later model has.
     let made: TreeID
-    /// The names of blobs that the later model does not have any more.
+    /// The names of blobs that only the earlier model still has.
     let freed: TreeID
 
     func create(_ bytes: ByteView, in editor: PageEditor) throws(StoreError) -> BlobID {
@@ -31,8 +32,8 @@ struct BlobLedger {
         _ = try editor.insert(blob.encoded().span, nothing.span, into: tree)
     }
 
-    /// Deletes the blobs that a tree names, until as many pages were freed. Returns whether the
-    /// tree is empty then.
+    /// Deletes the blobs that a tree lists, until `pageCountMax` pages are freed. Returns whether
+    /// the tree is then empty.
     static func drop(
         _ tree: TreeID, in editor: WriteTransaction, freeing pageCountMax: Int
     ) throws(StoreError) -> Bool {

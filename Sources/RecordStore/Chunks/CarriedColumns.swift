@@ -1,16 +1,16 @@
 import PageStore
 
-/// What the objects of a file's entities are after all steps of a plan: in which entity they are,
-/// and which of their attributes have the bytes that they had.
+/// The state of a file's objects after all steps of a plan: which entity they belong to, and which
+/// of their attributes keep their bytes.
 struct CarriedColumns {
     /// The objects of exactly one entity of the file.
     struct Source {
         let tag: UInt16
-        /// In the version that was followed last.
+        /// The later name of their entity.
         fileprivate(set) var entityName: String
-        /// Whether each object is there afterwards: the program's mappings may leave some out.
+        /// Whether every object still exists: the program's mappings may omit some.
         fileprivate(set) var isComplete = true
-        /// The attributes in the file, by the names that they have later.
+        /// Maps later names of attributes to their names in the file.
         fileprivate(set) var attributes: [String: String]
     }
 
@@ -31,7 +31,7 @@ struct CarriedColumns {
         }
     }
 
-    /// Nil for objects that go.
+    /// Nil if the objects are removed.
     private static func follow(_ plan: LayoutPlan, _ source: Source) -> Source? {
         guard !plan.removedEntities.contains(source.entityName),
             let entity = plan.stored.entity(named: source.entityName)

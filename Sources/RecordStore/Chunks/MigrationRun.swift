@@ -1,28 +1,28 @@
 import PageStore
 
-/// The way of a migration through its passes, in one transaction or in many.
+/// Runs the passes of a migration, in one transaction or in many.
 ///
-/// Which passes there are, and in which order, follows from the plan and from what the file held
-/// before: a later run counts them alike. So the number of a pass, and the last key that it is done
-/// with, are all that a chunk has to note beside what it has written.
+/// The number and order of passes follow from the plan and from the file's contents before the
+/// migration, so that a resumed run counts them alike. A chunk therefore records only the number of
+/// its pass and the last key that the pass has processed.
 final class MigrationRun {
     private let engine: Engine
     private let live: Catalog
     /// Nil for a migration in one transaction, which changes the file's own trees.
     private let shadow: MigrationShadow?
-    /// Of the model that is changed.
+    /// The catalog of the model that is changed.
     let catalog: Catalog
     private(set) var editor: WriteTransaction
     let progress: MigrationProgress
 
     private var schema: Schema
     private var current: RecordTransaction?
-    /// Where an earlier run has come to, or the beginning.
+    /// The position that an earlier run has reached, or the beginning.
     private let start: MigrationState
-    /// How many passes have begun; the first ones were done by an earlier run.
+    /// How many passes have begun; an earlier run has completed the first `start.passCount`.
     private var passCount = 0
     private var chunkRowCount = 0
-    /// Of an earlier run's schema, until it was compared.
+    /// Whether the layout that an earlier run has reached is still to be compared.
     private var isUnchecked: Bool
 
     var isChunked: Bool { shadow != nil }
@@ -44,17 +44,17 @@ final class MigrationRun {
 
     // MARK: The records
 
-    /// The schema of the passes that follow.
+    /// Sets the schema of the following passes.
     func use(_ schema: Schema) {
         self.schema = schema
         forgetTrees()
     }
 
-    /// The next use looks for the trees of the schema again.
+    /// Makes the next access look up the schema's trees again.
     func forgetTrees() { current = nil }
 
-    /// The records by the schema that is used. Only within a pass: before it the catalog may be one
-    /// of a later schema.
+    /// The records by the current schema. Only within a pass: before it, the catalog of a resumed
+    /// run may have a later schema.
     var transaction: RecordTransaction {
         get throws(StoreError) {
             if let current { return current }
@@ -80,7 +80,7 @@ final class MigrationRun {
 
     // MARK: Passes
 
-    /// A pass that is done whole: a kill repeats it.
+    /// Runs a pass as a unit: a kill repeats it.
     func perform(_ body: () throws(StoreError) -> Void) throws(StoreError) {
         defer { passCount += 1 }
         guard isLeft() else { return }
@@ -88,8 +88,8 @@ final class MigrationRun {
         try endChunkIfFull(passCount + 1, [])
     }
 
-    /// The same for one that takes long where it is needed: nothing before it is repeated, and
-    /// nothing of it once it is done.
+    /// Runs a long pass, if needed, in chunks of its own: a kill repeats neither the passes before
+    /// it nor the pass once it is complete.
     func performLong(
         if isNeeded: () throws(StoreError) -> Bool, _ body: () throws(StoreError) -> Void
     ) throws(StoreError) {
@@ -100,8 +100,8 @@ final class MigrationRun {
         if isChunked { try endChunk(passCount + 1, []) }
     }
 
-    /// A pass of many batches, between which a chunk may end. The body gets the last key that is
-    /// done, does what follows, and returns the last key of that; nil at the end.
+    /// Runs a pass in batches, between which a chunk may end. The body receives the last key that
+    /// is processed, and returns the last key of its batch, or nil at the end.
     func performInParts(
         _ body: (_ last: [UInt8]) throws(StoreError) -> [UInt8]?
     ) throws(StoreError) {
@@ -115,8 +115,8 @@ final class MigrationRun {
         try endChunkIfFull(passCount + 1, [])
     }
 
-    /// A pass after which the trees of some names are nearly empty, so that removing them takes
-    /// little of a chunk. In one transaction it does nothing.
+    /// A pass that trims trees until they are nearly empty, so that their removal fits in a chunk.
+    /// Does nothing in a migration in one transaction.
     func emptyTrees(_ names: () throws(StoreError) -> [String]) throws(StoreError) {
         try performInParts { _ throws(StoreError) in
             guard isChunked else { return nil }
@@ -125,20 +125,20 @@ final class MigrationRun {
                     !catalog.lentTrees.contains(tree)
                 else { continue }
                 let isEmpty = try editor.trimTree(tree, while: { !isChunkFull })
-                // Nothing of the position is needed: what is gone is not there any more.
+                // No position is needed: trimmed entries no longer exist.
                 guard isEmpty else { return [] }
             }
             return nil
         }
     }
 
-    /// Whether the pass that begins is not done yet.
+    /// Whether the pass that begins was not completed by an earlier run.
     private func isLeft() -> Bool {
         if passCount == start.passCount { progress.goOn(at: start.doneCount) }
         return passCount >= start.passCount
     }
 
-    /// One more record was read or written; throws where the program has cancelled the migration.
+    /// Counts a record that is read or written; throws if the program cancels the migration.
     func count() throws(StoreError) {
         chunkRowCount += 1
         try progress.pass()
@@ -146,7 +146,7 @@ final class MigrationRun {
 
     // MARK: Chunks
 
-    /// Whether the next part should be left to another chunk.
+    /// Whether the next batch belongs in another chunk.
     var isChunkFull: Bool {
         isChunked
             && (chunkRowCount >= engine.options.migrationChunkRowsMax
@@ -172,12 +172,12 @@ final class MigrationRun {
         editor = try engine.beginWrite()
     }
 
-    /// Gives the file the later model and its history in one durable commit.
+    /// Gives the file the later model and its history, in one durable commit.
     func finish(_ plan: MigrationPlan, from stored: Schema) throws(StoreError) {
         current = nil
         guard passCount >= start.passCount else {
             throw .corrupt(
-                live.root.root, "the migration has noted more passes than its plan has")
+                live.root.root, "the migration has recorded more passes than its plan has")
         }
         if isChunked { try endChunk(passCount, []) }
         try shadow?.replace(in: editor)
@@ -187,7 +187,7 @@ final class MigrationRun {
         try editor.commit()
     }
 
-    /// Forgets what was not committed.
+    /// Discards uncommitted changes.
     func rollBack() {
         current = nil
         editor.rollback()

@@ -1,24 +1,24 @@
 import PageStore
 
-/// The later model while it is made beside the file's own: a catalog below `next/`, with trees of
-/// its own for all that the migration may change.
+/// The shadow copy: the later model while it is built beside the file's own, as a catalog below
+/// `next/` with separate trees for everything that the migration may change.
 ///
 /// Invariants:
 /// - No page of a tree that the file's catalog names changes before ``replace(in:)``.
-/// - A blob that records of the file's model name is not deleted before.
+/// - No blob that records of the file's model name is deleted before that.
 struct MigrationShadow {
     static let prefix = "next/"
     private static let madeKey = prefix + "blobs/made"
     private static let freedKey = prefix + "blobs/freed"
 
-    /// The file's.
+    /// The catalog of the file's model.
     private let live: Catalog
-    /// The one that the migration changes.
+    /// The catalog of the later model, which the migration changes.
     let catalog: Catalog
     let ledger: BlobLedger
 
-    /// Begins with the file's model: its trees themselves, but for the empty ones of those names
-    /// that are copied.
+    /// Starts as the file's model: shares its trees, except that each name in `copied` gets an
+    /// empty tree.
     static func create(
         beside live: Catalog, copying copied: Set<String>, in editor: WriteTransaction
     ) throws(StoreError) -> MigrationShadow {
@@ -39,7 +39,7 @@ struct MigrationShadow {
         return try open(beside: live, in: editor)
     }
 
-    /// The one that an earlier run has begun.
+    /// Opens the copy that an earlier run has begun.
     static func open(
         beside live: Catalog, in view: PageView
     ) throws(StoreError) -> MigrationShadow {
@@ -61,7 +61,7 @@ struct MigrationShadow {
             ledger: BlobLedger(made: try tree(madeKey), freed: try tree(freedKey)))
     }
 
-    /// Makes the later model the file's. Its own trees are below `old/` then.
+    /// Makes the later model the file's. Moves trees that only the earlier model has below `old/`.
     func replace(in editor: WriteTransaction) throws(StoreError) {
         var kept: [TreeID] = []
         for name in try catalog.treeNames(editor) {
@@ -81,13 +81,13 @@ struct MigrationShadow {
         try end(dropping: ledger.freed, keeping: ledger.made, in: editor)
     }
 
-    /// Gives the copy up: what is its own is below `old/` then.
+    /// Discards the copy. Moves trees that only the copy has below `old/`.
     func discard(in editor: WriteTransaction) throws(StoreError) {
         try retire(catalog, keeping: catalog.lentTrees, in: editor)
         try end(dropping: ledger.made, keeping: ledger.freed, in: editor)
     }
 
-    /// Moves the trees of a model below `old/`, and forgets those that the other one has.
+    /// Moves the trees of a model below `old/`, except those that the other model keeps.
     private func retire(
         _ catalog: Catalog, keeping kept: [TreeID], in editor: WriteTransaction
     ) throws(StoreError) {

@@ -1,9 +1,9 @@
 import PageStore
 
-/// How much a plan would write into a file: how many records at most, and whether that is more than
-/// one transaction should.
+/// Estimates how much a plan writes into a file: an upper bound of its records, and whether they
+/// exceed what one transaction should write.
 struct MigrationSize {
-    /// A link, or an entry of an index that is built: numbers, and short texts.
+    /// Estimated size of a link or of an index entry: numbers, and short text.
     private static let entrySizeInBytes: UInt64 = 32
 
     let engine: Engine
@@ -16,7 +16,7 @@ struct MigrationSize {
 
     // MARK: Records
 
-    /// The records of all hierarchies in which some may be written.
+    /// The records of all hierarchies in which any may be written.
     func recordCount() throws(StoreError) -> Int { try recordCount(plan.steps) }
 
     private func recordCount(_ steps: some Sequence<VersionPlan>) throws(StoreError) -> Int {
@@ -32,12 +32,12 @@ struct MigrationSize {
         Int(min(try catalog.counter(Catalog.countKey(entity.tag), of: view), 1 << 40))
     }
 
-    /// Whether more records may be written than one transaction should.
+    /// Whether more records may be written than one transaction should write.
     func mayWriteMany() throws(StoreError) -> Bool {
         let limit = options.migrationRowsMax
         guard canBeNamed, try recordCount() > limit else { return false }
         guard case .layout(let first) = plan.steps.first else { return true }
-        // Most records may have nothing that goes, and no nil that is filled.
+        // A layout plan may write few of the records, so those are counted one by one.
         let count = try recordCount(plan.steps.dropFirst())
         guard count <= limit else { return true }
         let snapshot = try engine.snapshot()
@@ -49,8 +49,8 @@ struct MigrationSize {
         return try first.writtenCount(reader, upTo: limit + 1 - count) > limit - count
     }
 
-    /// Whether the catalog has room for the names of all trees below `next/`: some may be as long
-    /// as a key can be. A migration of those is one transaction.
+    /// Whether the catalog can name all trees below `next/`: some names may already be as long as a
+    /// key can be. A migration with such names runs in one transaction.
     private var canBeNamed: Bool {
         let schemas =
             [stored]
@@ -69,10 +69,10 @@ struct MigrationSize {
 
     // MARK: Space
 
-    /// What the file and its file system must have room for while both models are there.
+    /// The space that the file and its file system need while both models exist.
     ///
-    /// - Parameter isChunked: whether the trees are copied that the plan may change; else they are
-    ///   where a step writes records anew.
+    /// - Parameter isChunked: whether the trees that the plan may change are copied; otherwise they
+    ///   are only if a step rewrites records.
     func forecast(isChunked: Bool) throws(StoreError) -> SpaceForecast {
         let snapshot = try engine.snapshot()
         let isCopied =
@@ -87,8 +87,8 @@ struct MigrationSize {
                 copied = sum(copied, try snapshot.estimatedSize(of: tree))
             }
         }
-        // In one transaction every page may be written anew. In chunks the copies are changed in
-        // place, but for hierarchies whose records go to other trees.
+        // One transaction may rewrite every page once. Chunks change the copies in place, except
+        // for hierarchies whose records move to other trees.
         let isWrittenTwice =
             isChunked
             && plan.steps.contains { step in
@@ -96,7 +96,7 @@ struct MigrationSize {
                 return !plan.lineage.movedRoots.before.isEmpty
             }
         let written = sum(sum(copied, isWrittenTwice ? copied : 0), try builtSize(snapshot))
-        // What is written again is free only after the next checkpoints, and so is the log.
+        // Pages that are written again, and the log, become free only after the next checkpoints.
         let (limits, log) = (options.outOfLineBytesMax, options.logBytesMax)
         let again = min(sum(UInt64(options.migrationChunkBytesMax), limits), sum(copied, copied))
         return SpaceForecast(
@@ -106,7 +106,7 @@ struct MigrationSize {
             freeBytesInFile: try engine.freeBytesInFile(), freeBytesOnDisk: engine.freeBytesOnDisk)
     }
 
-    /// Of indexes and links that the file does not have by their names.
+    /// The estimated size of indexes and links for which the file has no tree of that name.
     private func builtSize(_ snapshot: Snapshot) throws(StoreError) -> UInt64 {
         guard let last = plan.steps.last?.schema else { return 0 }
         let trees =
@@ -117,7 +117,7 @@ struct MigrationSize {
             var count = 0
             for tag in last.knownEntity(tag: tag).tags {
                 guard let entity = last.entity(tag: tag) else { continue }
-                // Hierarchies that become others have other tags.
+                // Hierarchies that move have other tags.
                 for former in stored.entities
                 where former.tag == tag || former.name == entity.name {
                     count += try self.count(former, snapshot)
@@ -134,14 +134,14 @@ struct MigrationSize {
     }
 }
 
-/// The room that a migration takes, and the room that there is.
+/// The space that a migration needs, and the space that is free.
 package struct SpaceForecast: Sendable {
-    /// The records of all hierarchies that are written anew.
+    /// The records of all hierarchies that are rewritten.
     package var recordCount: Int
-    /// About, and rather too many.
+    /// An estimate that is rather too high.
     package var neededBytes: UInt64
     package var freeBytesInFile: UInt64
-    /// Nil where the file system cannot tell.
+    /// Nil if the file system cannot tell.
     package var freeBytesOnDisk: UInt64?
 
     package var fits: Bool {
@@ -149,7 +149,7 @@ package struct SpaceForecast: Sendable {
         return neededBytes <= freeBytesInFile || neededBytes - freeBytesInFile <= freeBytesOnDisk
     }
 
-    /// Throws `diskFull` where there is no room.
+    /// Throws `diskFull` if there is too little space.
     func check() throws(StoreError) {
         guard !fits, let freeBytesOnDisk else { return }
         throw StoreError(
@@ -160,7 +160,6 @@ package struct SpaceForecast: Sendable {
 }
 
 extension Schema {
-    /// The names of all trees.
     fileprivate var treeNames: [String] {
         entities.filter { $0.superentityTag == nil }.map { TreeTable.recordsName($0.name) }
             + indexes.map(\.treeName)

@@ -1,6 +1,6 @@
 import PageStore
 
-/// Where the state of a migration has what: spec/07-catalog.md, 7.6.
+/// Byte offsets within the state of a migration: spec/07-catalog.md, 7.6.
 package enum MigrationStateLayout {
     package static let form = 0
     package static let phase = 2
@@ -13,12 +13,12 @@ package enum MigrationStateLayout {
     package static let position = 48
 }
 
-/// What the catalog says of a migration that has not come to its end: spec/07-catalog.md, 7.6.
+/// The state of an unfinished migration, as the catalog stores it: spec/07-catalog.md, 7.6.
 struct MigrationState {
     enum Phase: UInt16 {
-        /// The later model is being written beside the earlier one, which the file has.
+        /// The later model is being written beside the earlier one, which is still the file's.
         case copying = 1
-        /// The trees below `old/` are dropped.
+        /// The trees below `old/` are being dropped.
         case dropping = 2
     }
 
@@ -26,17 +26,17 @@ struct MigrationState {
     private typealias Layout = MigrationStateLayout
 
     var phase: Phase
-    /// How many passes are done.
+    /// How many passes are complete.
     var passCount = 0
-    /// The last key that the next pass is done with; empty at its beginning.
+    /// The last key that the next pass has processed; empty at its beginning.
     var position: [UInt8] = []
-    /// The number of the commit that wrote this. After any other the copy is of no use.
+    /// The commit that wrote this state. After any other commit the copy is useless.
     var commitNumber: UInt64 = 0
-    /// What tells the plan from others.
+    /// Identifies the plan: see ``PlanFingerprint``.
     var plan: UInt64 = 0
-    /// The program whose closures have made values; zero where none have.
+    /// Identifies the program whose closures have made values; zero if none have.
     var program: UInt64 = 0
-    /// The records that are done of the passes' step.
+    /// The records of the current step that are processed.
     var doneCount = 0
 
     init(_ phase: Phase) { self.phase = phase }
@@ -68,14 +68,14 @@ struct MigrationState {
             throw damage("has phase \(numbers.phase)")
         }
         guard numbers.positionSize == UInt64(bytes.count - Layout.position) else {
-            throw damage("has another size than it says")
+            throw damage("has another size than it states")
         }
         self.phase = phase
         passCount = Int(numbers.passes)
         position = Array(bytes[Layout.position...])
         commitNumber = numbers.commit
         (plan, program) = (numbers.plan, numbers.program)
-        // It is only shown, and counted on.
+        // Only progress reports use it, so an implausible count is clamped.
         doneCount = Int(min(numbers.done, 1 << 40))
     }
 
@@ -97,7 +97,7 @@ struct MigrationState {
 extension Catalog {
     static let migrationKey = "migration"
 
-    /// The state of a migration that has not come to its end; nil where there is none.
+    /// The state of an unfinished migration; nil if there is none.
     func migration(_ view: PageView) throws(StoreError) -> MigrationState? {
         guard let bytes = try entry(Self.migrationKey, of: view) else { return nil }
         return try MigrationState(bytes, page: root.root)

@@ -1,19 +1,19 @@
 import PageStore
 
-/// Compares the later model with the file's before it takes its place: how many objects there are
-/// of each entity, the values that were carried over, and indexes and links with the records. Reads
-/// what the migration has written once, and the records that it was made from; its memory does not
+/// Compares the later model with the file's before it replaces it: the number of objects of each
+/// entity, the values that were carried over, and indexes and links against the records. Reads once
+/// all that the migration has written, and the records that it was made from. Its memory does not
 /// grow with their number.
 ///
-/// It trusts nothing that the passes have counted, so that what one of them leaves out, or does
-/// twice, keeps the earlier model.
+/// It uses none of the passes' counts, so that a pass that omits or repeats records is detected,
+/// and the file keeps the earlier model.
 struct MigrationVerification {
     private let run: MigrationRun
-    /// The file's model, and the one that was made beside it.
+    /// Readers of the file's model and of the shadow copy.
     private let before: RecordReader
     private let after: RecordReader
     private let columns: CarriedColumns
-    /// The hierarchies, indexes and links that are not the earlier model's trees themselves.
+    /// The trees of the shadow copy that the earlier model does not share.
     private let own: Set<TreeID>
 
     init(
@@ -38,7 +38,7 @@ struct MigrationVerification {
         self.own = own.subtracting(run.catalog.lentTrees)
     }
 
-    /// Throws `corrupt` for the first difference.
+    /// Throws `corrupt` at the first difference.
     func verify() throws(StoreError) {
         let schema = after.schema
         let copied = schema.entities.filter { own.contains(after.trees.records($0.hierarchy)) }
@@ -61,10 +61,10 @@ struct MigrationVerification {
 
     // MARK: Columns
 
-    /// The attributes that are summed up, by the tags of exactly their entities.
+    /// The attributes whose values are summed, by the tags of exactly their entities.
     ///
-    /// - Parameter columns: of the file's model; nil for all of the later one that any of the
-    ///   file's objects has.
+    /// - Parameter columns: those of the file's model; nil for all attributes of the later one that
+    ///   any object of the file provides.
     private func fields(
         of schema: Schema, columns sources: [CarriedColumns.Source]?
     ) -> [UInt16: [FieldLayout]] {
@@ -94,7 +94,7 @@ struct MigrationVerification {
         let isComplete = sources.allSatisfy(\.isComplete)
         guard isComplete ? count == formerCount : count <= formerCount else {
             throw difference(
-                "has \(count) objects of \(entity.name), of which the file has \(formerCount)")
+                "has \(count) objects of \(entity.name), and the file has \(formerCount)")
         }
         guard isComplete else { return }
         for field in entity.fields {
@@ -110,7 +110,7 @@ struct MigrationVerification {
                 }
                 sum.add(expected.sums[Contents.Column(tag: source.tag, name: name)] ?? ColumnSum())
             }
-            // Nil becomes a default where a value is required.
+            // If the attribute became required, nil was replaced by a default and the sums differ.
             guard isCarried, field.isOptional || sum.nilCount == 0 else { continue }
             let column = Contents.Column(tag: entity.tag, name: field.name)
             guard found.sums[column] ?? ColumnSum() == sum else {
@@ -132,7 +132,7 @@ struct MigrationVerification {
                 try run.count()
             }
             guard entries == found.indexed[index.id] else {
-                throw difference("has a tree \(index.treeName) that its records do not say")
+                throw difference("has a tree \(index.treeName) that contradicts its records")
             }
         }
         var sides: [Int: (forward: Fingerprint, backward: Fingerprint)] = [:]
@@ -147,14 +147,14 @@ struct MigrationVerification {
             sides[relationship.id] = side
             guard relationship.kind == .toOne, isRead(relationship.sourceTag) else { continue }
             guard side.forward == found.linked[relationship.id] else {
-                throw difference("has a tree \(relationship.treeName) that its records do not say")
+                throw difference("has a tree \(relationship.treeName) that contradicts its records")
             }
         }
         for relationship in schema.relationships {
             guard let inverse = relationship.inverseID.map({ schema.relationship(id: $0) }),
                 let one = sides[relationship.id], let other = sides[inverse.id]
             else { continue }
-            // A to-one's tree is in the order of its targets, as a list is in that of owners.
+            // The tree of a to-one is sorted by target, that of a list by owner.
             let isTurned = relationship.hasEdges == inverse.hasEdges
             guard one.forward == (isTurned ? other.backward : other.forward) else {
                 throw difference(
@@ -173,7 +173,7 @@ struct MigrationVerification {
     }
 }
 
-/// The values of a column: how many there are, and the sum of their hashes.
+/// A summary of a column's values that does not depend on their order.
 private struct ColumnSum: Equatable {
     private var values = Fingerprint()
     private(set) var nilCount = 0
@@ -187,10 +187,10 @@ private struct ColumnSum: Equatable {
     }
 }
 
-/// What the records of a model say.
+/// The counts and sums of a model's records, to be compared with those of another.
 private struct Contents {
     struct Column: Hashable {
-        /// Of exactly the entity.
+        /// The tag of exactly the entity.
         var tag: UInt16
         var name: String
     }
@@ -229,7 +229,7 @@ private struct Contents {
             guard counted == counts[tag] ?? 0 else {
                 throw .corrupt(
                     nil,
-                    "the counter of \(entity.name) says \(counted), and there are "
+                    "the counter of \(entity.name) is \(counted), and there are "
                         + "\(counts[tag] ?? 0)")
             }
         }
@@ -258,14 +258,14 @@ private struct Contents {
             sums[column, default: ColumnSum()].addNil()
             return
         }
-        // One number has several forms.
+        // Equal decimals may have different bytes.
         guard field.type != .decimal else { return }
         var word = row.uint(at: offset)
         if field.isVariable {
             let isBlob = row.isBlob(at: offset)
             let blob = isBlob ? try BlobName.read(row.heapBytes(at: offset)) : nil
             word = blob?.sizeInBytes ?? UInt64(row.heapBytes(at: offset).count)
-            // Of what may lie in pages of its own the size is enough: blobs are not copied.
+            // The size is enough for a value that may be a blob, because blobs are not copied.
             if word < UInt64(reader.view.pageSizeInBytes / 4) {
                 var bytes = row.byteArray(at: offset)
                 if let blob { bytes = try reader.view.readBlob(blob) }

@@ -1,7 +1,7 @@
-/// What tells the plan of a migration from others: an interrupted one goes on where it is the same.
-/// Of the program's closures it knows only that they are there.
+/// Identifies the plan of a migration: an interrupted migration is resumed only by an equal plan.
+/// Of the program's closures it covers only that they exist.
 struct PlanFingerprint {
-    /// Changes whenever the passes of a plan become others, or do something else.
+    /// Must change whenever the passes of a plan change, in sequence or in effect.
     private static let sequenceVersion = 2
 
     private var bytes: [UInt8] = []
@@ -24,7 +24,7 @@ struct PlanFingerprint {
 
     private mutating func append(_ text: String) { append(Array(text.utf8)) }
 
-    /// With its length, so that two parts are never taken for others.
+    /// Prefixes the length, so that different sequences of parts differ in bytes.
     private mutating func append(_ part: [UInt8]) {
         let count = UInt64(part.count)
         for shift in stride(from: UInt64(0), to: 64, by: 8) {

@@ -1,14 +1,14 @@
 import PageStore
 
-/// What a migration, or one that was given up, has left below `old/`: trees that no model has, and
-/// the names of blobs. They go in transactions of their own, after which the file is as if the
-/// migration had taken one.
+/// The remains of a finished or discarded migration below `old/`: trees that no model uses, and the
+/// names of blobs. They are dropped in separate transactions, after which the file is as if the
+/// migration had run in one.
 enum ReplacedTrees {
     static let prefix = "old/"
     static let blobsKey = prefix + "blobs"
     private static let treePrefix = prefix + Catalog.treePrefix
 
-    /// Drops all of it. A failure leaves the rest for the next opening.
+    /// Drops all of it. A failure leaves the rest to the next opening.
     static func drop(_ catalog: Catalog, of engine: Engine) throws(StoreError) {
         var isDone = false
         while !isDone {
@@ -33,7 +33,7 @@ enum ReplacedTrees {
             guard let tree = try catalog.tree(ofKey: treePrefix + name, of: editor) else {
                 continue
             }
-            // A large tree goes in pieces, each in a transaction of its own.
+            // A large tree is trimmed in several transactions.
             guard
                 try editor.trimTree(tree, while: { editor.freedPageCount < pageCountMax })
             else { return false }

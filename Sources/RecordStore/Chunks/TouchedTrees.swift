@@ -1,11 +1,11 @@
 import PageStore
 
-/// Which of a file's trees a migration may change, as far as the plan alone says: never too few.
+/// The trees of a file that a migration may change, derived from the plan alone: never too few.
 struct TouchedTrees {
-    /// The hierarchies whose records and indexes change, by the tags of their roots, which stay the
-    /// same in all versions.
+    /// The hierarchies whose records and indexes change, by the tags of their roots, which are
+    /// equal in all versions.
     private var records: Set<UInt16> = []
-    /// The hierarchies with links that change, or with objects that go.
+    /// The hierarchies with links that change, or with objects that are removed.
     private var linked: Set<UInt16> = []
 
     init(_ steps: some Sequence<VersionPlan>) throws(StoreError) {
@@ -20,7 +20,7 @@ struct TouchedTrees {
     /// Whether records of a hierarchy may change.
     func contains(_ hierarchy: HierarchyID) -> Bool { records.contains(hierarchy.rootTag) }
 
-    /// The names of the trees of a file's schema.
+    /// The names of the trees that may change, among those of a file's schema.
     func names(of schema: Schema) -> Set<String> {
         func hierarchy(_ tag: UInt16) -> UInt16 { schema.knownEntity(tag: tag).hierarchy.rootTag }
         var names: Set<String> = []
@@ -88,7 +88,7 @@ struct TouchedTrees {
     private mutating func add(_ changed: Set<UInt16>, isLinked: Bool, _ schema: Schema) {
         records.formUnion(changed)
         guard isLinked else { return }
-        // Where an object goes or a link changes, so may all that is linked with it.
+        // If an object is removed or a link changes, everything linked with it may change too.
         var reached = changed
         var hasGrown = true
         while hasGrown {
@@ -110,7 +110,7 @@ struct TouchedTrees {
 
 extension MigrationPlan {
     /// The names of the trees that are copied before the first step: those that the plan may
-    /// change, but for indexes that the first step drops before it writes a record.
+    /// change, except indexes that the first step drops before it writes any record.
     func copiedTrees(of stored: Schema) throws(StoreError) -> Set<String> {
         let names = try TouchedTrees(steps).names(of: stored)
         let first: LayoutPlan? =

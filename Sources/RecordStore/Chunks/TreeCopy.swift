@@ -1,15 +1,15 @@
 import PageStore
 
-/// Copies trees of the file's model into those of the model that is made beside it.
+/// Copies trees of the file's model into the shadow copy.
 struct TreeCopy {
-    /// A part takes so many entries at most.
+    /// The most entries of one batch.
     private static let partCount = 4096
 
     let run: MigrationRun
-    /// The file's.
+    /// The catalog of the file's model.
     let live: Catalog
 
-    /// A pass over one tree.
+    /// A pass that copies one tree.
     func copy(_ name: String) throws(StoreError) {
         let isRecords = TreeTable.isRecords(name)
         try run.performInParts { last throws(StoreError) in
@@ -31,7 +31,7 @@ struct TreeCopy {
         }
     }
 
-    /// Goes to the first entry behind a key.
+    /// Moves to the first entry after a key.
     private func seek(_ last: [UInt8], _ cursor: Cursor) throws(StoreError) -> Bool {
         guard !last.isEmpty else { return try cursor.seekFirst() }
         _ = try cursor.seek(last.span)

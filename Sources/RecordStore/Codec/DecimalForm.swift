@@ -1,13 +1,13 @@
 import Foundation
 import PageStore
 
-/// The bytes of an exact decimal number: spec/05-records.md. They order as the numbers do, so a
-/// record and a key hold the same bytes; equal numbers have equal bytes, `1.0` and `1.00` alike.
+/// The bytes of an exact decimal number: spec/05-records.md. They sort like the numbers, so that
+/// records and keys hold the same bytes; equal numbers have equal bytes, `1.0` and `1.00` alike.
 ///
-/// One byte says NaN (0), negative (1), zero (2) or positive (3). Then, unless NaN or zero, the
-/// exponent of the number written as 0.d₁d₂… × 10ᵉ, biased by 32,768, in two bytes, big-endian;
-/// then two digits a byte, plus one; then a zero. All bytes after the first of a negative number
-/// are inverted.
+/// The first byte is 0 for NaN, 1 for negative, 2 for zero and 3 for positive numbers. Except for
+/// NaN and zero there follow the exponent of the number written as 0.d₁d₂… × 10ᵉ, biased by 32,768,
+/// in two bytes, big-endian; then two digits per byte, plus one; then a zero byte. All bytes after
+/// the first of a negative number are inverted.
 package enum DecimalForm {
     package static let byteCountMax = 32
 
@@ -37,7 +37,7 @@ package enum DecimalForm {
         }
     }
 
-    /// The number that the bytes hold, and how many bytes it took; nil for other bytes.
+    /// The number at the start of the bytes, and its size in bytes; nil for invalid bytes.
     package static func read(_ bytes: ByteView) -> (number: Decimal, count: Int)? {
         guard bytes.count > 0 else { return nil }
         switch bytes[0] {
@@ -64,14 +64,14 @@ package enum DecimalForm {
         return nil
     }
 
-    /// The number 0.d₁d₂… × 10ᵉ, nil when a Decimal cannot hold it.
+    /// The number 0.d₁d₂… × 10ᵉ; nil if a Decimal cannot hold it.
     private static func number(
         _ digits: [UInt8], _ exponent: Int, isNegative: Bool
     ) -> Decimal? {
         var digits = digits
         while digits.last == 0 { digits.removeLast() }
         var power = exponent - digits.count
-        // The excess over the greatest exponent moves into the digits, of which there may be 39.
+        // An exponent above the maximum is reduced by appending zeros, up to 39 digits.
         while power > 127 && digits.count < 39 {
             digits.append(0)
             power -= 1
@@ -84,9 +84,9 @@ package enum DecimalForm {
         return number.isNaN ? nil : number
     }
 
-    /// The decimal that stands for a Double in comparisons: a whole number below 2⁶⁴ itself, any
-    /// other by the shortest decimal that names it. So an order of integers, Doubles and decimals
-    /// is one order. Nil when a Decimal cannot hold it.
+    /// The decimal that represents a Double in comparisons: the number itself if it is whole and
+    /// below 2⁶⁴, otherwise the shortest decimal that reads back as it. So integers, Doubles and
+    /// decimals have one order. Nil if a Decimal cannot hold it.
     package static func decimal(_ number: Double) -> Decimal? {
         if let whole = Int64(exactly: number) { return Decimal(whole) }
         if let whole = UInt64(exactly: number) { return Decimal(whole) }
@@ -98,8 +98,8 @@ package enum DecimalForm {
         return self.number(digits, exponent + power, isNegative: number < 0)
     }
 
-    /// The number that a text names: digits, a minus before them and a point between them where it
-    /// has one. Nil for every other text, and for a number that a Decimal does not hold exactly.
+    /// Parses a number: digits, with an optional minus before them and an optional point between
+    /// them. Nil for any other text, and for a number that a Decimal cannot hold exactly.
     static func number(_ text: String) -> Decimal? {
         let isNegative = text.hasPrefix("-")
         let parts = text.dropFirst(isNegative ? 1 : 0).utf8
@@ -118,11 +118,11 @@ package enum DecimalForm {
     }
 
     package static func double(_ number: Decimal) -> Double {
-        // The text names the number exactly, and reading it rounds once.
+        // The text is exact, so that reading it rounds only once.
         Double("\(number)") ?? .nan
     }
 
-    /// The digits without zeros at either end, and e of 0.d₁d₂… × 10ᵉ.
+    /// The digits without leading and trailing zeros, and e of 0.d₁d₂… × 10ᵉ.
     private static func digitsAndExponent(_ text: String) -> (digits: [UInt8], exponent: Int) {
         var digits: [UInt8] = []
         var pointPosition: Int?

@@ -1,10 +1,10 @@
-/// Writes JSON member by member: keys in the order of the calls, numbers by the digits that are
-/// given. The caller must name each member of an object and none of a list.
+/// Writes JSON piece by piece: keys in the order of the calls, numbers with the digits given. The
+/// caller must name each member of an object and no element of a list.
 package struct JSONWriter {
     package private(set) var bytes: [UInt8] = []
-    /// Follows commas and colons, for people.
+    /// Written after commas and colons, for readability.
     private let space: [UInt8]
-    /// Whether each member and element has a line of its own.
+    /// Whether each member and element starts a new line.
     private let isIndented: Bool
     private var depth = 0
 
@@ -38,7 +38,7 @@ package struct JSONWriter {
 
     package mutating func null() { bytes += "null".utf8 }
     package mutating func bool(_ flag: Bool) { bytes += (flag ? "true" : "false").utf8 }
-    /// The digits as they are to appear.
+    /// Writes the digits unchanged.
     package mutating func number(_ digits: String) { bytes += digits.utf8 }
 
     package mutating func string(_ content: String) {
@@ -51,7 +51,7 @@ package struct JSONWriter {
         bytes.append(UInt8(ascii: "\""))
     }
 
-    /// Whether a byte has to be escaped. Opening a store writes its whole schema.
+    /// Whether a byte needs an escape. Fast, because every opening of a store writes its schema.
     private static func hasEscapes(_ text: Span<UInt8>) -> Bool {
         for index in text.indices {
             let byte = text[index]
@@ -85,8 +85,8 @@ package struct JSONWriter {
         bytes += space
     }
 
-    /// Writes a comma before all but the first member of an object or a list. A text that ends in a
-    /// bracket is no opening bracket here, because its quote follows.
+    /// Writes a comma before all but the first member or element. A string that ends in a bracket
+    /// does not count as an opening bracket, because its quote follows.
     private mutating func separate() {
         if !isEmpty {
             bytes.append(UInt8(ascii: ","))
@@ -95,7 +95,7 @@ package struct JSONWriter {
         if isIndented { beginLine() }
     }
 
-    /// Whether nothing follows the bracket that opened last.
+    /// Whether nothing was written since the last opening bracket.
     private var isEmpty: Bool {
         guard let last = bytes.last else { return true }
         return last == UInt8(ascii: "{") || last == UInt8(ascii: "[")

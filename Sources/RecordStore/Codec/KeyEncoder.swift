@@ -1,14 +1,14 @@
 import PageStore
 
-/// Builds keys whose bytes order as the values do: spec/06-keys.md.
+/// Builds keys that sort like the values: spec/06-keys.md.
 package struct KeyEncoder {
     package private(set) var bytes: [UInt8] = []
-    /// Whether a text or data column was too long and only its beginning is in the key.
+    /// Whether a text or data column was too long, so that the key has only its beginning.
     package private(set) var isTruncated = false
-    /// Bytes of one text or data column that a key holds at most.
+    /// The most bytes of a text or data column in a key.
     package let columnSizeMax: Int
 
-    /// - Parameter columnSizeMax: bytes of one column's content that a key holds at most.
+    /// - Parameter columnSizeMax: the most bytes of a text or data column in a key.
     package init(columnSizeMax: Int) {
         self.columnSizeMax = columnSizeMax
         bytes.reserveCapacity(64)
@@ -24,17 +24,17 @@ package struct KeyEncoder {
         for index in start..<bytes.count { bytes[index] = ~bytes[index] }
     }
 
-    /// The column limit for a page size and a count of columns: the key's limit, shared out.
+    /// The column limit for a page size and a column count: an equal share of the key's limit.
     package static func columnSizeMax(pageSizeInBytes: Int, columnCount: Int) -> Int {
         let room = Limits.keySizeInBytesMax(pageSizeInBytes: pageSizeInBytes) - 16
-        // A text of zero bytes doubles in length.
+        // Escaping doubles a text of zero bytes.
         return max(8, room / max(columnCount, 1) / 2 - 4)
     }
 
     package mutating func append(_ number: ObjectNumber) { appendBigEndian(number.rawValue) }
 
-    /// Appends a property of a record without building its value. Bytes that have left the record
-    /// must be given: their beginning, one byte more than a column holds.
+    /// Appends a property of a record without building its value. For a blob, `outside` must hold
+    /// its beginning: one byte more than a column holds.
     package mutating func append(
         _ field: FieldLayout, of row: RowView, outside: [UInt8]? = nil
     ) {
@@ -67,8 +67,8 @@ package struct KeyEncoder {
         }
     }
 
-    /// Appends a value as a column of a type. False when no value of the column can equal it, and
-    /// a range has to be found some other way.
+    /// Appends a value as a column of a type. False if no value of the column can equal it, so that
+    /// the caller must find a range in another way.
     package mutating func append(_ value: Value, as content: FieldLayout.Content) -> Bool {
         if value.isNull {
             bytes.append(0)
@@ -80,7 +80,7 @@ package struct KeyEncoder {
             append(number)
             return true
         }
-        // Apart from the others, because it is the most frequent case: texts are not copied here.
+        // Handled first, because it is the most frequent case, and without a copy of the text.
         if type == .string, case .string(let text) = value {
             text.utf8.span.withView { appendEscaped($0) }
             return true
@@ -140,7 +140,7 @@ package struct KeyEncoder {
         appendBigEndian(UInt64(bitPattern: number) ^ (1 << 63))
     }
 
-    /// NaN first, then by value; -0 as 0.
+    /// NaN first, then by value; -0 is encoded as 0.
     private mutating func appendOrdered(_ number: Double) {
         if number.isNaN {
             appendBigEndian(0)
@@ -150,7 +150,7 @@ package struct KeyEncoder {
         appendBigEndian(bits >> 63 == 1 ? ~bits : bits | 1 << 63)
     }
 
-    /// A zero byte becomes 00 FF; 00 00 ends the column, 00 01 ends one whose rest did not fit.
+    /// A zero byte becomes 00 FF; 00 00 ends the column, 00 01 a truncated one.
     private mutating func appendEscaped(_ content: ByteView) {
         let count = min(content.count, columnSizeMax)
         let shown = content.slice(from: 0, count: count)
@@ -167,7 +167,7 @@ package struct KeyEncoder {
         if count < content.count { isTruncated = true }
     }
 
-    /// Appends the beginning of a text column: everything that begins with the text follows it.
+    /// Appends a prefix of the keys of all texts that start with this one.
     package mutating func appendPrefix(_ text: String) {
         bytes.append(1)
         for byte in text.utf8.prefix(columnSizeMax) {
@@ -176,7 +176,7 @@ package struct KeyEncoder {
         }
     }
 
-    /// The first key after all that begin with `prefix`; nil when there is none.
+    /// The first key after all keys that have a prefix; nil if there is none.
     package static func successor(of prefix: [UInt8]) -> [UInt8]? {
         var key = prefix
         while let last = key.popLast() {
@@ -190,7 +190,7 @@ package struct KeyEncoder {
 }
 
 extension Value {
-    /// The value as an integer, nil when it is none or does not fit.
+    /// The value as an integer; nil if it is not a whole number or does not fit.
     func integer<Integer: FixedWidthInteger>(_ type: Integer.Type) -> Integer? {
         switch self {
         case .bool(let flag): return flag ? 1 : 0

@@ -7,14 +7,13 @@ struct BatchApplier {
     private let schema: Schema
     private let blobSizeMin: Int
     private let plans: EntityPlans
-    /// Where the records as they are stored are read, by the tag of the hierarchy's root.
+    /// Lookups of stored records, by the tag of the hierarchy's root.
     private var storedRows: [RowLookup?]
-    /// By the tag of the hierarchy's root; only of hierarchies that lists without an inverse lead
-    /// to, whose tags these are.
+    /// The root tags of the hierarchies that lists without an inverse lead to. Only their deletions
+    /// are collected in `deleted`.
     private let listedTags: Set<UInt16>
     private var deleted: [UInt16: [ObjectNumber: ObjectNumber?]] = [:]
-    /// Objects of a hierarchy whose new entries in unique indexes may share their columns with
-    /// another object's.
+    /// Objects whose new entries in unique indexes may have the same columns as another object's.
     private(set) var conflictCandidates: [HierarchyID: [ObjectNumber]] = [:]
 
     init(_ transaction: RecordEditor, _ plans: EntityPlans) {
@@ -24,7 +23,7 @@ struct BatchApplier {
         self.plans = plans
         storedRows = Array(repeating: nil, count: schema.tagMax + 1)
         listedTags = schema.listedHierarchies
-        // A larger value leaves its record, which then stays short to scan.
+        // A larger value becomes a blob, so that records stay short to scan.
         blobSizeMin = transaction.view.pageSizeInBytes / 4
     }
 
@@ -101,7 +100,7 @@ struct BatchApplier {
     ) throws(StoreError) {
         let entity = plan.entity
         let after = RowView(checked: bytes)
-        // While the old blobs can still be read.
+        // The old blobs, which keys may need, are deleted only below.
         for index in plan.indexes where index.differs(before, after) {
             try index.add(before, number, transaction, isRemoval: true)
             try index.add(after, number, transaction, isRemoval: false)
@@ -132,7 +131,7 @@ struct BatchApplier {
     private mutating func delete(
         _ number: ObjectNumber, _ hierarchy: HierarchyID
     ) throws(StoreError) {
-        // The ordered side of a to-one keeps pairs of its own, which go with the object.
+        // An ordered inverse of a to-one stores pairs of its own, which are removed too.
         var orderedOwners: [(id: Int, target: ObjectNumber)] = []
         let found = try storedRows(hierarchy).withRow(number) { row throws(StoreError) in
             let plan = plan(row.entityTag)
@@ -172,7 +171,7 @@ struct BatchApplier {
 
     // MARK: Blobs
 
-    /// Moves large values out of a record, and frees the old record's blobs that it does not keep.
+    /// Moves large values to blobs, and deletes blobs of the old record that are not kept.
     private func movingBlobs(
         _ bytes: ByteView, _ entity: EntityLayout, old: RowView?
     ) throws(StoreError) -> [UInt8] {
@@ -201,7 +200,7 @@ struct BatchApplier {
         }
         let isLarge = !row.view.isNull(at: offset) && content.count > blobSizeMin
         if row.view.isBlob(at: offset) {
-            // A row whose owner never loaded the value names it as the stored one does.
+            // A value that was never loaded still has the stored record's blob name.
             let named = try BlobName.read(content)
             guard let kept, kept.page == named.page, kept.sizeInBytes == named.sizeInBytes else {
                 throw StoreError(.invalidArgument, "a row names a blob that is not its own")

@@ -1,6 +1,6 @@
 import PageStore
 
-/// A range of index keys: from a lower bound to before an upper one.
+/// A range of index keys: from `lower` up to but not including `upper`.
 package struct KeyRange: Hashable, Sendable {
     package var lower: [UInt8]
     /// The first key after the range; nil for the end of the index.
@@ -13,20 +13,20 @@ package struct KeyRange: Hashable, Sendable {
         self.upper = upper
     }
 
-    /// Every key that begins with a prefix.
+    /// All keys that have a prefix.
     package init(prefix: [UInt8]) {
         lower = prefix
         upper = KeyEncoder.successor(of: prefix)
     }
 }
 
-/// Steps through the records of a hierarchy. One thread; a lent record is valid until it moves.
+/// Steps through the records of a hierarchy. One thread; a row is valid until the cursor moves.
 package final class RecordCursor {
     private let reader: RecordReader
     private let cursor: Cursor
     private let hierarchy: HierarchyID
     private var hasStarted = false
-    /// The record that was lent last, where its own layout is an older one.
+    /// The current record in the newest layout, if it is stored in an older one.
     private var widened: ByteBuffer?
     package private(set) var number = ObjectNumber(0)
 
@@ -36,14 +36,14 @@ package final class RecordCursor {
         self.cursor = cursor
     }
 
-    /// Starts anew at the first record at or after a number.
+    /// Moves to the first record at or after a number.
     package func seek(_ number: ObjectNumber) throws(StoreError) -> Bool {
         hasStarted = true
         _ = try cursor.seek(RecordKey.bytes(number).span)
         return try readNumber()
     }
 
-    /// Goes to the next record, the first time to the first. False at the end.
+    /// Moves to the next record, or to the first if the cursor has not started. False at the end.
     package func next() throws(StoreError) -> Bool {
         if hasStarted {
             _ = try cursor.next()
@@ -54,8 +54,8 @@ package final class RecordCursor {
         return try readNumber()
     }
 
-    /// Goes to a record, without a descent when it is near the last one. False when there is none
-    /// of the number. Nothing may change the records between two calls.
+    /// Moves to a record, without a descent if it is near the last one. False if no record has the
+    /// number. The records must not change between two calls.
     package func find(_ number: ObjectNumber) throws(StoreError) -> Bool {
         hasStarted = true
         self.number = number
@@ -64,7 +64,7 @@ package final class RecordCursor {
         }
     }
 
-    /// Prefetches the records of ascending numbers, of those from a position on that lie in one
+    /// Prefetches the records of ascending numbers, from a position on, as long as they are in one
     /// leaf; returns the position after them.
     package func prefetch(
         _ numbers: [ObjectNumber], from start: Int
@@ -81,14 +81,14 @@ package final class RecordCursor {
         return max(position, start + 1)
     }
 
-    /// After a move that threw: moves to the first record after the unreadable part. False when
-    /// there is none.
+    /// After a move that threw: moves to the first record after the unreadable part. False if there
+    /// is none.
     package func skipDamage() throws(StoreError) -> Bool {
         _ = try cursor.skipDamage()
         return try readNumber()
     }
 
-    /// The page of the record here, unless it may change.
+    /// The page of the current record; nil if it may change.
     package var publishedPage: PageBuffer? { cursor.publishedPage }
 
     private func readNumber() throws(StoreError) -> Bool {
@@ -99,7 +99,7 @@ package final class RecordCursor {
         return true
     }
 
-    /// The record here.
+    /// The current record.
     package func row() throws(StoreError) -> RowView {
         let bytes = try cursor.value()
         if reader.isNewest(bytes, in: hierarchy) { return RowView(checked: bytes) }
@@ -115,7 +115,7 @@ package final class IndexCursor {
     private let range: KeyRange
     private let isReversed: Bool
     private var hasStarted = false
-    /// The object of the entry here.
+    /// The object of the current entry.
     package private(set) var number = ObjectNumber(0)
 
     init(_ cursor: Cursor, _ range: KeyRange, reversed: Bool) {
@@ -124,13 +124,14 @@ package final class IndexCursor {
         self.isReversed = reversed
     }
 
-    /// The columns of the entry here, without the object's number.
+    /// The columns of the current entry, without the object's number.
     package var columns: ByteView {
         let key = cursor.key
         return key.slice(from: 0, count: key.count - 8)
     }
 
-    /// Goes to the next entry, the first time to the range's first. False at its end.
+    /// Moves to the next entry, or to the range's first if the cursor has not started. False at the
+    /// end of the range.
     package func next() throws(StoreError) -> Bool {
         if hasStarted {
             _ = isReversed ? try cursor.previous() : try cursor.next()

@@ -1,8 +1,8 @@
 import Foundation
 import PageStore
 
-/// Looks for objects that break a unique constraint. Writes nothing and needs no index: it reads
-/// the records of the hierarchy, and again for every four million of them, so that memory is
+/// Searches for objects that violate a unique constraint. Writes nothing and needs no index: it
+/// scans the records of the hierarchy, once for every four million of them, so that memory is
 /// bounded.
 struct DuplicateSearch {
     /// Two objects with the same values.
@@ -12,9 +12,9 @@ struct DuplicateSearch {
         var values: [Value]
     }
 
-    /// The part of an object that is kept in memory.
+    /// The part of an object that is held in memory.
     private struct Mark {
-        /// Of the constraint's columns.
+        /// The hash of the constraint's columns.
         var hash: UInt64
         var number: ObjectNumber
     }
@@ -31,8 +31,8 @@ struct DuplicateSearch {
         entity = reader.schema.knownEntity(tag: constraint.entityTag)
     }
 
-    /// Throws `duplicateValues` with the first pair: no object before its second one, in the order
-    /// of their numbers, breaks the constraint. A nil in any column conflicts with nothing.
+    /// Throws `duplicateValues` for the first pair: no object before its second one, in the order
+    /// of their numbers, violates the constraint. Nil in any column conflicts with nothing.
     func refusePairs() throws(StoreError) {
         let passCount = UInt64(try recordCount() / Self.markCountMax + 1)
         var first: Pair?
@@ -43,8 +43,8 @@ struct DuplicateSearch {
         if let first { throw failure(first) }
     }
 
-    /// Of the hierarchy. The catalog's counter is not trusted where it says that one pass is too
-    /// few.
+    /// The records to read. The catalog's counter is trusted only if it is small enough for one
+    /// pass; otherwise the hierarchy's records are counted.
     private func recordCount() throws(StoreError) -> Int {
         let counted = try reader.recordCount(of: entity)
         guard counted >= Self.markCountMax else { return counted }
@@ -54,7 +54,7 @@ struct DuplicateSearch {
         return count
     }
 
-    /// The marks of the objects whose hashes are wanted, by hash and number.
+    /// The marks of the objects whose hashes are wanted, sorted by hash and number.
     private func marks(_ isWanted: (UInt64) -> Bool) throws(StoreError) -> [Mark] {
         var marks: [Mark] = []
         let cursor = reader.recordCursor(entity.hierarchy, isScan: true)
@@ -92,7 +92,7 @@ struct DuplicateSearch {
         return first
     }
 
-    /// The first pair among objects of one hash: of a long text only the beginning is hashed.
+    /// The first pair among objects of equal hash: only the beginning of a long text is hashed.
     private func firstPair(
         of marks: ArraySlice<Mark>, before limit: UInt64
     ) throws(StoreError) -> Pair? {
@@ -119,7 +119,7 @@ struct DuplicateSearch {
         return values
     }
 
-    /// Refuses to open a file whose objects break a constraint that the program has added.
+    /// The error for a constraint that the program has added and stored objects violate.
     private func failure(_ pair: Pair) -> StoreError {
         let columns = constraint.columns.map(\.name).joined(separator: ", ")
         let values = pair.values.map(Self.text).joined(separator: ", ")

@@ -1,12 +1,12 @@
 import PageStore
 
-/// The edits of all trees that a batch changes. Their memory serves one batch after the other.
+/// The edits of all trees that a batch changes. Later batches reuse their memory.
 struct BatchTrees {
     /// By the tag of the hierarchy's root.
     private(set) var records: [UInt16: TreeEdits] = [:]
-    /// By the index's number.
+    /// By index ID.
     private(set) var indexes: [Int: TreeEdits] = [:]
-    /// By the relationship's number.
+    /// By relationship ID.
     private(set) var links: [Int: TreeEdits] = [:]
     private var order = KeyOrder.Memory()
 
@@ -50,7 +50,7 @@ struct BatchTrees {
     }
 }
 
-/// The plans of the entities that a transaction changes, each made when its first record is met.
+/// The plans of the entities that a transaction changes, each created for its first record.
 final class EntityPlans {
     private var trees = BatchTrees()
     /// By the tag of the entity.
@@ -75,7 +75,7 @@ final class EntityPlans {
         try trees.apply(to: transaction)
     }
 
-    /// By how many records each entity has grown since the last call, by its tag.
+    /// The change of each entity's record count since the last call, by tag.
     func takeCountChanges() -> [(tag: UInt16, change: Int)] {
         plans.compactMap { plan in
             guard let plan, plan.countChange != 0 else { return nil }
@@ -84,7 +84,7 @@ final class EntityPlans {
         }
     }
 
-    /// The largest number that was inserted since the last call into each hierarchy.
+    /// The largest number inserted into each hierarchy since the last call.
     func takeInsertedMax() -> [(hierarchy: HierarchyID, last: UInt64)] {
         plans.compactMap { plan in
             guard let plan, plan.insertedMax > 0 else { return nil }
@@ -94,15 +94,14 @@ final class EntityPlans {
     }
 }
 
-/// The indexes and links of an entity, resolved once per batch, so that loops over records look
-/// nothing up.
+/// The indexes and links of an entity, resolved once, so that loops over records need no lookups.
 final class EntityPlan {
     struct Link {
         var byteOffset: Int
         var edits: TreeEdits
-        /// The ordered side of the relationship, when it keeps pairs of its own.
+        /// The ordered inverse, if it stores pairs of its own.
         var inverseWithEdges: Int?
-        /// Nil when changes are not noted.
+        /// Nil if changes are not recorded.
         var notes: LinkNotes?
     }
 
@@ -110,10 +109,10 @@ final class EntityPlan {
     let records: TreeEdits
     let indexes: [IndexPlan]
     let links: [Link]
-    /// Nil when changes are not noted.
+    /// Nil if changes are not recorded.
     let notes: ChangeNotes.Records?
     var countChange = 0
-    /// The largest number of an inserted record; zero for none.
+    /// The largest number of an inserted record; zero if there is none.
     var insertedMax: UInt64 = 0
 
     init(_ entity: EntityLayout, _ transaction: RecordEditor, _ trees: inout BatchTrees) {
@@ -141,11 +140,11 @@ final class EntityPlan {
     }
 }
 
-/// One index of an entity, while a batch is applied.
+/// One index of an entity, while batches are applied.
 final class IndexPlan {
     private let columns: [KeyColumn]
     private let edits: TreeEdits
-    /// Kept for its memory; nil while it is in use.
+    /// Reused for its memory; nil while in use.
     private var key: KeyEncoder?
     private let encoder: KeyEncoder
 
@@ -159,7 +158,7 @@ final class IndexPlan {
     func add(
         _ row: RowView, _ number: ObjectNumber, _ reader: RecordReader, isRemoval: Bool
     ) throws(StoreError) {
-        // Out of the property while it grows: each access to that is checked for exclusivity.
+        // Moved to a local variable while it grows: each access to the property checks exclusivity.
         var key = key.take() ?? encoder
         defer { self.key = key }
         key.removeAll()
@@ -172,7 +171,7 @@ final class IndexPlan {
         }
     }
 
-    /// Whether two versions of a record have different entries.
+    /// Whether two versions of a record have different index entries.
     func differs(_ before: RowView, _ after: RowView) -> Bool {
         columns.contains { !Self.isEqual($0, before, after) }
     }

@@ -1,10 +1,10 @@
 import PageStore
 
-/// Fills an empty index with the entries of the records that are stored, in memory that does not
-/// grow with their number: entries are sorted in runs, and where one run does not hold them all,
-/// each is written as a tree of its own, and the trees are merged into the index.
+/// Fills an empty index with the entries of the stored records, in memory that does not grow with
+/// their number: entries are sorted in runs. If one run cannot hold them all, each run is written
+/// as a tree of its own, and these trees are merged into the index.
 struct IndexBuild {
-    /// The memory of a run at most, in multiples of the size from which trees are built in bulk.
+    /// The memory limit of a run, in multiples of the size from which trees are built in bulk.
     private static let runSizeFactor = 64
 
     private let index: IndexLayout
@@ -75,11 +75,11 @@ struct IndexBuild {
     }
 }
 
-/// The cursors of a merge, with the one at the smallest key in front: a binary heap.
+/// The cursors of a merge, as a binary heap by their keys.
 private struct MergeHeads {
     private struct Head {
         let cursor: Cursor
-        /// The cursor's, until it moves.
+        /// The cursor's key, valid until it moves.
         var key: ByteView
     }
 
@@ -87,7 +87,7 @@ private struct MergeHeads {
 
     init(capacity: Int) { heads.reserveCapacity(capacity) }
 
-    /// The smallest key, until the next call of ``advance()``; nil at the end of all.
+    /// The smallest key, valid until the next call of ``advance()``; nil at the end of all runs.
     var firstKey: ByteView? { heads.first?.key }
 
     mutating func add(_ cursor: Cursor) {
@@ -101,7 +101,7 @@ private struct MergeHeads {
         }
     }
 
-    /// Moves the cursor in front to its next key, and then to its place among the others.
+    /// Moves the cursor of the smallest key to its next one, and restores the heap.
     mutating func advance() throws(StoreError) {
         let cursor = heads[0].cursor
         if try cursor.next() {

@@ -1,9 +1,9 @@
 import PageStore
 
-/// Finding objects by the whole key of an index, without a cursor.
+/// Lookups by the whole key of an index, without a cursor.
 extension RecordReader {
-    /// Calls with each object whose columns in an index have a key, in the order of their numbers,
-    /// until the body says to stop.
+    /// Calls the body with each object whose index columns equal a key, in the order of their
+    /// numbers, until it returns false.
     package final func forEachNumber(
         in index: IndexLayout, equalTo key: KeyEncoder,
         _ body: (ObjectNumber) throws -> Bool
@@ -19,24 +19,24 @@ extension RecordReader {
         while try cursor.next(), try body(cursor.number) {}
     }
 
-    /// An object that was found by one of several values.
+    /// An object found by one of several values.
     package struct Match {
-        /// Which value it was.
+        /// The position of the value.
         package var position: Int
         package var number: ObjectNumber
     }
 
     /// The result of a search for several values.
     package struct Matches {
-        /// In the order of the numbers, each under the first of the values that are equal.
+        /// Sorted by number; equal values count as the first of them.
         package fileprivate(set) var found: [Match] = []
-        /// Values that are equal to one before them.
+        /// Values that equal an earlier one.
         package fileprivate(set) var repeats: [(position: Int, first: Int)] = []
     }
 
-    /// The objects whose column, the only one of an index, equals one of these values. The values
-    /// are sought in the order of the index, so that neighbours share their descents. Nil when a
-    /// key does not say all of a value.
+    /// The objects whose column, the index's only one, equals one of these values. They are looked
+    /// up in the order of the index, so that neighbours share their descents. Nil if a key cannot
+    /// represent a whole value.
     package final func matches(
         in index: IndexLayout, equalTo values: [Value]
     ) throws(StoreError) -> Matches? {
@@ -99,8 +99,7 @@ extension RecordReader {
 }
 
 extension KeyEncoder {
-    /// Appends a value that a key says all of, and that no other value shares a key with. False
-    /// for any other.
+    /// Appends a value that its key represents completely and uniquely. False for any other.
     package mutating func appendWhole(_ value: Value, _ content: FieldLayout.Content) -> Bool {
         guard case .attribute(let type) = content else { return false }
         switch value {
@@ -113,8 +112,8 @@ extension KeyEncoder {
     }
 }
 
-/// Records of one hierarchy, read one after the other: those that lie near the last one cost no
-/// descent. Nothing may change the records between two calls.
+/// Reads records of one hierarchy one by one: a record near the last one costs no descent. The
+/// records must not change between two calls.
 package final class RowLookup {
     private let reader: RecordReader
     private let hierarchy: HierarchyID
@@ -126,7 +125,7 @@ package final class RowLookup {
         self.lookup = lookup
     }
 
-    /// Lends a record; nil when there is none.
+    /// Passes a record to the body; nil if there is none.
     package func withRow<Result>(
         _ number: ObjectNumber, _ body: (RowView) throws(StoreError) -> Result
     ) throws(StoreError) -> Result? {
@@ -138,7 +137,7 @@ package final class RowLookup {
 }
 
 extension RecordReader {
-    /// For records that are read one after the other.
+    /// A lookup for many records that are read one by one.
     package final func rowLookup(_ hierarchy: HierarchyID) -> RowLookup {
         RowLookup(self, hierarchy, LeafFinger(view, tree: trees.records(hierarchy)))
     }

@@ -1,5 +1,5 @@
-/// How a key reads one column of a record: a layout without its names, which loops over records
-/// would copy for nothing.
+/// One column of a key: a field layout without its names, which loops over records would otherwise
+/// copy.
 struct KeyColumn {
     let byteOffset: Int
     /// Nil for a link.

@@ -1,25 +1,25 @@
 import PageStore
 
-/// Sorts keys that lie in one buffer, eight bytes at a time: equal keys keep their order.
+/// A stable sort of keys that are in one buffer, eight bytes at a time.
 ///
-/// The next eight bytes of every key are a number that a radix sort orders without looking at the
-/// keys; keys whose numbers are equal are sorted by the following eight bytes.
+/// The next eight bytes of every key form a number. A radix sort orders these numbers without
+/// reading the keys; keys with equal numbers are sorted by the following eight bytes.
 struct KeyOrder {
     struct Entry {
-        /// The eight bytes that are compared now, big-endian; zeros after a key's end.
+        /// The eight bytes that are compared now, big-endian; padded with zeros after a key's end.
         var head: UInt64
         var start: Int
         var count: Int32
-        /// The position that the key belongs to.
+        /// The caller's position of the key.
         var index: Int32
     }
 
-    /// Memory that passes from one order to the next, so that large orders allocate none.
+    /// Memory that one order passes to the next, so that large orders allocate none.
     struct Memory {
         fileprivate(set) var entries: [Entry] = []
         fileprivate var scratch: [Entry] = []
 
-        /// Takes the memory out, so that it has one user while it is filled.
+        /// Moves the memory out, so that it has a single owner while it is filled.
         fileprivate mutating func take() -> Memory {
             defer { self = Memory() }
             return self
@@ -30,16 +30,16 @@ struct KeyOrder {
     private var scratch: [Entry]
     private let bytes: ByteView
 
-    /// Fewer are sorted by moving each to its place.
+    /// Shorter ranges use insertion sort.
     private static var radixCountMin: Int { 48 }
 
-    /// - Parameter bytes: what the keys lie in; its owner outlives the order.
+    /// - Parameter bytes: the buffer that holds the keys; its owner must outlive the order.
     init(_ bytes: ByteView, capacity: Int) {
         var memory = Memory()
         self.init(bytes, capacity: capacity, memory: &memory)
     }
 
-    /// An order in memory that ``leave(in:)`` gives back.
+    /// An order in reused memory, which ``leave(in:)`` returns.
     init(_ bytes: ByteView, capacity: Int, memory: inout Memory) {
         self.bytes = bytes
         let taken = memory.take()
@@ -48,7 +48,7 @@ struct KeyOrder {
         entries.reserveCapacity(capacity)
     }
 
-    /// Gives the memory back, with the entries in their order.
+    /// Returns the memory, with the entries in order.
     consuming func leave(in memory: inout Memory) {
         memory = Memory(entries: entries, scratch: scratch)
     }
@@ -113,7 +113,7 @@ struct KeyOrder {
             goesOn = goesOn || Int(entry.count) > depth
             entries[index].head = head(entry.start, Int(entry.count), depth: depth)
         }
-        // Keys that differ in zeros at their ends only are told apart by their lengths.
+        // Keys that differ only in trailing zero bytes are ordered by length.
         if goesOn {
             sort(range, depth: depth)
         } else {
@@ -133,7 +133,7 @@ struct KeyOrder {
         }
     }
 
-    /// Orders by the heads, byte by byte from the last; bytes that are the same in all are skipped.
+    /// Sorts by the heads, from the last byte to the first; skips bytes that are equal in all.
     private mutating func radixSort(_ range: Range<Int>) {
         let first = entries[range.lowerBound].head
         var varying: UInt64 = 0

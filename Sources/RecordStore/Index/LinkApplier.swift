@@ -1,27 +1,28 @@
 import PageStore
 
-/// Changes pairs of links of one batch, in both directions where the inverse has a tree of its own.
+/// Applies a batch's changes of links, in both directions if the inverse has a tree of its own.
 ///
-/// An ordered relationship keeps an order key with each pair, far enough from its neighbours that
-/// a move changes one pair and no other.
+/// An ordered relationship stores an order key with each pair. The keys have gaps, so that a move
+/// changes only one pair.
 final class LinkApplier {
     private struct ListName: Hashable {
         var relationshipID: Int
         var owner: ObjectNumber
     }
 
-    /// The order keys of one owner's targets. Nothing in the file leads from a target to its key,
-    /// so that without this each change of a long list would read all of it.
+    /// The order keys of one owner's targets. The file has no index from a target to its key, so
+    /// without this cache each change of a long list would read all of it.
     private struct OrderKeys {
         var byTarget: [ObjectNumber: UInt64] = [:]
-        /// Further keys of targets that a file has several times, which only another writer makes.
+        /// Further keys of targets that a list contains repeatedly, which only another
+        /// implementation writes.
         var repeated: [ObjectNumber: [UInt64]] = [:]
-        /// No key is above it.
+        /// The largest key, or a larger number.
         var last: UInt64 = 0
     }
 
     private static let orderGap: UInt64 = 1 << 32
-    /// How many lists are known at once.
+    /// The most lists that are cached.
     private static let knownListCountMax = 1024
 
     private let transaction: RecordEditor
@@ -44,9 +45,9 @@ final class LinkApplier {
         }
     }
 
-    /// Removes deleted objects from the lists that no inverse leads back to, or puts their
-    /// replacements there. No index has their owners, so all pairs of such a relationship are read,
-    /// once for all of a batch's deletions.
+    /// Removes deleted objects from lists without an inverse, or replaces them there. No index has
+    /// the owners, so all pairs of such a relationship are scanned, once for all deletions of a
+    /// batch.
     func removeLinks(
         to deleted: [UInt16: [ObjectNumber: ObjectNumber?]]
     ) throws(StoreError) {
@@ -94,7 +95,7 @@ final class LinkApplier {
         return edges
     }
 
-    /// The order key of a target in a list, which is known afterwards; nil for no target of it.
+    /// The order key of a target in a list; nil if the list lacks it. Caches the list's keys.
     private func orderKey(
         of target: ObjectNumber, _ name: ListName, _ relationship: RelationshipLayout
     ) throws(StoreError) -> UInt64? {
@@ -125,7 +126,7 @@ final class LinkApplier {
         let name = ListName(relationshipID: relationship.id, owner: owner)
         guard try orderKey(of: target, name, relationship) == nil else { return }
         notes?.note(owner, target, isRemoval: false)
-        // One that was removed before comes back at the end.
+        // A target that was removed before is added at the end.
         notes?.noteOrder(owner)
         let last = knownLists[name]?.last ?? 0
         guard last < .max - Self.orderGap else {
@@ -158,7 +159,7 @@ final class LinkApplier {
         knownLists[name]?.byTarget[target] = nil
     }
 
-    /// Returns whether the pair was not there before.
+    /// Returns whether the pair is new.
     @discardableResult
     private func insert(
         _ relationship: RelationshipLayout, _ owner: ObjectNumber, second: UInt64, value: [UInt8]
@@ -168,7 +169,7 @@ final class LinkApplier {
             into: transaction.trees.links(relationship))
     }
 
-    /// Returns whether the pair was there.
+    /// Returns whether the pair existed.
     @discardableResult
     private func remove(
         _ relationship: RelationshipLayout, _ owner: ObjectNumber, second: UInt64
@@ -188,7 +189,7 @@ final class LinkApplier {
         let targets = targets.filter { wanted.insert($0).inserted }
         let had = Set(known.map(\.target))
         let name = ListName(relationshipID: relationship.id, owner: owner)
-        // All of it may get new keys.
+        // Any of its keys may change.
         defer { knownLists[name] = nil }
         for edge in known where !wanted.contains(edge.target) {
             try remove(relationship, owner, edge.target)
@@ -212,7 +213,8 @@ final class LinkApplier {
         }
     }
 
-    /// Keeps the pairs whose order stands, and gives each other one a key between its neighbours'.
+    /// Keeps a longest run of pairs that are in order already, and gives each other pair a key
+    /// between its neighbours'.
     private func order(
         _ relationship: RelationshipLayout, _ owner: ObjectNumber,
         _ known: [RecordReader.Edge], _ targets: [ObjectNumber]
@@ -251,7 +253,7 @@ final class LinkApplier {
 
 /// Order keys with gaps.
 enum LinkOrder {
-    /// The positions of a longest ascending run of keys; a nil belongs to none.
+    /// The positions of a longest ascending subsequence of keys, ignoring nils.
     static func longestAscending(_ keys: [UInt64?]) -> Set<Int> {
         var tails: [Int] = []
         var previous = [Int?](repeating: nil, count: keys.count)
@@ -279,7 +281,7 @@ enum LinkOrder {
         return kept
     }
 
-    /// Gives every nil a key between its neighbours'. False when there is no room for one.
+    /// Replaces every nil by a key between its neighbours'. False if a gap is too small.
     static func fill(_ orders: inout [UInt64?], gap: UInt64) -> Bool {
         var position = 0
         while position < orders.count {

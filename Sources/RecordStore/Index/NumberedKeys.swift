@@ -6,7 +6,7 @@ extension KeyShape {
 }
 
 extension SuffixRun {
-    /// The object whose number a key ends with.
+    /// The object whose number is the suffix of a key.
     func number(_ index: Int) -> ObjectNumber {
         ObjectNumber(self[index].bigEndianUInt64(at: 0))
     }

@@ -1,10 +1,10 @@
 import PageStore
 
-/// Reads a few records of one hierarchy together: where each lies is found for all of them before
-/// the first is read, so that memory brings them while one is waited for. Nothing may change the
-/// records from the first that is sought to the last that is read.
+/// Reads a few records of one hierarchy together: all are located before the first is read, so that
+/// their cache misses overlap. The records must not change between the first seek and the last
+/// read.
 package struct RowSeek {
-    /// How many may be sought together.
+    /// The most records that can be sought together.
     package static let countMax = 8
 
     private let reader: RecordReader
@@ -23,13 +23,13 @@ package struct RowSeek {
         self.lookup = lookup
     }
 
-    /// Goes to where a record is, if there is one.
+    /// Finds the leaf that covers a record's key.
     package mutating func seek(_ number: ObjectNumber, at position: Int) throws(StoreError) {
         let key = RecordKey.inline(number)
         sought[position] = Sought(number: number, place: try lookup.place(for: key.span))
     }
 
-    /// Finds all records that were sought.
+    /// Finds the entries of all sought records in their leaves.
     package mutating func findAll() {
         for position in sought.indices { find(at: position) }
     }
@@ -40,7 +40,7 @@ package struct RowSeek {
         sought[position]?.place.find(key.span)
     }
 
-    /// Lends a record, which is sought now if it was not before; nil when there is none.
+    /// Passes a record to the body, seeking it first if necessary; nil if there is none.
     package mutating func withRow<Result>(
         _ number: ObjectNumber, at position: Int,
         _ body: (RowView) throws(StoreError) -> Result
@@ -57,7 +57,7 @@ package struct RowSeek {
 }
 
 extension RecordReader {
-    /// For records that are read together.
+    /// A seek for a few records that are read together.
     package final func rowSeek(_ hierarchy: HierarchyID) -> RowSeek {
         RowSeek(self, hierarchy, LeafFinger(view, tree: trees.records(hierarchy)))
     }

@@ -1,6 +1,6 @@
 import PageStore
 
-/// The entries that a batch adds to one tree and takes from it, sorted once and applied through
+/// The entries that a batch inserts into one tree and removes from it, sorted once and applied by
 /// one writer.
 final class TreeEdits {
     private struct Edit {
@@ -8,12 +8,12 @@ final class TreeEdits {
         var keyCount: Int32
         /// Negative for a removal.
         var valueCount: Int32
-        /// The index in `lent`; negative for a value that follows its key.
+        /// The index in `lent`; negative if the value follows its key.
         var lentIndex: Int32 = -1
     }
 
     private let arena = ByteBuffer(capacity: 4096)
-    /// Values that are read where they are, and not copied twice on their way to a page.
+    /// Values that stay in their owners' memory, and are copied only into a page.
     private var lent: [ByteView] = []
     private var lentByteCount = 0
     private var edits: [Edit] = []
@@ -23,7 +23,7 @@ final class TreeEdits {
 
     var isEmpty: Bool { edits.isEmpty }
 
-    /// The memory that these edits take, and the sorting of them.
+    /// The memory of these edits, and of sorting them.
     var sizeInBytes: Int {
         let orderSize = 2 * MemoryLayout<KeyOrder.Entry>.stride
         return arena.count + edits.count * (MemoryLayout<Edit>.stride + orderSize)
@@ -41,13 +41,13 @@ final class TreeEdits {
         add(start, key.count, isRemoval: true)
     }
 
-    /// Inserts a key of one number or of two.
+    /// Inserts a key of one or two numbers.
     func insert(_ first: UInt64, _ second: UInt64? = nil, value: ByteView? = nil) {
         let start = arena.count
         add(start, appendKey(first, second), value: value)
     }
 
-    /// Inserts a value that the caller keeps in place until the edits are applied.
+    /// Inserts a value that the caller keeps valid until the edits are applied.
     func insert(_ number: UInt64, lending value: ByteView) {
         let start = arena.count
         let keyCount = appendKey(number, nil)
@@ -99,12 +99,13 @@ final class TreeEdits {
             from: edit.keyStart + Int(edit.keyCount), count: Int(edit.valueCount))
     }
 
-    /// By key; edits of one key keep their order.
+    /// Sorts by key; edits of equal keys keep their order.
     private func sort(with memory: inout KeyOrder.Memory) {
         guard !isSorted else { return }
         var order = KeyOrder(arena.view, capacity: edits.count, memory: &memory)
         for (index, edit) in edits.enumerated() {
-            // Edits lie anywhere. Of one that has no value the order says all that is in it.
+            // Reading an edit is a random access, so the entry carries all that an edit without
+            // value has.
             let place = hasKeysOnly ? Int(edit.valueCount) : index
             order.append(start: edit.keyStart, count: Int(edit.keyCount), index: place)
         }
@@ -112,7 +113,7 @@ final class TreeEdits {
         order.leave(in: &memory)
     }
 
-    /// The edit at a position of the order by key.
+    /// The edit at a position in key order.
     private func edit(_ position: Int, _ order: borrowing KeyOrder.Memory) -> Edit {
         guard !isSorted else { return edits[position] }
         let entry = order.entries[position]
@@ -122,7 +123,7 @@ final class TreeEdits {
         return edits[Int(entry.index)]
     }
 
-    /// Its key, without a look at the edit: both lie anywhere.
+    /// Reads the key through the sort entry, which is contiguous; `edits` is not.
     private func key(_ position: Int, _ order: borrowing KeyOrder.Memory) -> ByteView {
         guard !isSorted else { return key(edits[position]) }
         let entry = order.entries[position]
@@ -137,15 +138,15 @@ final class TreeEdits {
         if place >= 0 { lent[Int(place)].prefetch() }
     }
 
-    /// How many edits ahead is prefetched.
+    /// How many edits ahead are prefetched.
     private static let prefetchDistance = 4
 
-    /// Applies all edits in key order and forgets them. Of a unique index, whose keys have no
-    /// values, returns the objects whose new entries share their columns with another object's:
-    /// of each group those that came, or all of these but one. Some may share with an entry that a
-    /// later edit removes.
+    /// Applies all edits in key order and clears them. For a unique index, whose keys have no
+    /// values, returns the objects whose new entries may have the same columns as another object's:
+    /// of each group of equal columns, all new objects or all but one. Some conflict only with an
+    /// entry that a later edit removes.
     ///
-    /// - Parameter order: memory to sort in.
+    /// - Parameter order: memory for sorting.
     @discardableResult
     func apply(
         to tree: TreeID, of editor: PageEditor, isUnique: Bool = false,
@@ -155,8 +156,8 @@ final class TreeEdits {
         sort(with: &order)
         defer { removeAll() }
         if arena.count + lentByteCount >= editor.bulkBytesMin, try editor.isEmpty(tree) {
-            // Edits that do not arrive sorted belong to an index, into which the transaction's next
-            // batch will sort more.
+            // Unsorted edits belong to an index, into which the transaction's next batch will
+            // insert more.
             return try build(tree, of: editor, isUnique: isUnique, isFinal: isSorted, order)
         }
         let writer = TreeWriter(editor, tree: tree, isAscending: true)
@@ -182,8 +183,8 @@ final class TreeEdits {
         (isSorted, hasKeysOnly) = (true, true)
     }
 
-    /// Writes all edits into an empty tree that the transaction only reads from here on, and
-    /// forgets them.
+    /// Writes all edits into an empty tree that the transaction only reads afterwards, and clears
+    /// them.
     func build(
         _ tree: TreeID, of editor: PageEditor, with order: inout KeyOrder.Memory
     ) throws(StoreError) {
@@ -192,7 +193,7 @@ final class TreeEdits {
         _ = try build(tree, of: editor, isUnique: false, isFinal: true, order)
     }
 
-    /// How many keys a writer is given at once: a few leaves' edits.
+    /// How many keys are passed to the writer at once: the edits of a few leaves.
     private static let keysCount = 4096
 
     /// Applies edits of keys without values.
@@ -216,7 +217,7 @@ final class TreeEdits {
         return conflictCandidates
     }
 
-    /// Applies the edits to an empty tree: each page is filled and written once.
+    /// Builds an empty tree from the edits in bulk: each page is filled and written once.
     private func build(
         _ tree: TreeID, of editor: PageEditor, isUnique: Bool, isFinal: Bool,
         _ order: borrowing KeyOrder.Memory
@@ -228,7 +229,7 @@ final class TreeEdits {
             prefetch(position + Self.prefetchDistance, order)
             let key = key(position, order)
             let edit = edit(position, order)
-            // Of one key the last edit counts, and removals from an empty tree have no effect.
+            // Only the last edit of a key counts; removals from an empty tree have no effect.
             let isLast =
                 position + 1 == edits.count || !(self.key(position + 1, order) == key)
             guard isLast, edit.valueCount >= 0 else { continue }
@@ -245,7 +246,7 @@ final class TreeEdits {
 
     // MARK: Entries of indexes
 
-    /// The object's number, which follows the columns.
+    /// The size of the object's number, which follows the columns.
     private static let numberSize = KeyShape.numbered.suffixSizeInBytes
 
     private static func columns(_ key: ByteView) -> ByteView {

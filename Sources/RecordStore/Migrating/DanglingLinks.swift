@@ -1,8 +1,9 @@
 import PageStore
 
 extension MigrationRun {
-    /// A pass that makes to-one links nil that lead to no object any more, or to one of another
-    /// kind than the relationship has; throws `schemaMismatch` at the first where none may be lost.
+    /// Pass that sets a to-one link to nil if its target no longer exists, or if the schema does
+    /// not allow the entity at either end. With `refusingLoss`, throws `schemaMismatch` at the
+    /// first one.
     func clearDanglingLinks(
         _ relationship: RelationshipLayout, of schema: Schema, refusingLoss: Bool = false
     ) throws(StoreError) {
@@ -31,8 +32,8 @@ extension MigrationRun {
 }
 
 extension RelationshipLayout {
-    /// The tags of objects that may have a link, and of those that one may lead to: those of the
-    /// two ends, as far as the inverse may say the same.
+    /// The entity tags allowed at the two ends of a link: those of source and destination, each
+    /// narrowed to what the inverse declares for that end.
     func kinds(in schema: Schema) -> (owners: Set<UInt16>, targets: Set<UInt16>) {
         let owners = schema.knownEntity(tag: sourceTag).tags
         let targets = schema.knownEntity(tag: destinationTag).tags

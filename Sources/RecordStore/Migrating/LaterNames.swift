@@ -1,4 +1,4 @@
-/// What entities and properties that are renamed were named before.
+/// Maps the earlier names of renamed entities and properties to their later names.
 struct LaterNames {
     private var entities: [String: String] = [:]
     /// By the entity's later name and the property's earlier one.
@@ -23,7 +23,7 @@ struct LaterNames {
     /// The later name of a property, by its entity's later name and its own earlier one.
     func property(_ path: PropertyPath) -> String { properties[path] ?? path.name }
 
-    /// The trees of a schema that have other names later.
+    /// The trees of a schema whose names differ in the later schema.
     func renamedTrees(of schema: Schema) -> [(old: String, new: String)] {
         guard !isEmpty else { return [] }
         func name(_ tag: UInt16) -> String { entity(schema.knownEntity(tag: tag).name) }
@@ -38,7 +38,7 @@ struct LaterNames {
         }
         for index in schema.indexes {
             let line = schema.knownEntity(tag: index.entityTag).ancestorTags.map(name)
-            // A column belongs to the entity or to one above it.
+            // A column is declared by the entity or by one of its ancestors.
             let columns = index.columns.map { column in
                 line.lazy.map { property(PropertyPath($0, column.name)) }
                     .first { $0 != column.name } ?? column.name

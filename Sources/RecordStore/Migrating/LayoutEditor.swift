@@ -1,14 +1,14 @@
 import PageStore
 
-/// Edits the layout of a file for a later schema: names, new entities, slots of new properties, and
-/// what is gone. Slots and tags are only appended, so that every record in the file stays as it is,
-/// and those of what is gone are never given again.
+/// Edits the layout of a file for a later schema: names, new entities, slots of new properties,
+/// removals. Slots and tags are only appended, so that stored records stay valid; those of removed
+/// entities and properties are never reused.
 struct LayoutEditor {
     private var layout: StoredLayout
     /// The later schema, by the names of its entities.
     private let wanted: [String: EntityDescription]
     private let order: [String]
-    /// The slots of new records of each entity so far, by name.
+    /// The slot count of new records of each entity so far, by name.
     private var slotCounts: [String: Int] = [:]
 
     init(_ layout: StoredLayout, _ wanted: SchemaDescription) {
@@ -17,7 +17,8 @@ struct LayoutEditor {
         order = wanted.entities.map(\.name)
     }
 
-    /// Retires the slots and tags of what edits name as gone; names are still the earlier ones.
+    /// Retires the slots and tags of removed properties and entities. Precedes ``rename(by:)``, so
+    /// names are still the earlier ones.
     mutating func remove(_ edits: [SchemaEdit], of stored: Schema) {
         for edit in edits {
             switch edit {
@@ -56,7 +57,7 @@ struct LayoutEditor {
         }
     }
 
-    /// Adds what edits say is new. Throws `tooLarge` where no slot is left.
+    /// Adds new entities and properties. Throws `tooLarge` if no tag or slot is left.
     mutating func add(_ edits: [SchemaEdit]) throws(StoreError) {
         for entity in layout.entities where !entity.isGone {
             slotCounts[entity.name] = Int(entity.slotCounts.last ?? 0)
@@ -78,7 +79,7 @@ struct LayoutEditor {
         }
     }
 
-    /// The layout as it is now.
+    /// The edited layout, with a further slot count for each entity that has grown.
     var edited: StoredLayout {
         var edited = layout
         for index in edited.entities.indices where !edited.entities[index].isGone {
@@ -90,14 +91,14 @@ struct LayoutEditor {
         return edited
     }
 
-    /// The properties of an entity that have slots, in the order in which they get them.
+    /// The properties of an entity that have slots, in the order in which slots are assigned.
     private func slotted(_ name: String) -> [String] {
         guard let entity = wanted[name] else { return [] }
         return entity.attributes.map(\.name)
             + entity.relationships.filter { $0.kind == .toOne }.map(\.name)
     }
 
-    /// Adds an entity, after the new ones above it: their slots come first.
+    /// Adds an entity after its new ancestors, whose slots come first.
     private mutating func addEntity(
         _ name: String, _ left: inout Set<String>
     ) throws(StoreError) {
@@ -113,7 +114,7 @@ struct LayoutEditor {
         for property in slotted(name) { try addSlot(PropertyPath(name, property)) }
     }
 
-    /// Gives a property the first slot that is behind those of its entity and of all below.
+    /// Assigns the first slot after those of the property's entity and of all its subentities.
     private mutating func addSlot(_ path: PropertyPath) throws(StoreError) {
         let family = slotCounts.keys.filter { isKind($0, of: path.entityName) }
         let slot = family.compactMap { slotCounts[$0] }.max() ?? 0
@@ -138,7 +139,7 @@ struct LayoutEditor {
         return false
     }
 
-    /// The default of an attribute as its slot or its heap has it.
+    /// The default of an attribute, in the form that a slot or the heap stores.
     private func initialValue(_ path: PropertyPath) -> [UInt8]? {
         let attribute = wanted[path.entityName]?.attributes.first { $0.name == path.name }
         guard let attribute, attribute.defaultValue != .null else { return nil }
@@ -156,7 +157,8 @@ struct LayoutEditor {
 }
 
 extension AttributeDescription {
-    /// Whether the default is too long to be kept in the layout: objects get it one by one.
+    /// Whether the default is too long for the layout, so that existing objects are given it one by
+    /// one.
     var hasLongDefault: Bool {
         switch defaultValue {
         case .string(let text), .url(let text): text.utf8.count > StoredLayout.initialSizeInBytesMax

@@ -1,7 +1,7 @@
-/// How a later schema differs from a file's, and which of the differences the catalog alone can
-/// follow.
+/// The differences between a file's schema and a later one, and which of them a change of the
+/// catalog can express.
 struct LayoutEdits {
-    /// What needs a migration.
+    /// The differences that need a migration.
     let edits: [SchemaEdit]
     let names: LaterNames
 
@@ -21,11 +21,11 @@ struct LayoutEdits {
             })
     }
 
-    /// The edits for which records must be written.
+    /// The edits for which records must be rewritten.
     var impossible: [SchemaEdit] { edits.filter { !isPossible($0) || isMove($0) } }
 
     /// Whether the later schema has no entity and no property that the file lacks. A program with
-    /// such a schema may be older than the file, even where the file has no history.
+    /// such a schema may be older than the file, even if the file has no history.
     var addsNothing: Bool {
         edits.allSatisfy { edit in
             switch edit {
@@ -35,7 +35,7 @@ struct LayoutEdits {
         }
     }
 
-    /// Whether the later schema only lacks entities and properties of the file's. Nothing tells
+    /// Whether the later schema only removes entities and properties of the file's. Nothing shows
     /// which of two such models is the later one.
     var onlyRemoves: Bool {
         edits.allSatisfy { edit in
@@ -59,7 +59,7 @@ struct LayoutEdits {
             if let new {
                 old == nil && isMirror(new, of: path)
             } else {
-                // A list that only mirrored the other side has no links of its own.
+                // A to-many that only mirrored its inverse stores no links of its own.
                 storedRelationship(path)?.mirrorsToOne == false
             }
         case .superentityChanged, .codingChanged, .kindChanged, .destinationChanged:
@@ -67,13 +67,13 @@ struct LayoutEdits {
         }
     }
 
-    /// Whether the slot of a value means the same in a later type.
+    /// Whether a stored slot keeps its meaning under a later type.
     static func isWider(_ new: AttributeType, than old: AttributeType) -> Bool {
         switch (old, new) {
         case (.url, .string), (.url, .data), (.string, .data): true
         case (.bool, _): new.isSigned || new.isUnsigned
         default:
-            // A number without a sign needs a wider one to become a number with a sign.
+            // An unsigned number needs more bits to become a signed one.
             if let narrow = old.wholeNumberBits, let wide = new.wholeNumberBits {
                 narrow < wide && (old.isSigned == new.isSigned || new.isSigned)
             } else {
@@ -82,8 +82,8 @@ struct LayoutEdits {
         }
     }
 
-    /// Whether a property that is gone is there again above or below its entity: its values belong
-    /// to that one.
+    /// Whether a removed property reappears above or below its entity, so that its values move
+    /// there.
     private func isMove(_ edit: SchemaEdit) -> Bool {
         guard case .propertyRemoved(let path) = edit else { return false }
         let owner = names.entity(path.entityName)
@@ -103,7 +103,7 @@ struct LayoutEdits {
         return false
     }
 
-    /// The earlier relationship that a later one was.
+    /// The stored relationship that a later one has evolved from.
     private func storedRelationship(_ path: PropertyPath) -> RelationshipLayout? {
         stored.relationships.first { relationship in
             let source = names.entity(stored.knownEntity(tag: relationship.sourceTag).name)
@@ -112,7 +112,7 @@ struct LayoutEdits {
         }
     }
 
-    /// A new to-many without order has the entries of its to-one inverse, which are there.
+    /// A new unordered to-many reads the entries of its to-one inverse, which exist already.
     private func isMirror(_ inverse: PropertyPath, of path: PropertyPath) -> Bool {
         added.contains(inverse) && relationship(path)?.kind == .toOne
             && relationship(inverse)?.kind == .toManyUnordered

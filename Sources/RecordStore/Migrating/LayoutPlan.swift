@@ -1,30 +1,30 @@
 import PageStore
 
-/// How a file follows a later schema by its catalog: what a record lacks has an initial value, and
-/// what it has too many is nil. No record is written but those that have values of a property that
-/// is gone, or nil where a value is required from now on. So it costs the same for every size of
-/// the file, but for indexes that are built and properties that must be searched for.
+/// A migration by the catalog: existing records read a new property as its initial value, and slots
+/// of removed properties are nil. It writes only records that have a value of a removed property,
+/// or nil where a value is now required. So its cost does not depend on the size of the file,
+/// except for indexes that are built and properties that must be searched for.
 struct LayoutPlan {
-    /// The later schema, by the layout that the file has then.
+    /// The later schema, with the layout that the file then has.
     private(set) var schema: Schema
-    /// Trees with another name in the later schema.
+    /// Trees whose names differ in the later schema.
     private(set) var renamedTrees: [(old: String, new: String)] = []
-    /// Indexes whose keys have another form in the later schema, by their new names.
+    /// Indexes whose keys are encoded differently in the later schema, by their new names.
     private(set) var staleIndexes: Set<String> = []
-    /// Properties that the later schema requires and that may be nil in the file.
+    /// Properties that become required and have no default: no object may have nil.
     private(set) var required: [PropertyPath] = []
-    /// Properties that are new, required and without a default, so that no object may lack them.
+    /// Properties that are new, required and without a default: no object may be stored.
     private(set) var withoutDefault: [PropertyPath] = []
-    /// Properties that are gone, by their earlier names, and entities.
+    /// Removed properties, by their earlier names, and removed entities.
     private(set) var removed: [PropertyPath] = []
     private(set) var removedEntities: [String] = []
-    /// The trees that go with them.
+    /// The trees of removed entities and properties.
     private(set) var deadTrees: [String] = []
-    /// The counters of entities that are gone.
+    /// The counters of removed entities.
     private(set) var deadCounters: [String] = []
-    /// Defaults of properties that may not be nil any more, by their earlier names.
+    /// Defaults of properties that become required, by their earlier names.
     private(set) var fills: [(PropertyPath, Value)] = []
-    /// Nothing is to be done, but for indexes.
+    /// Whether nothing changes except indexes.
     let isEmpty: Bool
     /// The stored values that may be dropped.
     let allowedLoss: LossPermission
@@ -34,14 +34,14 @@ struct LayoutPlan {
     private let wanted: SchemaDescription
     private let later: LayoutEdits
 
-    /// What entities and properties are named later.
+    /// Maps earlier names to later names.
     var names: LaterNames { later.names }
 
-    /// Whether records are looked through before the catalog changes.
+    /// Whether records are scanned before the catalog changes.
     var writesRecords: Bool { !removed.isEmpty || !removedEntities.isEmpty || !fills.isEmpty }
 
-    /// The trees that are dropped when the catalog follows, of those that the file has: of what is
-    /// gone, and indexes that have another form later or that the later schema does not have.
+    /// The trees among `names` that are dropped when the catalog changes: those of removed entities
+    /// and properties, and indexes that the later schema lacks or encodes differently.
     func endingTrees(among names: [String]) -> Set<String> {
         let later = Dictionary(renamedTrees.map { ($0.old, $0.new) }) { first, _ in first }
         let kept = Set(schema.indexes.map(\.treeName)).subtracting(staleIndexes)
@@ -51,8 +51,8 @@ struct LayoutPlan {
         return Set(deadTrees).intersection(names).union(indexes)
     }
 
-    /// Throws `schemaMismatch` for a schema that the file cannot follow in this way, with the
-    /// first difference that asks for more.
+    /// Throws `schemaMismatch`, naming the first difference, if the catalog cannot express a
+    /// change.
     init(from stored: Schema, to step: MigrationStep) throws(StoreError) {
         let wanted = step.schema
         self.wanted = wanted
@@ -64,7 +64,7 @@ struct LayoutPlan {
         isEmpty = edits.isEmpty
         guard impossible.isEmpty else { throw Self.mismatch(impossible) }
         guard !isEmpty else {
-            // Of another version name, and with other indexes.
+            // Only the version name and the indexes may differ.
             let layout = stored.storedLayout ?? StoredLayout(declaredBy: stored)
             schema = try Schema(wanted, layout: layout.bytes, page: PageID(0))
             return
@@ -93,7 +93,7 @@ struct LayoutPlan {
             .schemaMismatch, "the model is not the one of the file: \(first)\(more)")
     }
 
-    // MARK: What the transaction must see to
+    // MARK: Work beyond the catalog
 
     private mutating func noteChecks(_ edits: [SchemaEdit]) {
         for edit in edits {
@@ -116,7 +116,7 @@ struct LayoutPlan {
         }
     }
 
-    /// The earlier name of a property that was there.
+    /// The earlier name of a property that the file has already.
     private func earlier(_ path: PropertyPath) -> PropertyPath {
         for entity in stored.entities where later.names.entity(entity.name) == path.entityName {
             for field in entity.ownFields

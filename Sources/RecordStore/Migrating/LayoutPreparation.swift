@@ -1,15 +1,15 @@
 import PageStore
 
-/// What a plan does to records before the catalog changes, while they are read by the earlier
-/// schema: what is gone is emptied, so that a retired slot is nil in every record and no blob,
-/// index entry or link of it is left, and required values that are nil get their defaults.
+/// Prepares records before the catalog changes, while they are still read by the earlier schema. It
+/// empties removed properties, so that a retired slot is nil in every record and no blob, index
+/// entry or link of it remains, and replaces nil by the default where a value becomes required.
 struct LayoutPreparation {
     private let plan: LayoutPlan
     private let run: MigrationRun
 
     private var schema: Schema { plan.stored }
 
-    /// - Parameter run: one that uses the earlier schema.
+    /// - Parameter run: uses the earlier schema.
     init(_ plan: LayoutPlan, _ run: MigrationRun) {
         self.plan = plan
         self.run = run
@@ -42,7 +42,8 @@ struct LayoutPreparation {
         }
     }
 
-    /// Where a later run must come upon the same passes, their results do not decide.
+    /// A resumed run must repeat the same sequence of passes, whose results therefore cannot decide
+    /// which passes there are.
     private func mayHaveRecords(_ entity: EntityLayout) throws(StoreError) -> Bool {
         guard !run.isChunked else { return true }
         return try run.transaction.recordCount(of: entity, includesSubentities: false) > 0
@@ -54,7 +55,8 @@ struct LayoutPreparation {
             || plan.removed.contains(PropertyPath(source, relationship.name))
     }
 
-    /// Whether all entities of a hierarchy go, and all links to and from it: their trees go whole.
+    /// Whether a hierarchy and all links to and from it are removed, so that whole trees are
+    /// dropped.
     private func isAlone(_ hierarchy: HierarchyID) -> Bool {
         schema.entities.allSatisfy { entity in
             entity.hierarchy != hierarchy || plan.removedEntities.contains(entity.name)
@@ -89,7 +91,7 @@ struct LayoutPreparation {
         }
     }
 
-    /// Of properties that may not be nil any more and have a default.
+    /// Replaces nil in properties that become required and have a default.
     private func fillDefaults() throws(StoreError) {
         let filled = FilledFields(plan, schema)
         for hierarchy in filled.hierarchies.sorted(by: { $0.rootTag < $1.rootTag }) {
@@ -105,10 +107,10 @@ struct LayoutPreparation {
 }
 
 extension LayoutPlan {
-    /// How many records would be deleted or written, or as many as are asked for where there are
-    /// more. Links to objects that go are not counted.
+    /// How many records would be deleted or written, capped at `countMax`. Records that only lose a
+    /// link to a deleted object are not counted.
     ///
-    /// - Parameter reader: one by the earlier schema.
+    /// - Parameter reader: uses the earlier schema.
     func writtenCount(_ reader: RecordReader, upTo countMax: Int) throws(StoreError) -> Int {
         var count = 0
         for entity in removedEntities.compactMap({ reader.schema.entity(named: $0) }) {
@@ -130,8 +132,7 @@ extension LayoutPlan {
     }
 }
 
-/// The properties that must have values from now on, by the entities that have them, and the
-/// defaults that records get in the place of nil.
+/// The properties that become required, with the defaults that replace nil, by entity tag.
 private struct FilledFields {
     private var values: [UInt16: [(field: FieldLayout, value: Value)]] = [:]
     private(set) var hierarchies: Set<HierarchyID> = []
@@ -146,13 +147,13 @@ private struct FilledFields {
         }
     }
 
-    /// Those of which a record has no value.
+    /// The properties that are nil in a record, with their defaults.
     func missing(in row: RowView) -> [(field: FieldLayout, value: Value)] {
         (values[row.entityTag] ?? []).filter { row.isNull(at: $0.field.byteOffset) }
     }
 }
 
-/// The properties with slots that a plan removes, by the entities that have them.
+/// The properties with slots that a plan removes, by entity tag.
 private struct RemovedFields {
     private var fields: [UInt16: [FieldLayout]] = [:]
     private(set) var hierarchies: Set<HierarchyID> = []
@@ -167,7 +168,7 @@ private struct RemovedFields {
         }
     }
 
-    /// Those that a record has a value of.
+    /// The removed properties that have a value in a record.
     func stored(in row: RowView) -> [FieldLayout] {
         (fields[row.entityTag] ?? []).filter { !row.isNull(at: $0.byteOffset) }
     }

@@ -1,13 +1,14 @@
 import PageStore
 
-/// What of an earlier schema has no place in a later one.
+/// Data of an earlier schema for which a later schema has no entity or property.
 struct StoredLoss {
     let schema: Schema
-    /// Of which no object may be there.
+    /// Entities of which no object may be stored.
     var entities: [String] = []
-    /// Of which no object may have a value, by the tag of exactly its entity.
+    /// Properties of which no value may be stored, by the tag of exactly the entity.
     var fields: [UInt16: [FieldLayout]] = [:]
-    /// Lists of which no link may be there, by the tags of exactly the entities that own it.
+    /// To-many relationships of which no link may be stored, with the tags of exactly the owning
+    /// entities.
     var links: [RelationshipLayout: Set<UInt16>] = [:]
 
     init(_ schema: Schema) { self.schema = schema }
@@ -18,21 +19,21 @@ struct StoredLoss {
         Set(fields.keys.map { schema.knownEntity(tag: $0).hierarchy })
     }
 
-    /// The properties that a record has a value of.
+    /// The lost properties that have a value in a record.
     func stored(in row: RowView) -> [FieldLayout] {
         (fields[row.entityTag] ?? []).filter { !row.isNull(at: $0.byteOffset) }
     }
 }
 
 extension LayoutPlan {
-    /// What the plan removes, whether it may or not.
+    /// All that the plan removes, permitted or not.
     var loss: StoredLoss {
         var loss = StoredLoss(stored)
         loss.entities = removedEntities
         for path in removed {
             guard let owner = stored.entity(named: path.entityName) else { continue }
             let relationship = owner.relationship(named: path.name)
-            // Links that an inverse keeps are not lost.
+            // Links that the inverse still stores are not lost.
             if let relationship, isKeptByInverse(relationship) { continue }
             if let field = owner.field(named: path.name) {
                 for tag in owner.tags { loss.fields[tag, default: []].append(field) }
@@ -52,21 +53,21 @@ extension LayoutPlan {
     }
 }
 
-/// Looks for what a migration would drop. Reads counters, and the records of hierarchies that lose
-/// a property.
+/// Searches the file for data that a migration would drop. Reads counters, the links of removed
+/// relationships, and the records of hierarchies that lose a property.
 struct LossCheck {
     private let loss: StoredLoss
     private let reader: RecordReader
 
     private var schema: Schema { reader.schema }
 
-    /// - Parameter reader: one by the schema of what may be lost.
+    /// - Parameter reader: uses the schema of the loss.
     init(_ loss: StoredLoss, _ reader: RecordReader) {
         self.loss = loss
         self.reader = reader
     }
 
-    /// Throws `schemaMismatch` where values are stored that would be lost.
+    /// Throws `schemaMismatch` if data is stored that would be lost.
     func run() throws(StoreError) {
         for entity in loss.entities.compactMap({ schema.entity(named: $0) }) {
             let count = try reader.recordCount(of: entity, includesSubentities: false)

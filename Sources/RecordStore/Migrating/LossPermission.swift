@@ -1,10 +1,10 @@
-/// Which stored values a migration may drop that the later version has no place for.
+/// Which stored data a migration may drop if the later version has no entity or property for it.
 package enum LossPermission: Sendable, Equatable {
     case none
     case all
-    /// The objects of some entities, and the values of some properties as `Entity.property`: by the
-    /// names that the file or the later version has for them. A property may be named for the
-    /// entity that declares it, or for one below.
+    /// The objects of some entities, and the values of some properties as `Entity.property`, by the
+    /// names that either the file or the later version uses. A property may be named for the entity
+    /// that declares it or for a subentity.
     case only(Set<String>)
 
     func allows(entity name: String) -> Bool {
@@ -19,12 +19,12 @@ package enum LossPermission: Sendable, Equatable {
         allows(entity: "\(entity).\(property)")
     }
 
-    /// - Parameter entity: one that has the property; those above it are asked too.
+    /// - Parameter entity: an entity that has the property; permission for an ancestor counts too.
     func allows(_ property: String, of entity: EntityLayout, in schema: Schema) -> Bool {
         entity.ancestorTags.contains { allows(property, of: schema.knownEntity(tag: $0).name) }
     }
 
-    /// What tells it from others.
+    /// Distinguishes permissions in the fingerprint of a plan.
     var words: String {
         switch self {
         case .none: "no loss"
@@ -35,7 +35,7 @@ package enum LossPermission: Sendable, Equatable {
 }
 
 extension StoredLoss {
-    /// The loss that is not allowed.
+    /// The part of the loss that is not permitted.
     func without(_ allowed: LossPermission) -> StoredLoss {
         var rest = StoredLoss(schema)
         guard allowed != .all else { return rest }

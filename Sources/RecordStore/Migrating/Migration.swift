@@ -1,11 +1,11 @@
 import PageStore
 
-/// Brings a file to a later model, for as long as the plan takes: in one transaction where it
-/// writes few records, else in chunks beside the model that the file has.
+/// Brings a file to a later model: in one transaction if it writes few records, otherwise in chunks
+/// into a shadow copy beside the file's model.
 ///
-/// Whenever it ends, the file is of the earlier model or of the later one. What it throws leaves
-/// the earlier one, without a copy; a process that ends leaves the copy, with which the next one
-/// goes on that has the same plan, where nothing was committed in between.
+/// At any moment the file has the earlier model or the later one. An error leaves the earlier model
+/// and discards the copy. A killed process leaves the copy, which the next migration with the same
+/// plan resumes if nothing was committed in between.
 struct Migration {
     let engine: Engine
     let catalog: Catalog
@@ -14,7 +14,7 @@ struct Migration {
 
     /// The file's schema.
     let stored: Schema
-    /// As it is saved.
+    /// The saved form of ``stored``.
     let text: [UInt8]?
 
     private var size: MigrationSize {
@@ -23,7 +23,7 @@ struct Migration {
 
     func run() throws(StoreError) {
         try resumeOrBegin()
-        // The new model is durable: what is left of the old one only takes space.
+        // The new model is durable; a failure here only leaves unused trees in the file.
         try? ReplacedTrees.drop(catalog, of: engine)
     }
 
@@ -31,7 +31,8 @@ struct Migration {
         let state = try catalog.migration(engine.snapshot())
         if let state {
             if state.phase == .copying, try isOwn(state) { return try resume(state) }
-            // Which trees are the copy's own is told by the model that the file has now.
+            // Must precede any change of the file's model, which shows which trees are the copy's
+            // own.
             try Self.discard(catalog, of: engine)
             try ReplacedTrees.drop(catalog, of: engine)
         }
@@ -44,10 +45,9 @@ struct Migration {
         }
     }
 
-    /// Refuses what would not fit before a byte is written.
+    /// Refuses a migration that would not fit, before anything is written.
     ///
-    /// - Parameter hasDropped: whether a copy was given up just now, whose space a checkpoint
-    ///   notes as free.
+    /// - Parameter hasDropped: whether a copy was just discarded; a checkpoint frees its space.
     private func checkSpace(isChunked: Bool, hasDropped: Bool) throws(StoreError) {
         if hasDropped, try !size.forecast(isChunked: isChunked).fits {
             try engine.checkpointNow()
@@ -55,7 +55,7 @@ struct Migration {
         try size.forecast(isChunked: isChunked).check()
     }
 
-    /// Whether nothing has happened since the plan's last chunk.
+    /// Whether the copy is of the same plan and nothing was committed since its last chunk.
     private func isOwn(_ state: MigrationState) throws(StoreError) -> Bool {
         let commitNumber = try engine.snapshot().commitNumber
         guard state.commitNumber == commitNumber, state.plan == plan.fingerprint else {
@@ -64,7 +64,8 @@ struct Migration {
         return plan.callsProgram ? program != 0 && state.program == program : state.program == 0
     }
 
-    /// Closures of another program may make other values; zero where it is not known which it is.
+    /// Identifies the program if the plan calls its closures: those of another program may return
+    /// other values. Zero if the plan calls none or the program is unknown.
     private var program: UInt64 { plan.callsProgram ? engine.programIdentity : 0 }
 
     // MARK: In one transaction
@@ -84,7 +85,8 @@ struct Migration {
         }
     }
 
-    /// Another process was faster where not; its schema may be this one.
+    /// Whether the file still has the plan's schema. If not, another process has migrated it,
+    /// perhaps to the schema that this one wants. Rolls back on errors.
     private func isStill(_ editor: WriteTransaction) throws(StoreError) -> Bool {
         do throws(StoreError) {
             for prefix in [MigrationShadow.prefix, ReplacedTrees.prefix]
@@ -154,11 +156,11 @@ struct Migration {
         }
     }
 
-    // MARK: What is left
+    // MARK: Leftovers
 
-    /// Gives a copy up that is not gone on with, and drops what was replaced. Where that fails the
-    /// next opening does it. Returns whether there is no copy any more: as long as there is one, no
-    /// tree of the earlier model may go, because it may be the copy's as well.
+    /// Discards an unfinished copy and drops replaced trees; if that fails, the next opening does
+    /// it. Returns whether there is no copy any more: while one exists, no tree of the earlier
+    /// model may be dropped, because the copy may share it.
     @discardableResult
     static func clear(_ catalog: Catalog, of engine: Engine) -> Bool {
         do throws(StoreError) {
@@ -170,7 +172,7 @@ struct Migration {
         return true
     }
 
-    /// Gives a copy up, where there is one: what it leaves is dropped afterwards.
+    /// Discards the copy, if there is one. Its trees are dropped by ``ReplacedTrees``.
     static func discard(_ catalog: Catalog, of engine: Engine) throws(StoreError) {
         let editor = try engine.beginWrite()
         do throws(StoreError) {

@@ -1,7 +1,7 @@
 import PageStore
 import Primitives
 
-/// How far a migration is, and its end at the program's wish.
+/// Reports the progress of a migration, and lets the program cancel it.
 package final class MigrationControl: Sendable {
     private struct State {
         var isCancelled = false
@@ -10,20 +10,20 @@ package final class MigrationControl: Sendable {
     }
 
     private let state = Mutex(State())
-    /// Says how far a step is, and hears whether the migration goes on.
+    /// Receives the progress of a step; returns false to cancel the migration.
     package typealias Report = @Sendable (_ step: Int, _ doneCount: Int, _ totalCount: Int) -> Bool
 
     private let report: Report
 
-    /// - Parameter report: called on the thread that migrates with the number of a step, the
-    ///   records that are done, and those that it reads or writes in all. False ends the migration,
-    ///   with the file as it was.
+    /// - Parameter report: called on the migrating thread with the index of a step, the number of
+    ///   records done, and the number that the step reads or writes in all. False cancels the
+    ///   migration and leaves the file as it was.
     package init(report: @escaping Report) { self.report = report }
 
-    /// Whether the program ended the migration.
+    /// Whether the program cancelled the migration.
     package var isCancelled: Bool { state.withLock { $0.isCancelled } }
 
-    /// What the program's mapping threw.
+    /// The error that the program's mapping threw.
     package var failure: (any Error)? { state.withLock { $0.failure } }
 
     func fail(_ error: any Error) { state.withLock { $0.failure = error } }

@@ -1,15 +1,15 @@
 import PageStore
 
-/// How far a migration is.
+/// Counts the records that a migration has processed.
 final class MigrationProgress {
     private let control: MigrationControl?
     private var totalCount = 0
     private(set) var doneCount = 0
-    /// How many records are copied before the steps begin: the first half of the first one.
+    /// Records that are copied before the first step: the first half of that step's progress.
     private var copiedCount = 0
     private var passedCount = 0
 
-    /// How many records are passed between two looks at whether the program goes on.
+    /// How many records are processed between two reports.
     private static let reportInterval = 512
 
     init(_ control: MigrationControl?) { self.control = control }
@@ -22,22 +22,22 @@ final class MigrationProgress {
         (doneCount, totalCount) = (copiedCount, 2 * copiedCount)
     }
 
-    /// What follows is so many records.
+    /// Sets how many records the step processes beyond those that were copied.
     func expect(_ count: Int) { totalCount = copiedCount + count }
 
-    /// An earlier run has come so far.
+    /// Resumes at the count that an earlier run had reached.
     func goOn(at doneCount: Int) { self.doneCount = max(self.doneCount, doneCount) }
 
-    /// One more of those that are expected.
+    /// Counts one of the expected records.
     func count() { doneCount += 1 }
 
-    /// One more of any. At times says how far the migration is: see ``report()``.
+    /// Counts any record that is read or written; every 512th calls ``report()``.
     func pass() throws(StoreError) {
         passedCount += 1
         if passedCount.isMultiple(of: Self.reportInterval) { try report() }
     }
 
-    /// Says how far the migration is; throws where the program has cancelled it.
+    /// Reports the progress; throws if the program cancels the migration.
     func report() throws(StoreError) {
         try control?.advance(to: min(doneCount, totalCount), of: totalCount)
     }

@@ -1,16 +1,17 @@
 import PageStore
 
-/// One version on the way of a file to the program's schema.
+/// One version on a file's route to the program's schema.
 package struct MigrationStep: Sendable {
     package var schema: SchemaDescription
-    /// The stored values that may be dropped because the version has no place for them.
+    /// The stored data that may be dropped if the version has no entity or property for it.
     package var allowedLoss: LossPermission
-    /// The program's own mappings; nil where everything is inferred.
+    /// The program's own mappings; nil if everything is inferred.
     package var mappings: [EntityMapping]?
-    /// Whether the program names the version before this one, in its migration chain or for a
-    /// mapping. It is not older than a file of that version then, whatever the file had before.
+    /// Whether the program names the version before this one, in its migration chain or in a
+    /// mapping. Such a program is not older than a file of that version, whatever the file's
+    /// history.
     package var isNamed = false
-    /// Makes the first value of objects that are older than a property, in place of its default.
+    /// Provide the values of new properties for existing objects, instead of the defaults.
     package var initialValues: [PropertyPath: any InitialValue] = [:]
 
     package init(
@@ -23,7 +24,7 @@ package struct MigrationStep: Sendable {
         self.isNamed = isNamed
     }
 
-    /// With a mapping the program has said what becomes of everything.
+    /// With mappings any loss is permitted: the program has decided about all data.
     var droppedLoss: LossPermission { mappings == nil ? allowedLoss : .all }
 }
 
@@ -32,17 +33,17 @@ package protocol InitialValue: Sendable {
     func value() throws(StoreError) -> Value
 }
 
-/// By which model versions a file goes from its schema to the program's: given the file's, the
-/// versions that follow, of which the last is the program's; nil where there is no way.
+/// Chooses the model versions from a file's schema to the program's: given the file's, returns the
+/// versions that follow in order, the last of which is the program's; nil if there is no route.
 package typealias MigrationRoute = (SchemaDescription) -> [MigrationStep]?
 
-/// How much of a migration an opening may do.
+/// The most that an opening may do to migrate a file.
 package enum MigrationLimit: Int, Comparable, Sendable {
-    /// What the catalog alone can follow.
+    /// Changes of the catalog, with few records written: see ``LayoutPlan``.
     case layout
-    /// Records may be written too.
+    /// Records may be rewritten too.
     case records
-    /// And the program's mappings may be called.
+    /// The program's mappings may be called too.
     case mappings
 
     package static func < (left: MigrationLimit, right: MigrationLimit) -> Bool {
@@ -50,24 +51,24 @@ package enum MigrationLimit: Int, Comparable, Sendable {
     }
 }
 
-/// What a migration goes by.
+/// The conditions of a migration.
 struct MigrationTerms {
     var route: MigrationRoute?
     var limit = MigrationLimit.mappings
-    /// Whether a way through several versions is refused.
+    /// Whether a route through several versions is refused.
     var isOneStep = false
-    /// Models that the program knows to come before its own. Asked for only where a file gets a
+    /// Models that the program knows to precede its own. Evaluated only if the file gets a new
     /// model: an opening that changes nothing must not pay for the versions of a chain.
     var earlier: () -> [SchemaDescription] = { [] }
     var control: MigrationControl?
 }
 
-/// How a file follows one version.
+/// How a file is migrated to one version.
 enum VersionPlan {
     case layout(LayoutPlan)
     case rewrite(RewritePlan)
 
-    /// Throws `schemaMismatch` for a version that only a mapping of the program leads to.
+    /// Throws `schemaMismatch` if only a mapping could reach the version and the step has none.
     init(from stored: Schema, to step: MigrationStep) throws(StoreError) {
         let edits = LayoutEdits(from: stored, to: step.schema)
         let isFilled = edits.edits.contains { edit in
@@ -83,7 +84,7 @@ enum VersionPlan {
         }
     }
 
-    /// The later schema, by the layout that the file has then.
+    /// The later schema, with the layout that the file then has.
     var schema: Schema {
         switch self {
         case .layout(let plan): plan.schema
@@ -102,7 +103,8 @@ enum VersionPlan {
         }
     }
 
-    /// What must not be stored, by the earlier schema; nil where it may be dropped.
+    /// The data, by the earlier schema, that must not be stored because the step would drop it
+    /// without permission; nil if there is none.
     var refusedLoss: StoredLoss? {
         switch self {
         case .layout(let plan):
@@ -112,27 +114,27 @@ enum VersionPlan {
     }
 }
 
-/// The steps from the schema of a file to the program's. All are planned before one is taken.
+/// The steps from the schema of a file to the program's. All are planned before the first runs.
 struct MigrationPlan {
-    /// Empty where the file can be used as it is.
+    /// Empty if the file can be used as it is.
     let steps: [VersionPlan]
-    /// What tells the plan from others.
+    /// Identifies the plan: see ``PlanFingerprint``.
     let fingerprint: UInt64
-    /// Whether the program makes values.
+    /// Whether closures of the program make values.
     let callsProgram: Bool
-    /// The models that the file goes through, of which the last is the program's.
+    /// The models that the file goes through; the last is the program's.
     let models: [SchemaDescription]
-    /// Models that the program knows to come before its own.
+    /// Models that the program knows to precede its own.
     let earlier: [SchemaDescription]
-    /// Whether the file's model is noted as an earlier one even where the file has no history. It
-    /// is not where the program's only lacks something: the program may be the older one, and the
-    /// newer one would be refused ever after.
+    /// Whether the file's model is recorded as an earlier one even if the file has no history.
+    /// False if the program's model only removes something: the program may be the older one, and
+    /// the newer program would then be refused for good.
     let followsStored: Bool
 
-    /// Throws `newerModel` for a program whose model is an earlier one of the file's, and
-    /// `schemaMismatch` where there is no way, or a step asks for more than is allowed.
+    /// Throws `newerModel` if the program's model is an earlier one of the file's, and
+    /// `schemaMismatch` if there is no route or a step exceeds the limit.
     ///
-    /// - Parameter history: the models that the file has had; nil where that is not known.
+    /// - Parameter history: the models that the file has had; nil if unknown.
     init(
         from stored: Schema, to wanted: SchemaDescription, _ history: ModelHistory?,
         _ terms: MigrationTerms
@@ -149,7 +151,7 @@ struct MigrationPlan {
         guard let versions else {
             throw StoreError(
                 .schemaMismatch,
-                "the migration chain has no way from the model of the file, "
+                "the migration chain has no route from the model of the file, "
                     + "“\(stored.description.modelVersion)”, to “\(wanted.modelVersion)”")
         }
         guard versions.count <= 1 || !terms.isOneStep else {
@@ -180,7 +182,7 @@ struct MigrationPlan {
     }
 
     private static func refusal(_ edits: LayoutEdits, _ step: MigrationStep) -> StoreError {
-        let what = "its objects must be written anew, which this opening does not allow"
+        let what = "its objects must be rewritten, which this opening does not allow"
         guard step.mappings == nil else {
             return StoreError(
                 .schemaMismatch,
@@ -192,7 +194,7 @@ struct MigrationPlan {
     }
 }
 
-/// What opening a file would do to it.
+/// The effect of opening a file on it.
 package struct MigrationForecast: Sendable {
     package struct Step: Sendable {
         package var version: String
@@ -201,9 +203,9 @@ package struct MigrationForecast: Sendable {
 
     /// The model version that the file was written with.
     package var sourceVersion: String
-    /// The versions that it would go through; empty where nothing is to be done.
+    /// The versions that it would go through; empty if no migration is needed.
     package var steps: [Step]
-    /// The room that it would take. A file too large for it is refused by the migration alone.
+    /// The space that it would need. Only the migration itself refuses a file that has too little.
     package var space: SpaceForecast
 
     package var destinationVersions: [String] { steps.map(\.version) }

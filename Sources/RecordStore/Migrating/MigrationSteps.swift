@@ -1,6 +1,6 @@
 import PageStore
 
-/// Carries out the steps of a plan, pass by pass.
+/// Runs the steps of a plan, pass by pass.
 struct MigrationSteps {
     let run: MigrationRun
     let control: MigrationControl?
@@ -13,7 +13,7 @@ struct MigrationSteps {
     }
 
     private func take(_ step: VersionPlan, isFirst: Bool) throws(StoreError) {
-        // What the first one drops was looked for before a byte was written.
+        // The loss of the first step was checked before anything was written.
         if !isFirst, let loss = step.refusedLoss {
             try use(loss.schema)
             try run.perform { () throws(StoreError) in
@@ -30,7 +30,7 @@ struct MigrationSteps {
         }
     }
 
-    /// Goes on by a schema that the catalog has already, with all its indexes.
+    /// Continues with a schema that the catalog already has, and builds its missing indexes.
     private func use(_ schema: Schema) throws(StoreError) {
         run.use(schema)
         for index in schema.indexes { try build(index) }
@@ -49,7 +49,7 @@ struct MigrationSteps {
         run.use(plan.schema)
         try run.perform { () throws(StoreError) in try check(plan, run.transaction) }
         for index in plan.schema.indexes {
-            // Defaults in the place of nil may be equal.
+            // Objects that had nil may now have equal defaults.
             if index.isUnique, !plan.fills.isEmpty {
                 try run.perform { () throws(StoreError) in
                     guard try isThere(index) else { return }
@@ -66,7 +66,7 @@ struct MigrationSteps {
         let (catalog, editor) = (run.catalog, run.editor)
         for name in plan.deadTrees { try catalog.removeTree(name, in: editor) }
         for key in plan.deadCounters { try catalog.removeCounter(key, in: editor) }
-        // Two names may change places: first all go, then all come.
+        // Names may be swapped, so all trees are first renamed to temporary names.
         for (number, tree) in plan.renamedTrees.enumerated() {
             try catalog.renameTree(tree.old, to: "renamed/\(number)", in: editor)
         }
@@ -91,7 +91,7 @@ struct MigrationSteps {
         try run.catalog.tree(index.treeName, of: run.editor) != nil
     }
 
-    /// A pass that builds an index where it is not there yet.
+    /// A pass that builds an index if it does not exist.
     ///
     /// - Parameter isChecked: whether objects that break a unique constraint are refused.
     private func build(
@@ -110,7 +110,7 @@ struct MigrationSteps {
         }
     }
 
-    // MARK: Values that are required
+    // MARK: Required values
 
     private func check(
         _ plan: LayoutPlan, _ reader: RecordReader

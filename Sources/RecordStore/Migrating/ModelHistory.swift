@@ -1,7 +1,7 @@
 import Foundation
 import PageStore
 
-/// Where the history has what of each model: spec/07-catalog.md, 7.7.
+/// Byte offsets within a model's entry in the history: spec/07-catalog.md, 7.7.
 package enum ModelHistoryLayout {
     package static let fingerprint = 0
     package static let commitNumber = 16
@@ -10,17 +10,17 @@ package enum ModelHistoryLayout {
     package static let name = 34
 }
 
-/// The models that a file has had, in their order, the file's own last: spec/07-catalog.md, 7.7. A
-/// program with any of the others is older than the file. Models that a program knew to come before
-/// its own, by its migration chain, are among them.
+/// The models that a file has had, in order, its current one last: spec/07-catalog.md, 7.7. A
+/// program with any of the others is older than the file. Models that a program listed before its
+/// own in its migration chain are included.
 package struct ModelHistory: Equatable, Sendable {
     package struct Model: Equatable, Sendable {
         package var fingerprint: SchemaFingerprint
-        /// The name of its version.
+        /// The name of the model's version.
         package var version: String
-        /// The commit that gave it to the file; zero where that is not known.
+        /// The commit that made it the file's model; zero if unknown.
         package var commitNumber: UInt64 = 0
-        /// When that was, in nanoseconds since 1970; zero where that is not known.
+        /// The time of that commit, in nanoseconds since 1970; zero if unknown.
         package var time: UInt64 = 0
 
         init(_ schema: SchemaDescription) {
@@ -42,7 +42,7 @@ package struct ModelHistory: Equatable, Sendable {
 
     package private(set) var models: [Model] = []
 
-    /// The history of a file that has none yet.
+    /// The history of a file that has not saved one yet.
     init(of schema: SchemaDescription?) {
         if let schema { models = [Model(schema)] }
     }
@@ -104,10 +104,9 @@ package struct ModelHistory: Equatable, Sendable {
 
     // MARK: Use
 
-    /// Adds models that the file has had, or has from a commit on, of which the last is its own.
+    /// Appends models in order; the last is the file's model from this commit on.
     ///
-    /// - Parameter earlier: models that are known to come before, and that the file may never have
-    ///   had.
+    /// - Parameter earlier: models known to precede them, which the file may never have had.
     mutating func add(
         _ schemas: [SchemaDescription], earlier: [SchemaDescription], commitNumber: UInt64,
         time: UInt64
@@ -123,14 +122,14 @@ package struct ModelHistory: Equatable, Sendable {
         models.removeFirst(max(0, models.count - Self.modelCountMax))
     }
 
-    /// The history for another file, which has commits of its own.
+    /// The history without commit numbers, for another file, whose commits differ.
     var withoutCommits: ModelHistory {
         var history = self
         for index in models.indices { history.models[index].commitNumber = 0 }
         return history
     }
 
-    /// Whether a model is an earlier one of the file's.
+    /// Whether the file had this model before its current one.
     package func isEarlier(_ schema: SchemaDescription) -> Bool { index(ofEarlier: schema) != nil }
 
     private func index(ofEarlier schema: SchemaDescription) -> Int? {
@@ -138,7 +137,7 @@ package struct ModelHistory: Equatable, Sendable {
         return models.dropLast().firstIndex { $0.fingerprint == fingerprint }
     }
 
-    /// Refuses a program whose model is an earlier one of the file's.
+    /// Throws `newerModel` if the file had the program's model before its current one.
     func refuse(_ program: SchemaDescription) throws(StoreError) {
         guard let index = index(ofEarlier: program), let current = models.last else { return }
         throw StoreError(
@@ -149,13 +148,13 @@ package struct ModelHistory: Equatable, Sendable {
 }
 
 extension ModelHistory.Model {
-    /// When a file got the model, for people.
+    /// The time since which a file has the model, for messages.
     fileprivate var since: String {
         guard time > 0 else { return "for a time that is not known" }
         return "since \(timeText)" + (commitNumber > 0 ? " (commit \(commitNumber))" : "")
     }
 
-    /// In UTC, as ISO 8601 writes it.
+    /// The time in UTC, in ISO 8601 form.
     package var timeText: String {
         Date(timeIntervalSince1970: Double(time / 1_000_000_000)).formatted(.iso8601)
     }
@@ -164,16 +163,16 @@ extension ModelHistory.Model {
 extension Catalog {
     static let historyKey = "history"
 
-    /// The models that the file has had; nil where that is not known.
+    /// The models that the file has had; nil if unknown.
     func history(_ view: PageView) throws(StoreError) -> ModelHistory? {
         guard let bytes = try entry(Self.historyKey, of: view) else { return nil }
         return try ModelHistory(bytes, page: root.root)
     }
 
-    /// Notes models in the transaction that gives the file the last of them.
+    /// Adds models to the history, in the transaction that makes the last of them the file's model.
     ///
-    /// - Parameter stored: the one that the file has until then, for a file without a history; nil
-    ///   for a new file, or where it is not known to be earlier.
+    /// - Parameter stored: the file's model so far, for a file without a history; nil for a new
+    ///   file, or if that model is not known to be earlier.
     func noteModels(
         _ schemas: [SchemaDescription], after stored: SchemaDescription?,
         earlier: [SchemaDescription], at time: UInt64, in editor: WriteTransaction

@@ -1,12 +1,12 @@
 import PageStore
 
-/// Following a later schema when a file is opened.
+/// Migrates a file to a later schema when it is opened.
 extension RecordDatabase {
-    /// What opening a file for a schema would do to it. Nothing is written; nil for a file that
-    /// no program has given a schema yet. Where a property is gone that is not allowed to, its
-    /// records are looked through for values.
+    /// The effect that opening a file with a schema would have on it; nil for a file that has no
+    /// schema yet. Writes nothing. If a property is removed without permission, its records are
+    /// searched for values.
     ///
-    /// Throws `schemaMismatch` where the file cannot follow, and `newerModel` for a program whose
+    /// Throws `schemaMismatch` if the file cannot be migrated, and `newerModel` if the program's
     /// model is an earlier one of the file's.
     package static func forecast(
         path: String, schema: SchemaDescription, options: Engine.Options = Engine.Options(),
@@ -30,10 +30,10 @@ extension RecordDatabase {
             }, space: try size.forecast(isChunked: size.mayWriteMany()))
     }
 
-    /// Gives up what a migration that has not come to its end has written beside the file's model,
-    /// and drops what is left of it. Returns false where there is no such migration.
+    /// Discards the copy of an unfinished migration, and drops its trees. Returns false if there is
+    /// no such migration.
     ///
-    /// Throws `notFound` where there is no file.
+    /// Throws `notFound` if there is no file.
     package static func discardMigration(
         path: String, options: Engine.Options = Engine.Options(),
         files: any FileSystem = DiskFileSystem.shared
@@ -58,14 +58,13 @@ extension RecordDatabase {
         return isThere
     }
 
-    /// Makes a file one of a later schema: its names, its layout, its records, what trees it lacks,
-    /// and its indexes. Until its last commit is durable the file is one of the old schema;
-    /// whatever is thrown leaves it so.
+    /// Migrates a file to a later schema: its names, layout, records, missing trees and indexes.
+    /// Until the last commit is durable the file has the old schema; any error leaves it so.
     ///
-    /// Throws `duplicateValues` for a new unique constraint that objects break, and
-    /// `schemaMismatch` for objects without a value that a later schema requires.
+    /// Throws `duplicateValues` if objects break a new unique constraint, and `schemaMismatch` if
+    /// objects lack a value that a later schema requires.
     ///
-    /// - Parameter text: the schema that the plan begins from, as it is saved.
+    /// - Parameter text: the saved form of the schema that the plan starts from.
     static func migrate(
         _ engine: Engine, _ catalog: Catalog, _ declared: Schema, _ plan: MigrationPlan,
         from stored: Schema, of text: [UInt8]?, _ terms: MigrationTerms
@@ -83,12 +82,12 @@ extension RecordDatabase {
         return try open(engine, declared, terms)
     }
 
-    /// Whether a program that may recreate its file has no other way to use it: no migration leads
-    /// from the file's model to the program's even with every option set, or the one that does
-    /// would drop stored values and may not.
+    /// Whether a program that may recreate its file cannot use it otherwise: no migration leads
+    /// from the file's model to the program's even with every option set, or the only one would
+    /// drop stored data without permission.
     ///
-    /// A model without anything that the file lacks keeps the file in the second case: the program
-    /// may be older than the file. Throws `newerModel` where it certainly is.
+    /// In the second case the file is kept if the program's model adds nothing, because the program
+    /// may be older than the file. Throws `newerModel` if it certainly is.
     static func mustRecreate(
         _ engine: Engine, to declared: Schema, _ terms: MigrationTerms
     ) throws(StoreError) -> Bool {
@@ -109,7 +108,7 @@ extension RecordDatabase {
         }
     }
 
-    /// Refuses a first step that drops values before a byte is written.
+    /// Refuses a first step that drops data without permission, before anything is written.
     private static func checkLoss(
         _ plan: MigrationPlan, _ catalog: Catalog, _ view: PageView
     ) throws(StoreError) {

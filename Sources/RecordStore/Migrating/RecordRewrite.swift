@@ -1,13 +1,12 @@
 import PageStore
 
-/// Changes records of a hierarchy inside a migration, in batches, so that memory is bounded however
-/// many there are.
+/// Changes records of a hierarchy within a migration, in batches that bound memory.
 struct RecordRewrite {
     private static let batchCount = 512
-    /// A deletion keeps a number and its entries of indexes. Each batch of them reads all links of
-    /// relationships without inverses that lead to the hierarchy.
+    /// Batches of deletions are larger: a deletion holds only a number and index keys, and each
+    /// batch scans all links of relationships without inverses that point to the hierarchy.
     private static let deletionCount = 32_768
-    /// Of the records that wait in a batch: some may have large values.
+    /// Limits the size of the records that a batch holds: some may have large values.
     private static let batchSizeInBytesMax = 8 << 20
 
     private let run: MigrationRun
@@ -18,8 +17,8 @@ struct RecordRewrite {
         self.hierarchy = hierarchy
     }
 
-    /// A pass over every record in the order of their numbers: the body adds its changes to a
-    /// batch, and returns true when it has some. Records change between two batches alone.
+    /// A pass over all records in ascending number order. The body adds its changes to the batch
+    /// and returns true if it added any. Records change only between batches.
     func visit(
         batchCount: Int = Self.batchCount,
         _ body: (inout RecordBatch, ObjectNumber, RowView) throws(StoreError) -> Bool
@@ -51,7 +50,7 @@ struct RecordRewrite {
     private static func next(_ last: [UInt8]) throws(StoreError) -> ObjectNumber {
         if last.isEmpty { return ObjectNumber(0) }
         guard last.count == 8 else {
-            throw .corrupt(nil, "the position of a migration is no record's key")
+            throw .corrupt(nil, "the position of a migration is not the key of a record")
         }
         let (next, isLast) = last.withView { $0.bigEndianUInt64(at: 0) }
             .addingReportingOverflow(1)
@@ -59,7 +58,7 @@ struct RecordRewrite {
         return ObjectNumber(next)
     }
 
-    /// A pass over every record that changes none.
+    /// A pass over all records that changes none.
     func read(_ body: (RowView) throws(StoreError) -> Void) throws(StoreError) {
         try visit { _, _, row throws(StoreError) in
             try body(row)
@@ -67,7 +66,7 @@ struct RecordRewrite {
         }
     }
 
-    /// Writes the records for which the body returns new ones, which are freed here.
+    /// Replaces each record for which the body returns a row, and frees that row.
     func update(
         _ body: (ObjectNumber, EntityLayout, RowView) throws(StoreError) -> RowBuffer?
     ) throws(StoreError) {

@@ -1,4 +1,4 @@
-/// The entities of a checked description by name, and those above and below each.
+/// The entities of a checked description by name, with their ancestors and subentities.
 struct EntityLines {
     private let byName: [String: EntityDescription]
     private let inverses: InverseTable
@@ -10,7 +10,7 @@ struct EntityLines {
 
     subscript(name: String) -> EntityDescription? { byName[name] }
 
-    /// An entity and those above it, up to its root.
+    /// An entity and its ancestors, up to the root.
     func line(_ name: String) -> [EntityDescription] {
         var line: [EntityDescription] = []
         var current = byName[name]
@@ -40,7 +40,7 @@ struct EntityLines {
     /// The inverse that a relationship names itself.
     func named(by path: PropertyPath) -> PropertyPath? { inverses.named[path] }
 
-    /// The property of a name that an entity has, by the entity that declares it.
+    /// The path of an own or inherited attribute: its name and the entity that declares it.
     func attributePath(_ name: String, of entity: String) -> PropertyPath? {
         line(entity).first { $0.attributes.contains { $0.name == name } }
             .map { PropertyPath($0.name, name) }
@@ -51,7 +51,7 @@ struct EntityLines {
             .map { PropertyPath($0.name, name) }
     }
 
-    /// An entity's attributes with those that it inherits, the root's first.
+    /// An entity's own and inherited attributes, the root's first.
     func attributes(of entity: String) -> [(path: PropertyPath, attribute: AttributeDescription)] {
         line(entity).reversed().flatMap { owner in
             owner.attributes.map { (PropertyPath(owner.name, $0.name), $0) }

@@ -1,10 +1,10 @@
-/// A program's instruction for one entity on the way to a later version.
+/// A program's instruction for one entity in the migration to a later version.
 package enum EntityMapping: Sendable {
     /// The objects are dropped.
     case delete(String)
-    /// The entity begins without objects, whatever had its name.
+    /// The entity starts without objects, even if an earlier entity had its name.
     case insert(String)
-    /// The objects follow as they would without a mapping, under another name too.
+    /// The objects are migrated as without a mapping, even under another name.
     case copy(from: String, to: String)
     /// The program makes each object.
     case transform(from: String, to: String, RecordMapper)
@@ -14,7 +14,7 @@ package enum EntityMapping: Sendable {
         if case .transform = self { true } else { false }
     }
 
-    /// A text that identifies the mapping, but for its code.
+    /// Identifies the mapping in the fingerprint of a plan, except for its code.
     var words: String {
         switch self {
         case .delete(let source): "delete \(source)"
@@ -41,21 +41,21 @@ package enum EntityMapping: Sendable {
     }
 }
 
-/// Makes a later object of an earlier one by the second argument, or none, which drops the object.
-/// The two are valid for the call alone.
+/// Makes a later object from an earlier one by calling the second argument, or drops the object by
+/// not calling it. Both arguments are valid only during the call.
 package typealias RecordMapper =
     @Sendable (SourceRecord, @escaping () throws(StoreError) -> DestinationRecord) throws -> Void
 
-/// Which entity of a later version each earlier one is, and which the program transforms.
+/// The later entity of each earlier one, and the mapper of each that the program transforms.
 struct EntityPairs {
     /// By the earlier names.
     private(set) var later: [String: String] = [:]
     /// By the earlier names.
     private(set) var mappers: [String: RecordMapper] = [:]
 
-    /// Infers the entities that no mapping names: by the same name, or by the earlier name that the
-    /// later one declares. Throws `invalidArgument` for a mapping of an unknown entity, and for two
-    /// of one entity.
+    /// Pairs the entities that no mapping names by equal names, or by the previous name that the
+    /// later one declares. Throws `invalidArgument` if a mapping names an unknown entity, or two
+    /// name the same one.
     init(
         from stored: SchemaDescription, to wanted: SchemaDescription, _ mappings: [EntityMapping]?
     ) throws(StoreError) {
@@ -72,7 +72,7 @@ struct EntityPairs {
             later[source] = destination
             if case .transform(_, _, let mapper) = mapping { mappers[source] = mapper }
         }
-        // Among the other entities.
+        // Only among the entities that no mapping names.
         var (before, after) = (stored, wanted)
         before.entities.removeAll { sources.contains($0.name) }
         after.entities.removeAll { destinations.contains($0.name) }

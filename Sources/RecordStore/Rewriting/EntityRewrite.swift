@@ -1,18 +1,17 @@
 import PageStore
 
-/// How the records of one entity of the file become those of a later version, by the schema that
-/// has both.
+/// Converts the records of one entity of the file to a later version, by the union schema.
 struct EntityRewrite {
-    /// Where a later attribute's value comes from.
+    /// A later attribute, and the source of its value.
     struct Assignment {
         var field: FieldLayout
         var attribute: AttributeDescription
-        /// The earlier attribute; nil for none.
+        /// The earlier attribute; nil if there is none.
         var source: FieldLayout?
         var initialValue: (any InitialValue)?
     }
 
-    /// A to-one link that stays one.
+    /// A to-one link that remains to-one.
     struct Link {
         var field: FieldLayout
         var source: FieldLayout
@@ -21,29 +20,30 @@ struct EntityRewrite {
 
     let source: EntityLayout
     let destination: EntityLayout
-    /// Whether the record stays in its tree.
+    /// Whether records stay in their tree.
     let isInPlace: Bool
     private(set) var assignments: [Assignment] = []
     private(set) var links: [Link] = []
-    /// Earlier attributes that are nil from here on.
+    /// Earlier attributes that are set to nil.
     private var cleared: [FieldLayout] = []
     private let mapper: RecordMapper?
-    /// Whether links may be dropped.
+    /// Which links may be dropped.
     private let allowedLoss: LossPermission
     private let sourceFields: MappedFields
     private var destinationFields: MappedFields
 
-    /// Whether records are written at all.
+    /// Whether any record is written.
     var isNeeded: Bool {
         !isInPlace || mapper != nil || !links.isEmpty
             || assignments.contains { assignment in
                 assignment.source != nil || assignment.initialValue != nil
-                    // Of an attribute that other objects get one by one, older records have none.
+                    // The union schema has no default for a filled attribute: existing records lack
+                    // it.
                     || assignment.field.defaultValue != assignment.attribute.defaultValue
             }
     }
 
-    /// - Parameter name: of an entity of the file that a later one is.
+    /// - Parameter name: an entity of the file; the result is nil if it has no later one.
     init?(
         _ name: String, _ lineage: SchemaLineage, _ both: Schema, _ numbers: NumberMaps,
         _ step: MigrationStep
@@ -103,7 +103,7 @@ struct EntityRewrite {
         }
     }
 
-    /// The later record, which the caller frees; nil where the program's mapping makes none.
+    /// The later record, which the caller frees; nil if the program's mapping makes none.
     func row(
         _ number: ObjectNumber, _ row: RowView, _ reader: RecordReader,
         _ control: MigrationControl?
@@ -150,7 +150,8 @@ struct EntityRewrite {
             || allowedLoss.allows(link.source.name, of: source.name)
     }
 
-    /// Of what is inferred and keeps its place, the last step finds what is nil.
+    /// Inferred values of records that stay in their tree are checked for nil by the last layout
+    /// plan.
     private func check(
         _ value: Value, _ attribute: AttributeDescription, _ number: ObjectNumber
     ) throws(StoreError) {
@@ -170,10 +171,10 @@ struct EntityRewrite {
             guard let value = ValueConversion.value(stored, as: attribute.type) else {
                 throw StoreError(
                     .invalidArgument,
-                    "\(destination.name).\(attribute.name) has no place for \(stored)")
+                    "\(destination.name).\(attribute.name) cannot hold \(stored)")
             }
             if value != .null { return value }
-            // Nil stays nil, but where that is no value any more.
+            // Nil stays nil unless the attribute is required.
             guard !attribute.isOptional else { return .null }
         }
         if let initialValue = assignment.initialValue { return try initialValue.value() }

@@ -1,20 +1,20 @@
 import PageStore
 
-/// How the links of one earlier relationship become those of a later one, by the schema that has
-/// both. To-one links that stay so are written with their records.
+/// Converts the links of one earlier relationship to a later one, by the union schema. To-one links
+/// that remain to-one are written with their records.
 struct LinkRewrite {
     let source: RelationshipLayout
     let destination: RelationshipLayout
-    /// The tags of the records whose links they are.
+    /// The entity tags of the records that own the links.
     private(set) var ownerTags: Set<UInt16> = []
     let owners: NumberMap
     let targets: NumberMap
-    /// The later inverse, where no earlier relationship gives it its links.
+    /// The later inverse, if it has no earlier relationship as its source.
     let derived: RelationshipLayout?
     /// Whether the links are written from this side.
     let isForward: Bool
 
-    /// Every way from an earlier relationship to a later one that does not keep its place.
+    /// All pairs of an earlier and a later relationship between which links must be written.
     static func all(
         _ lineage: SchemaLineage, _ both: Schema, _ numbers: NumberMaps
     ) -> [LinkRewrite] {
@@ -88,7 +88,8 @@ struct LinkRewrite {
             let other = lineage.after.relationship(inverse)
         else { return true }
         if other.kind == .toOne { return relationship.kind == .toManyOrdered }
-        // Pairs are written in both directions: the other side matters only for its order.
+        // Both directions of a link are written together: the other side matters only for its
+        // order.
         guard relationship.kind == .toManyUnordered, inverse != path, hasSource(inverse, lineage)
         else { return true }
         return other.kind == .toManyUnordered && path.description < inverse.description

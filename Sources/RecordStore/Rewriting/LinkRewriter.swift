@@ -5,12 +5,12 @@ struct LinkRewriter {
     private let link: LinkRewrite
     private let run: MigrationRun
     private let schema: Schema
-    /// The tags of objects that may have the relationship, and of those that it may lead to.
+    /// The entity tags allowed at the two ends of the later relationship.
     private let kinds: (owners: Set<UInt16>, targets: Set<UInt16>)
-    /// Whether links may be dropped whose objects are gone.
+    /// Whether links to removed objects may be dropped.
     private let allowsLoss: Bool
 
-    /// - Parameter going: the tags of entities whose objects are removed when all is written.
+    /// - Parameter going: the tags of entities whose objects are removed at the end.
     init(
         _ link: LinkRewrite, _ run: MigrationRun, _ schema: Schema, going: Set<UInt16>,
         allowsLoss: Bool
@@ -34,7 +34,7 @@ struct LinkRewriter {
 
     // MARK: Reading
 
-    /// Calls back with every owner that is still there and has links, by the later numbers.
+    /// Calls the body for every owner that still exists and has links, with later numbers.
     private func visit(
         _ body: (inout RecordBatch, ObjectNumber, [ObjectNumber]) throws(StoreError) -> Void
     ) throws(StoreError) {
@@ -54,7 +54,7 @@ struct LinkRewriter {
         }
     }
 
-    /// The later numbers of the objects that one leads to, in their order.
+    /// The later numbers of an owner's targets, in their order.
     private func targets(of owner: ObjectNumber) throws(StoreError) -> [ObjectNumber] {
         let kind = schema.knownEntity(tag: link.destination.destinationTag)
         var targets: [ObjectNumber] = []
@@ -65,7 +65,7 @@ struct LinkRewriter {
                 targets.append(target)
             } else if !allowsLoss {
                 throw LossCheck.refusal(
-                    "object \(owner.rawValue) leads by \(link.destination.name) to object "
+                    "object \(owner.rawValue) is linked by \(link.destination.name) to object "
                         + "\(number.rawValue), which is no \(kind.name) any more")
             }
         }
@@ -91,13 +91,13 @@ struct LinkRewriter {
         guard targets.count == 1 else {
             throw StoreError(
                 .invalidArgument,
-                "\(relationship.name) leads to one object now, and object \(owner.rawValue) has "
+                "\(relationship.name) is a to-one now, and object \(owner.rawValue) has links to "
                     + "\(targets.count)")
         }
         try setLink(relationship, owner, targets[0], &batch)
     }
 
-    /// The inverse is new: its links are those of the side that was there.
+    /// The inverse is new: its links are derived from the side that existed.
     private func writeBackward(_ inverse: RelationshipLayout) throws(StoreError) {
         guard inverse.kind == .toOne else {
             try visit { batch, owner, targets in
@@ -107,7 +107,8 @@ struct LinkRewriter {
         }
         var owners: [ObjectNumber: ObjectNumber] = [:]
         try visit { batch, owner, targets throws(StoreError) in
-            // A record occurs once in a batch, and one that is in it has an owner already.
+            // Rows do not show the links of the current batch yet, so its owners are remembered
+            // here.
             if batch.isEmpty { owners.removeAll(keepingCapacity: true) }
             for target in targets {
                 if let other = owners.updateValue(owner, forKey: target), other != owner {

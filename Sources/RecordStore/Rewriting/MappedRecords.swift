@@ -1,6 +1,6 @@
 import PageStore
 
-/// An object of an earlier version, as a mapper reads it. Valid for the mapper's call.
+/// An object of an earlier version, as a mapper reads it. Valid only during the mapper's call.
 package final class SourceRecord {
     /// The entity's name in the earlier version.
     package let entityName: String
@@ -21,17 +21,18 @@ package final class SourceRecord {
     /// The entity's attributes in the earlier version, those of superentities first.
     package var attributes: [AttributeDescription] { fields.attributes }
 
-    /// The value of an attribute; nil for a name that is none's, and after the mapper's call.
+    /// The value of an attribute; nil if none has the name, and after the mapper's call.
     package func value(_ name: String) throws(StoreError) -> Value? {
         guard let row, let field = fields[name] else { return nil }
         return try reader.value(field, of: row)
     }
 
-    /// The record is another's from here on.
+    /// Invalidates the record: its row is not valid after the mapper's call.
     func end() { row = nil }
 }
 
-/// An object of a later version that a mapper makes: with defaults at first, and with its links.
+/// An object of a later version that a mapper makes. It starts with defaults; links are migrated
+/// too.
 package final class DestinationRecord {
     /// The entity's name in the later version.
     package let entityName: String
@@ -48,13 +49,13 @@ package final class DestinationRecord {
     /// The entity's attributes in the later version, those of superentities first.
     package var attributes: [AttributeDescription] { fields.attributes }
 
-    /// The earlier attribute that an attribute was; nil for one that is new.
+    /// The earlier attribute that an attribute comes from; nil if it is new.
     package func source(of name: String) -> AttributeDescription? { fields.sources[name] }
 
     package func value(_ name: String) -> Value? { values[name] }
 
-    /// Sets an attribute. False, and nothing is set, for a name that is none's and for a value
-    /// that its type has no place for.
+    /// Sets an attribute. Returns false and sets nothing if no attribute has the name or its type
+    /// cannot hold the value.
     package func set(_ value: Value, for name: String) -> Bool {
         guard let attribute = fields.attributes.first(where: { $0.name == name }),
             let value = ValueConversion.value(value, as: attribute.type)
@@ -64,11 +65,11 @@ package final class DestinationRecord {
     }
 }
 
-/// The attributes of an entity in one version, and where the records that are written have them.
+/// The attributes of an entity in one version, and their fields in the records that are written.
 struct MappedFields {
     let entityName: String
     let attributes: [AttributeDescription]
-    /// The earlier declarations of the attributes, but for new ones.
+    /// The earlier declarations of the attributes, except new ones.
     var sources: [String: AttributeDescription] = [:]
     private let fields: [String: FieldLayout]
 

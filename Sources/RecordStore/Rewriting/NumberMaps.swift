@@ -1,11 +1,12 @@
 import PageStore
 
-/// The later number of each object of a hierarchy whose records go to another tree.
+/// Maps the numbers of a hierarchy's objects to those in the tree that their records move to.
 struct NumberMap {
-    /// The offset that is added to a number; nil where no object goes there.
+    /// The offset that is added to a number; nil if no object moves there.
     let offset: UInt64?
 
-    /// Nil where the object goes nowhere; throws `corrupt` for a number that no object has.
+    /// Nil if the object does not move there; throws `corrupt` for a number that no object can
+    /// have.
     func later(_ number: ObjectNumber) throws(StoreError) -> ObjectNumber? {
         guard let offset else { return nil }
         let (later, isTooLarge) = number.rawValue.addingReportingOverflow(offset)
@@ -16,8 +17,9 @@ struct NumberMap {
     }
 }
 
-/// How numbers follow their objects: the first hierarchy that goes to a tree keeps its numbers, and
-/// those of each further one begin after the last number that the ones before have given out.
+/// How numbers change when records move: the first hierarchy that moves to a tree keeps its
+/// numbers; those of each further one start after the last number that the previous ones have given
+/// out.
 struct NumberMaps {
     private struct Way: Hashable {
         var before: String
@@ -29,7 +31,7 @@ struct NumberMaps {
     /// The last number that a tree's hierarchy has given out, by the later name of its root.
     private(set) var lastNumbers: [String: UInt64] = [:]
 
-    /// - Parameter both: the schema that has both versions.
+    /// - Parameter both: the union schema.
     /// - Parameter lastNumber: the last number of an earlier hierarchy.
     init(
         _ lineage: SchemaLineage, _ both: Schema,
@@ -48,8 +50,8 @@ struct NumberMaps {
         }
     }
 
-    /// In the order in which the file got the earlier hierarchies: that of declarations is
-    /// different from program to program.
+    /// Sorted by when the file got the earlier hierarchies, because the order of declarations
+    /// differs between programs.
     private static func ways(
         _ lineage: SchemaLineage, _ both: Schema
     ) -> [(hierarchy: HierarchyID, way: Way)] {
@@ -65,7 +67,7 @@ struct NumberMaps {
         }
     }
 
-    /// The later numbers of objects of one entity as objects of another.
+    /// Maps numbers from objects of one entity to objects of another.
     func map(from before: String, to after: String) -> NumberMap {
         let way = Way(before: lineage.before.root(before), after: lineage.after.root(after))
         if let offset = offsets[way] { return NumberMap(offset: offset) }

@@ -1,6 +1,6 @@
 import PageStore
 
-/// Carries out a ``RewritePlan`` by the schema that has both versions: records, then links.
+/// Carries out a ``RewritePlan`` by the union schema: records first, then links.
 struct RecordMover {
     private let plan: RewritePlan
     private let run: MigrationRun
@@ -9,7 +9,7 @@ struct RecordMover {
     private var lineage: SchemaLineage { plan.lineage }
     private var schema: Schema { plan.both }
 
-    /// - Parameter run: one that uses the schema that has both versions.
+    /// - Parameter run: uses the union schema.
     init(_ plan: RewritePlan, _ run: MigrationRun, _ control: MigrationControl?) {
         self.plan = plan
         self.run = run
@@ -17,7 +17,8 @@ struct RecordMover {
     }
 
     func move() throws(StoreError) {
-        // The counters of the earlier hierarchies stay until all records have their numbers.
+        // The counters of the earlier hierarchies must not change until all records have their
+        // numbers.
         let numbers = try NumberMaps(lineage, schema) { hierarchy throws(StoreError) in
             try run.catalog.lastNumber(hierarchy, of: run.editor)
         }
@@ -93,9 +94,9 @@ struct RecordMover {
 
     // MARK: Links
 
-    /// Links to objects that the later version does not have. Where none is gone there are none,
-    /// and from hierarchies that are not linked with any that changes: links of theirs that lead
-    /// to nothing were so before, and their trees may be the earlier model's.
+    /// Clears links to objects that the later version lacks. If no object is removed there are
+    /// none. Hierarchies that are not linked with any that changes are skipped: their dangling
+    /// links existed before, and their trees may be shared with the earlier model.
     private func clearLinks() throws(StoreError) {
         let isComplete =
             lineage.pairs.mappers.isEmpty
@@ -120,7 +121,7 @@ struct RecordMover {
         mayLose(link.source) || mayLose(link.destination)
     }
 
-    /// Whether links may go: those of a relationship that is named, and those to objects that are.
+    /// Whether links may be dropped: permission names the relationship, or a removed target entity.
     private func mayLose(_ relationship: RelationshipLayout) -> Bool {
         let allowed = plan.step.droppedLoss
         let source = schema.knownEntity(tag: relationship.sourceTag)
@@ -132,7 +133,7 @@ struct RecordMover {
             }
     }
 
-    /// Whether a relationship leads to fewer entities than the one that it was.
+    /// Whether a relationship allows fewer target entities than the earlier one.
     private func isNarrower(_ path: PropertyPath) -> Bool {
         guard let later = lineage.after.relationship(path)?.destinationEntityName else {
             return false
@@ -150,7 +151,7 @@ struct RecordMover {
 }
 
 extension RewritePlan {
-    /// The records that are written, by their hierarchy in the schema that has both versions.
+    /// The records that are written, by their hierarchy in the union schema.
     func rewrites(
         _ numbers: NumberMaps
     ) -> [(hierarchy: HierarchyID, entities: [EntityRewrite])] {

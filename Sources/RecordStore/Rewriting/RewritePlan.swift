@@ -1,14 +1,14 @@
 import PageStore
 
-/// How a file follows a later version where records must be written: values of another type,
-/// properties that move in their hierarchy, links of another kind, other superentities, and objects
-/// that the program makes. Records and links are read and written by a schema that has both
-/// versions; before and after it the catalog alone changes.
+/// A migration to a later version that must rewrite records: values of another type, properties
+/// that move within their hierarchy, links of another kind, other superentities, and objects that
+/// the program makes. Records and links are read and written by a union schema, which has both
+/// versions; before and after it only the catalog changes.
 struct RewritePlan {
     let lineage: SchemaLineage
-    /// To the schema that has both versions.
+    /// The layout plans up to the union schema.
     let first: [LayoutPlan]
-    /// From there to the later version.
+    /// The layout plan from the union schema to the later version.
     let last: LayoutPlan
     /// The data that the later version cannot hold.
     let loss: StoredLoss
@@ -16,10 +16,10 @@ struct RewritePlan {
     /// The earlier schema.
     let stored: Schema
 
-    /// The schema that has both versions.
+    /// The union schema, which has both versions.
     var both: Schema { last.stored }
 
-    /// Throws `schemaMismatch` for a version that only a mapping of the program leads to.
+    /// Throws `schemaMismatch` if only a mapping could reach the version and the step has none.
     init(from stored: Schema, to step: MigrationStep) throws(StoreError) {
         self.step = step
         self.stored = stored
@@ -44,7 +44,7 @@ struct RewritePlan {
             ? StoredLoss(stored) : Self.loss(lineage, stored).without(allowed)
     }
 
-    /// The differences that take a mapping of every entity concerned, and have none.
+    /// The differences for which every entity concerned needs a mapping, and one has none.
     private static func refused(_ lineage: SchemaLineage) -> [SchemaEdit] {
         func isMapped(_ path: PropertyPath) -> Bool {
             lineage.pairedKinds(of: path.entityName).allSatisfy { name in
@@ -62,8 +62,7 @@ struct RewritePlan {
             }
     }
 
-    /// Two relationships that are inverses now and were not: links of the one are not those of the
-    /// other.
+    /// Pairs of relationships that have become inverses: the links of one do not match the other's.
     private static func unpaired(_ lineage: SchemaLineage) -> [SchemaEdit] {
         var edits: [SchemaEdit] = []
         for entity in lineage.wanted.entities {
@@ -73,7 +72,7 @@ struct RewritePlan {
                 let own = sources(of: path, lineage)
                 let others = sources(of: inverse, lineage)
                 guard !own.isEmpty, !others.isEmpty else { continue }
-                // A side that only mirrors the other has no links to keep.
+                // The inverse only mirrors this side, and has no links to keep.
                 let isMirrored =
                     relationship.kind == .toOne
                     && lineage.after.relationship(inverse)?.kind == .toManyUnordered
@@ -100,7 +99,7 @@ struct RewritePlan {
             })
     }
 
-    /// New attributes of entities that keep their place, of which some records get a value.
+    /// New attributes of entities that stay in their tree, which some records are given one by one.
     private static func filled(
         _ lineage: SchemaLineage, _ step: MigrationStep
     ) -> Set<PropertyPath> {
@@ -152,8 +151,7 @@ struct RewritePlan {
         return loss
     }
 
-    /// Whether the other side of a relationship keeps the links of an entity's objects that have
-    /// them no more.
+    /// Whether the inverse still stores the links that objects of an entity lose.
     private static func isKeptByInverse(
         _ path: PropertyPath, of entity: String, _ lineage: SchemaLineage
     ) -> Bool {
@@ -177,7 +175,7 @@ struct RewritePlan {
             lineage.pairs.later[source] ?? lineage.spare + source, relationship.name)
     }
 
-    /// The earlier properties that objects of an entity keep the values of.
+    /// The earlier properties whose values objects of an entity keep.
     private static func sources(
         of entity: String, _ lineage: SchemaLineage
     ) -> Set<PropertyPath> {

@@ -1,30 +1,30 @@
 import PageStore
 
-/// Where each entity and property of a later version comes from, where the catalog alone cannot
-/// follow: which keep their place, and which are made anew beside what they were.
+/// The origin of each entity and property of a later version, if the catalog alone cannot express
+/// the change: which stay in place, and which are created beside their predecessors.
 ///
-/// Paths of the earlier version have the later names of entities, so that both versions name an
-/// entity alike. One that no later entity is has a name that no version uses: see `spare`.
+/// Paths of the earlier version use the later names of entities, so that both versions name an
+/// entity alike. An entity without a successor gets a name that no version uses: see `spare`.
 struct SchemaLineage {
     let stored: SchemaDescription
     let wanted: SchemaDescription
     let pairs: EntityPairs
-    /// The prefix of an entity's or a property's name while its successor is filled.
+    /// The prefix of an earlier entity's or property's name while its successor is filled.
     let spare: String
     /// The earlier version with the later names of its entities.
     let renamed: SchemaDescription
     let before: EntityLines
     let after: EntityLines
-    /// The later property of each earlier one, as far as both entities of a pair declare it.
+    /// The later property of each earlier one, if paired entities declare them.
     let paths: [PropertyPath: PropertyPath]
     private let earlierPaths: [PropertyPath: PropertyPath]
-    /// The names of entities in the file, by the later ones.
+    /// Maps later names of entities to their names in the file.
     private let storedNames: [String: String]
-    /// The earlier and later roots of hierarchies whose records go to other trees.
+    /// The earlier and later roots of hierarchies whose records move to other trees.
     private(set) var movedRoots: (before: Set<String>, after: Set<String>) = ([], [])
-    /// The later names of properties that are made anew although their entity keeps its place.
+    /// The later names of properties that are created anew although their entity stays in place.
     private(set) var replaced: Set<PropertyPath> = []
-    /// Differences between two properties of a pair that records must be written for.
+    /// Differences between paired properties for which records must be rewritten.
     private(set) var impossible: [SchemaEdit] = []
 
     init(from stored: Schema, to step: MigrationStep) throws(StoreError) {
@@ -46,7 +46,7 @@ struct SchemaLineage {
         findReplaced()
     }
 
-    /// A name that no entity and no property of either version begins with.
+    /// A prefix that no entity name and no property name of either version has.
     private static func spare(_ first: SchemaDescription, _ second: SchemaDescription) -> String {
         var names: [String] = []
         for entity in first.entities + second.entities {
@@ -79,7 +79,7 @@ struct SchemaLineage {
 
     // MARK: Entities and properties of both versions
 
-    /// Whether an entity of either version is one of both.
+    /// Whether both versions have an entity of this name.
     func isPaired(_ entity: String) -> Bool { before[entity] != nil && after[entity] != nil }
 
     func isMoved(later entity: String) -> Bool { movedRoots.after.contains(after.root(entity)) }
@@ -87,8 +87,8 @@ struct SchemaLineage {
         movedRoots.before.contains(before.root(entity))
     }
 
-    /// The later name of an earlier property whose values stay where they are; nil for one that is
-    /// gone, or made anew.
+    /// The later name of an earlier property whose values stay in place; nil if it is removed or
+    /// created anew.
     func kept(_ path: PropertyPath) -> PropertyPath? {
         guard let later = paths[path], !isMoved(earlier: path.entityName),
             !replaced.contains(later)
@@ -96,7 +96,7 @@ struct SchemaLineage {
         return later
     }
 
-    // MARK: Names while both versions are there
+    // MARK: Names in the union schema
 
     /// The name of an entity of the file.
     func bothName(_ entity: String) -> String {
@@ -115,8 +115,8 @@ struct SchemaLineage {
     /// The name of an earlier property.
     func bothName(_ path: PropertyPath) -> String { kept(path)?.name ?? spare + path.name }
 
-    /// Another line of superentities is another layout: all hierarchies concerned are written to
-    /// new trees, so that numbers stay.
+    /// Other superentities mean another layout: all hierarchies concerned are written to new trees,
+    /// so that numbers stay.
     private mutating func findMoved() {
         let both = renamed.entities.map(\.name).filter(isPaired)
         for name in both where before.line(name).map(\.name) != after.line(name).map(\.name) {
@@ -144,7 +144,7 @@ struct SchemaLineage {
             default: break
             }
         }
-        // The two sides of a relationship are made anew together.
+        // The two sides of a relationship are created anew together.
         let linked = paths.filter { after.relationship($1) != nil }
         var hasGrown = true
         while hasGrown {
@@ -176,15 +176,15 @@ struct SchemaLineage {
 
     // MARK: Sources of values and links
 
-    /// The earlier attribute that objects of an entity, which both versions have, take a later one
-    /// from, whatever their types.
+    /// The earlier attribute that a later one takes its values from, in objects of a paired entity,
+    /// whatever the types.
     func source(ofAttribute path: PropertyPath, in entity: String) -> PropertyPath? {
         source(of: path, in: entity, after.attribute(path)?.previousName) { name in
             before.attributePath(name, of: entity)
         }
     }
 
-    /// The earlier relationship that objects of the entity take a later one from.
+    /// The earlier relationship that a later one takes its links from, in objects of an entity.
     func source(ofRelationship path: PropertyPath, in entity: String) -> PropertyPath? {
         source(of: path, in: entity, after.relationship(path)?.previousName) { name in
             before.relationshipPath(name, of: entity)
@@ -201,14 +201,14 @@ struct SchemaLineage {
         }
         for name in [path.name, previousName].compactMap({ $0 }) {
             guard let found = find(name) else { continue }
-            // One that another property is already is not this one too.
+            // Skips a property that is already the predecessor of another.
             if let other = paths[found], after.isKind(entity, of: other.entityName) { continue }
             return found
         }
         return nil
     }
 
-    /// Whether values of an earlier attribute become those of a later one without the program.
+    /// Whether values of an earlier attribute convert to a later one without the program.
     func isInferred(_ earlier: PropertyPath, _ later: PropertyPath) -> Bool {
         guard let former = before.attribute(earlier), let attribute = after.attribute(later) else {
             return false
@@ -217,12 +217,12 @@ struct SchemaLineage {
             && ValueConversion.isInferred(from: former.type, to: attribute.type)
     }
 
-    /// The later entities that both versions have, in an entity's line down.
+    /// An entity and its subentities in the later version, as far as both versions have them.
     func pairedKinds(of entity: String) -> [String] {
         wanted.entities.map(\.name).filter { isPaired($0) && after.isKind($0, of: entity) }
     }
 
-    /// Whether the program makes the objects of an entity.
+    /// Whether the program's mapper makes the objects of an entity.
     func isMapped(_ entity: String) -> Bool {
         pairs.later.contains { $1 == entity && pairs.mappers[$0] != nil }
     }

@@ -1,12 +1,12 @@
 import PageStore
 
-/// The schemas that a file goes through while records are written: first names give way (`spared`),
-/// then later entities and properties stand beside the earlier ones (`both`), which go at the end.
-/// Each is reached by the catalog alone.
+/// The schemas that a file goes through while records are rewritten: first, names are freed
+/// (`spared`), then later entities and properties exist beside the earlier ones (`both`, the union
+/// schema), which are removed at the end. A change of the catalog reaches each.
 struct SchemaUnion {
     private let lineage: SchemaLineage
     private let earlier: EntityLines
-    /// Later attributes that records are given a value of one by one: nil until then.
+    /// Later attributes that records are given one by one: nil until then.
     private let filled: Set<PropertyPath>
 
     init(_ lineage: SchemaLineage, filled: Set<PropertyPath>) {
@@ -37,7 +37,7 @@ struct SchemaUnion {
 
     // MARK: Schemas
 
-    /// The file's schema where every name is free that something else has later.
+    /// The file's schema, with every name freed that the later version uses for something else.
     var spared: SchemaDescription {
         var schema = lineage.stored
         schema.entities = schema.entities.map { entity in
@@ -48,7 +48,8 @@ struct SchemaUnion {
         return schema
     }
 
-    /// The later entities and properties, with the earlier ones that records are read from.
+    /// The union schema: the later entities and properties, and the earlier ones to read records
+    /// by.
     var both: SchemaDescription {
         let old = lineage.stored.entities.map { entity in
             renamed(
@@ -66,7 +67,7 @@ struct SchemaUnion {
             entities: later + old.filter { !names.contains($0.name) })
     }
 
-    /// An entity of the file with other names.
+    /// An entity of the file under other names.
     private func renamed(
         _ entity: EntityDescription, name: (String) -> String, property: (PropertyPath) -> String,
         formerName: (String) -> String, formerProperty: (PropertyPath) -> String
@@ -89,7 +90,7 @@ struct SchemaUnion {
             copy.name = property(path)
             copy.previousName = previous(formerProperty(path), copy.name)
             copy.destinationEntityName = name(relationship.destinationEntityName)
-            // Only where it says so itself: from its destination the other may not be found.
+            // Only if the relationship names it: from the destination the inverse may not be found.
             copy.inverseName = earlier.named(by: path).map(property)
             return copy
         }
@@ -98,7 +99,7 @@ struct SchemaUnion {
         return copy
     }
 
-    /// The indexes whose entity and columns keep their place.
+    /// The indexes whose entity and columns stay in place.
     private func kept(
         _ lists: [[String]], of entity: EntityDescription, _ property: (PropertyPath) -> String
     ) -> [[String]] {
@@ -115,7 +116,7 @@ struct SchemaUnion {
         }
     }
 
-    /// A later entity that has no records yet.
+    /// A later entity, which has no records yet.
     private func fresh(_ entity: EntityDescription) -> EntityDescription {
         var copy = entity
         copy.previousName = nil
@@ -129,7 +130,7 @@ struct SchemaUnion {
             copy.previousName = nil
             return copy
         }
-        // Those of records that are there are built at the end.
+        // Indexes of existing records are built at the end.
         (copy.indexes, copy.uniqueConstraints) = ([], [])
         return copy
     }
@@ -156,11 +157,11 @@ struct SchemaUnion {
             guard copy.relationships[index].inverseName == nil,
                 let inverse = lineage.after.named(by: path)
             else { continue }
-            // One that was there may say that a later side that is new leads back to it.
+            // An earlier relationship may name a new one as its inverse.
             copy.relationships[index].inverseName = inverse.name
         }
         copy.indexes = former.indexes.filter(entity.indexes.contains)
-        // Values that the program makes may be equal: such a constraint is built and checked anew.
+        // The program may make equal values, so such a constraint is built and checked anew.
         let isMapped = lineage.pairedKinds(of: entity.name).contains { lineage.isMapped($0) }
         copy.uniqueConstraints =
             isMapped ? [] : former.uniqueConstraints.filter(entity.uniqueConstraints.contains)

@@ -1,8 +1,8 @@
 import Foundation
 
-/// Values of one type that become those of another in a migration.
+/// Converts values between attribute types in a migration.
 enum ValueConversion {
-    /// Whether every value of a type is one of another, or the nearest number to it.
+    /// Whether every value of the old type has an equal or nearest value in the new one.
     static func isInferred(from old: AttributeType, to new: AttributeType) -> Bool {
         if old == new || LayoutEdits.isWider(new, than: old) { return true }
         return switch new {
@@ -13,7 +13,7 @@ enum ValueConversion {
         }
     }
 
-    /// A value as one of a type; nil for one that the type has no place for.
+    /// Converts a value to a type; nil if the type cannot hold it.
     static func value(_ value: Value, as type: AttributeType) -> Value? {
         switch (type, value) {
         case (_, .null): .null
@@ -31,7 +31,7 @@ enum ValueConversion {
         }
     }
 
-    /// Numbers that a decimal cannot hold have no place.
+    /// Nil for a number that a decimal cannot hold.
     private static func decimal(_ value: Value) -> Value? {
         guard let number = value.approximation else { return nil }
         let decimal = value.decimal
@@ -57,7 +57,7 @@ enum ValueConversion {
         }
     }
 
-    /// Exactly, or not at all.
+    /// Nil if the number is not exact in the type.
     private static func number<Number: FixedWidthInteger>(
         _ value: Value, _ type: Number.Type
     ) -> Number? {

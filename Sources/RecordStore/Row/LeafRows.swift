@@ -1,10 +1,10 @@
 import PageStore
 
-/// The records of one leaf, each checked against its layout. Valid as long as it is.
+/// The records of one leaf, each checked against its layout.
 @usableFromInline
 package struct LeafRows: ~Copyable {
     @usableFromInline let entries: LeafEntries
-    /// Nil where all records have the newest layout of their entity.
+    /// Nil if all records have the newest layout of their entity.
     @usableFromInline let widened: WidenedRows?
 
     init(checked entries: consuming LeafEntries, widened: WidenedRows?) {
@@ -26,20 +26,20 @@ package struct LeafRows: ~Copyable {
     }
 }
 
-/// One property of all records of a leaf, side by side. One is used for all leaves of a scan.
+/// One property of all records of a leaf, as a column. A scan reuses it for all leaves.
 ///
-/// For a record without the property the content is undefined.
+/// The content is undefined for a record without the property.
 @usableFromInline
 package struct LeafColumn {
-    /// The property's slots, and the bitmaps that say where it is nil.
+    /// The offsets of the property's slot and of its bitmap word.
     private let columns: ColumnPair
     private let slot: Int
     @usableFromInline let nullMask: UInt64
     /// The slots of the property.
     @usableFromInline var words: [UInt64] = []
-    /// The bitmaps that say where there is no value, when a record of the leaf has a bit set.
+    /// The bitmap words with the property's null bit; valid if a record of the leaf has it set.
     @usableFromInline var bitmaps: [UInt64] = []
-    /// Whether a record of the leaf has no value.
+    /// Whether the property is nil in any record of the leaf.
     @usableFromInline package private(set) var hasNull = false
 
     package init(_ field: FieldLayout) {
@@ -57,7 +57,7 @@ package struct LeafColumn {
         if let widened = leaf.widened { complete(leaf, widened) }
     }
 
-    /// Older records that lack the property have its initial value, and in its place other bytes.
+    /// Older records without the property have its initial value, and other bytes at its offset.
     private mutating func complete(_ leaf: borrowing LeafRows, _ widened: WidenedRows) {
         var nulls: [UInt64] = []
         for index in 0..<leaf.count {

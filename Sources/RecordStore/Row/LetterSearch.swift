@@ -1,18 +1,18 @@
 import PageStore
 
-/// Letters of ASCII that are looked for in texts, at eight places at a time.
+/// Searches texts for ASCII letters, at eight positions at a time.
 package struct LetterSearch: Sendable {
     private static let ones: UInt64 = 0x0101_0101_0101_0101
     private static let tops: UInt64 = 0x8080_8080_8080_8080
 
     private let letters: [UInt8]
     private let lowers: Bool
-    /// The first two letters, in every byte of a word.
+    /// The first two letters, each repeated in every byte of a word.
     private let first: UInt64
     private let second: UInt64
 
-    /// `lowers` makes small letters of a text's capitals; the letters sought are small then. Nil
-    /// for less than two letters, and for letters outside ASCII.
+    /// `lowers` converts a text's capitals to small letters; the letters sought must be small then.
+    /// Nil for less than two letters, and for letters outside ASCII.
     package init?(_ letters: [UInt8], lowers: Bool) {
         guard letters.count >= 2, letters.allSatisfy({ $0 < 0x80 }) else { return nil }
         self.letters = letters
@@ -21,7 +21,7 @@ package struct LetterSearch: Sendable {
         second = Self.ones &* UInt64(letters[1])
     }
 
-    /// Whether a text has the letters; nil for one that is not ASCII.
+    /// Whether a text contains the letters; nil if it is not ASCII.
     package func isFound(in text: ByteView) -> Bool? {
         let last = text.count &- 9
         guard last >= 0 else { return isFound(inShort: text) }
@@ -40,10 +40,11 @@ package struct LetterSearch: Sendable {
                 places &= places &- 1
             }
             guard position < last else { break }
-            // The last step begins so that it ends with the text, and meets some places again.
+            // The last step ends with the text, so it may repeat some positions.
             position = min(position &+ 8, last)
         }
-        // Outside ASCII the words above mean nothing, and a mark may follow the match.
+        // The comparisons above are valid only for ASCII, and a combining mark may follow the
+        // match.
         return all & Self.tops == 0 ? isFound : nil
     }
 
@@ -65,7 +66,7 @@ package struct LetterSearch: Sendable {
         lowers && byte &- 0x41 < 26 ? byte | 0x20 : byte
     }
 
-    /// Of ASCII, with small letters for capitals when those are meant too.
+    /// Converts capitals to small letters in a word of ASCII, if `lowers` is set.
     @inline(__always)
     private func lowered(_ word: UInt64) -> UInt64 {
         guard lowers else { return word }
@@ -74,7 +75,7 @@ package struct LetterSearch: Sendable {
         return word | (fromA & ~behindZ & Self.tops) >> 2
     }
 
-    /// The top bit of each byte that is zero; of bytes below 0x80.
+    /// The top bit of each zero byte; all bytes must be below 0x80.
     @inline(__always)
     private static func zeros(_ word: UInt64) -> UInt64 { ~(word &+ ones &* 0x7F) & tops }
 
@@ -88,8 +89,8 @@ package struct LetterSearch: Sendable {
 }
 
 extension RowView {
-    /// Whether the text of a heap slot, which is no blob, has these letters; nil when it has others
-    /// than ASCII.
+    /// Whether the text of a heap slot, which must not be a blob, contains the letters; nil if it
+    /// is not ASCII.
     package func isFound(_ search: LetterSearch, at byteOffset: Int) -> Bool? {
         search.isFound(in: heapBytes(at: byteOffset))
     }

@@ -1,15 +1,15 @@
 import PageStore
 
-/// The records of a hierarchy in the order of their numbers, a leaf at a time. One thread.
+/// Scans the records of a hierarchy in the order of their numbers, a leaf at a time. One thread.
 package final class RecordScan {
     private let reader: RecordReader
     private let cursor: Cursor
     private let hierarchy: HierarchyID
     private var hasStarted = false
-    /// The mark of a page's image whose records were checked against the layouts; nil in a
-    /// transaction, whose pages change.
+    /// Marks page images whose records were checked against the layouts; nil in a transaction,
+    /// whose pages change.
     private let proof: UInt64?
-    /// Marks with the proof that some records of the page have older layouts.
+    /// Added to the proof if some records of the page have older layouts.
     private static let olderMark = Cursor.noteOfProof
 
     init(_ reader: RecordReader, _ cursor: Cursor, _ hierarchy: HierarchyID) {
@@ -21,7 +21,8 @@ package final class RecordScan {
             ? nil : reader.schema.serial << 16 | UInt64(hierarchy.rootTag)
     }
 
-    /// Goes to the next leaf that has records, the first time to the first. Nil at the end.
+    /// Moves to the next leaf that has records, or to the first if the scan has not started. Nil at
+    /// the end.
     package func next() throws(StoreError) -> LeafRows? {
         if hasStarted {
             _ = try cursor.next()
@@ -41,7 +42,7 @@ package final class RecordScan {
             hasOlder = true
         } else {
             hasOlder = try check(entries)
-            // The scan meets each leaf at its first entry, so that all of the page is proved.
+            // The scan enters each leaf at its first entry, so the proof covers the whole page.
             if let proof, !entries.hasLargeValues {
                 entries.page.proof = hasOlder ? proof | Self.olderMark : proof
             }
@@ -50,14 +51,14 @@ package final class RecordScan {
             checked: entries, widened: hasOlder ? WidenedRows(reader.schema) : nil)
     }
 
-    /// Whether records have older layouts; throws `corrupt` for bytes that are no record.
+    /// Whether records have older layouts; throws `corrupt` for bytes that are not a record.
     private func check(_ entries: borrowing LeafEntries) throws(StoreError) -> Bool {
         var hasOlder = false
         var entity: EntityLayout?
         for index in 0..<entries.count {
             entries.prefetchInNext(index)
             let bytes = entries.value(index)
-            // Neighbours are mostly of one entity, which is looked up once.
+            // Neighbours are mostly of one entity, so that its lookup is reused.
             if let entity, bytes.count >= RowLayout.headerSize,
                 bytes.uint16(at: RowLayout.entityTag) == entity.tag, entity.check(bytes)
             {

@@ -1,19 +1,19 @@
 import PageStore
 
-/// The slots of an entity in a file's layout, those of its superentities included.
+/// The slots of an entity in a file's layout, including those of its superentities.
 struct StoredSlots {
-    /// The counts of slots that records may have, ascending; the last is that of new records.
+    /// The slot counts that records may have, ascending; the last is that of new records.
     var counts: [Int]
-    /// Of later properties, by slot: their value in older records, unless that is nil.
+    /// The values of later properties in older records, by slot; none for nil.
     var initialValues: [Int: [UInt8]] = [:]
-    /// Slots whose properties are gone.
+    /// Slots of removed properties.
     var retired: [Int] = []
 }
 
-/// Converts records of older layouts to an entity's newest one. An older record is a newer one
-/// without its last slots, so that its slots stay in place and only its heap moves.
+/// Converts records of older layouts to an entity's newest one. An older record only lacks the last
+/// slots, so that its slots stay in place and only its heap moves.
 ///
-/// Records are widened where they leave their page, so that everything above reads one layout.
+/// Records are widened when they are read from their page, so that all other code sees one layout.
 struct RecordWidening: Sendable {
     /// A slot that some records lack.
     private struct LaterSlot {
@@ -23,7 +23,7 @@ struct RecordWidening: Sendable {
         var initialValue: [UInt8]?
     }
 
-    /// One of the layouts that came before the newest.
+    /// A layout before the newest one.
     struct Older {
         var slotCount: Int
         var fixedSize: Int
@@ -33,10 +33,10 @@ struct RecordWidening: Sendable {
     private let older: [Older]
     private let slotCount: Int
     private let fixedSize: Int
-    /// In the order of the slots.
+    /// In slot order.
     private let laterSlots: [LaterSlot]
 
-    /// Nil where all records have one layout. The slots have been checked.
+    /// Nil if all records have one layout. The slots must have been checked.
     init?(_ slots: StoredSlots, _ fields: [FieldLayout]) {
         guard let newest = slots.counts.last, slots.counts.count > 1 else { return nil }
         slotCount = newest
@@ -56,7 +56,7 @@ struct RecordWidening: Sendable {
         }
     }
 
-    /// The older layout that bytes from a file have; nil when they are no sound record of one.
+    /// The older layout of bytes from a file; nil if they are not a valid record of one.
     func layout(of bytes: ByteView) -> Older? {
         guard bytes.count >= RowLayout.headerSize else { return nil }
         let count = Int(bytes.uint16(at: RowLayout.slotCount))
@@ -67,7 +67,7 @@ struct RecordWidening: Sendable {
         }
     }
 
-    /// The value of a slot of eight bytes that a record lacks; nil for none.
+    /// The initial value of an eight-byte slot that a record lacks; nil if it has none.
     func initialWord(slot: Int) -> UInt64? {
         guard let first = laterSlots.first?.slot, slot >= first, slot < slotCount,
             let bytes = laterSlots[slot - first].initialValue, bytes.count == 8
@@ -75,7 +75,7 @@ struct RecordWidening: Sendable {
         return bytes.withView { $0.uint64(at: 0) }
     }
 
-    /// A record in the newest layout, of one that was checked to be of an older.
+    /// Converts a record that was checked to have an older layout to the newest one.
     func widened(_ bytes: ByteView, _ layout: Older) -> ByteBuffer {
         let growth = fixedSize - layout.fixedSize
         let buffer = ByteBuffer(capacity: bytes.count + growth + 64)
@@ -115,7 +115,7 @@ extension EntityLayout {
     @inline(never)
     func checkOlder(_ bytes: ByteView) -> Bool { widening?.layout(of: bytes) != nil }
 
-    /// A record in the newest layout of bytes that have an older one; nil when they have none.
+    /// The record in the newest layout; nil if the bytes do not have an older one.
     @inline(never)
     func widened(_ bytes: ByteView) -> ByteBuffer? {
         guard let widening, let layout = widening.layout(of: bytes) else { return nil }

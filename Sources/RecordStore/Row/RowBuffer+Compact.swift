@@ -1,8 +1,8 @@
 import PageStore
 
 extension RowBuffer {
-    /// Appends the record with its heap in the order of its slots and nothing unused between: the
-    /// one form in which a record is stored, so that equal records have equal bytes.
+    /// Appends the record with its heap in slot order and without gaps: the only form in which a
+    /// record is stored, so that equal records have equal bytes.
     package func compact(into buffer: ByteBuffer, variableOffsets: [Int], fixedSize: Int) {
         let row = view
         let start = buffer.count
@@ -17,7 +17,7 @@ extension RowBuffer {
         }
     }
 
-    /// Whether the record has that form already.
+    /// Whether the record has the stored form already.
     package func isCompact(variableOffsets: [Int], fixedSize: Int) -> Bool {
         let row = view
         var end = fixedSize
@@ -33,7 +33,6 @@ extension RowBuffer {
         return end == row.bytes.count
     }
 
-    /// Returns the compacted row as an array.
     package func compacted(variableOffsets: [Int], fixedSize: Int) -> [UInt8] {
         let buffer = ByteBuffer(capacity: Int(size))
         compact(into: buffer, variableOffsets: variableOffsets, fixedSize: fixedSize)

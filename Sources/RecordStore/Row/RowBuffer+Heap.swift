@@ -3,20 +3,21 @@ import PageStore
 
 /// The heap: values of variable length, after the slots, in the order in which they were set.
 ///
-/// In a long block each value that is added is *led* by eight bytes that name its slot and its
-/// length, so that the bytes of values that were replaced are found and used again: a value that
-/// grows a thousand times takes no more than a few times its length.
+/// In a long block each added value is *led* by eight bytes with the offset of its slot and its
+/// length, so that the space of replaced values can be found and reused: a value that grows a
+/// thousand times takes no more than a few times its length.
 extension RowBuffer {
-    /// The capacity from which on a block is long.
+    /// The capacity from which a block is long.
     static let longCapacity = 1 << 16
-    /// Before a long block's content: where its led values begin.
+    /// The size of the head before a long block's content: it holds the end of values without
+    /// leads.
     static let headSize = 16
     private static let leadSize = 8
     private static let sizeMax = Int(Int32.max) - 64
 
     var isLong: Bool { capacity >= Self.longCapacity }
 
-    /// In a long block: the end of the values that are not led.
+    /// In a long block: the end of the values without leads.
     var firstLed: Int {
         // Safety: a long block has a head of two words before its content.
         get { unsafe (base - Self.headSize).load(as: Int.self) }
@@ -28,7 +29,7 @@ extension RowBuffer {
     package var isOverfull: Bool {
         view.load(UInt16.self, RowLayout.flags) & Self.overfullFlag != 0
     }
-    /// In memory alone.
+    /// Used only in memory.
     private static let overfullFlag: UInt16 = 1 << 15
 
     /// Copies a value into the heap, or marks the record as overfull.
@@ -48,8 +49,8 @@ extension RowBuffer {
         store(UInt32(bytes.count) | (isBlob ? RowLayout.blobBit : 0), byteOffset + 4)
     }
 
-    /// Where a value goes: over the old one where that is as long, or is the last and can grow;
-    /// else to the end. Nil for more than a record holds.
+    /// Finds space for a value: that of the old one if it is long enough, or is the last and can
+    /// grow; else at the end. Nil if the record cannot hold the value.
     private mutating func room(for count: Int, at byteOffset: Int) -> Int? {
         guard count < RowLayout.valueSizeMax else { return nil }
         let old = span(at: byteOffset)
@@ -73,10 +74,10 @@ extension RowBuffer {
         return (start, Int(view.load(UInt32.self, byteOffset + 4) & ~RowLayout.blobBit))
     }
 
-    /// Makes the last value longer where it is. Returns where that is.
+    /// Extends the last value in place. Returns its start.
     private mutating func grow(by additional: Int, at byteOffset: Int) -> Int? {
         guard reserve(additional) else { return nil }
-        // Values before it may have been removed.
+        // `reserve` may have moved the value.
         let start = span(at: byteOffset).start
         size += Int32(additional)
         guard isLong else { return start }
@@ -136,7 +137,8 @@ extension RowBuffer {
         size = Int32(end)
     }
 
-    /// Calls with the place and length of each led value, and whether its slot still names it.
+    /// Calls the body with the start and length of each led value, and whether its slot refers to
+    /// it.
     private func forEachLed(_ body: (_ start: Int, _ count: Int, _ isUsed: Bool) -> Void) {
         var position = firstLed
         while position < Int(size) {

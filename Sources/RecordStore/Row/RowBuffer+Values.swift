@@ -2,7 +2,7 @@ import Foundation
 import PageStore
 
 extension RowView {
-    /// The value of a property. A blob gives `.null` here: the reader fetches it.
+    /// The value of a property; `.null` for a blob, which only the reader can fetch.
     package func value(_ field: FieldLayout) -> Value {
         let offset = field.byteOffset
         if isNull(at: offset) { return .null }
@@ -31,7 +31,7 @@ extension RowView {
         }
     }
 
-    /// The target of a to-one relationship. The slot's content is undefined when it is nil.
+    /// The target of a to-one relationship. If it is nil, the slot's content is undefined.
     package func link(at byteOffset: Int) -> ObjectNumber? {
         let number = uint(at: byteOffset)
         return number == 0 || isNull(at: byteOffset) ? nil : ObjectNumber(number)
@@ -39,8 +39,8 @@ extension RowView {
 }
 
 extension RowBuffer {
-    /// Sets a property to a value of its type; a value of another kind is converted as numbers
-    /// are, and becomes nil when it cannot be.
+    /// Sets a property to a value of its type; other numbers are converted, and a value that cannot
+    /// be converted becomes nil.
     package mutating func setValue(_ value: Value, _ field: FieldLayout) {
         let offset = field.byteOffset
         guard isKept(value, as: field.type) else { return clear(at: offset) }
@@ -55,8 +55,8 @@ extension RowBuffer {
         }
     }
 
-    /// Whether a property has a form for a value. The slot of a variable one holds an offset, which
-    /// must not be taken for a value, nor a value for an offset.
+    /// Whether a property can hold a value. The slot of a variable-length property holds an offset,
+    /// so a value must never be stored there, nor an offset read as a value.
     private func isKept(_ value: Value, as type: AttributeType?) -> Bool {
         let isVariable = type?.isVariable ?? false
         return switch value {
@@ -98,7 +98,7 @@ extension RowBuffer {
 }
 
 extension Value {
-    /// The number as an exact decimal; NaN for a value that is no number.
+    /// The number as an exact decimal; NaN if the value is not a number.
     package var decimal: Decimal {
         switch self {
         case .bool(let flag): flag ? 1 : 0
@@ -113,14 +113,14 @@ extension Value {
 }
 
 extension RowBuffer {
-    /// A record of one property, for a value that belongs to no object.
+    /// A record with one property, for a value that belongs to no object.
     package static func scratch() -> RowBuffer {
         [UInt8](repeating: 0, count: 24).withView { RowBuffer(copying: $0, spare: 32) }
     }
 
     package static let scratchField = field(.int64, at: RowLayout.byteOffset(slot: 0))
 
-    /// A property that only an offset and a type are known of.
+    /// A property of which only the offset and the type are known.
     package static func field(_ type: AttributeType, at byteOffset: Int) -> FieldLayout {
         FieldLayout(
             name: "", slot: 0, byteOffset: byteOffset, content: .attribute(type),

@@ -4,8 +4,8 @@ import PageStore
 /// A record that its owner may change: one block of memory, in the format of the file.
 ///
 /// The owner frees it with ``deallocate()``; copies of this struct share the block. Numbers are
-/// stored in place; text that is longer than the one before goes to the end of the block:
-/// see `RowBuffer+Heap.swift`.
+/// stored in place; a text that is longer than the one before goes to the end of the block: see
+/// `RowBuffer+Heap.swift`.
 @safe @frozen @usableFromInline
 package struct RowBuffer {
     @usableFromInline var base: UnsafeMutableRawPointer
@@ -19,7 +19,7 @@ package struct RowBuffer {
         // Safety: the block holds at least `count` bytes.
         unsafe memcpy(base, bytes.base, bytes.count)
         if isLong { firstLed = bytes.count }
-        // They have no meaning in a file.
+        // Flags have no meaning in a file.
         if bytes.count >= RowLayout.headerSize { store(UInt16(0), RowLayout.flags) }
     }
 
@@ -27,7 +27,7 @@ package struct RowBuffer {
         self.init(copying: row.bytes, spare: spare)
     }
 
-    /// A block without content, for an object that has loaded nothing yet.
+    /// A block without content, for an object that has not loaded anything.
     package init() {
         // Safety: no byte is read or freed through the address of a block without content.
         unsafe base = UnsafeMutableRawPointer(bitPattern: 8)!
@@ -38,11 +38,11 @@ package struct RowBuffer {
     @inlinable @inline(__always)
     package var isEmpty: Bool { size == 0 }
 
-    /// The size of the block, the allocator's part included.
+    /// The memory of the block, including the allocator's overhead.
     package var sizeInMemory: Int { capacity > 0 || size > 0 ? max(Int(capacity), 16) + 16 : 0 }
 
-    /// A good size for the block of the next row of its kind: a little less each time, and much
-    /// less after a row that took less than half, so that one long row makes few others long.
+    /// A size for the block of the next row of this kind: a little less each time, and much less
+    /// after a row that used less than half, so that one long row enlarges few others.
     package var sizeOfNext: Int {
         let (size, capacity) = (Int(size), Int(capacity))
         let isSpare = capacity / 2 > size
@@ -55,12 +55,12 @@ package struct RowBuffer {
         if capacity > 0 || size > 0 { unsafe free(isLong ? base - Self.headSize : base) }
     }
 
-    /// From the system itself: Swift's allocation for bytes asks it for an alignment, which takes
-    /// longer and gives the same.
+    /// Uses `malloc`, because Swift's allocation of bytes passes an alignment, which is slower for
+    /// the same result.
     static func block(_ byteCount: Int) -> UnsafeMutableRawPointer {
         let head = byteCount >= longCapacity ? headSize : 0
-        // Safety: the address is only compared with none; the caller uses no more than the count,
-        // which begins after the head of a long block.
+        // Safety: the address is only compared with nil; the caller uses at most `byteCount` bytes,
+        // which begin after the head of a long block.
         guard let block = unsafe malloc(max(byteCount, 16) + head) else {
             preconditionFailure("the system has no memory left")
         }
@@ -95,7 +95,7 @@ package struct RowBuffer {
         store(isNull ? bits | mask : bits & ~mask, place)
     }
 
-    /// Sets a property to nil; its slot is zero then, so that equal records have equal bytes.
+    /// Sets a property to nil and its slot to zero, so that equal records have equal bytes.
     @inlinable
     package func clear(at byteOffset: Int) {
         setNull(true, at: byteOffset)

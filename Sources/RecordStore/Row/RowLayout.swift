@@ -1,4 +1,4 @@
-/// Where a record keeps what: spec/05-records.md.
+/// The layout of a record: spec/05-records.md.
 ///
 /// A record is eight-byte words: the header, then groups of a null-bitmap word and up to 64 slots,
 /// then the heap.
@@ -12,20 +12,20 @@ package enum RowLayout {
     package static let wordSize = 8
     package static let slotsPerGroup = 64
     package static let wordsPerGroup = 65
-    /// In a heap slot's length: the bytes are the name of a blob.
+    /// Set in a heap slot's length if the bytes are the name of a blob.
     package static let blobBit: UInt32 = 1 << 31
     package static let blobNameSize = 16
-    /// A value of variable length is shorter.
+    /// Values of variable length must be shorter.
     package static let valueSizeMax = 1 << 30
-    /// Slots that one record can have; the offset of the last fits two bytes.
+    /// The most slots of a record; the offset of the last fits two bytes.
     package static let slotCountMax = 4000
 
-    /// The byte of a slot.
+    /// The byte offset of a slot.
     package static func byteOffset(slot: Int) -> Int {
         (2 + slot + slot / slotsPerGroup) * wordSize
     }
 
-    /// Where it says whether the property at a slot's byte is nil: the bitmap's byte, and the bit.
+    /// The null bit of the slot at a byte offset: the offset of its bitmap word, and the bit.
     static func nullBit(byteOffset: Int) -> (wordOffset: Int, bit: UInt64) {
         let place = byteOffset / wordSize - 1
         let group = place / wordsPerGroup

@@ -1,14 +1,13 @@
 import PageStore
 
-/// Records that are set aside, to be lent in another order.
+/// Records that are set aside, to be read in another order.
 ///
-/// Of records in a page that does not change it keeps the page, as long as those take no more than
-/// a share of memory; of others it has copies. Pages that are kept are the cache's too as long as
-/// it has room for them.
+/// Records in an unchanging page are kept with their page, up to a limit of memory; other records
+/// are copied. The page cache shares kept pages as long as it has room for them.
 package final class RowStash {
-    /// Where a record is.
+    /// The position of a record that was set aside.
     package struct Place {
-        /// Which page; -1 for the copies.
+        /// The index of the page; -1 for the copies.
         fileprivate var page: Int32
         fileprivate var size: Int32
         fileprivate var byteOffset: Int
@@ -19,7 +18,7 @@ package final class RowStash {
     private let copies = ByteBuffer(capacity: 4096)
     private var pages: [PageBuffer] = []
     private var pageBytes = 0
-    /// The page in which the records that come now may lie.
+    /// The page that may contain the next records.
     private var source: PageBuffer?
     private var isSourceKept = false
 
@@ -27,7 +26,7 @@ package final class RowStash {
 
     package var sizeInBytes: Int { copies.count + pageBytes }
 
-    /// Says that the records which come from here on may lie in a page, which does not change.
+    /// Sets the unchanging page that may contain the next records.
     package func take(from page: PageBuffer?) {
         source = page
         isSourceKept = false
@@ -56,7 +55,7 @@ package final class RowStash {
     /// A record, valid until the next append.
     package func row(at place: Place) -> RowView { RowView(checked: bytes(at: place)) }
 
-    /// Prefetches a record that will be lent soon.
+    /// Prefetches a record that will be read soon.
     package func prefetch(_ place: Place) { bytes(at: place).prefetch() }
 
     private func bytes(at place: Place) -> ByteView {

@@ -4,7 +4,7 @@ import PageStore
 /// Borrowed bytes of a record, checked once against its layout: reading a property is then one
 /// load at a fixed offset.
 ///
-/// Valid until the cursor that lent it moves or the buffer that it shows changes.
+/// Valid until the cursor that returned it moves or the buffer that it shows changes.
 @safe @frozen @usableFromInline
 package struct RowView {
     @usableFromInline let base: UnsafeRawPointer
@@ -13,7 +13,7 @@ package struct RowView {
     /// The caller has checked the record: see `EntityLayout.check`.
     @inlinable @inline(__always)
     package init(unsafeBase base: UnsafeRawPointer, size: Int) {
-        // Safety: the caller's: so many bytes are readable for as long as the view is used.
+        // Safety: the caller guarantees that `size` bytes are readable while the view is used.
         unsafe self.base = base
         self.size = size
     }
@@ -45,7 +45,7 @@ package struct RowView {
     package var layoutVersion: UInt16 { load(UInt16.self, RowLayout.layoutVersion) }
     package var slotCount: Int { Int(load(UInt16.self, RowLayout.slotCount)) }
 
-    /// Whether the property at a slot's byte is nil.
+    /// Whether the property of the slot at a byte offset is nil.
     @inlinable @inline(__always)
     package func isNull(at byteOffset: Int) -> Bool {
         let word = byteOffset &>> 3
@@ -71,13 +71,13 @@ package struct RowView {
         Double(bitPattern: load(UInt64.self, byteOffset))
     }
 
-    /// Whether a heap slot names a blob instead of holding the bytes.
+    /// Whether a heap slot holds the name of a blob instead of the bytes.
     @inlinable @inline(__always)
     package func isBlob(at byteOffset: Int) -> Bool {
         load(UInt32.self, byteOffset &+ 4) & (1 << 31) != 0
     }
 
-    /// The bytes of a heap slot; of a blob the sixteen bytes of its name. Empty for nil.
+    /// The range of a heap slot's bytes, or of a blob's sixteen-byte name. Empty for nil.
     @inlinable @inline(__always)
     func heap(at byteOffset: Int) -> (start: Int, count: Int) {
         let start = Int(load(UInt32.self, byteOffset))
@@ -110,7 +110,7 @@ package struct RowView {
 }
 
 extension RowView {
-    /// Lends the bytes of a heap slot for the length of the call.
+    /// Passes the bytes of a heap slot to the body.
     package func withHeap<Result>(
         at byteOffset: Int, _ body: (Span<UInt8>) -> Result
     ) -> Result {

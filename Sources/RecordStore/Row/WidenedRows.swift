@@ -1,6 +1,6 @@
 import PageStore
 
-/// The records of one leaf in the newest layouts, each made when it is first asked for. One thread.
+/// The records of one leaf in the newest layouts, each converted on first use. One thread.
 @usableFromInline
 package final class WidenedRows {
     private let schema: Schema
@@ -12,7 +12,7 @@ package final class WidenedRows {
         schema.knownEntity(tag: bytes.uint16(at: RowLayout.entityTag))
     }
 
-    /// A record by its place in the leaf, of bytes that were checked; valid as long as this is.
+    /// The record at an index of the leaf, of checked bytes; valid as long as this object.
     @usableFromInline
     func row(_ index: Int, _ bytes: ByteView) -> RowView {
         if let known = rows[index] { return RowView(checked: known.view) }
@@ -21,7 +21,7 @@ package final class WidenedRows {
         return RowView(checked: widened.view)
     }
 
-    /// The word of a slot that a record lacks; nil for none.
+    /// The initial value of a slot that a record lacks; nil if there is none.
     func initialWord(slot: Int, of bytes: ByteView) -> UInt64? {
         entity(of: bytes).widening?.initialWord(slot: slot)
     }

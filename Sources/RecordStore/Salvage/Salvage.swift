@@ -1,29 +1,27 @@
 import PageStore
 
-/// Rebuilds a store from what is left of a file: a new store with every record that a surviving
-/// page holds, under its number, with its indexes and links made anew.
+/// Rebuilds a store from the readable parts of a file: a new store with every record that a
+/// surviving page holds, under its number, and with indexes and links built anew.
 ///
-/// Leaves are found by the branches above them where those are left, and else by what they hold: a
-/// record says which entity it is of. In memory are the number of each object and the bounds of
-/// each leaf.
+/// Leaves are found through the branches above them if these survive, otherwise by their content: a
+/// record names its entity. Memory holds the number of each object and the bounds of each leaf.
 package struct Salvage {
     let pages: SalvagedPages
     let schema: Schema
     let catalog: SalvagedCatalog
     /// By the tag of the hierarchy's root.
     private(set) var records: [UInt16: SalvagedTree] = [:]
-    /// By the relationship's number, for those that have pairs.
+    /// By relationship ID, for relationships with trees of pairs.
     private(set) var edges: [Int: SalvagedTree] = [:]
-    /// The entity's tag of each object that is left, by the tag of the hierarchy's root.
+    /// The entity tag of each object that survives, by the tag of the hierarchy's root.
     private(set) var tags: [UInt16: [ObjectNumber: UInt16]] = [:]
     var report = SalvageReport()
 
-    /// Writes what is left of the file at a path into a new store, and nothing into the file.
+    /// Writes the surviving content of a file into a new store. The file itself is not written.
     ///
-    /// `lent`, the schema of a store with the same model, is used when the file's own is lost.
-    /// Throws `corrupt` when both are, and
-    /// `invalidArgument` when there is a file at the new path. That path names a file only when
-    /// the store there is complete.
+    /// `lent`, the schema of a store with the same model, is used if the file's own is lost. Throws
+    /// `corrupt` if there is neither, and `invalidArgument` if the new path names a file. It names
+    /// one afterwards only if the new store is complete.
     package static func run(
         path: String, to newPath: String, lent: Schema? = nil,
         files: any FileSystem = DiskFileSystem.shared
@@ -92,7 +90,7 @@ package struct Salvage {
         report.isComplete = pages.isComplete
     }
 
-    // MARK: Which leaves there are
+    // MARK: Leaves
 
     private mutating func findLeaves() {
         var visited: Set<PageID> = []
@@ -109,7 +107,7 @@ package struct Salvage {
             edges[relationship.id] = tree(relationship.treeName)
             others.remove(relationship.treeName)
         }
-        // What belongs to an index is no orphan.
+        // Leaves of indexes are visited too, so that they are not taken for orphans.
         for name in others.sorted() { _ = tree(name) }
         for tree in Array(records.values) + Array(edges.values) {
             for failure in tree.failures { report.lose("pages", failure.description) }
@@ -118,7 +116,7 @@ package struct Salvage {
         if !isWhole { findOrphans(visited) }
     }
 
-    /// Leaves that no branch leads to, by what they hold.
+    /// Adds leaves that no branch reaches, identified by their content.
     private mutating func findOrphans(_ visited: Set<PageID>) {
         for id in pages.pageIDs where !visited.contains(id) {
             guard let page = try? pages.page(id) else { continue }
@@ -161,8 +159,7 @@ package struct Salvage {
         }
     }
 
-    /// The one relationship that lacks leaves and whose pairs a leaf can hold; nil when several
-    /// could be it.
+    /// The only incomplete relationship whose pairs a leaf can hold; nil if there are several.
     private func relationship(of leaf: PageSummary) -> Int? {
         var isOrdered: Bool?
         for entry in leaf.entries {
@@ -171,7 +168,7 @@ package struct Salvage {
             else { return nil }
             isOrdered = !bytes.isEmpty
         }
-        // A to-one's links look like those of an unordered side.
+        // Links of a to-one look like those of an unordered to-many.
         let candidates = schema.relationships.filter { relationship in
             guard !relationship.mirrorsToOne else { return false }
             return (relationship.kind == .toManyOrdered) == isOrdered
@@ -181,7 +178,7 @@ package struct Salvage {
         return only.id
     }
 
-    // MARK: Which objects there are
+    // MARK: Objects
 
     private mutating func findNumbers() {
         for entity in schema.entities where entity.superentityTag == nil {
@@ -215,7 +212,7 @@ package struct Salvage {
         guard let range = SalvageKeys.range(part, upTo: nil) else { return }
         report.lose(
             name,
-            "what commits behind \(pages.commit(of: page)) changed of objects "
+            "changes by commits after \(pages.commit(of: page)) of objects "
                 + SalvageKeys.text(range), range)
     }
 
@@ -230,7 +227,8 @@ package struct Salvage {
             TreeTable.recordsName(root.name), "\(found) of \(counted) \(entity.name) are left")
     }
 
-    /// A record in the newest layout of its entity, with that, from where its leaf says that it is.
+    /// A record in the newest layout of its entity, and that entity; nil if it does not belong to
+    /// the leaf's hierarchy.
     func record(
         _ content: PageSummary.Content, in hierarchy: HierarchyID
     ) -> (entity: EntityLayout, bytes: [UInt8])? {
@@ -243,30 +241,30 @@ package struct Salvage {
         return (entity, widened.view.array())
     }
 
-    /// The last number that a hierarchy gave out, nil when that is not certain: numbers above an
-    /// old counter may be lost too.
+    /// The last number that a hierarchy gave out; nil if uncertain, because larger numbers than an
+    /// old counter's may be lost too.
     func lastNumber(_ entity: EntityLayout) -> UInt64? {
         guard catalog.areCountersNewest else { return nil }
         return catalog.counters[Catalog.numberKey(entity.hierarchy)] ?? 0
     }
 }
 
-/// Keys of records and links as numbers: both begin with one.
+/// The numbers with which keys of records and links begin.
 enum SalvageKeys {
-    /// The number that a key begins with. A bound may be shorter: it was cut where it divides.
+    /// The number at the start of a key. A fence may be shorter, because separators are truncated.
     static func number(_ key: [UInt8]) -> UInt64 {
         var number: UInt64 = 0
         for index in 0..<8 { number = number << 8 | UInt64(index < key.count ? key[index] : 0) }
         return number
     }
 
-    /// The numbers of a range of keys, as far as they were given out; nil when it has none.
+    /// The object numbers in a range of keys, up to the last one given out; nil if there are none.
     static func range(_ part: SalvagedTree.Part, upTo last: UInt64?) -> ClosedRange<UInt64>? {
         let first = max(1, number(part.lower))
         var final = last ?? .max
         if !part.upper.isEmpty {
             let end = number(part.upper)
-            // A bound longer than a number is greater than the first key of that number.
+            // A fence longer than a number sorts after the first key of that number.
             final = min(final, part.upper.count > 8 || end == 0 ? end : end - 1)
         }
         return first <= final ? first...final : nil

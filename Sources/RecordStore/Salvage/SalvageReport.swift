@@ -1,14 +1,14 @@
 import PageStore
 
-/// What a salvage found and what it could not find, by tree and key.
+/// The result of a salvage: recovered objects, and losses by tree and key.
 package struct SalvageReport: Sendable {
-    /// Something that the new store lacks, or that may be older than what was lost.
+    /// A part that the new store lacks, or that may be older than the lost version.
     package struct Loss: Hashable, Sendable {
         /// The tree's name as `trellis tree` lists it.
         package var tree: String
-        /// What of the tree, in words: numbers of objects, or the property of one.
+        /// The part of the tree, in words: numbers of objects, or the property of one.
         package var what: String
-        /// The objects concerned, when it is about some.
+        /// The objects concerned, if there are any.
         package var numbers: ClosedRange<UInt64>?
     }
 
@@ -26,9 +26,9 @@ package struct SalvageReport: Sendable {
     package internal(set) var pageCount = 0
     package internal(set) var commitNumber: UInt64 = 0
     package internal(set) var unreadableBytes: UInt64 = 0
-    /// Whether checksums could be compared; not when every copy of the UUID is gone.
+    /// Whether checksums were compared; impossible if every copy of the UUID is lost.
     package internal(set) var isVerified = true
-    /// Whether map and log could be read, so that nothing that was deleted can have come back.
+    /// Whether map and log were readable; otherwise deleted objects may have reappeared.
     package internal(set) var isComplete = true
 
     mutating func lose(_ tree: String, _ what: String, _ numbers: ClosedRange<UInt64>? = nil) {

@@ -1,6 +1,6 @@
 import PageStore
 
-/// Writes what a salvage found into a new store.
+/// Writes the objects that a salvage found into a new store.
 struct SalvageWriter {
     private static let recordsPerCommit = 2000
     private static let bytesPerCommit = 8 << 20
@@ -31,7 +31,7 @@ struct SalvageWriter {
         }
     }
 
-    /// An older program stays refused.
+    /// Copies the history of models, so that older programs stay refused.
     private func writeHistory() throws(StoreError) {
         guard let history = salvage.catalog.history,
             history.models.last?.fingerprint == database.schema.description.fingerprint
@@ -48,7 +48,7 @@ struct SalvageWriter {
         return entity.tags.contains(tag)
     }
 
-    /// Lends the entries that are left of a tree, in order.
+    /// Passes the surviving entries of a tree to the body, in order.
     private func forEachEntry(
         _ tree: SalvagedTree?, _ body: (PageSummary.Entry) throws(StoreError) -> Void
     ) throws(StoreError) {
@@ -98,7 +98,7 @@ struct SalvageWriter {
         database.passNumbers(upTo: reserved, in: root.hierarchy)
     }
 
-    /// Brings large values back into the record, and forgets those and the links that are lost.
+    /// Reads blobs back into the record; clears lost ones, and links to lost objects.
     private func repair(
         _ row: inout RowBuffer, _ number: ObjectNumber, _ entity: EntityLayout,
         _ report: inout SalvageReport
@@ -167,8 +167,8 @@ struct SalvageWriter {
         _ = try transaction.commit(.relaxed)
     }
 
-    /// Gives an owner the targets that it had, and behind them those that the inverse knows. Where
-    /// the inverse is a to-one, the records say who belongs to the list.
+    /// Sets an owner's targets: first the surviving ones, then those that only the inverse has. If
+    /// the inverse is a to-one, its records decide which targets belong to the list.
     private func set(
         _ relationship: RelationshipLayout, _ owner: ObjectNumber, _ targets: [ObjectNumber],
         in transaction: RecordTransaction
@@ -198,7 +198,8 @@ struct SalvageWriter {
         return members
     }
 
-    /// Owners of whose lists no entry is left, from the records: nothing else may tell of the loss.
+    /// Restores lists of which no entry survives, from the records: the loss may be visible nowhere
+    /// else.
     private func completeList(_ relationship: RelationshipLayout) throws(StoreError) {
         guard let inverse = relationship.inverseID.map({ database.schema.relationship(id: $0) }),
             inverse.kind == .toOne

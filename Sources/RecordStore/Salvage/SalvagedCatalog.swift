@@ -1,18 +1,18 @@
 import Foundation
 import PageStore
 
-/// The schema, the layout and the roots of the trees, from the catalog where it is found, else from
-/// leaves that look like its own.
+/// The schema, the layout and the roots of the trees, from the catalog if it is found, otherwise
+/// from leaves that look like the catalog's.
 struct SalvagedCatalog {
     private(set) var schema: SchemaDescription?
     private var layout: [UInt8]?
-    /// The models that the file has had; nil where that is lost, or was not known.
+    /// The models that the file has had; nil if lost or unknown.
     private(set) var history: ModelHistory?
-    /// Root pages by the names of chapter 7 of the specification, and `counters`.
+    /// Root pages by the tree names of spec/07-catalog.md, and `counters`.
     private(set) var roots: [String: PageID] = [:]
-    /// Counters by their keys, as far as they can be read.
+    /// The readable counters, by their keys.
     private(set) var counters: [String: UInt64] = [:]
-    /// Whether the counters are surely those of the newest commit; else they may be too low.
+    /// Whether the counters are certainly of the newest commit; otherwise they may be too low.
     private(set) var areCountersNewest = false
     /// Why the catalog that the newest commit names could not be used.
     private(set) var failure: StoreError?
@@ -37,9 +37,9 @@ struct SalvagedCatalog {
         readCounters(pages)
     }
 
-    /// The schema by which records are read, and what is lost of it.
+    /// The schema by which records are read, and a description of what is lost of it.
     ///
-    /// - Parameter lent: that of a store with the same model, for what this one has lost.
+    /// - Parameter lent: the schema of a store with the same model, to replace lost parts.
     func resolved(lent: Schema?) throws(StoreError) -> (schema: Schema, loss: String?) {
         guard let schema else {
             guard let lent else {
@@ -61,7 +61,7 @@ struct SalvagedCatalog {
         )
     }
 
-    /// The schema by a layout, nil when that is of another one.
+    /// Resolves the schema by a layout; nil if that belongs to another schema.
     private static func resolve(
         _ schema: SchemaDescription, _ layout: [UInt8]
     ) throws(StoreError) -> Schema? {
@@ -73,7 +73,7 @@ struct SalvagedCatalog {
         }
     }
 
-    // MARK: Without a way to the catalog
+    // MARK: Without a readable catalog
 
     private mutating func search(_ pages: SalvagedPages) {
         var commits: [String: UInt64] = [:]
@@ -91,7 +91,7 @@ struct SalvagedCatalog {
         }
     }
 
-    /// Takes an entry over when it is one of a catalog.
+    /// Adopts an entry if it belongs to a catalog.
     private mutating func take(
         _ key: String, _ content: PageSummary.Content, _ pages: SalvagedPages
     ) -> Bool {
@@ -123,9 +123,8 @@ struct SalvagedCatalog {
         return true
     }
 
-    /// The name of the tree that an entry names, by ``CatalogView``; nil for other entries. Trees
-    /// of a migration that has not come to its end are named so that none of them is taken for one
-    /// of the file's model.
+    /// The name of the tree of an entry, as in ``CatalogView``; nil for other entries. Trees of an
+    /// unfinished migration keep their prefix, so that none is taken for one of the file's model.
     private static func treeName(_ key: String) -> String? {
         for prefix in ["", MigrationShadow.prefix, ReplacedTrees.prefix] {
             guard key.hasPrefix(prefix) else { continue }
@@ -151,7 +150,7 @@ struct SalvagedCatalog {
         switch content {
         case .value(let bytes): return bytes
         case .blob(let blob): return try pages.readBlob(blob)
-        case .child(let page): throw .corrupt(page, "a child stands where a value should")
+        case .child(let page): throw .corrupt(page, "a child is stored instead of a value")
         }
     }
 

@@ -1,14 +1,14 @@
 import PageStore
 
-/// The leaves that are left of one tree, and between which keys each is to be believed.
+/// The surviving leaves of one tree, and the ranges of keys in which each is valid.
 struct SalvagedTree {
     struct Leaf {
         var page: PageID
         var lower: [UInt8]
-        /// Empty when there is none.
+        /// Empty if there is no bound.
         var upper: [UInt8]
         var commit: UInt64
-        /// Whether it surely is the newest version of a page. Two such leaves share no key.
+        /// Whether it is certainly the newest version of its page. Two such leaves share no key.
         var isNewest: Bool
 
         func isOlder(than other: Leaf) -> Bool {
@@ -17,7 +17,7 @@ struct SalvagedTree {
         }
     }
 
-    /// A range of keys and the leaf that says what is in it; nil when that leaf is lost.
+    /// A range of keys and the leaf that covers it; nil if that leaf is lost.
     struct Part {
         var lower: [UInt8]
         var upper: [UInt8]
@@ -25,12 +25,12 @@ struct SalvagedTree {
     }
 
     private(set) var leaves: [Leaf] = []
-    /// Whether every node that the root leads to was read.
+    /// Whether every node below the root was read, and none is known to be stale.
     private(set) var isWhole = true
     private(set) var failures: [StoreError] = []
 
-    /// What a page must be, as the branch above it says: one that is older may name a page that has
-    /// been another tree's since.
+    /// The node that a branch expects as its child. A stale branch may name a page that has
+    /// belonged to another tree since.
     private struct Expectation {
         var page: PageID
         /// Nil for a root, which may have any level and has no bounds.
@@ -44,7 +44,8 @@ struct SalvagedTree {
         }
     }
 
-    /// Walks down from a root, past what cannot be read. Notes every page that it enters.
+    /// Walks down from a root, skipping unreadable nodes. Adds every page that it enters to
+    /// `visited`.
     init(root: PageID?, _ pages: SalvagedPages, visited: inout Set<PageID>) {
         guard let root else {
             isWhole = false
@@ -90,8 +91,8 @@ struct SalvagedTree {
                 commit: pages.commit(of: id), isNewest: pages.isNewest(id)))
     }
 
-    /// The key space in order, each part with the newest leaf that covers it: an older one is a
-    /// page that was freed or divided since. What no leaf covers is lost.
+    /// The key space in order, each part with the newest leaf that covers it: an older leaf was
+    /// freed or split since. A part without a leaf is lost.
     func parts() -> [Part] {
         var bounds = Set(leaves.map(\.lower))
         bounds.formUnion(leaves.map(\.upper))
@@ -120,13 +121,13 @@ struct SalvagedTree {
 }
 
 extension PageSummary {
-    /// The level of a tree's node.
+    /// The level of a tree node; nil for other pages.
     var level: UInt64? {
         guard kind == .treeLeaf || kind == .treeBranch else { return nil }
         return fields.first { $0.name == "level" }?.value
     }
 
-    /// The entries from one key to before another; an empty one is no bound.
+    /// The entries from `lower` up to but not including `upper`; an empty key is no bound.
     func entries(from lower: [UInt8], to upper: [UInt8]) -> [Entry] {
         entries.filter { entry in
             !entry.key.lexicographicallyPrecedes(lower)

@@ -1,8 +1,8 @@
 import Primitives
 
-/// The last saved schemas that were decoded and found valid by their layouts. A file whose model
-/// was declared in another order since says the same in other bytes: it is decoded once, and then
-/// recognised by them.
+/// A cache of the last saved schemas that were decoded and validated with their layouts. If a model
+/// has since been declared in another order, its saved bytes differ from the program's: they are
+/// decoded once, and recognised afterwards.
 final class DecodedSchemas: Sendable {
     private struct Entry {
         var text: [UInt8]
@@ -14,10 +14,10 @@ final class DecodedSchemas: Sendable {
     /// Programs have few models, and each is some kilobytes.
     static let countMax = 4
 
-    /// The one that was asked for last comes last.
+    /// The least recently used first.
     private let entries = Mutex<[Entry]>([])
 
-    /// The schema of a saved text and layout; decodes them when they are not known.
+    /// The schema of a saved text and layout, which are decoded on a miss.
     func description<Failure: Error>(
         _ text: [UInt8]?, _ layout: [UInt8]?,
         decode: () throws(Failure) -> SchemaDescription
@@ -31,7 +31,7 @@ final class DecodedSchemas: Sendable {
             return entry.description
         }
         if let known { return known }
-        // Not under the lock: two openings at once may both decode it.
+        // Not under the lock: two concurrent openings may both decode it.
         let description = try decode()
         entries.withLock { entries in
             entries.append(Entry(text: text, layout: layout, description: description))

@@ -1,14 +1,14 @@
-/// Which relationships of a description lead back to each other, whichever side says so: the rule
-/// of spec/07-catalog.md, 7.4, for all that ask.
+/// Pairs relationships with their inverses, whichever side names the other: the only implementation
+/// of the rule of spec/07-catalog.md, 7.4.
 ///
-/// Takes descriptions as they come, and lists what contradicts the rule.
+/// Accepts unchecked descriptions, and lists violations of the rule.
 package struct InverseTable {
     package enum Fault: Hashable, Sendable {
         /// A relationship names an inverse that its destination does not have.
         case missing(PropertyPath, inverse: String)
-        /// A relationship names an inverse that leads to other objects than those that have it.
+        /// A relationship names an inverse that does not lead back to its own entity.
         case leadsElsewhere(PropertyPath, inverse: PropertyPath)
-        /// A relationship would be in two pairs.
+        /// A relationship would have two inverses.
         case shared(PropertyPath)
     }
 
@@ -61,7 +61,7 @@ package struct InverseTable {
         inverses[back] = path
     }
 
-    /// The relationship of that name of an entity or of the first above it that has one.
+    /// The relationship of that name that an entity declares, or its nearest ancestor that has one.
     private func find(
         _ name: String, in entityName: String
     ) -> (EntityDescription, RelationshipDescription)? {
@@ -73,7 +73,7 @@ package struct InverseTable {
         return nil
     }
 
-    /// An entity and those above it. An unchecked description may have them in a circle.
+    /// An entity and its ancestors, which may form a cycle in an unchecked description.
     private func line(_ name: String) -> [EntityDescription] {
         var line: [EntityDescription] = []
         var names: Set<String> = []

@@ -1,38 +1,38 @@
 import PageStore
 import Synchronization
 
-/// A schema with every offset resolved: what rows, indexes and queries are read by.
+/// A schema with every offset resolved, by which rows, indexes and queries are read.
 package final class Schema: Sendable {
     package let description: SchemaDescription
     /// In the order of their tags.
     package let entities: [EntityLayout]
-    /// Nil where an entity of the tag is gone.
+    /// Nil for the tag of a removed entity.
     private let entityByTag: [EntityLayout?]
-    /// By their numbers, which are this schema's own.
+    /// By ID, which is valid only within this schema.
     package let relationships: [RelationshipLayout]
     package let indexes: [IndexLayout]
-    /// The tags of the hierarchies that lists without an inverse lead to.
+    /// The root tags of the hierarchies that lists without an inverse lead to.
     let listedHierarchies: Set<UInt16>
-    /// The file's layout by which it was resolved; nil where the declarations said it.
+    /// The file's layout by which it was resolved; nil if it was resolved by the declarations.
     let storedLayout: StoredLayout?
     private let entityByName: [String: EntityLayout]
-    /// Tells this schema from every other that the process has.
+    /// Unique among the schemas of the process.
     let serial: UInt64
 
     private static let serials = Atomic<UInt64>(0)
 
     /// The schema of a new file, whose tags and slots follow from the order of declarations.
     ///
-    /// Throws `invalidModel` for a description that contradicts itself, saying where.
+    /// Throws `invalidModel` for a description that contradicts itself, naming the contradiction.
     package convenience init(_ description: SchemaDescription) throws(StoreError) {
         try SchemaCheck.validate(description)
         self.init(checked: description, SchemaBuilder(description), storedLayout: nil)
     }
 
-    /// The schema of a file that has a layout already: that says the tags and slots.
+    /// The schema of a file with a layout, which defines the tags and slots.
     ///
-    /// Throws `invalidModel` too, and with the page of the catalog `corrupt` for a layout of
-    /// another schema and `newerFormat` for one that this version cannot read records by.
+    /// Also throws `invalidModel`, and with the page of the catalog `corrupt` for a layout of
+    /// another schema and `newerFormat` for one by which this version cannot read records.
     convenience init(
         _ description: SchemaDescription, layout: [UInt8], page: PageID
     ) throws(StoreError) {
@@ -70,10 +70,10 @@ package final class Schema: Sendable {
         Int(tag) < entityByTag.count ? entityByTag[Int(tag)] : nil
     }
 
-    /// The largest tag that an entity has; some of those below may be free.
+    /// The largest tag of an entity; smaller ones may be unused.
     package var tagMax: Int { entityByTag.count - 1 }
 
-    /// The entity of a tag that was checked before.
+    /// The entity of a tag that has been validated.
     package func knownEntity(tag: UInt16) -> EntityLayout {
         guard let entity = entity(tag: tag) else {
             preconditionFailure("a resolved schema names its own entities")
@@ -83,7 +83,7 @@ package final class Schema: Sendable {
 
     package func relationship(id: Int) -> RelationshipLayout { relationships[id] }
 
-    /// The relationships that lead to an entity or one above it.
+    /// The relationships whose destination is an entity or one of its ancestors.
     package func relationships(to entity: EntityLayout) -> [RelationshipLayout] {
         relationships.filter { entity.isKind(of: $0.destinationTag) }
     }
@@ -96,7 +96,7 @@ package struct HierarchyID: Hashable, Sendable {
     package init(rootTag: UInt16) { self.rootTag = rootTag }
 }
 
-/// One stored property of an entity: where it lies in a record.
+/// A stored property of an entity, and its position in a record.
 package struct FieldLayout: Hashable, Sendable {
     package enum Content: Hashable, Sendable {
         case attribute(AttributeType)
@@ -106,7 +106,7 @@ package struct FieldLayout: Hashable, Sendable {
 
     package var name: String
     package var slot: Int
-    /// The byte of the slot, from the record's start.
+    /// The offset of the slot from the record's start.
     package var byteOffset: Int
     package var content: Content
     package var isOptional: Bool
@@ -125,8 +125,8 @@ package struct FieldLayout: Hashable, Sendable {
     }
 }
 
-/// A relationship as its source entity declares it. One object for each, so that loops over links
-/// pass it on without copying names.
+/// A relationship as its source entity declares it. A class, so that loops over links pass it on
+/// without copying names.
 package final class RelationshipLayout: Hashable, Sendable {
     package typealias Kind = RelationshipDescription.Kind
 
@@ -139,11 +139,11 @@ package final class RelationshipLayout: Hashable, Sendable {
     package let deleteRule: RelationshipDescription.DeleteRule
     package let minCount: Int
     package let maxCount: Int
-    /// To-one: the slot that holds the target's number.
+    /// The slot of the target's number; nil for a to-many.
     package let field: FieldLayout?
-    /// The byte of that slot, from the record's start.
+    /// The offset of that slot from the record's start.
     package let byteOffset: Int?
-    /// To-many that only mirrors a to-one: its links are the entries of that one's index.
+    /// Whether this is a to-many that mirrors a to-one, whose tree holds the links.
     package let mirrorsToOne: Bool
     /// The name of the tree that holds the links, unique in the file.
     package let treeName: String
@@ -177,8 +177,8 @@ package final class RelationshipLayout: Hashable, Sendable {
     package func hash(into hasher: inout Hasher) { hasher.combine(id) }
 }
 
-/// An index: ordered columns of an entity and its subentities. One object for each, which lookups
-/// pass on without copying names.
+/// An index: ordered columns of an entity and its subentities. A class, so that lookups pass it on
+/// without copying names.
 package final class IndexLayout: Hashable, Sendable {
     package let id: Int
     package let entityTag: UInt16
@@ -212,14 +212,13 @@ package final class EntityLayout: Sendable, Hashable {
     package let superentityTag: UInt16?
     package let hierarchy: HierarchyID
     package let isAbstract: Bool
-    /// This entity's tag and those below it.
+    /// The tags of this entity and its subentities.
     package let tags: Set<UInt16>
     /// The tags from this entity up to its root.
     package let ancestorTags: [UInt16]
-    /// The parent's properties first, at the parent's offsets, then the own ones; each as declared,
-    /// whatever their slots are.
+    /// Inherited properties first, at the offsets of the superentity, then the own ones; each in
+    /// the order of declaration, whatever their slots.
     package let fields: [FieldLayout]
-    /// How many of the fields are inherited.
     private let inheritedFieldCount: Int
     package let relationships: [RelationshipLayout]
     package let indexes: [IndexLayout]
@@ -228,21 +227,21 @@ package final class EntityLayout: Sendable, Hashable {
     package let uniqueIndexes: [IndexLayout]
     /// The offsets of the attributes that may not be nil.
     package let requiredOffsets: [Int]
-    /// Whether a relationship has a least or a largest count.
+    /// Whether a relationship has a minimum or a maximum count.
     package let hasLinkBounds: Bool
-    /// The slots of a new record.
+    /// The slot count of a new record.
     package let slotCount: Int
     package let fixedSize: Int
     package let variableOffsets: [Int]
-    /// For each index the slot of its first column.
+    /// For each index, the slot of its first column.
     package let leadingSlots: [Int]
-    /// For each index the name of its column, nil when it has several.
+    /// For each index, the name of its only column; nil if it has several.
     private let soleColumnNames: [String?]
     /// A new record with its defaults.
     private let blank: [UInt8]
-    /// How records of older layouts become those of this one; nil where there are none.
+    /// Converts records of older layouts to this one; nil if there are none.
     let widening: RecordWidening?
-    /// The offsets of slots whose properties are gone, which are nil in every record.
+    /// The offsets of slots of removed properties, which are nil in every record.
     let retiredOffsets: [Int]
     private let fieldByName: [String: Int]
     private let relationshipByName: [String: Int]
@@ -295,7 +294,7 @@ package final class EntityLayout: Sendable, Hashable {
         relationshipByName[name].map { relationships[$0] }
     }
 
-    /// The index on just this property.
+    /// The index on exactly this property.
     package func index(on name: String) -> IndexLayout? {
         for (position, column) in soleColumnNames.enumerated() where column == name {
             return indexes[position]
@@ -312,7 +311,7 @@ package final class EntityLayout: Sendable, Hashable {
 
     /// A new record with its defaults.
     ///
-    /// - Parameter sizeInBytes: what it will take, as far as that is known.
+    /// - Parameter sizeInBytes: the size that the record will have, as far as known.
     package func emptyRow(sizeInBytes: Int = 0) -> RowBuffer {
         let spare = max(64, sizeInBytes - blank.count)
         return blank.withView { RowBuffer(copying: $0, spare: spare) }
@@ -329,7 +328,7 @@ package final class EntityLayout: Sendable, Hashable {
         bytes[RowLayout.slotCount + 1] = UInt8(slotCount >> 8)
         var row = bytes.withView { RowBuffer(copying: $0, spare: 64) }
         defer { row.deallocate() }
-        // A slot that no property of this entity has is nil.
+        // A slot without a property of this entity is nil.
         if fields.count < slotCount {
             for slot in 0..<slotCount { row.clear(at: RowLayout.byteOffset(slot: slot)) }
         }
@@ -340,14 +339,14 @@ package final class EntityLayout: Sendable, Hashable {
         return row.view.bytes.array()
     }
 
-    /// Whether any of a record's values has left it.
+    /// Whether any of a record's values is stored as a blob.
     func hasBlob(_ row: RowView) -> Bool {
         for offset in variableOffsets where row.isBlob(at: offset) { return true }
         return false
     }
 
-    /// Checks bytes from a file against the newest layout, once: afterwards every property is a
-    /// load. A record that fails may be sound and of an older one: see ``widened(_:)``.
+    /// Validates bytes from a file against the newest layout, once; afterwards reading a property
+    /// is a plain load. A record that fails may be valid in an older layout: see ``widened(_:)``.
     package func check(_ bytes: ByteView) -> Bool {
         Self.check(bytes, slotCount: slotCount, fixedSize: fixedSize, variableOffsets)
     }

@@ -3,7 +3,7 @@ struct SchemaBuilder {
     private let description: SchemaDescription
     /// In the order of their tags.
     private let entities: [EntityDescription]
-    /// The slots of a file's layout; empty where slots follow from the order of declarations.
+    /// The slots of a file's layout; empty if slots follow from the order of declarations.
     private let storedSlots: [PropertyPath: Int]
     /// The file's layout of each entity, by name.
     private let stored: [String: StoredLayout.Entity]
@@ -25,7 +25,7 @@ struct SchemaBuilder {
         var inverseID: Int?
     }
 
-    /// - Parameter layout: the file's, which has been checked for this description.
+    /// - Parameter layout: the file's, already checked against this description.
     init(_ description: SchemaDescription, _ layout: StoredLayout? = nil) {
         if let layout {
             for entity in layout.entities where !entity.isGone {
@@ -94,7 +94,7 @@ struct SchemaBuilder {
         }
     }
 
-    /// The parent's fields first, then attributes, then to-one links.
+    /// Inherited fields first, then attributes, then to-one links.
     @discardableResult
     private mutating func resolveFields(_ entity: EntityDescription) -> [FieldLayout] {
         let own = tag(entity.name)
@@ -126,7 +126,7 @@ struct SchemaBuilder {
         return fields
     }
 
-    /// Pairs them, and lays them out.
+    /// Pairs the declared relationships and creates their layouts.
     private mutating func pairInverses() {
         let table = InverseTable(description)
         let ids = Dictionary(
@@ -164,7 +164,7 @@ struct SchemaBuilder {
         func add(_ names: [String], isUnique: Bool) {
             let columns = names.compactMap { name in fields.first { $0.name == name } }
             let treeName = IndexLayout.treeName(entity.name, names, isUnique: isUnique)
-            // Declared twice, it is still one index.
+            // An index that is declared twice is created once.
             guard !indexes.contains(where: { $0.treeName == treeName }) else { return }
             indexes.append(
                 IndexLayout(
@@ -177,7 +177,7 @@ struct SchemaBuilder {
         }
     }
 
-    /// What the file says of the slots of an entity, given with those above it.
+    /// The stored slots of an entity, given with its ancestors.
     private func storedSlots(_ line: [UInt16]) -> StoredSlots? {
         let line = line.compactMap { stored[entity($0).name] }
         guard let own = line.first else { return nil }

@@ -1,13 +1,13 @@
 import PageStore
 
-/// What a description must fulfil before it is resolved. Stored schemas pass here too, so nothing
-/// in it may trap.
+/// Validates a description before it is resolved. Stored schemas are validated too, so nothing here
+/// may trap.
 enum SchemaCheck {
-    /// Superentities above one another.
+    /// The most superentities in one line.
     private static let depthMax = 64
-    /// Of an entity's or a property's name.
+    /// The limit for the name of an entity or a property.
     static let nameSizeInBytesMax = 1024
-    /// What parts the names of properties in names of trees and in key paths.
+    /// Separators in tree names and key paths, which the names of properties must not contain.
     private static let separators = [UInt8(ascii: "/"), UInt8(ascii: ","), UInt8(ascii: ".")]
 
     static func validate(_ schema: SchemaDescription) throws(StoreError) {
@@ -19,7 +19,7 @@ enum SchemaCheck {
                 throw failure("the name of an entity is too long: “\(entity.name.prefix(100))…”")
             }
             guard !entity.name.utf8.contains(UInt8(ascii: "/")) else {
-                throw failure("the name “\(entity.name)” has a slash, as the names of trees have")
+                throw failure("the name “\(entity.name)” has a slash, which is reserved")
             }
             guard names.insert(entity.name).inserted else {
                 throw failure("two entities are named “\(entity.name)”")
@@ -103,7 +103,7 @@ enum SchemaCheck {
         }
     }
 
-    /// The entity and those above it, the entity first.
+    /// The entity and its ancestors, the entity first.
     private static func lineage(
         _ entity: EntityDescription, _ byName: [String: EntityDescription]
     ) throws(StoreError) -> [EntityDescription] {

@@ -15,8 +15,8 @@ import Foundation
 ///
 /// Without a default the member is missing, or null.
 struct SchemaDefault {
-    /// Of a text or of data. A migration copies the default of a new property into the layout of
-    /// the file, whose lengths have two bytes.
+    /// The limit for text and data. A migration copies the default of a new property into the
+    /// layout of the file, whose lengths have two bytes.
     static let sizeInBytesMax = 32 << 10
     static let infinity = "inf"
     static let notANumber = "nan"
@@ -47,7 +47,7 @@ struct SchemaDefault {
 
     // MARK: Reading
 
-    /// Throws a `DecodingError` for what is no value of the type.
+    /// Throws a `DecodingError` if the member is not a value of the type.
     init<Key>(
         _ type: AttributeType, from values: KeyedDecodingContainer<Key>, forKey key: Key
     ) throws {
@@ -64,7 +64,7 @@ struct SchemaDefault {
         value = found
     }
 
-    /// Nil for types that are no numbers.
+    /// Nil for types that are not numbers in JSON.
     private static func number<Key>(
         _ type: AttributeType, _ values: KeyedDecodingContainer<Key>, _ key: Key
     ) throws -> Value? {
@@ -85,7 +85,7 @@ struct SchemaDefault {
         }
     }
 
-    /// Nil for types that are no texts in JSON, and for a text that is no value of the type.
+    /// Nil for types that are not text in JSON, and for text that is not a value of the type.
     private static func text<Key>(
         _ type: AttributeType, _ values: KeyedDecodingContainer<Key>, _ key: Key
     ) throws -> Value? {
@@ -105,7 +105,7 @@ struct SchemaDefault {
         return size <= sizeInBytesMax ? value : nil
     }
 
-    /// What a default must be, in words.
+    /// Describes a valid default, for the error message.
     private static func form(of type: AttributeType) -> String {
         switch type {
         case .bool: "true or false"
@@ -141,7 +141,7 @@ extension JSONWriter {
         }
     }
 
-    /// JSON has no number for what is not finite.
+    /// JSON has no number for infinities and NaN.
     private mutating func append(_ number: some BinaryFloatingPoint & CustomStringConvertible) {
         if number.isFinite {
             self.number(number.description)

@@ -1,10 +1,11 @@
 import PageStore
 
-/// Hashes of what decides how an entity is stored: stable across programs and machines, so that
-/// they can be written into a program. The order of declarations, defaults, indexes, earlier
-/// names and classes do not count.
+/// Hashes of the declarations that determine how an entity is stored. They are stable across
+/// programs and machines, so that a program can contain them. The order of declarations, defaults,
+/// indexes, previous names and classes are not included.
 extension SchemaDescription {
-    /// Four words an entity, by its name. The superentity's count, and unique constraints do.
+    /// Four words for each entity, by its name. They include its superentities and unique
+    /// constraints.
     package var versionHashes: [String: [UInt64]] {
         let byName = Dictionary(entities.map { ($0.name, $0) }) { first, _ in first }
         let inverses = InverseTable(self)
@@ -13,9 +14,9 @@ extension SchemaDescription {
         ) { first, _ in first }
     }
 
-    /// Tells a model from others: two have one fingerprint when a file of the one is one of the
-    /// other, with other indexes and unique constraints at most. Part of the format:
-    /// spec/07-catalog.md, 7.7.
+    /// Identifies a model: two have the same fingerprint if a file of the one is also a file of the
+    /// other, except for indexes and unique constraints. Part of the format: spec/07-catalog.md,
+    /// 7.7.
     package var fingerprint: SchemaFingerprint {
         let stored = entities.map { entity in
             var entity = entity
@@ -30,7 +31,7 @@ extension SchemaDescription {
         return SchemaFingerprint(low: words[0], high: words[1])
     }
 
-    /// In the order of their bytes, which is the same for every program.
+    /// Sorted by UTF-8 bytes, which is the same order in every program.
     private static func sorted<Element>(
         _ elements: [Element], by name: (Element) -> String
     ) -> [Element] {
@@ -42,7 +43,7 @@ extension SchemaDescription {
         _ inverses: InverseTable, depth: Int
     ) -> String {
         var above: [String] = []
-        // A description that was not checked may be above itself.
+        // An unchecked description may have a cycle of superentities.
         if depth < 64, let superentity = entity.superentityName.flatMap({ byName[$0] }) {
             above = [text(superentity, byName, inverses, depth: depth + 1)]
         }
@@ -82,7 +83,7 @@ extension SchemaDescription {
 
     private static func optional(_ text: String?) -> String { list(text.map { [$0] } ?? []) }
 
-    /// Lengths before the parts, so that no two lists have one text.
+    /// Lengths precede the parts, so that different lists have different texts.
     private static func list(_ parts: [String]) -> String {
         parts.map { "\($0.utf8.count):\($0)" }.joined() + ";"
     }
@@ -94,12 +95,12 @@ extension SchemaDescription {
     }
 }
 
-/// 128 bits that tell a model from others.
+/// 128 bits that identify a model.
 package struct SchemaFingerprint: Hashable, Sendable, CustomStringConvertible {
     package var low: UInt64
     package var high: UInt64
 
-    /// 32 digits, as bytes are in the file.
+    /// 32 hexadecimal digits, in the order of the bytes in the file.
     package var description: String {
         [low, high].map { word in
             (0..<8).map { index in

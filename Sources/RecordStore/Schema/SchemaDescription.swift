@@ -1,4 +1,4 @@
-/// What a model declares, as it is saved in the file: enough to read the file without the program.
+/// The declarations of a model as saved in the file: enough to read the file without the program.
 package struct SchemaDescription: Hashable, Sendable, Codable {
     package var modelVersion: String
     package var entities: [EntityDescription]
@@ -10,8 +10,8 @@ package struct SchemaDescription: Hashable, Sendable, Codable {
 }
 
 extension SchemaDescription {
-    /// The same with the indexes and unique constraints of another one of the same entities, as far
-    /// as their trees are there.
+    /// This description with the indexes and unique constraints of another one of the same
+    /// entities, limited to those that have trees.
     func withIndexes(of other: SchemaDescription, among treeNames: Set<String>) -> Self {
         let others = Dictionary(other.entities.map { ($0.name, $0) }) { first, _ in first }
         var description = self
@@ -36,13 +36,13 @@ package struct EntityDescription: Hashable, Sendable, Codable {
     package var superentityName: String?
     package var isAbstract: Bool
     package var versionHashModifier: String?
-    /// The entity's name in the model version before.
+    /// The entity's name in the previous model version.
     package var previousName: String?
     package var attributes: [AttributeDescription]
     package var relationships: [RelationshipDescription]
     package var indexes: [[String]]
     package var uniqueConstraints: [[String]]
-    /// Properties that are computed and never stored: a condition that names one says so.
+    /// Computed properties, which are never stored: errors about conditions on them say so.
     package var virtualNames: [String] = []
 
     package init(
@@ -76,10 +76,10 @@ package struct AttributeDescription: Hashable, Sendable, Codable {
     package var type: AttributeType
     package var isOptional: Bool
     package var defaultValue: Value
-    /// The attribute holds encoded bytes whose meaning only the program knows.
+    /// Whether the attribute holds encoded bytes whose meaning only the program knows.
     package var isCoded: Bool
     package var versionHashModifier: String?
-    /// The attribute's name in the model version before.
+    /// The attribute's name in the previous model version.
     package var previousName: String?
 
     package init(
@@ -95,7 +95,7 @@ package struct AttributeDescription: Hashable, Sendable, Codable {
         self.previousName = previousName
     }
 
-    // A default belongs to the program: it is not saved with the schema, and only read from an
+    // Defaults belong to the program: they are not saved with the schema, and are read only from an
     // exported one.
     private enum CodingKeys: String, CodingKey {
         case name, type, isOptional, isCoded, versionHashModifier, previousName

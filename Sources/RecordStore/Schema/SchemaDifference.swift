@@ -1,17 +1,17 @@
-/// Compares two schemas by name, in no order, and with earlier names. Defaults and the name of the
-/// model version do not count.
+/// Compares two schemas by names and previous names, in any order. Defaults and the name of the
+/// model version are ignored.
 package struct SchemaDifference {
     private let old: SchemaDescription
     private let new: SchemaDescription
     private let oldInverses: InverseTable
     private let newInverses: InverseTable
-    /// What entities and properties of the older schema are in the later one.
+    /// Maps entities and properties of the earlier schema to those of the later one.
     private var entityNames: [String: String] = [:]
     private var paths: [PropertyPath: PropertyPath] = [:]
     private var edits: [SchemaEdit] = []
 
-    /// What makes the later schema of the earlier one; nothing when they are the same. Both have
-    /// been checked.
+    /// The edits that turn the earlier schema into the later one; empty if they are equal. Both
+    /// schemas must be checked.
     package static func edits(
         from old: SchemaDescription, to new: SchemaDescription
     ) -> [SchemaEdit] {
@@ -20,7 +20,7 @@ package struct SchemaDifference {
         return difference.edits
     }
 
-    /// What each property of the earlier schema is in the later one, as far as its entity is there.
+    /// Maps each property of the earlier schema to the later one, if its entity still exists.
     static func properties(
         from old: SchemaDescription, to new: SchemaDescription
     ) -> [PropertyPath: PropertyPath] {
@@ -29,7 +29,7 @@ package struct SchemaDifference {
         return difference.paths
     }
 
-    /// What each entity of the earlier schema is in the later one.
+    /// Maps each entity of the earlier schema to the later one.
     static func entities(
         from old: SchemaDescription, to new: SchemaDescription
     ) -> [String: String] {
@@ -37,7 +37,7 @@ package struct SchemaDifference {
         return Dictionary(match.pairs.map { ($0.name, $1.name) }) { first, _ in first }
     }
 
-    /// Whether a file of the earlier schema must be migrated to become one of the later.
+    /// Whether a file of the earlier schema must be migrated to the later one.
     package static func needsMigration(
         from old: SchemaDescription, to new: SchemaDescription
     ) -> Bool {
@@ -59,7 +59,7 @@ package struct SchemaDifference {
         edits += entities.added.map { SchemaEdit.entityAdded($0.name) }
         edits += entities.pairs.filter { $0.0.name != $0.1.name }
             .map { SchemaEdit.entityRenamed(from: $0.0.name, to: $0.1.name) }
-        // Every name before the first that is compared: inverses and columns may be renamed.
+        // All names are matched before the first comparison: inverses and columns may be renamed.
         let attributes = entities.pairs.map { pair in
             matchProperties(
                 pair, \.attributes, name: \.name, previousName: \.previousName)
@@ -88,9 +88,9 @@ package struct SchemaDifference {
         pairs: [(Element, Element)], removed: [Element], added: [Element]
     )
 
-    /// Pairs of one name, then those that an earlier name joins, in the later order. An earlier
-    /// name is the older element's name. When that was renamed already, it may be the earlier name
-    /// that both declare, unless several older elements do.
+    /// Pairs elements of equal names, then elements that a previous name joins, in the later order.
+    /// A previous name is the older element's name. If that element had been renamed before, it may
+    /// instead be the previous name that both declare, unless several older elements declare it.
     private static func match<Element>(
         _ old: [Element], _ new: [Element], name: (Element) -> String,
         previousName: (Element) -> String?
@@ -143,7 +143,7 @@ package struct SchemaDifference {
         return match.pairs
     }
 
-    /// A name of the older schema as the later one has it, or itself when that has none.
+    /// The later name of an entity, or its own name if it has none.
     private func renamed(_ entityName: String) -> String { entityNames[entityName] ?? entityName }
 
     // MARK: Entities and properties
@@ -242,7 +242,7 @@ package struct SchemaDifference {
         edits += indexes.added.map { SchemaEdit.indexAdded(after.name, columns: $0) }
     }
 
-    /// A column of an entity, which it or one above it declares.
+    /// The later name of a column, which the entity or one of its ancestors declares.
     private func renamed(_ column: String, of entity: EntityDescription) -> String {
         var current: EntityDescription? = entity
         while let owner = current {
@@ -256,9 +256,9 @@ package struct SchemaDifference {
 }
 
 extension SchemaDescription {
-    /// The first thing in which a program's model is another one, for people: by names, with
-    /// defaults, indexes and computed properties, in no order, and whatever the classes and the
-    /// version are called. Nil for the same model.
+    /// Describes the first difference from a program's model, for messages; nil if they are equal.
+    /// Compares names, defaults, indexes and computed properties in any order, but neither classes
+    /// nor the name of the version.
     func difference(to other: SchemaDescription) -> String? {
         let edits = SchemaDifference.edits(from: self, to: other).lazy.filter { edit in
             if case .classChanged = edit { false } else { true }

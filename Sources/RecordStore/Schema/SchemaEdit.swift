@@ -1,4 +1,4 @@
-/// A property by the entity that declares it.
+/// A property and the entity that declares it.
 package struct PropertyPath: Hashable, Sendable, CustomStringConvertible {
     package var entityName: String
     package var name: String
@@ -11,8 +11,8 @@ package struct PropertyPath: Hashable, Sendable, CustomStringConvertible {
     package var description: String { "\(entityName).\(name)" }
 }
 
-/// One way in which a schema differs from an earlier one. Names are those of the later schema,
-/// except of what it does not have any more.
+/// A difference between a schema and an earlier one. Names are those of the later schema, except
+/// for removed entities and properties.
 package enum SchemaEdit: Hashable, Sendable {
     case entityAdded(String)
     case entityRemoved(String)
@@ -47,8 +47,8 @@ package enum SchemaEdit: Hashable, Sendable {
     case constraintAdded(String, columns: [String])
     case constraintRemoved(String, columns: [String])
 
-    /// Whether a file must be migrated for it. Indexes are built when a file opens, and the class
-    /// is the program's.
+    /// Whether a file must be migrated for it. Indexes are built when a file opens, and classes
+    /// concern only the program.
     package var needsMigration: Bool {
         switch self {
         case .classChanged, .indexAdded, .indexRemoved, .constraintAdded, .constraintRemoved: false
@@ -90,7 +90,8 @@ extension SchemaEdit: CustomStringConvertible {
         }
     }
 
-    /// The aspect of an entity or a property that has one value before and one after.
+    /// The changed aspect of an entity or a property, for edits with one value before and one
+    /// after.
     private var aspect: String {
         switch self {
         case .superentityChanged: "superentity"
@@ -107,7 +108,7 @@ extension SchemaEdit: CustomStringConvertible {
         }
     }
 
-    /// The edit for programs: its kind, what it concerns, and the values before and after.
+    /// The edit in structured form: its kind, its subject, and the values before and after.
     package struct Facts: Hashable, Sendable {
         package var kind: String
         package var entityName: String

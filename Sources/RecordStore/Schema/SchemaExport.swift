@@ -7,7 +7,7 @@ import PageStore
 package enum SchemaExport {
     package static let sizeInBytesMax = 16 << 20
 
-    /// Set in a decoder's `userInfo`, it makes attributes read their defaults.
+    /// A key of a decoder's `userInfo`: if set, attributes decode their defaults.
     static let readsDefaults: CodingUserInfoKey = {
         guard let key = CodingUserInfoKey(rawValue: "trellis.readsDefaults") else {
             preconditionFailure("every text is a key")
@@ -46,7 +46,7 @@ package enum SchemaExport {
         return try Schema(schema).description
     }
 
-    /// Saved schemas skip this: a program may declare any counts.
+    /// Not applied to saved schemas, because a program may declare any counts.
     private static func checkCounts(_ schema: SchemaDescription) throws(StoreError) {
         for entity in schema.entities {
             for relationship in entity.relationships {

@@ -1,7 +1,7 @@
-/// The saved form of a schema: JSON with sorted keys, as spec/07-catalog.md says.
+/// The saved form of a schema: JSON with sorted keys, as defined in spec/07-catalog.md.
 ///
-/// Without an encoder, because every opening writes it anew: a file that says the same as the
-/// program needs no decoding, which took longer than the rest of an opening does.
+/// Written without an encoder, because every opening generates it. If the file has equal bytes,
+/// nothing is decoded, which took longer than the rest of an opening.
 struct SchemaText {
     let bytes: [UInt8]
 
@@ -82,7 +82,7 @@ extension JSONWriter {
         bool(flag)
     }
 
-    /// Left out when there is none.
+    /// Omitted if there is none.
     fileprivate mutating func member(_ name: String, _ content: String?) {
         guard let content else { return }
         self.name(name)

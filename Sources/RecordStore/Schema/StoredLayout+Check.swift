@@ -1,7 +1,7 @@
 import PageStore
 
-/// What makes a layout one of a schema: every entity and property by name, once, and no two
-/// properties of an object in one slot.
+/// Checks that a layout belongs to a schema: it has every entity and property once, by name, and no
+/// two properties of an object in one slot.
 extension StoredLayout {
     /// Throws `corrupt` for a layout that contradicts the schema or itself.
     func check(_ schema: SchemaDescription, page: PageID) throws(StoreError) {
@@ -20,7 +20,7 @@ extension StoredLayout {
             }
             guard described[entity.name] != nil,
                 laidOut.updateValue(entity, forKey: entity.name) == nil
-            else { throw damage(page, "names “\(entity.name)”, which is no entity or twice there") }
+            else { throw damage(page, "names “\(entity.name)” twice, or it is no entity") }
         }
         for entity in schema.entities {
             guard let layout = laidOut[entity.name] else {
@@ -35,7 +35,7 @@ extension StoredLayout {
         .corrupt(page, "the layout \(message)")
     }
 
-    /// The own properties of an entity are those that the schema declares.
+    /// The layout's own properties of an entity must be those that the schema declares.
     private func check(
         _ layout: Entity, _ entity: EntityDescription, _ page: PageID
     ) throws(StoreError) {
@@ -45,7 +45,7 @@ extension StoredLayout {
         for property in layout.properties {
             guard missing.remove(property.name) != nil else {
                 throw damage(
-                    page, "of \(entity.name) names “\(property.name)”, which has no slot or two")
+                    page, "of \(entity.name) names “\(property.name)” twice, or it has no slot")
             }
             guard Int(property.slot) > lastSlot, Int(property.slot) < RowLayout.slotCountMax else {
                 throw damage(
@@ -62,7 +62,8 @@ extension StoredLayout {
         }
     }
 
-    /// A link begins as none; a value has the eight bytes of its slot, or those of the heap.
+    /// A link has no initial value; an attribute has the eight bytes of its slot, or those of the
+    /// heap.
     private static func isInitialValue(
         _ value: [UInt8]?, of entity: EntityDescription, _ name: String
     ) -> Bool {
@@ -73,8 +74,8 @@ extension StoredLayout {
         return attribute.type.isVariable || value.count == RowLayout.wordSize
     }
 
-    /// No two properties of an object have one slot, those that are gone included, and its records
-    /// have them all.
+    /// No two properties of an object share a slot, retired ones included, and its records have all
+    /// of these slots.
     private func checkSlots(
         _ entity: EntityDescription, _ described: [String: EntityDescription],
         _ laidOut: [String: Entity], _ page: PageID
@@ -82,7 +83,7 @@ extension StoredLayout {
         var slots: Set<UInt16> = []
         var count = 0
         var current: EntityDescription? = entity
-        // The schema was checked: superentities end.
+        // The schema was checked: the line of superentities ends.
         while let owner = current {
             for property in laidOut[owner.name]?.properties ?? [] {
                 slots.insert(property.slot)

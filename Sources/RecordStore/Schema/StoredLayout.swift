@@ -1,19 +1,19 @@
 import PageStore
 
-/// Which tag each entity of a file has and which slot each of its properties: spec/07-catalog.md.
+/// The tag of each entity of a file, and the slot of each property: spec/07-catalog.md.
 ///
-/// The catalog has it beside the schema, so that the order of declarations means nothing: entities
-/// and properties are found by name. Nothing of it is trusted until a ``Schema`` was built by it.
+/// The catalog stores it beside the schema, so that the order of declarations does not matter:
+/// entities and properties are found by name. It is untrusted until a ``Schema`` is built from it.
 struct StoredLayout {
     struct Entity {
-        /// Empty for a tag whose entity is gone.
+        /// Empty if the entity of the tag was removed.
         var name: String
         var tag: UInt16
-        /// The counts of slots that records may have, ascending.
+        /// The slot counts that records may have, ascending.
         var slotCounts: [UInt16] = []
-        /// The entity's own properties that have slots, in the order of those.
+        /// The entity's own properties that have slots, in slot order.
         var properties: [Property] = []
-        /// Slots whose properties are gone, and what they held: nil for a link.
+        /// Slots of removed properties, and the types of their values: nil for a link.
         var retired: [(slot: UInt16, type: AttributeType?)] = []
 
         var isGone: Bool { name.isEmpty }
@@ -22,7 +22,8 @@ struct StoredLayout {
     struct Property {
         var name: String
         var slot: UInt16
-        /// The value of records that are older than the property: its slot's bytes or its heap's.
+        /// The value that records older than the property have: the bytes of its slot or of the
+        /// heap.
         var initialValue: [UInt8]?
     }
 
@@ -31,11 +32,11 @@ struct StoredLayout {
 
     // MARK: Bytes
 
-    /// The version of the layout's own form.
+    /// The version of the layout's encoding.
     static let form = 1
-    /// In the place of a length: there is no initial value, so it is nil.
+    /// Replaces the length if there is no initial value, so that the property is nil.
     static let noValue = 0xFFFF
-    /// Of an initial value that is given to a property.
+    /// The limit for an initial value.
     static let initialSizeInBytesMax = 1024
 
     /// Reads a layout; throws `corrupt` and `newerFormat` with the page of the catalog.
@@ -79,12 +80,12 @@ struct StoredLayout {
         return property
     }
 
-    /// The layout of a resolved schema in its saved form.
+    /// The saved form of a resolved schema's layout.
     static func bytes(of schema: Schema) -> [UInt8] {
         (schema.storedLayout ?? StoredLayout(declaredBy: schema)).bytes
     }
 
-    /// The layout of a schema whose records have one slot count, and no slot free.
+    /// The layout of a schema whose records have one slot count and no unused slots.
     init(declaredBy schema: Schema) {
         entities = schema.entities.map { entity in
             var stored = Entity(name: entity.name, tag: entity.tag)
@@ -130,7 +131,7 @@ struct StoredLayout {
     }
 }
 
-/// Takes numbers, texts and bytes off a layout, none of which need be there.
+/// Reads numbers, texts and bytes from an untrusted layout, checking its end.
 private struct LayoutReader {
     private let content: [UInt8]
     private let page: PageID

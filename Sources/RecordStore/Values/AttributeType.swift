@@ -46,7 +46,7 @@ package enum AttributeType: UInt8, Hashable, Sendable, CaseIterable {
         self = found
     }
 
-    /// Whether the value's bytes follow the slots instead of being in them.
+    /// Whether the bytes of a value are in the heap, after the slots.
     @inlinable package var isVariable: Bool {
         switch self {
         case .decimal, .string, .data, .uuid, .url: true

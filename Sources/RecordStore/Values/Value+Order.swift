@@ -1,7 +1,7 @@
 import Foundation
 import PageStore
 
-/// The one total order, shared by keys, sorts and comparisons: spec/06-keys.md.
+/// The only total order, shared by keys, sorts and comparisons: spec/06-keys.md.
 ///
 /// Null comes first; then numbers by their numeric value whatever their kind (a Bool is 0 or 1,
 /// NaN comes before all others and -0 equals 0); then dates, texts by their UTF-8 bytes, data by
@@ -100,7 +100,7 @@ extension Value {
     private static func compare<Integer: FixedWidthInteger>(_ a: Integer, _ b: Double) -> Int {
         if b.isNaN { return 1 }
         if b >= Double(Integer.max) {
-            // The nearest Double of the largest integer lies above it.
+            // The Double nearest to the largest integer is above it.
             return -1
         }
         if b < Double(Integer.min) { return 1 }
@@ -109,7 +109,7 @@ extension Value {
         return b > b.rounded(.down) ? -1 : 0
     }
 
-    /// A Double compares with a decimal as `DecimalForm.decimal` names it.
+    /// A Double is compared with a decimal by `DecimalForm.decimal`.
     private static func compare(_ a: Decimal, _ b: Number) -> Int {
         let other: Decimal
         switch b {
@@ -119,7 +119,7 @@ extension Value {
         case .double(let number):
             if number.isNaN || a.isNaN { return (a.isNaN ? 0 : 1) - (number.isNaN ? 0 : 1) }
             guard let named = DecimalForm.decimal(number) else {
-                // Outside the range of a Decimal, in size or in smallness.
+                // Outside the range of a Decimal: too large or too small.
                 return order(DecimalForm.double(a), number)
             }
             other = named

@@ -20,7 +20,7 @@ package enum Value: Hashable, Sendable {
 
     package var isNull: Bool { self == .null }
 
-    // Two values are equal exactly when the order finds neither first.
+    // Equality agrees with the order.
     package static func == (left: Value, right: Value) -> Bool { compare(left, right) == 0 }
 
     package func hash(into hasher: inout Hasher) {
@@ -48,7 +48,7 @@ package enum Value: Hashable, Sendable {
         }
     }
 
-    /// Eight bytes at a time: a call of the hasher costs more than a byte.
+    /// Eight bytes at a time, because a call of the hasher costs more than a byte.
     private static func hash(_ text: String, into hasher: inout Hasher) {
         var (word, count): (UInt64, Int) = (0, 0)
         for byte in text.utf8 {
@@ -62,10 +62,10 @@ package enum Value: Hashable, Sendable {
         hasher.combine(count)
     }
 
-    /// Every NaN is equal to every other, whatever its bits.
+    /// All NaNs are equal, whatever their bits.
     private static func canonical(_ number: Double) -> Double { number.isNaN ? .nan : number }
 
-    /// The nearest Double of a number, nil for everything else.
+    /// The Double nearest to a number; nil for other values.
     package var approximation: Double? {
         switch self {
         case .bool(let flag): flag ? 1 : 0
