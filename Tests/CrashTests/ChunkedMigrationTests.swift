@@ -75,7 +75,7 @@ import Testing
         }
     }
 
-    @Test func `an index that is built anew is not copied before`() throws {
+    @Test func `an index that will be rebuilt is not copied first`() throws {
         let plants = Self.plants
         let images = try chunks(plants, plants.storeOfOld()).map(\.image)
         // The type of what it has in order changes.
@@ -87,7 +87,7 @@ import Testing
         #expect(try plants.unfinishedTrees(images[0]).contains("next/records/Pot"))
     }
 
-    @Test func `trees that a migration has replaced go in pieces`() throws {
+    @Test func `trees that a migration has replaced are deleted in pieces`() throws {
         var plants = PottedPlants(objectCount: 500)
         plants.options = Self.plants.options
         plants.options.migrationChunkRowsMax = 2000
@@ -109,7 +109,7 @@ import Testing
         #expect(sizes == sizes.sorted(by: >), "\(sizes)")
     }
 
-    @Test func `a copy is given up where another commit came in between`() throws {
+    @Test func `a copy is discarded after a commit in between`() throws {
         let plants = Self.plants
         for (image, _) in try chunks(plants, plants.storeOfOld()) {
             let disk = SimulatedDisk(image, seed: 5)
@@ -137,7 +137,7 @@ import Testing
         }
     }
 
-    @Test func `a copy is given up by the program that has the earlier model`() throws {
+    @Test func `a copy is discarded by a program with the earlier model`() throws {
         let plants = Self.plants
         for (image, _) in try chunks(plants, plants.storeOfOld()) {
             let disk = SimulatedDisk(image, seed: 5)
@@ -157,7 +157,7 @@ import Testing
         return other
     }()
 
-    @Test func `a copy is given up for another plan`() throws {
+    @Test func `a copy is discarded for another plan`() throws {
         let (plants, other) = (Self.plants, Self.other)
         for (image, _) in try chunks(plants, plants.storeOfOld()) {
             let disk = SimulatedDisk(image, seed: 5)
@@ -169,7 +169,7 @@ import Testing
         }
     }
 
-    @Test func `a migration began over the copy of another that could not be given up`() throws {
+    @Test func `a migration began over another's copy that could not be discarded`() throws {
         let plants = Self.plants
         func open(_ files: any FileSystem) throws(StoreError) {
             try RecordDatabase.open(
@@ -218,7 +218,7 @@ import Testing
         return disk
     }
 
-    @Test func `a state with more passes than the plan made a copy the file's`() throws {
+    @Test func `a state with more passes than the plan made an unfinished copy current`() throws {
         let plants = Self.plants
         for (image, _) in try chunks(plants, plants.storeOfOld()) {
             let disk = try rewrite(image) { $0.passCount = 1 << 31 }

@@ -56,7 +56,7 @@ import Testing
         #expect(images(file) == [Array(block(1) + block(2))])
     }
 
-    @Test func `what was cut off does not come back behind it`() {
+    @Test func `bytes that were truncated do not reappear after a later write`() {
         var file = DiskFile(Array(block(1, 1024)))
         file.truncate(to: 512, time: 1)
         file.write(block(2), at: 512, time: 2)

@@ -11,7 +11,7 @@ import Testing
         ProofSlice.run(DiskProof.self, "faults", above: 10, seconds: (4, 40))
     }
 
-    @Test func `a program whose calls are not seen is told of`() throws {
+    @Test func `a program whose calls are not recorded is reported`() throws {
         let run = try DiskRun()
         defer { run.remove() }
         try run.run([.durable], seed: 1, closes: true, isPreloaded: false)
@@ -19,7 +19,7 @@ import Testing
         #expect(error?.description.contains("no call was recorded") == true)
     }
 
-    @Test func `a call that is never made is told of`() throws {
+    @Test func `a required call that is never made is reported`() throws {
         let run = try DiskRun()
         defer { run.remove() }
         try run.run([.durable], seed: 1, closes: true)

@@ -63,7 +63,7 @@ import Testing
     }
 
     /// The thread that copies has the writer lock already.
-    @Test func `a copy within a transaction waits for nobody`() throws {
+    @Test func `a copy within a transaction does not deadlock`() throws {
         let disk = try forgotten()
         let engine = try open(disk)
         let transaction = try engine.beginWrite()
@@ -72,7 +72,7 @@ import Testing
         withExtendedLifetime(transaction) {}
     }
 
-    @Test func `closing says so where there is no room to write the commits anew`() throws {
+    @Test func `closing reports that found commits could not be rewritten on a full disk`() throws {
         let disk = try forgotten()
         let fault = FaultInjector.Fault(call: 1, kind: .diskFull, goesOn: true)
         let engine = try open(FaultInjector(disk, fault))

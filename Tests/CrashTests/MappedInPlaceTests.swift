@@ -151,7 +151,7 @@ import Testing
         return isNew
     }
 
-    @Test func `a file has its own indexes, links and blobs until the end`() throws {
+    @Test func `a file keeps its own indexes, links and blobs until the migration ends`() throws {
         let start = try storeOfOld()
         let disk = SimulatedDisk(start, seed: 2, records: true)
         try open(Self.new, disk).close()

@@ -81,7 +81,7 @@ import Testing
         ).close()
     }
 
-    @Test func `a copy that was given up is no lack of room`() throws {
+    @Test func `a discarded copy leaves room for the next migration`() throws {
         let plants = Self.plants(300, isChunked: true)
         let start = try plants.storeOfOld()
         let recorded = SimulatedDisk(start, seed: 3, records: true)
@@ -105,7 +105,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func `a file grows by no more than was forecast`(isChunked: Bool) throws {
+    func `a file grows by no more than forecast`(isChunked: Bool) throws {
         let plants = Self.plants(900, isChunked: isChunked)
         let disk = SimulatedDisk(try plants.storeOfOld(), seed: 3)
         let space = try forecast(plants, disk)

@@ -206,7 +206,7 @@ import Testing
         throw StoreError(.notFound, "no record has a blob")
     }
 
-    @Test func `a ledger that lies is named`() throws {
+    @Test func `a false blob ledger is reported`() throws {
         let made = MigrationShadow.prefix + "blobs/made"
         let freed = MigrationShadow.prefix + "blobs/freed"
         func change(
@@ -244,7 +244,7 @@ import Testing
         #expect(short.count == 1 && short[0].contains("no name of one"), "\(short)")
     }
 
-    @Test func `blobs that are to be dropped and are a record's are named`() throws {
+    @Test func `blobs listed for deletion that a record uses are reported`() throws {
         let disk = SimulatedDisk(try Self.switched.get(), seed: 5)
         #expect(try findings(disk) == [])
         let engine = try Engine.open(path: "store", options: Self.plants.options, files: disk)
@@ -272,7 +272,7 @@ import Testing
         #expect(found.count == 1 && found[0].contains("as well"), "\(found)")
     }
 
-    @Test func `a blob that no record names is found without a migration`() throws {
+    @Test func `a blob that no record refers to is found without a migration`() throws {
         let disk = SimulatedDisk(try Self.plants.storeOfOld(), seed: 5)
         #expect(try findings(disk) == [])
         let engine = try Engine.open(path: "store", options: Self.plants.options, files: disk)

@@ -10,7 +10,7 @@ import Testing
         ProofSlice.run(FaultProof.self, "errors", above: 20, seconds: (3, 40))
     }
 
-    @Test func `stores of every shape hold what a dictionary holds`() {
+    @Test func `stores with all kinds of options equal a dictionary`() {
         ProofSlice.run(ModelProof.self, "steps", above: 50, seconds: (3, 40))
     }
 
@@ -26,7 +26,7 @@ import Testing
         mutating func run() { report.count("images") }
     }
 
-    @Test func `a proof that has tried nothing has failed`() {
+    @Test func `a proof that has tried nothing fails`() {
         var proof = IdleProof(seed: 1, budget: ProofBudget(seconds: 1))
         #expect(proof.failure == "nothing was tried: no images, no recoveries")
         proof.run()
@@ -44,7 +44,7 @@ import Testing
     }
 
     /// All wait for each other: what a weave is to find must not hang it.
-    @Test func `threads that wait for each other are told of`() {
+    @Test func `a deadlock of threads is reported`() {
         let weave = Weave(ThreadPool())
         let gates = [NSObject(), NSObject()].map(ObjectIdentifier.init)
         let hasEnded = weave.run(

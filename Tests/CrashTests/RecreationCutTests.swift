@@ -61,7 +61,7 @@ import Testing
         ).close()
     }
 
-    @Test func `each cut leaves the old store or the new one, and one is followed by the other`()
+    @Test func `each power cut leaves the old store or the new one, and a retry succeeds`()
         throws
     {
         let start = try storeOfOld()

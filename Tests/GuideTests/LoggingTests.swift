@@ -116,7 +116,7 @@ import Testing
         }
     }
 
-    @Test func `errors of one kind that say different things are not equal`() throws {
+    @Test func `errors of one kind with different messages are not equal`() throws {
         let dataStack = try Harbour.dataStack()
         func error(_ path: String) -> CoreStoreError? {
             #expect(throws: CoreStoreError.self) {
@@ -177,7 +177,7 @@ import Testing
         #expect(own is Reef)
     }
 
-    @Test func `everything prints itself in parts`() throws {
+    @Test func `clauses and chains print their parts`() throws {
         let dataStack = try Harbour.dataStack()
         let chain = From<Sailor>()
             .where(\.$age > 30 && \.$gender == "M").orderBy(.descending(\.$name))
@@ -209,7 +209,7 @@ import Testing
         #expect(ole.debugDescription.contains("    .name = \"Ole\";\n"))
     }
 
-    @Test func `lists, what stands for objects, and migrations print themselves`() throws {
+    @Test func `lists, publishers, snapshots and migrations print themselves`() throws {
         let dataStack = try Harbour.dataStack()
         let chain = From<Sailor>().sectionBy(\.$gender).orderBy(.ascending(\.$gender))
         let ole = try #require(try dataStack.fetchOne(From<Sailor>().where(\.$name == "Ole")))

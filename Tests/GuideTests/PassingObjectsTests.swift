@@ -49,7 +49,7 @@ import Testing
         #expect(jane.age == 23)
     }
 
-    @Test func `both sides of a relationship are edited first`() async {
+    @Test func `both objects of a relationship are made editable before they are linked`() async {
         nonisolated(unsafe) let jane = self.jane
         nonisolated(unsafe) let john = self.john
         await withCheckedContinuation { done in
@@ -114,7 +114,7 @@ import Testing
         #expect(try dataStack.fetchAll(From<Sailor>()).map(\.name) == ["Jane Smith"])
     }
 
-    @Test func `an instance goes to a transaction and comes back`() async {
+    @Test func `an object is passed to a transaction and fetched again afterwards`() async {
         nonisolated(unsafe) let jane = self.jane
         let dataStack = self.dataStack
         let age = await withCheckedContinuation { done in

@@ -188,7 +188,7 @@ import Testing
 
     // MARK: Conditions and queries
 
-    @Test func `sums are decimals, UUIDs and URLs are themselves`() throws {
+    @Test func `sums are decimals, and UUIDs and URLs keep their types`() throws {
         let dataStack = try memory()
         let page = try #require(URL(string: "https://example.org"))
         let uuid = try dataStack.perform(synchronous: { transaction in
@@ -208,7 +208,7 @@ import Testing
         #expect(rows.first?["page"] as? URL == page)
     }
 
-    @Test func `a UUID is found by itself`() throws {
+    @Test func `an object is found by its UUID`() throws {
         let dataStack = try memory()
         let uuid = try #require(try dataStack.fetchOne(From<Person>())?.uuid)
         #expect(try dataStack.fetchCount(From<Person>().where(\.$uuid == uuid)) == 1)

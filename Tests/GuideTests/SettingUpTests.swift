@@ -117,7 +117,7 @@ import Testing
         }
     }
 
-    @Test func `an object stood for the one of the same number in another store`() throws {
+    @Test func `an object was taken for the one of the same number in another store`() throws {
         let both: Set<String> = ["Crew", "Guests"]
         let dataStack = DataStack(
             CoreStoreSchema(
@@ -185,7 +185,7 @@ import Testing
         #expect(store.localStorageOptions == .recreateStoreOnModelMismatch)
     }
 
-    @Test func `a stack takes several versions and the chain that orders them`() {
+    @Test func `a stack is made with several versions and their migration chain`() {
         let dataStack = DataStack(
             CoreStoreSchema(
                 modelVersion: "V1",

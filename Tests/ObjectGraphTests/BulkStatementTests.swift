@@ -112,7 +112,7 @@ private final class Crate: CoreStoreObject {
     }
 
     @Test(arguments: 0..<6)
-    func `records go by the same rules as objects`(round: Int) throws {
+    func `bulk deletions of records follow the same rules as those of objects`(round: Int) throws {
         var random = SeededRandom(for: "bulk deletions \(round)")
         let (one, other) = (try stack(), try stack())
         var (first, second) = (random, random)
@@ -138,7 +138,7 @@ private final class Crate: CoreStoreObject {
         }
     }
 
-    @Test func `an object that a deletion brings to life is deleted with the rest`() throws {
+    @Test func `an object that a bulk deletion loads is deleted with the others`() throws {
         let stack = try stack()
         let ids = try stack.perform(synchronous: { transaction in
             let crates = (0..<3).map { label in
@@ -238,7 +238,7 @@ private final class Crate: CoreStoreObject {
         #expect(left.count == 2)
     }
 
-    @Test func `what a statement deleted is gone for the transaction too`() throws {
+    @Test func `a transaction does not find an object that its statement deleted`() throws {
         let stack = try stack()
         let id = try stack.perform(synchronous: { transaction in
             transaction.create(Into<Crate>()).objectID()

@@ -10,7 +10,7 @@ import Testing
             + UInt64(random.below(400))
     }
 
-    @Test func `runs far apart come and go as in a set`() {
+    @Test func `inserting and removing distant runs equals a set`() {
         var random = SeededRandom(for: "SparseBitMapTests")
         var map = SparseBitMap()
         var model: Set<UInt64> = []
@@ -42,7 +42,7 @@ import Testing
         #expect(map.partCount <= 7)
     }
 
-    @Test func `words make the set that they were taken from`() {
+    @Test func `a bit map rebuilt from its words equals the original`() {
         var map = SparseBitMap()
         map.insert(100, 3 * SparseBitMap.partSize)
         var copy = SparseBitMap()
@@ -74,7 +74,7 @@ import Testing
         #expect(second.union(first).count(in: part, 15) == 15)
     }
 
-    @Test func `parts that a run fills take no memory of their own until they change`() {
+    @Test func `parts that a run fills completely can be changed one by one`() {
         var map = SparseBitMap()
         map.insert(0, 4 * SparseBitMap.partSize)
         #expect(map.remove(SparseBitMap.partSize, 1) == 1)

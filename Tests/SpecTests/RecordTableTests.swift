@@ -55,7 +55,7 @@ import Testing
     }
 
     @Test(arguments: [(0, 2), (63, 65), (64, 67), (127, 130), (128, 132)])
-    func `a slot is where the formula puts it`(slot: Int, word: Int) {
+    func `a slot is at the offset that the formula gives`(slot: Int, word: Int) {
         #expect(RowLayout.byteOffset(slot: slot) == word * 8)
         #expect(2 + slot + slot / 64 == word)
         #expect(RowLayout.fixedSize(slotCount: slot + 1) == (word + 1) * 8)

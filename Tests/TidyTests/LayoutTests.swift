@@ -5,7 +5,7 @@ import Testing
 @Suite struct LayoutTests {
     /// Without this each test of a list of files would hold where the list is empty: a binary that
     /// was moved, or another checkout.
-    @Test func `the sources are where this test was built`() {
+    @Test func `the sources that the tidy tests read are found`() {
         let rooms = [
             "Primitives", "PageStore", "RecordStore", "Query", "ObjectGraph", "XcodeModels",
             "TrellisLogging", "trellis",
@@ -54,7 +54,7 @@ import Testing
         #expect(Set(numbers).count == numbers.count, "two decisions have one number")
     }
 
-    @Test func `paths are found in a text, and those that lead nowhere are told`() {
+    @Test func `paths named in a text are found, and missing files are recognised`() {
         let text = "`PageStore/Engine.swift`, `Tree/Cursor.swift`: `a / b`, `Nowhere/File.swift`"
         let named = ["PageStore/Engine.swift", "Tree/Cursor.swift", "Nowhere/File.swift"]
         #expect(Paths.named(in: text) == named)
@@ -62,7 +62,7 @@ import Testing
     }
 
     /// The names differ, and so do what they export: CTrellis and swift-system stand for them.
-    @Test func `no file names the module of one platform`() {
+    @Test func `no file names a platform's own C library`() {
         var verdict = Verdict("platforms")
         for file in SourceFile.all where !file.path.hasPrefix("Tests/TidyTests/") {
             for (number, text) in file.code
@@ -74,7 +74,7 @@ import Testing
     }
 
     /// ThreadSanitizer sees the mutex of Primitives alone.
-    @Test func `a file that uses a mutex takes that of Primitives`() {
+    @Test func `a file that uses a mutex imports that of Primitives`() {
         var verdict = Verdict("mutexes")
         // What programs that use the library see is their own affair.
         let users = ["Tests/GuideTests/", "Tests/KillChild/", "Tests/TidyTests/"]

@@ -28,7 +28,7 @@ import Testing
         return reader.lines.count
     }
 
-    @Test func `whoever is killed, readers see whole states and the file stays whole`() throws {
+    @Test func `readers see whole states and the file stays whole despite kills`() throws {
         var random = SeededRandom(for: "SharedFileTests")
         let path = Self.temporaryPath()
         defer { try? FileManager.default.removeItem(atPath: path) }
@@ -94,7 +94,7 @@ import Testing
         }
     }
 
-    @Test func `a stopped process keeps its snapshot and only that, a dead one nothing`() throws {
+    @Test func `a stopped process keeps its snapshot pinned, a dead one nothing`() throws {
         let path = Self.temporaryPath()
         defer { try? FileManager.default.removeItem(atPath: path) }
         let engine = try Engine.open(path: path)

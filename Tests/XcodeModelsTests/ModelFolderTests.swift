@@ -113,7 +113,7 @@ import Testing
         }
     }
 
-    @Test func `without a list, one version is current, and of several the chain's last`() throws {
+    @Test func `without a version list the only version or the chain's last is current`() throws {
         let files = [
             "M.xcdatamodeld/One.xcdatamodel/contents": Self.model,
             "N.xcdatamodeld/One.xcdatamodel/contents": Self.model,

@@ -144,7 +144,7 @@ import XcodeModels
         return try body(url)
     }
 
-    @Test func `a model of Xcode's and its classes declare the same`() throws {
+    @Test func `a model of Xcode and its classes declare the same schema`() throws {
         let models = try models()
         for (version, schema) in [("Library", V1.schema()), ("Library 2", V2.schema())] {
             let model = try #require(models[version]).description(for: nil)

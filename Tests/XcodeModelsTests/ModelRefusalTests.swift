@@ -58,7 +58,7 @@ import Testing
         #expect(error?.line == line)
     }
 
-    @Test func `a comment may say what it likes`() throws {
+    @Test func `the content of an XML comment is ignored`() throws {
         let text = "<!-- <!DOCTYPE a> --><model><!-- <!ENTITY b 'c'> --></model>"
         #expect(try ModelFiles.error(text) == nil)
         #expect(try ModelFiles.error([0xEF, 0xBB, 0xBF] + Array(text.utf8)) == nil)
@@ -126,7 +126,7 @@ import Testing
             "<relationship name='x' destinationEntity='A' toMany='YES' maxCount='9999999999'/>",
             "<relationship name='x' destinationEntity='A' toMany='YES' minCount='3' maxCount='2'/>",
         ])
-    func `what contradicts a model is refused with its line`(element: String) throws {
+    func `an invalid element of a model is refused with its line`(element: String) throws {
         let error = try ModelFiles.error(ModelFiles.model(element))
         #expect(error?.code == .invalidModel)
         #expect(error?.line == 3)
@@ -147,7 +147,7 @@ import Testing
             "<uniquenessConstraints><uniquenessConstraint><constraint value='x'/>"
                 + "</uniquenessConstraint></uniquenessConstraints>",
         ])
-    func `what contradicts itself is refused`(elements: String) throws {
+    func `a contradictory model is refused`(elements: String) throws {
         #expect(try ModelFiles.error(ModelFiles.model(elements))?.code == .invalidModel)
     }
 
@@ -161,7 +161,7 @@ import Testing
         #expect(error?.message.contains(type) == true)
     }
 
-    @Test func `another document is no model`() throws {
+    @Test func `an XML document that is not a model is refused`() throws {
         let error = try ModelFiles.error("<database><object/></database>")
         #expect(error?.code == .invalidModel)
         #expect(error?.line == 1)

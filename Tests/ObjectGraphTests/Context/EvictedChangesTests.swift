@@ -7,7 +7,7 @@ import Testing
 @Suite struct EvictedChangesTests {
     /// Dense numbers, numbers that lie anywhere, and the greatest that a file may name.
     @Test(arguments: [40, 5000, UInt64.max])
-    func `updates are known as a dictionary knows them`(limit: UInt64) {
+    func `evicted updates equal those in a dictionary`(limit: UInt64) {
         var random = SeededRandom(for: "EvictedChangesTests \(limit)")
         let changes = EvictedChanges()
         var model: [ObjectNumber: EvictedChanges.Entry] = [:]
@@ -33,7 +33,7 @@ import Testing
         #expect(found == model.mapValues(\.tag), "seed \(random.seed)")
     }
 
-    @Test func `an evicted change is known however many ways there are of having changed`() {
+    @Test func `an evicted change is found among tens of thousands of distinct ones`() {
         let changes = EvictedChanges()
         func entry(_ number: UInt64) -> EvictedChanges.Entry {
             EvictedChanges.Entry(tag: UInt16(1 + number % 3), assigned: number)

@@ -12,7 +12,7 @@ import Testing
         return (stack, queue)
     }
 
-    @Test func `objects that are kept stay the same while those around them come and go`() throws {
+    @Test func `held objects keep their identity while others are released`() throws {
         let (stack, queue) = try kennel(3000)
         try queue.sync {
             var kept: [Int: Dog] = [:]
@@ -31,7 +31,7 @@ import Testing
         }
     }
 
-    @Test func `an object that goes on another thread can be fetched again at any moment`() throws {
+    @Test func `an object released on another thread can be fetched again at any moment`() throws {
         let (stack, queue) = try kennel(50)
         let drops = DispatchQueue(label: "drops", attributes: .concurrent)
         for _ in 0..<200 {

@@ -45,7 +45,7 @@ import Testing
     }
 
     @Test(arguments: 0..<12)
-    func `letting objects go early changes nothing that a program can see`(round: Int) throws {
+    func `releasing objects early changes nothing that a program can see`(round: Int) throws {
         var random = SeededRandom(for: "large transaction \(round)")
         // At once, and after a few.
         var script = Script(transactions: [], changedBytesMax: round % 2 == 0 ? 1 : 3000)

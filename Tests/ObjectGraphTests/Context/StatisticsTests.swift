@@ -25,7 +25,7 @@ import Testing
         stack.unsafeRemoveAllPersistentStoresAndWait()
     }
 
-    @Test func `large stores are opened changed and asked without reading them`() throws {
+    @Test func `a large store is opened, queried and changed without reading all of it`() throws {
         let url = Zoo.temporaryURL()
         defer { try? FileManager.default.removeItem(at: url) }
         let queue = DispatchQueue(label: "view")

@@ -67,7 +67,7 @@ import Testing
         #expect(count == 7)
     }
 
-    @Test func `a view that nobody uses does not keep every commit`() throws {
+    @Test func `a view that is not used does not pin every commit`() throws {
         let url = Zoo.temporaryURL()
         defer { try? FileManager.default.removeItem(at: url) }
         let queue = DispatchQueue(label: "view")
@@ -99,7 +99,7 @@ import Testing
         stack.unsafeRemoveAllPersistentStoresAndWait()
     }
 
-    @Test func `several commits reach an unused view at once`() throws {
+    @Test func `an unused view moves over several commits at once`() throws {
         let (stack, queue) = try Zoo.stack()
         let ids = try stack.perform(synchronous: { transaction in
             (0..<3).map { _ in transaction.create(Into<Dog>()).objectID() }
@@ -165,7 +165,7 @@ import Testing
         #expect(labels == ["outer"])
     }
 
-    @Test func `transactions of many threads take their turns`() async throws {
+    @Test func `transactions of several threads run one after the other`() async throws {
         let (stack, queue) = try Zoo.stack()
         let id = try stack.perform(synchronous: { $0.create(Into<Dog>()).objectID() })
         try await withThrowingTaskGroup(of: Void.self) { group in

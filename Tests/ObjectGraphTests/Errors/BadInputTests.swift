@@ -29,7 +29,7 @@ import Testing
         }
     }
 
-    @Test func `a foreign file is named as such and left alone`() throws {
+    @Test func `a file of another format is reported as notAStore and left unchanged`() throws {
         let url = Zoo.temporaryURL()
         defer { try? FileManager.default.removeItem(at: url) }
         for text in ["x", String(repeating: "no store ", count: 5000)] {
@@ -43,7 +43,7 @@ import Testing
 
     /// Opening it for reading would wait for a process that writes to it.
     @Test(.timeLimit(.minutes(hangMinutes)), arguments: [true, false])
-    func `a pipe is named as no store`(isReadOnly: Bool) throws {
+    func `a pipe is reported as notAStore`(isReadOnly: Bool) throws {
         let url = Zoo.temporaryURL()
         defer { try? FileManager.default.removeItem(at: url) }
         try #require(mkfifo(url.path, 0o600) == 0)
@@ -64,7 +64,7 @@ import Testing
         #expect(error?.description.contains("“Nowhere”") == true)
     }
 
-    @Test func `a truncated file is named as such`() throws {
+    @Test func `a truncated file is reported as truncated`() throws {
         let url = Zoo.temporaryURL()
         defer { try? FileManager.default.removeItem(at: url) }
         try store(url)
@@ -79,7 +79,7 @@ import Testing
         }
     }
 
-    @Test func `one damaged root is survived and two are named`() throws {
+    @Test func `a store opens with one damaged superblock and reports two`() throws {
         let url = Zoo.temporaryURL()
         defer { try? FileManager.default.removeItem(at: url) }
         try store(url)

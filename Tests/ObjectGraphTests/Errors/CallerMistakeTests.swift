@@ -106,7 +106,7 @@ private final class Right: CoreStoreObject {
     }
 
     @Test(arguments: [true, false])
-    func `sources are one when their keys have the same bytes`(indexed: Bool) throws {
+    func `sources are one object when their keys have the same bytes`(indexed: Bool) throws {
         let stack = try words(indexed: indexed)
         let (composed, decomposed) = ("\u{e9}", "e\u{301}")
         try stack.perform(synchronous: { $0.create(Into<Word>()).text = composed })

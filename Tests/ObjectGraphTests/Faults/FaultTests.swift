@@ -79,7 +79,7 @@ import Testing
         #expect(error?.storeError?.code == .tooLarge, "\(String(describing: error))")
     }
 
-    @Test func `an error that a program passes over still fails its transaction`() throws {
+    @Test func `an error that a program ignores still fails its transaction`() throws {
         let files = FaultyFileSystem()
         let stack = try stack(files)
         try create(3, in: stack)

@@ -72,7 +72,7 @@ private final class Purse: CoreStoreObject {
     }
 
     @Test(arguments: [false, true])
-    func `a record of another entity is not read as one of the link's`(
+    func `a link to a record of another entity is reported as corrupt`(
         _ ownsBoth: Bool
     ) throws {
         try withLie(to: 1, ownsBoth: ownsBoth) { stack, purse in

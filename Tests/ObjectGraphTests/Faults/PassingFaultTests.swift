@@ -46,7 +46,7 @@ import Testing
 
     /// The object was of a kind that fetches do not know when its kind could not be read and its
     /// number could.
-    @Test func `an object created beside a passing fault was unknown to fetches`() throws {
+    @Test func `an object created during a passing fault was not found by fetches`() throws {
         let image = try storeOfThree()
         let whole = FaultInjector(SimulatedDisk(image, seed: 2), nil)
         try createFourth(whole)

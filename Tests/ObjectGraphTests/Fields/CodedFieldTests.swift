@@ -120,7 +120,7 @@ private func makeStack(_ storage: LocalStore? = nil) throws -> (DataStack, Dispa
         }
     }
 
-    @Test func `values of every coder come back from the file`() throws {
+    @Test func `values of every coder are read back from the file`() throws {
         let url = Self.temporaryURL()
         defer { remove(url) }
         let recipe = Recipe(title: "Stew", steps: ["boil": []], source: URL(string: "a:b"))
@@ -189,7 +189,7 @@ private func makeStack(_ storage: LocalStore? = nil) throws -> (DataStack, Dispa
         #expect(decodedCount.load(ordering: .relaxed) == before + 2)
     }
 
-    @Test func `changing a class's object in place does not look stored`() throws {
+    @Test func `a decoded instance that is changed in place is stored when assigned`() throws {
         let (stack, _) = try makeStack()
         try stack.perform(synchronous: { transaction in
             let card = transaction.create(Into<Card>())

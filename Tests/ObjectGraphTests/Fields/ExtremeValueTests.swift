@@ -54,7 +54,7 @@ import Testing
 
     /// Three gigabytes of memory for a moment.
     @Test(.enabled(if: ProcessInfo.processInfo.environment["TRELLIS_LONG"] != nil))
-    func `a value that is too long fails its transaction alone`() throws {
+    func `a value that is too long fails only its transaction`() throws {
         let stack = try stack([nil])
         for isText in [true, false] {
             let error = #expect(throws: CoreStoreError.self) {
@@ -81,7 +81,7 @@ import Testing
     }
 
     @Test(arguments: layouts)
-    func `each type of values has a least and a greatest one`(_ configurations: [String?]) throws {
+    func `each type of values has a minimum and a maximum`(_ configurations: [String?]) throws {
         let stack = try stack(configurations)
         func check<V: QueryableAttributeType & Equatable>(
             _ name: String, least: V, greatest: V
@@ -122,7 +122,7 @@ import Testing
     }
 
     @Test(arguments: layouts)
-    func `the greatest of objects was the one with the largest number`(
+    func `a minimum or maximum of a relationship compared object numbers`(
         _ configurations: [String?]
     ) throws {
         let stack = try stack(configurations)

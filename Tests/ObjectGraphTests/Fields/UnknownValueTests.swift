@@ -127,7 +127,7 @@ import Testing
         }
     }
 
-    @Test func `a first value made by a closure was another one at each read`() throws {
+    @Test func `an initial value made by a closure changed with each read`() throws {
         try withFile { url in
             let stack = try stack(Read.Item.self, url)
             try queue.sync { () throws in

@@ -121,7 +121,7 @@ private final class City: CoreStoreObject, ImportableUniqueObject {
         }
     }
 
-    @Test func `a source of a file names one of a later part`() throws {
+    @Test func `a source of a file links to one in a later part`() throws {
         let guild = try Guild()
         let lines = (0..<2_500).map { number in
             #"{"code": "\#(number)", "master": "\#((number + 1) % 2_500)"}"#

@@ -86,7 +86,7 @@ import Testing
     }
 
     @Test(arguments: [Into<Binder>(), Into<Binder>("A")])
-    func `nested sources go to the storage of those around them`(into: Into<Binder>) throws {
+    func `nested sources go to the storage of the enclosing source`(into: Into<Binder>) throws {
         let stack = try stackOfTwo()
         try stack.perform(synchronous: { transaction in
             _ = try transaction.importUniqueObject(

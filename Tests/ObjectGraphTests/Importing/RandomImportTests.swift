@@ -8,7 +8,7 @@ import Testing
 
     /// Each transaction has several passes; one of ten is cancelled.
     @Test(arguments: 0..<24)
-    func `imports do what one source after the other would do`(round: Int) throws {
+    func `random imports equal importing one source after the other`(round: Int) throws {
         let random = SeededRandom(for: "related imports \(round)")
         var sources = GuildSources(random)
         let guild = try Guild(changedBytesMax: round % 3 == 0 ? 1 : nil)

@@ -24,7 +24,7 @@ import Testing
             ])
     }
 
-    @Test func `an ID leads to an object that comes later, and round to its source`() throws {
+    @Test func `an ID may name a later source's object or the source itself`() throws {
         let count = try guild.take([
             ["code": "a", "master": "c", "friends": ["b", "c", "a"]],
             ["code": "b", "master": "a"],
@@ -40,7 +40,7 @@ import Testing
     }
 
     @Test(arguments: [1, 2, 10_000])
-    func `imports of several classes are one pass`(batchCount: Int) throws {
+    func `imports of several classes resolve their links together`(batchCount: Int) throws {
         try guild.change { transaction in
             transaction.importBatchCount = batchCount
             try transaction.importRelatedObjects {
@@ -71,7 +71,7 @@ import Testing
         #expect(try guild.lines().isEmpty)
     }
 
-    @Test func `a link without its key stays, and null clears it`() throws {
+    @Test func `a link whose key is missing stays, and null clears it`() throws {
         try guild.take([["code": "a", "master": ["code": "m"], "friends": [["code": "m"]]]])
         try guild.take([["code": "a", "name": "Ann", "master": NSNull()]])
         #expect(
@@ -89,7 +89,7 @@ import Testing
         #expect(try guild.lines().isEmpty)
     }
 
-    @Test func `a nested source that is not to change its object leads to it`() throws {
+    @Test func `a nested source that may not change its object still links to it`() throws {
         try guild.take([["code": "m", "name": "Max"]])
         try guild.take([
             ["code": "a", "master": ["code": "m", "name": "other", "isNew": true]],

@@ -79,7 +79,7 @@ import Testing
         #expect(parts.map(\.1) == ["c1", "b1"])
     }
 
-    @Test func `an ID for which the attribute has no form wrote over the row`() async throws {
+    @Test func `an ID that its attribute cannot store overwrote the row`() async throws {
         await #expect(processExitsWith: .failure) {
             let stack = try UniqueIDTests.stack()
             try stack.perform(synchronous: { transaction in
@@ -95,7 +95,7 @@ import Testing
     }
 
     /// Swift takes both texts for equal, and the store for two.
-    @Test func `a source renamed an object to a text that Swift takes for its ID`() throws {
+    @Test func `a source changed an ID to a text that Swift considers equal`() throws {
         let stack = try Self.stack()
         let (composed, decomposed) = ("\u{e9}", "e\u{301}")
         try stack.perform(synchronous: { transaction in

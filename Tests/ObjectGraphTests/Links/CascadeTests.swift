@@ -113,7 +113,7 @@ private final class Shelf: CoreStoreObject {
     }
 
     @Test(arguments: 0..<8)
-    func `cascades through cycles and shared targets take what the rules say`(round: Int) throws {
+    func `cascades over cycles and shared targets delete what a model does`(round: Int) throws {
         var random = SeededRandom(for: "cascades \(round)")
         let count = 24
         let ids = try stack.perform(synchronous: { transaction in
@@ -222,7 +222,7 @@ private final class Shelf: CoreStoreObject {
         })
     }
 
-    @Test func `a cascade reads no record of what it takes`() throws {
+    @Test func `a cascade reads no record of the objects that it deletes`() throws {
         func lookups(of count: Int) throws -> UInt64 {
             let id = try stack.perform(synchronous: { transaction in
                 let shelf = transaction.create(Into<Shelf>())
@@ -246,7 +246,7 @@ private final class Shelf: CoreStoreObject {
     }
 
     @Test(arguments: [false, true])
-    func `what a cascade took keeps its values beyond its transaction`(cancels: Bool) throws {
+    func `an object deleted by a cascade keeps its values afterwards`(cancels: Bool) throws {
         let (parent, children) = try family()
         var held: Set<Marble> = []
         do {
@@ -264,7 +264,7 @@ private final class Shelf: CoreStoreObject {
         #expect(Set(held.map { $0.objectID() }) == Set(children + [parent]))
     }
 
-    @Test func `what changed before a cascade took it keeps the change`() throws {
+    @Test func `an object changed before a cascade deleted it keeps the change`() throws {
         let (parent, children) = try family()
         try stack.perform(synchronous: { transaction in
             do {

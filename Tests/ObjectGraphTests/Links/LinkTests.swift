@@ -172,7 +172,7 @@ import Testing
         }
     }
 
-    @Test func `links of objects that have read nothing else leave their values alone`() throws {
+    @Test func `setting a link of an object whose values are unread keeps its values`() throws {
         let (stack, queue) = try Zoo.stack()
         let (a, b) = try stack.perform(synchronous: { transaction in
             let a = transaction.create(Into<Person>())
@@ -211,7 +211,7 @@ import Testing
         }
     }
 
-    @Test func `an object that is made and deleted at once leaves no link behind`() throws {
+    @Test func `an object created and deleted in one transaction leaves no link`() throws {
         let (stack, queue) = try Zoo.stack()
         try stack.perform(synchronous: { transaction in
             let a = transaction.create(Into<Person>())

@@ -128,7 +128,7 @@ import Testing
         #expect(error?.storeError?.code == .newerModel)
     }
 
-    @Test func `a file of another branch joins the same version by its own way`() throws {
+    @Test func `a file of another branch reaches the same version by its own steps`() throws {
         defer { remove() }
         let old = stack([Self.beta])
         try old.addStorageAndWait(LocalStore(fileURL: url))

@@ -135,7 +135,7 @@ import Testing
         #expect(try stack.fetchCount(From<V2.Town>()) == 0)
     }
 
-    @Test func `a file follows the classes when it is added`() throws {
+    @Test func `a file is migrated to the classes when it is added`() throws {
         defer { remove() }
         try fill()
         for _ in 0..<2 {
@@ -198,7 +198,7 @@ import Testing
         stack.unsafeRemoveAllPersistentStoresAndWait()
     }
 
-    @Test func `the steps are told before and are those of the chain`() throws {
+    @Test func `the required migration steps are known before and follow the chain`() throws {
         defer { remove() }
         let direct = makeStack(second)
         #expect(try direct.requiredMigrationsForStorage(LocalStore(fileURL: url)) == [])
@@ -233,7 +233,7 @@ import Testing
         #expect(try chained.requiredMigrationsForStorage(LocalStore(fileURL: url)) == [])
     }
 
-    @Test func `a chain that does not know the file has no way`() throws {
+    @Test func `a chain without the file's version is refused`() throws {
         defer { remove() }
         try fill()
         let chained = makeStack(second, third)

@@ -116,7 +116,7 @@ import Testing
         LocalStorageOptions.none, .recreateStoreOnModelMismatch,
         [.recreateStoreOnModelMismatch, .allowDataLoss, .allowSynchronousLightweightMigration],
     ])
-    func `an older program erased a newer file, or took it back to its model`(
+    func `an older program erased a newer file, or migrated it backwards`(
         options: LocalStorageOptions
     ) async throws {
         defer { remove() }

@@ -179,7 +179,7 @@ import Testing
         }
     }
 
-    @Test func `a link to a store became the new store, and the old one stayed behind it`() throws {
+    @Test func `a symbolic link was replaced by the new store, and the old store stayed`() throws {
         try withFolder { url in
             let folder = url.deletingLastPathComponent()
             let links = folder.appendingPathComponent("links")
@@ -227,7 +227,7 @@ import Testing
         }
     }
 
-    @Test func `a store was erased where a migration took an option`() throws {
+    @Test func `a store was erased although a migration was possible with an option`() throws {
         let url = Zoo.temporaryURL()
         defer { try? FileManager.default.removeItem(at: url) }
         let stack = stack(Entity<Counter>("Pot"))

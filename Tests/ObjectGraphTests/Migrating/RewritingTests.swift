@@ -161,7 +161,7 @@ import Testing
         stack.unsafeRemoveAllPersistentStoresAndWait()
     }
 
-    @Test func `types, places in a hierarchy, superentities and kinds of links change`() throws {
+    @Test func `a migration changes types, hierarchies, superentities and kinds of links`() throws {
         defer { remove() }
         let uris = try fill()
         let stack = makeStack(second)
@@ -416,7 +416,7 @@ import Testing
     }
 
     /// The file kept the earlier version's name, and the step was foreseen as one from V1 to V1.
-    @Test func `a mapped version that only adds is the file's afterwards`() async throws {
+    @Test func `a file takes the name of a mapped version that only adds`() async throws {
         defer { remove() }
         let less = makeStack(
             CoreStoreSchema(modelVersion: "Less", entities: [Entity<Less.Person>("Person")]))

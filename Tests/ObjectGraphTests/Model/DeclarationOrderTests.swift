@@ -117,7 +117,7 @@ import Testing
         back.unsafeRemoveAllPersistentStoresAndWait()
     }
 
-    @Test func `moved declarations erase nothing where another model would`() throws {
+    @Test func `declarations in another order do not make a recreatable store empty`() throws {
         let url = Zoo.temporaryURL()
         defer { try? FileManager.default.removeItem(at: url) }
         let made = try stack(First.schema(), url)

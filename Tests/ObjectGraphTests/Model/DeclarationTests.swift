@@ -120,7 +120,7 @@ private struct SurvivingLogger: CoreStoreLogger {
     }
 
     /// As in a release build: the program goes on after what is asserted.
-    @Test func `an entity name used twice, beside a version lock, ended the program without words`()
+    @Test func `an entity name used twice with a version lock ended the program silently`()
         async
     {
         let result = await #expect(
@@ -203,7 +203,7 @@ private struct SurvivingLogger: CoreStoreLogger {
         expectAssertion(["after its transaction had ended"], result)
     }
 
-    @Test func `links of an ended transaction seemed to be none`() async throws {
+    @Test func `links read after their transaction had ended seemed empty`() async throws {
         let result = await #expect(
             processExitsWith: .exitCode(77), observing: [\.standardErrorContent]
         ) {

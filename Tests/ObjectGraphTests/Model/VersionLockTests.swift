@@ -40,7 +40,7 @@ import Testing
             before.hashesByEntityName.filter { after.hashesByEntityName[$0.key] != $0.value }.keys)
     }
 
-    @Test func `everything that decides how objects are stored counts, below it too`() {
+    @Test func `everything that decides how objects are stored changes the version lock`() {
         let animals: [Change] = [
             { $0.entities[0].isAbstract = true },
             { $0.entities[0].versionHashModifier = "2" },
@@ -78,7 +78,7 @@ import Testing
         }
     }
 
-    @Test func `order, defaults, indexes, earlier names and classes do not count`() {
+    @Test func `order, defaults, indexes, earlier names and classes keep the version lock`() {
         let changes: [Change] = [
             { $0.modelVersion = "V2" },
             { $0.entities.reverse() },
@@ -99,14 +99,14 @@ import Testing
         }
     }
 
-    @Test func `the order of unique constraints does not count`() {
+    @Test func `the order of unique constraints does not change the version lock`() {
         var (one, other) = (Self.schema, Self.schema)
         one.entities[0].uniqueConstraints = [["species"], ["age", "species"]]
         other.entities[0].uniqueConstraints = [["age", "species"], ["species"]]
         #expect(VersionLock(one) == VersionLock(other))
     }
 
-    @Test func `no text of a name or modifier stands for a property`() {
+    @Test func `the text of a hash modifier cannot imitate a property`() {
         var (one, other) = (Self.schema, Self.schema)
         one.entities[1].attributes = [
             AttributeDescription(

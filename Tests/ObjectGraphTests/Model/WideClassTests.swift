@@ -111,7 +111,7 @@ private final class Wide: CoreStoreObject {
         }
     }
 
-    @Test func `a unique conflict leaves far fields that were not assigned`() throws {
+    @Test func `a unique conflict keeps unassigned fields past the sixty-fourth`() throws {
         let (stack, queue) = try stack()
         try stack.perform(synchronous: { transaction in
             let wide = transaction.create(Into<Wide>())

@@ -74,7 +74,7 @@ import Testing
         #expect(!later.contains(lost))
     }
 
-    @Test func `a loser of a unique conflict leaves its number to nothing else`() throws {
+    @Test func `the number of a unique conflict's loser is not used again`() throws {
         let url = Zoo.temporaryURL()
         defer { try? FileManager.default.removeItem(at: url) }
         let lost = try use(url) { stack, _ in

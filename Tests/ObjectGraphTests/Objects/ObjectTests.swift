@@ -131,7 +131,7 @@ private struct SilentLogger: CoreStoreLogger {
         #expect(dog.objectID().entityName == "Dog")
     }
 
-    @Test func `an object names what it was fetched from for as long as that lives`() throws {
+    @Test func `an object returns its fetch source for as long as the source exists`() throws {
         let dog: Dog
         var created: Dog?
         do {
@@ -152,7 +152,7 @@ private struct SilentLogger: CoreStoreLogger {
         #expect(created?.fetchSource() == nil)
     }
 
-    @Test func `an object of a stack that is gone is reported to have had no answer`() throws {
+    @Test func `reading an object of a deallocated stack is reported as a storage fault`() throws {
         let url = Zoo.temporaryURL()
         defer { try? FileManager.default.removeItem(at: url) }
         let person: Person
@@ -180,7 +180,7 @@ private struct SilentLogger: CoreStoreLogger {
         #expect(error?.storeError?.code == .closed)
     }
 
-    @Test func `an object whose storage was closed answers with what it had or its defaults`()
+    @Test func `an object of a closed storage has its loaded values or defaults`()
         throws
     {
         let url = Zoo.temporaryURL()
@@ -233,7 +233,7 @@ private struct SilentLogger: CoreStoreLogger {
         #expect(queue.sync { (stack.fetchExisting(id) as Dog?)?.age } == 6)
     }
 
-    @Test func `refreshing takes back what a fetch has flushed and what links say`() throws {
+    @Test func `refreshing undoes flushed changes and links too`() throws {
         let (stack, queue) = try Zoo.stack()
         try stack.perform(synchronous: { transaction in
             for name in ["a", "b"] {

@@ -22,7 +22,7 @@ import Testing
         return try snapshot.recordCount(of: try #require(snapshot.schema.entity(named: "Dog")))
     }
 
-    @Test func `steps of many threads come in the order of their commits and show each one`()
+    @Test func `steps of several threads arrive in commit order, each with its snapshot`()
         async throws
     {
         let (stack, _) = try Zoo.stack()
@@ -86,7 +86,7 @@ import Testing
         #expect(records.inserted.isEmpty && records.deleted.isEmpty)
     }
 
-    @Test func `a subscriber that comes before a staged commit is delivered knows no changes`()
+    @Test func `a subscriber that joins while a commit is staged gets unknown changes`()
         throws
     {
         let (stack, _) = try Zoo.stack()
@@ -121,7 +121,7 @@ import Testing
     }
 
     /// Before, a view that was not used kept the name of every object that was deleted meanwhile.
-    @Test func `what came and went while the view was not used leaves no record`() throws {
+    @Test func `objects created and deleted while the view is unused leave no entry`() throws {
         let (stack, queue) = try Zoo.stack()
         let kept = try stack.perform(synchronous: { $0.create(Into<Dog>()).objectID() })
         let dog: Dog? = queue.sync { stack.fetchExisting(kept) }
@@ -151,7 +151,7 @@ import Testing
         }
     }
 
-    @Test func `a view compares a hierarchy of which too many objects changed`() throws {
+    @Test func `a view compares the objects of a hierarchy with too many changes`() throws {
         let (stack, _) = try Zoo.stack()
         let store = try #require(stack.stores.first)
         let ids = try stack.perform(synchronous: { transaction in

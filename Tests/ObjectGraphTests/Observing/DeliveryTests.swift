@@ -25,7 +25,7 @@ import Testing
 
     /// Before, the object kept its old value until the next fetch.
     @MainActor @Test
-    func `the view shows a transaction that was awaited where it lives`() async throws {
+    func `the view shows an awaited transaction's changes at once`() async throws {
         let stack = DataStack(Zoo.schema())
         try stack.addStorageAndWait(InMemoryStore())
         let id = try stack.perform(synchronous: { $0.create(Into<Dog>()).objectID() })
@@ -80,7 +80,7 @@ import Testing
         #expect(seen.all == [1, 2, 2])
     }
 
-    @Test func `completions without a commit keep their place among the others`() throws {
+    @Test func `completions of failed transactions run in order with the others`() throws {
         let (stack, queue) = try Zoo.stack()
         let seen = Seen()
         queue.suspend()
@@ -98,7 +98,7 @@ import Testing
         #expect(seen.all == [1, 11, 2, 22])
     }
 
-    @Test func `a transaction in a completion is seen when it returns`() throws {
+    @Test func `a transaction in a completion is visible when it returns`() throws {
         let (stack, queue) = try Zoo.stack()
         let seen = Seen()
         queue.suspend()
@@ -132,7 +132,7 @@ import Testing
         #expect(seen.all == [0, 1, 2])
     }
 
-    @Test func `an executor that never runs stops no writer and keeps few snapshots`() throws {
+    @Test func `an executor that never runs blocks no writer and holds few snapshots`() throws {
         let (stack, queue) = try Zoo.stack()
         let seen = Seen()
         queue.sync { _ = try? stack.fetchCount(From<Dog>()) }

@@ -114,7 +114,7 @@ private final class Table: DiffableDataSourceTarget {
             From<Dog>().sectionBy(\.$age).orderBy(.ascending(\.$age), .ascending(\.$nickname)))
     }
 
-    @Test func `a view that is told of stages shows each version of a list`() throws {
+    @Test func `a list view that applies stages shows each version of a list`() throws {
         var random = SeededRandom(for: "stages")
         let (stack, queue) = try Zoo.stack()
         try add(stack, 60)
@@ -158,7 +158,7 @@ private final class Table: DiffableDataSourceTarget {
     }
 
     /// Before, an item that had moved in a version that was passed over kept its old text.
-    @Test func `rows show the values of their items, though versions are passed over`() throws {
+    @Test func `rows show the current values of their items when versions are skipped`() throws {
         var random = SeededRandom(for: "rows")
         let (stack, queue) = try Zoo.stack()
         try add(stack, 40)

@@ -109,7 +109,7 @@ import Testing
         return ids.map(\.number.rawValue).max() ?? 1
     }
 
-    @Test func `leaves tell what a comparison of everything tells`() throws {
+    @Test func `comparing changed leaves finds what comparing all records finds`() throws {
         let url = Zoo.temporaryURL()
         defer { try? FileManager.default.removeItem(at: url) }
         let (stack, queue) = try Zoo.stack(at: url)
@@ -173,7 +173,7 @@ import Testing
         #expect(reusedCount > 0)
     }
 
-    @Test func `no commit is no change, and none leads back`() throws {
+    @Test func `equal snapshots have no changes, and changes to an older one are unknown`() throws {
         let (stack, _) = try Zoo.stack()
         let database = try #require(stack.stores.first).database
         let first = try database.snapshot()

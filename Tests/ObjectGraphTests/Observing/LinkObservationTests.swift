@@ -37,8 +37,7 @@ import Testing
         }
     }
 
-    @Test func `a relationship of the view is told from whichever end a commit assigned it`() throws
-    {
+    @Test func `both ends of a relationship are reported, whichever end was assigned`() throws {
         try withZoo { stack, ada, bob, dogs in
             var calls: [String] = []
             let master = dogs[0].observe(\.$master, options: [.new, .old, .prior]) { dog, change in
@@ -82,7 +81,7 @@ import Testing
         }
     }
 
-    @Test func `in a transaction both ends are told when all links are made`() throws {
+    @Test func `in a transaction both ends are reported once all links are set`() throws {
         try withZoo { stack, ada, bob, dogs in
             try stack.perform(synchronous: { transaction in
                 var calls: [String] = []

@@ -36,7 +36,7 @@ import Testing
 
     // MARK: Differences
 
-    @Test func `two versions of a list tell what led from one to the other`() throws {
+    @Test func `two versions of a list give the changes between them`() throws {
         let (stack, queue) = try Zoo.stack()
         try Self.add(stack, ["a", "b"], age: 1)
         try Self.add(stack, ["c", "d"], age: 2)
@@ -98,7 +98,7 @@ import Testing
 
     // MARK: Stages
 
-    @Test func `stages name no item of a section that comes or goes`() throws {
+    @Test func `stages do not list items of inserted or deleted sections`() throws {
         let (stack, queue) = try Zoo.stack()
         try Self.add(stack, ["a", "b"], age: 1)
         try Self.add(stack, ["c", "d"], age: 2)
@@ -148,7 +148,7 @@ import Testing
         #expect(second.after.sectionIDs == ["2"])
     }
 
-    @Test func `a change that is taken back before its reader comes is none`() async throws {
+    @Test func `a change that is undone before it is read is not delivered`() async throws {
         let (stack, queue) = try Zoo.stack()
         try Self.add(stack, ["a"], age: 1)
         let changes = queue.sync {

@@ -83,7 +83,7 @@ import Testing
         }
     }
 
-    @Test func `an empty list has one section without a rule and none with one`() throws {
+    @Test func `an empty list has one section without a section rule and none with one`() throws {
         let kennel = try Kennel()
         kennel.queue.sync {
             let plain = kennel.stack.monitorList(From<Dog>().orderBy(.ascending(\.$age)))
@@ -121,7 +121,7 @@ import Testing
         }
     }
 
-    @Test func `before a change everything is as before, and after it as after`() throws {
+    @Test func `willChange sees the state before a change, and didChange the one after`() throws {
         let kennel = try Kennel([("a", 1), ("b", 2)])
         try kennel.queue.sync {
             let (monitor, recorder) = (kennel.sectioned(), kennel.recorder())
@@ -304,7 +304,7 @@ import Testing
         }
     }
 
-    @Test func `a list that is made in the background has the commits of meanwhile`() async throws {
+    @Test func `a list fetched in the background includes commits made meanwhile`() async throws {
         let kennel = try Kennel((0..<2000).map { ("\($0)", $0) })
         let box = UncheckedTransfer(kennel)
         let made = await withCheckedContinuation { done in
@@ -321,7 +321,7 @@ import Testing
         }
     }
 
-    @Test func `lists follow storages that come and go`() throws {
+    @Test func `lists follow storages that are added and removed`() throws {
         let queue = DispatchQueue(label: "view")
         let stack = DataStack(Zoo.schema(), viewContext: .queue(queue))
         let (monitor, recorder) = queue.sync {
@@ -466,7 +466,7 @@ import Testing
         }
     }
 
-    @Test func `monitors are equal when they are one, also as other types`() throws {
+    @Test func `monitors are equal only if they are the same instance`() throws {
         let kennel = try Kennel([("a", 1)])
         kennel.queue.sync {
             let order = OrderBy<Dog>(.ascending(\.$age))

@@ -76,7 +76,7 @@ import Testing
         }
     }
 
-    @Test func `what changes back, is rolled back or concerns others is not told`() throws {
+    @Test func `equal values, rollbacks and changes of other objects are not reported`() throws {
         try withDog { stack, dog, monitor, recorder in
             try stack.perform(synchronous: { $0.edit(dog)?.age = 1 })
             _ = try? stack.perform(synchronous: { transaction in
@@ -88,7 +88,7 @@ import Testing
         }
     }
 
-    @Test func `a refresh is told also of what is equal`() throws {
+    @Test func `a refresh is reported even if nothing has changed`() throws {
         try withDog { stack, dog, monitor, recorder in
             stack.refreshAndMergeAllObjects()
             #expect(recorder.takeEvents() == ["will 1", "did 1 "])

@@ -119,7 +119,7 @@ import Testing
     }
 
     /// Before, it stayed empty.
-    @Test func `lists that could not be fetched at first are fetched by the next step`() throws {
+    @Test func `lists whose first fetch failed are fetched at the next step`() throws {
         let kennel = try Kennel()
         let (publisher, monitor) = kennel.queue.sync {
             kennel.files.readFault = .io
@@ -195,7 +195,7 @@ import Testing
     }
 
     /// Before, the next flush told nothing.
-    @Test func `an unsafe transaction makes up for what could not be read`() throws {
+    @Test func `an unsafe transaction reports changes later that it failed to read`() throws {
         let kennel = try Kennel()
         let transaction = kennel.stack.beginUnsafe(supportsUndo: true)
         let first = try transaction.fetchAll(From<Dog>(), Where<Dog>(\.$age < 80), order)

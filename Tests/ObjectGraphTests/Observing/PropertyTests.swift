@@ -12,7 +12,7 @@ import Testing
         try queue.sync { try body(stack, try #require(stack.fetchExisting(id) as Dog?)) }
     }
 
-    @Test func `a property is told with the values that were asked for`() throws {
+    @Test func `a property observer gets the values that its options ask for`() throws {
         try withDog { stack, dog in
             var calls: [String] = []
             func text(_ value: Int?) -> String { value.map { "\($0)" } ?? "-" }
@@ -36,7 +36,7 @@ import Testing
     }
 
     /// Before, they told nothing.
-    @Test func `undo, redo and rollback tell the properties that they change`() throws {
+    @Test func `undo, redo and rollback notify observers of the changed properties`() throws {
         try withDog { stack, dog in
             let transaction = stack.beginUnsafe(supportsUndo: true)
             let edited = try #require(transaction.edit(dog))
@@ -81,7 +81,7 @@ import Testing
         }
     }
 
-    @Test func `in a transaction each write is told at once`() throws {
+    @Test func `in a transaction each write notifies its observers at once`() throws {
         try withDog { stack, dog in
             try stack.perform(synchronous: { transaction in
                 var calls: [String] = []
@@ -125,7 +125,7 @@ import Testing
         }
     }
 
-    @Test func `properties with setters and coders are told of in transactions too`() throws {
+    @Test func `observers of virtual and coded properties are notified in transactions`() throws {
         let (stack, _) = try Zoo.stack()
         try stack.perform(synchronous: { transaction in
             let person = transaction.create(Into<Person>())

@@ -145,7 +145,7 @@ import Testing
     }
 
     /// Before, what was made or fetched while a step was announced never showed that step.
-    @Test func `publishers that come while a step is announced show it with the others`() throws {
+    @Test func `publishers created during the announcement of a step show that step`() throws {
         try withDogs(4) { stack, ids in
             let chain = From<Dog>().orderBy(.ascending(\.$age))
             let monitor = stack.monitorList(chain)
@@ -177,7 +177,7 @@ import Testing
         }
     }
 
-    @Test func `publishers are kept by those who use them alone`() throws {
+    @Test func `publishers are retained only by the code that uses them`() throws {
         let (stack, queue) = try Zoo.stack()
         let id = try stack.perform(synchronous: { $0.create(Into<Dog>()).objectID() })
         queue.sync {
@@ -197,7 +197,7 @@ import Testing
 
     // MARK: Snapshots of objects
 
-    @Test func `a snapshot has all values and is changed alone`() throws {
+    @Test func `a snapshot has all values, and changing it changes no object`() throws {
         try withDogs(2) { stack, ids in
             try stack.perform(synchronous: { transaction in
                 let person = transaction.create(Into<Person>())

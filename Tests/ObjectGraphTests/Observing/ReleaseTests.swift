@@ -182,7 +182,7 @@ import Testing
         #expect(callbackCount > orders.count / 7)
     }
 
-    @Test func `what is let go in callbacks is gone when they have returned`() throws {
+    @Test func `objects released in callbacks are deallocated when those have returned`() throws {
         let queue = DispatchQueue(label: "view")
         let isLong = ProcessInfo.processInfo.environment["TRELLIS_LONG"] != nil
         for (number, order) in Self.orders(Part.allCases).enumerated()

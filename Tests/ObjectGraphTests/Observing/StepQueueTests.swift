@@ -64,7 +64,7 @@ import Testing
         step?.parts.first?.snapshot.commitNumber
     }
 
-    @Test func `a queue that keeps nothing apart holds one step of all commits`() throws {
+    @Test func `without separate steps a queue joins all commits into one step`() throws {
         let (queue, commits) = (StepQueue(), try Commits())
         #expect(queue.isEmpty)
         #expect(queue.takeAll() == nil)
@@ -88,7 +88,7 @@ import Testing
         #expect(queue.takeAll()?.sourceIdentifier == nil)
     }
 
-    @Test func `steps that are kept apart come one by one in their order`() throws {
+    @Test func `separate steps are delivered one by one in order`() throws {
         let (queue, commits) = (StepQueue(), try Commits())
         queue.keepsApart = true
         let steps = try (0..<UInt64(16)).map { try commits.step(changes(updated: [$0])) }
@@ -103,7 +103,7 @@ import Testing
         #expect(queue.takeFirst() == nil)
     }
 
-    @Test func `past sixteen the oldest join and the newest stay apart`() throws {
+    @Test func `beyond the limit the oldest steps join and the newest stay separate`() throws {
         let (queue, commits) = (StepQueue(), try Commits())
         queue.keepsApart = true
         let steps = try (0..<UInt64(40)).map { try commits.step(changes(updated: [$0])) }
@@ -115,7 +115,7 @@ import Testing
         #expect(number(queue.takeFirst()) == number(steps[25]))
     }
 
-    @Test func `a step with a completion ends at its own commit until there are too many`() throws {
+    @Test func `a step with a completion is not joined with later ones up to the limit`() throws {
         let (queue, commits) = (StepQueue(), try Commits())
         queue.keepsApart = true
         let ran = Mutex<[Int]>([])
@@ -151,7 +151,7 @@ import Testing
         #expect(ran.withLock { $0 } == Array(0..<65))
     }
 
-    @Test func `what nothing recorded stays unknown when it is joined`() throws {
+    @Test func `an unknown change stays unknown when it is joined`() throws {
         let commits = try Commits()
         let known = try commits.step(changes(updated: [1]))
         let unknown = try commits.step(.unknown)
@@ -164,7 +164,7 @@ import Testing
         }
     }
 
-    @Test func `joining keeps the net change`() throws {
+    @Test func `joined steps contain the net change`() throws {
         let commits = try Commits()
         let first = try commits.step(changes(inserted: [1, 2], updated: [5, 6]))
         let second = try commits.step(changes(updated: [2], deleted: [1, 5]))
@@ -175,7 +175,7 @@ import Testing
     }
 
     /// A checkpoint takes the newest snapshot, which may show a commit whose step is still to come.
-    @Test func `a relocation that is ahead of its commit is no exact step`() throws {
+    @Test func `a relocation past the last step makes the changes unknown`() throws {
         let commits = try Commits()
         let first = try commits.step(changes(updated: [1]))
         let second = try commits.step(changes(updated: [2]))

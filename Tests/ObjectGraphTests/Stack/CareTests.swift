@@ -29,7 +29,7 @@ import Testing
         }
     }
 
-    @Test func `every durability keeps what it was given`() throws {
+    @Test func `commits of every durability are there after closing`() throws {
         let url = Zoo.temporaryURL()
         defer { try? FileManager.default.removeItem(at: url) }
         var options = EngineOptions()
@@ -47,7 +47,7 @@ import Testing
     }
 
     /// The IDs of the two would be equal, and changes of the one would go to the other.
-    @Test func `a store and its copy are not opened by one stack`() throws {
+    @Test func `one stack does not open a store and its copy`() throws {
         let (url, copyURL) = (Zoo.temporaryURL(), Zoo.temporaryURL())
         defer { for url in [url, copyURL] { try? FileManager.default.removeItem(at: url) } }
         let stack = try stack(LocalStore(fileURL: url))
@@ -68,7 +68,7 @@ import Testing
         #expect(try names(other) == ["a"])
     }
 
-    @Test func `every thread finds in the view what it committed, in order`() throws {
+    @Test func `each thread's commits appear in the view in order`() throws {
         let url = Zoo.temporaryURL()
         defer { try? FileManager.default.removeItem(at: url) }
         let stack = try stack(LocalStore(fileURL: url))
@@ -101,7 +101,7 @@ import Testing
         #expect(try names(stack).count == 160)
     }
 
-    @Test func `a checkpoint leaves no log`() throws {
+    @Test func `a checkpoint empties the log`() throws {
         let url = Zoo.temporaryURL()
         defer { try? FileManager.default.removeItem(at: url) }
         let stack = try stack(LocalStore(fileURL: url))
@@ -189,7 +189,7 @@ import Testing
         #expect(FileManager.default.fileExists(atPath: copy.path) == isOnMachine)
     }
 
-    @Test func `vacuum gives back what was deleted`() throws {
+    @Test func `vacuum shortens the file after a deletion`() throws {
         let url = Zoo.temporaryURL()
         defer { try? FileManager.default.removeItem(at: url) }
         let stack = try stack(LocalStore(fileURL: url))
@@ -236,7 +236,7 @@ import Testing
         #expect(throws: CoreStoreError.self) { try self.stack(missing) }
     }
 
-    @Test func `the generation before shows what a checkpoint replaced`() throws {
+    @Test func `the previous generation opens with the content before the checkpoint`() throws {
         let url = Zoo.temporaryURL()
         defer { try? FileManager.default.removeItem(at: url) }
         let stack = try stack(LocalStore(fileURL: url))

@@ -42,7 +42,7 @@ private final class South: CoreStoreObject {
         #expect(try queue.sync { try survivor.fetchCount(From<Person>()) } == 3)
     }
 
-    @Test func `closing says that relaxed commits may be lost`() throws {
+    @Test func `closing reports relaxed commits that may be lost`() throws {
         let files = FaultyFileSystem()
         let stack = try stack(files)
         try create(in: stack, .durable)
@@ -56,7 +56,7 @@ private final class South: CoreStoreObject {
     }
 
     /// Those that an earlier opening could not make durable, and this one neither.
-    @Test func `closing says that commits which it found may be lost`() throws {
+    @Test func `closing reports found commits that may be lost`() throws {
         let files = FaultyFileSystem()
         let first = try stack(files)
         try create(in: first, .durable)
@@ -73,7 +73,7 @@ private final class South: CoreStoreObject {
         #expect(error?.storeError?.code == .commitUncertain)
     }
 
-    @Test func `closing after a durable commit failed has nothing more to say`() throws {
+    @Test func `closing after a failed durable commit throws nothing`() throws {
         let files = FaultyFileSystem()
         let stack = try stack(files)
         try create(in: stack, .durable)
@@ -93,7 +93,7 @@ private final class South: CoreStoreObject {
     }
 
     @Test(arguments: [0, 1])
-    func `a commit that fails in one of two storages says which have it`(_ failing: Int) throws {
+    func `a commit that fails in one of two storages names those with it`(_ failing: Int) throws {
         let stack = DataStack(
             CoreStoreSchema(
                 modelVersion: "V1",

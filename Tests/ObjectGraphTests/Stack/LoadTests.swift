@@ -99,7 +99,7 @@ private final class Writer: CoreStoreObject {
         }
     }
 
-    @Test func `what load and loadExisting give is right, or they throw`() throws {
+    @Test func `load and loadExisting return the stored objects or throw`() throws {
         var random = SeededRandom(for: "LoadTests")
         let (bytes, ids) = try made(&random)
         var truth: [[String: String?]] = []

@@ -75,7 +75,7 @@ import Testing
         }
     }
 
-    @Test func `an observed list goes on without it`() throws {
+    @Test func `an observed list continues without the removed storage`() throws {
         let (stack, _, two) = try stack()
         let done = DispatchSemaphore(value: 0)
         let monitor = queue.sync {

@@ -81,7 +81,7 @@ import Testing
         }
     }
 
-    @Test func `objects of one view take over what another stack commits on its own thread`()
+    @Test func `objects of a view see a commit of another stack on the view's queue`()
         throws
     {
         try withFile { url in
@@ -133,7 +133,7 @@ import Testing
         }
     }
 
-    @Test func `another default is another model`() throws {
+    @Test func `a model with another default is refused`() throws {
         try withFile { url in
             let first = CoreStoreSchema(modelVersion: "V1", entities: [Entity<OldMug>("Mug")])
             let second = CoreStoreSchema(modelVersion: "V1", entities: [Entity<NewMug>("Mug")])

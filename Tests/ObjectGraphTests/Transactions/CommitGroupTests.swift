@@ -7,7 +7,7 @@ import Testing
 @Suite(.timeLimit(.minutes(hangMinutes))) struct CommitGroupTests {
     /// The view was moved to the newest commit of the group, and told of the first one's changes
     /// alone: it showed rows that nothing had announced.
-    @Test func `the view sees of a group what the transactions announced`() throws {
+    @Test func `the view shows each commit of a group only when it is announced`() throws {
         let (stack, queue) = try Zoo.stack()
         let id = try stack.perform(synchronous: { transaction in
             let dog = transaction.create(Into<Dog>())

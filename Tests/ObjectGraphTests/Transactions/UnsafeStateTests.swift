@@ -70,7 +70,7 @@ import Testing
 
     // MARK: Commits that end later
 
-    @Test func `a change after a commit was begun is a change when it has ended`() throws {
+    @Test func `a change made after a commit began stays pending after it`() throws {
         let form = stack.beginUnsafe()
         let commits = HeldCommits(stack)
         try person(0, form).name = "first"
@@ -82,7 +82,7 @@ import Testing
         #expect(try names() == ["name 1", "name 2", "second"])
     }
 
-    @Test func `an undo after a commit was begun is a change when it has ended`() throws {
+    @Test func `an undo made after a commit began stays pending after it`() throws {
         let form = stack.beginUnsafe(supportsUndo: true)
         let commits = HeldCommits(stack)
         try person(0, form).name = "first"
@@ -97,7 +97,7 @@ import Testing
         #expect(try names() == ["first", "name 1", "name 2"])
     }
 
-    @Test func `what a failed commit took up is still to be committed`() throws {
+    @Test func `the changes of a failed commit stay pending`() throws {
         let form = stack.beginUnsafe()
         let ids = ids
         let commits = HeldCommits(stack) { transaction in
@@ -153,7 +153,7 @@ import Testing
         #expect(try names() == ["first", "name 1"])
     }
 
-    @Test func `an object whose creation is undone keeps its values each time`() throws {
+    @Test func `an object whose creation is undone and redone keeps its values`() throws {
         let form = stack.beginUnsafe(supportsUndo: true)
         let toy = form.create(Into<Toy>())
         toy.label = "toy"
@@ -167,7 +167,7 @@ import Testing
         #expect(toy.isDeleted && toy.label == "toy")
     }
 
-    @Test func `an object that others deleted keeps values that were not read before`() throws {
+    @Test func `an object that another transaction deleted still has its unread values`() throws {
         let form = stack.beginUnsafe()
         let first = try person(0, form)
         first.name = "kept"

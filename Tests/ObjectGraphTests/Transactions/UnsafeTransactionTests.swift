@@ -38,7 +38,7 @@ import Testing
         }
     }
 
-    @Test func `an open transaction blocks no other and is not moved by it`() throws {
+    @Test func `an open transaction neither blocks others nor sees their commits`() throws {
         let form = stack.beginUnsafe()
         try person(0, form).name = "edited"
         form.create(Into<Dog>()).age = 30
@@ -141,7 +141,7 @@ import Testing
         #expect(try person(1, form).friendOf.isEmpty)
     }
 
-    @Test func `the list that others moved an object to took it from the one that won`() throws {
+    @Test func `another commit's list took back an object whose own move had won`() throws {
         let toyID = try stack.perform(synchronous: { transaction in
             let toy = transaction.create(Into<Toy>())
             toy.owner = try person(0, transaction)
@@ -161,7 +161,7 @@ import Testing
         #expect(form.conflicts.contains(CommitConflict(objectID: toyID, kind: .property("owner"))))
     }
 
-    @Test func `what was deleted meanwhile is told of`() throws {
+    @Test func `a commit reports its objects that others deleted meanwhile`() throws {
         let form = stack.beginUnsafe()
         let first = try person(0, form)
         first.name = "changed"
@@ -226,7 +226,7 @@ import Testing
         #expect(!form.canUndo)
     }
 
-    @Test func `a flush of a closure that throws ends no group`() throws {
+    @Test func `a flush whose closure throws does not end the undo group`() throws {
         struct Refusal: Error {}
         let form = stack.beginUnsafe(supportsUndo: true)
         let first = try person(0, form)
@@ -423,7 +423,7 @@ import Testing
         #expect(form.conflicts.isEmpty && first.name == "other")
     }
 
-    @Test func `the view learns of an unsafe commit as of any other`() throws {
+    @Test func `the view shows the commit of an unsafe transaction`() throws {
         let view: Person = try queue.sync { try #require(stack.fetchExisting(ids[0])) }
         #expect(queue.sync { view.name } == "name 0")
         let form = stack.beginUnsafe()

@@ -48,7 +48,7 @@ import Testing
         stack.unsafeRemoveAllPersistentStoresAndWait()
     }
 
-    @Test func `a query in a transaction finds what the commit before it left`() throws {
+    @Test func `a query in a transaction finds what the preceding commit changed`() throws {
         try runBesideUnwritten { transaction, _ in
             let oldest = try transaction.queryValue(
                 From<Dog>().select(Int.self, .maximum(\.$age)))
@@ -59,7 +59,7 @@ import Testing
         }
     }
 
-    @Test func `a fetch without pending changes finds what the commit before it left`() throws {
+    @Test func `a fetch without pending changes finds what the preceding commit changed`() throws {
         try runBesideUnwritten { transaction, dog in
             dog.age = 9
             let found = try transaction.fetchCount(
@@ -68,7 +68,7 @@ import Testing
         }
     }
 
-    @Test func `taking changes back leaves those of the commit before`() throws {
+    @Test func `refreshing an object keeps the values of the preceding commit`() throws {
         try runBesideUnwritten { transaction, dog in
             dog.age = 9
             dog.master = nil
@@ -81,7 +81,7 @@ import Testing
         }
     }
 
-    @Test func `an object has changed when it differs from the commit before`() throws {
+    @Test func `an object has changed if it differs from the preceding commit`() throws {
         try runBesideUnwritten { transaction, dog in
             dog.age = 3
             #expect(transaction.objectHasPersistentChangedValues(dog))

@@ -120,7 +120,7 @@ import Testing
     }
 
     /// The gaps still pended when the pages were to move into them, which made the file longer.
-    @Test func `vacuum right behind a change leaves few gaps`() throws {
+    @Test func `vacuum directly after a change leaves few gaps`() throws {
         let files = MemoryFileSystem()
         var random = SeededRandom(for: "CopyTests vacuum behind a change")
         let engine = try Engine.open(path: "store", files: files)
@@ -143,7 +143,7 @@ import Testing
         try compare(engine, tree, model)
     }
 
-    @Test func `a copy on a disk is there whole or not at all`() throws {
+    @Test func `a backup on a disk is complete or absent`() throws {
         let folder = FileManager.default.temporaryDirectory
             .appendingPathComponent("trellis-copy-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

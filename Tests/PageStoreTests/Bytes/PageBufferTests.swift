@@ -40,7 +40,7 @@ import Testing
     }
 
     @Test(arguments: counts)
-    func `a copy has the bytes, and nothing of what was proved`(count: Int) {
+    func `a copied page has the bytes and no validation mark`(count: Int) {
         var random = SeededRandom(for: "PageBufferTests")
         let bytes = random.bytes(count)
         let page = PageBuffer(id: PageID(3), count: count)
@@ -54,7 +54,7 @@ import Testing
         #expect(copy.view.array() == [UInt8](repeating: 0, count: count))
     }
 
-    @Test func `who has a page at second hand has the same image`() {
+    @Test func `two references to a page buffer share its bytes`() {
         let page = PageBuffer(id: PageID(3), count: 64)
         let other = page
         other[63] = 5

@@ -108,7 +108,7 @@ import Testing
 
     /// One entry's value contains a possible cell, and a slot is made to point to it.
     @Test(arguments: [["a", "b"], ["b", "a"]], ["a", "b"])
-    func `a cell within another is refused, in whatever order they lie`(
+    func `a cell inside another is refused, in any order of cells`(
         _ order: [String], _ outer: String
     ) throws {
         let inner = outer == "a" ? "b" : "a"

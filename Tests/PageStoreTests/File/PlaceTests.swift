@@ -64,7 +64,7 @@ import Testing
         try engine.close()
     }
 
-    @Test func `a second writer gives up when its time is over`() throws {
+    @Test func `a second writer fails when its timeout has passed`() throws {
         let place = try Place()
         try commit(Engine.open(path: place.path))
         let other = try DiskFileSystem.shared.open(place.path, .readWrite)
@@ -172,7 +172,7 @@ import Testing
 
     /// Each commit looks at the path before it writes. Asking for the file's times there gave each
     /// write a time of its own, for which its commit waited as well.
-    @Test func `looking at the path makes no later write note its time`() throws {
+    @Test func `checking the path does not make the next write update the file time`() throws {
         let place = try Place()
         let file = try DiskFileSystem.shared.open(place.path, .create)
         var isEverOlder = false

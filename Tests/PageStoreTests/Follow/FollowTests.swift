@@ -130,7 +130,7 @@ import Testing
         #expect(try shared.number(snapshot) == 1)
     }
 
-    @Test func `what another open file held is free when it moves on or closes`() throws {
+    @Test func `space held by another open file is freed when that advances or closes`() throws {
         let shared = try Shared()
         let reader = try shared.reader()
         try shared.commit(10, checkpoints: true)
@@ -191,7 +191,7 @@ import Testing
         #expect(try shared.number(reader.snapshot()) == 11)
     }
 
-    @Test func `a reader past the cap gets an error and never other bytes`() throws {
+    @Test func `a reader past the age limit gets an error and never other bytes`() throws {
         let shared = try Shared { $0.snapshotAgeMax = .zero }
         let reader = try shared.reader()
         let snapshot = try reader.snapshot()
@@ -219,7 +219,7 @@ import Testing
 
     /// The writer's first group is there in part, a later one is whole: to a reader beside it that
     /// is a write on its way, to anyone else it is damage.
-    @Test func `a bad frame is not yet there beside a writer, and damage without one`() throws {
+    @Test func `an incomplete group is pending beside a writer, and damage without one`() throws {
         let shared = try Shared()
         let head = shared.writer.superblock.head
         try shared.commit(3)

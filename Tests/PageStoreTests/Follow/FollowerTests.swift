@@ -10,7 +10,7 @@ import Testing
     private typealias Shared = FollowTests.Shared
 
     @Test(arguments: [true, false])
-    func `commits of another open file arrive`(isTold: Bool) async throws {
+    func `commits of another open file are delivered`(isTold: Bool) async throws {
         // Without notices of the system the file is looked at from time to time.
         let shared = try Shared(files: isTold ? DiskFileSystem.shared : LocklessFileSystem())
         let reader = try shared.reader()
@@ -43,7 +43,7 @@ import Testing
         watch?.cancel()
     }
 
-    @Test func `several who follow one store all hear of it`() async throws {
+    @Test func `several followers of one store all receive a commit`() async throws {
         let shared = try Shared()
         let reader = try shared.reader()
         var first = reader.externalCommits.makeAsyncIterator()

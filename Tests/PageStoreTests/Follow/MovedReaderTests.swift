@@ -24,7 +24,7 @@ import Testing
         }
     }
 
-    @Test func `a reader that opens beside checkpoints begins anew`() throws {
+    @Test func `a reader that opens during checkpoints starts again`() throws {
         let files = SteppingFiles()
         let shared = try FollowTests.Shared(files: files)
         commit(10, shared, at: files)
@@ -34,7 +34,7 @@ import Testing
         #expect(reader.superblock.generation == shared.writer.superblock.generation)
     }
 
-    @Test func `a reader that moves on beside checkpoints begins anew`() throws {
+    @Test func `a reader that advances during checkpoints starts again`() throws {
         let files = SteppingFiles()
         let shared = try FollowTests.Shared(files: files)
         let reader = try shared.reader()

@@ -9,7 +9,7 @@ import Testing
         try engine.logFrames().map(\.type).filter { $0 == .full || $0 == .delta }
     }
 
-    @Test func `small changes are logged as deltas, and now and then as a whole page`() throws {
+    @Test func `small changes are logged as deltas, with a whole page from time to time`() throws {
         let files = FaultyFileSystem()
         let engine = try Engine.open(path: "store", files: files)
         let first = try engine.beginWrite()
@@ -68,7 +68,7 @@ import Testing
     }
 
     /// Room for more like it cost eight times its bytes in zeros.
-    @Test func `one large commit takes the room that it needs`() throws {
+    @Test func `a large commit writes little more than its own bytes`() throws {
         let engine = try Engine.inMemory()
         var random = SeededRandom(for: "LogSizeTests room")
         let before = engine.statistics.bytesWritten
@@ -76,7 +76,7 @@ import Testing
         #expect(engine.statistics.bytesWritten - before < 3 * 40 * 16_384)
     }
 
-    @Test func `a page whose name is used again begins with a whole image`() throws {
+    @Test func `a page whose ID is reused is first logged as a whole image`() throws {
         let files = FaultyFileSystem()
         let engine = try Engine.open(path: "store", files: files)
         let first = try engine.beginWrite()

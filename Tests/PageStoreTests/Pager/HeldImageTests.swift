@@ -14,7 +14,7 @@ import Testing
         PageBuffer(id: PageID(UInt64(number)), count: pageBytes)
     }
 
-    @Test func `what is held stays while what nobody holds gives room`() {
+    @Test func `referenced images stay in the cache while others are evicted`() {
         var cache = PageCache(budgetInBytes: 20 * Self.pageBytes)
         var held: [PageBuffer] = []
         for number in 0..<10 {
@@ -32,7 +32,7 @@ import Testing
         #expect((0..<10).allSatisfy { cache.image(at: Self.address($0)) == nil })
     }
 
-    @Test func `a cache of which all is held keeps its budget`() {
+    @Test func `a cache whose images are all referenced keeps its budget`() {
         var cache = PageCache(budgetInBytes: 200 * Self.pageBytes)
         let held = (0..<600).map(Self.page)
         for (number, image) in held.enumerated() {

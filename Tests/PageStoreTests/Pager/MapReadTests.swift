@@ -11,7 +11,7 @@ import struct Synchronization.Atomic
 @Suite(.timeLimit(.minutes(hangMinutes))) struct MapReadTests {
     /// Readers that had all their pages in memory waited for a read of the map by another one,
     /// which held the lock that they take.
-    @Test func `readers of pages in memory do not wait for the map`() throws {
+    @Test func `readers of cached pages do not wait for a read of the map`() throws {
         let files = SlowFileSystem()
         var options = Engine.Options()
         // So small that the map has two levels.

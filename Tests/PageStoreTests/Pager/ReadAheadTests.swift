@@ -27,7 +27,7 @@ import Testing
         return (try Engine.open(path: "store", options: options, files: files), ids)
     }
 
-    @Test func `a store that fits into the cache is asked for once a part was read`() throws {
+    @Test func `a store that fits into the cache is read ahead after a part was read`() throws {
         let files = AskedFileSystem()
         let (engine, ids) = try reopened(files, cacheSizeInBytes: 4 << 20)
         let snapshot = try engine.snapshot()
@@ -38,7 +38,7 @@ import Testing
         #expect(files.asked.load(ordering: .relaxed) == engine.superblock.requiredLength)
     }
 
-    @Test func `a store that is larger than the cache is not asked for`() throws {
+    @Test func `a store that is larger than the cache is not read ahead`() throws {
         let files = AskedFileSystem()
         let (engine, ids) = try reopened(files, cacheSizeInBytes: 512 << 10)
         let snapshot = try engine.snapshot()

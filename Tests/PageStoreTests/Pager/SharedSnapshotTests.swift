@@ -4,7 +4,7 @@ import Testing
 
 /// One snapshot, many threads, and a writer that goes on beside them.
 @Suite struct SharedSnapshotTests {
-    @Test func `threads that share a snapshot find what it holds`() async throws {
+    @Test func `threads that share a snapshot read its content`() async throws {
         var options = Engine.Options()
         options.pageSizeInBytes = 512
         options.unitSizeInBytes = 128

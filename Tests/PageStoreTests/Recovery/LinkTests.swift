@@ -144,7 +144,7 @@ import Testing
         #expect(error?.byteOffset != nil)
     }
 
-    @Test func `a LINK with its hashes made anew is followed where it is right`() throws {
+    @Test func `a valid LINK with recomputed hashes is followed`() throws {
         var log = try Log()
         log.setTarget(log.target)
         #expect(try log.shownCommit() == log.commit)

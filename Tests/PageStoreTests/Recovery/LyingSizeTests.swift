@@ -15,7 +15,7 @@ import Testing
         return options
     }
 
-    @Test func `a map deeper than all page ids has no node past them`() throws {
+    @Test func `a map deeper than the range of page IDs has no node beyond it`() throws {
         for fanout in [32, 256, 4096] {
             for level in 1...Limits.mapDepthMax {
                 let parent = MapNode(level: level, firstID: 0, fanout: fanout)

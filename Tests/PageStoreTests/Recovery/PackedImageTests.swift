@@ -53,7 +53,7 @@ import Testing
         }
     }
 
-    @Test func `pages of a log that memory keeps packed are what was committed`() throws {
+    @Test func `log pages kept compressed in memory read as they were committed`() throws {
         var random = SeededRandom(for: "PackedImageTests")
         let files = FaultyFileSystem()
         let writer = try Engine.open(

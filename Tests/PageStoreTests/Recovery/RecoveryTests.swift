@@ -111,7 +111,7 @@ import Testing
         }
     }
 
-    @Test func `a torn last group is a tail, damage before a durable commit is reported`() throws {
+    @Test func `a torn last group is ignored, damage before a durable commit is reported`() throws {
         let files = FaultyFileSystem()
         let id: PageID
         let frames: [LogFrame]

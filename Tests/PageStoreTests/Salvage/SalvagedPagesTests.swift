@@ -6,8 +6,7 @@ import Testing
 /// Which version of a page a salvage believes.
 @Suite struct SalvagedPagesTests {
     /// The place that the log named had a bad sector, and the older version was forgotten for it.
-    @Test func `an older version stands in for one that the log names and nobody can read`() throws
-    {
+    @Test func `an older version replaces one that the log names and cannot be read`() throws {
         let files = MemoryFileSystem()
         var options = Engine.Options()
         options.pageSizeInBytes = 4096

@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    @Test func `page names that were freed are used again after a reopening`() throws {
+    @Test func `freed page IDs are reused after reopening`() throws {
         let files = FaultyFileSystem()
         var ids: [PageID] = []
         do {
@@ -116,7 +116,7 @@ import Testing
     }
 
     /// A page that fitted nowhere kept later ones from the gaps below.
-    @Test func `a wish that nothing below a limit grants leaves the search where it was`() {
+    @Test func `an allocation that fails below a limit does not move the search position`() {
         var space = SpaceMap(pageSizeInBytes: 1024)
         _ = space.allocate(100, isRecent: false)
         for gap in [10..<11, 20..<24, 90..<98] as [Range<UInt64>] {

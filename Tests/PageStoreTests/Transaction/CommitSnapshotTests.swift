@@ -95,7 +95,7 @@ import Testing
         #expect(try engine.snapshot().page(id)[100] == 4)
     }
 
-    @Test func `a commit shows nothing when the store was closed meanwhile`() throws {
+    @Test func `the snapshot of a commit is refused after the store was closed`() throws {
         let engine = try Self.engine()
         let id = try Self.firstPage(in: engine)
         let staged = try Self.stage(2, id, in: engine)

@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    @Test func `a page that is changed again after it was left is logged as it is`() throws {
+    @Test func `a page that changes after its draft is logged in its last state`() throws {
         let files = FaultyFileSystem()
         let (engine, tree) = try makeStore(files)
         let transaction = try engine.beginWrite()
@@ -59,7 +59,7 @@ import Testing
         try expect(values, tree, of: files.powerCut())
     }
 
-    @Test func `a writer that holds a page which another one left looks it up again`() throws {
+    @Test func `a writer looks a page up again after another writer finished editing it`() throws {
         let files = FaultyFileSystem()
         let (engine, tree) = try makeStore(files)
         let transaction = try engine.beginWrite()
@@ -81,7 +81,7 @@ import Testing
     }
 
     @Test(arguments: [0, 4, 12, 40])
-    func `what was drafted before a transaction became large is stored as it is`(
+    func `pages drafted before a transaction became large keep their last state`(
         firstCount: Int
     ) throws {
         var random = SeededRandom(for: "DeltaDraftTests large \(firstCount)")
@@ -122,7 +122,7 @@ import Testing
         }
     }
 
-    @Test func `pages that were left are logged as deltas`() throws {
+    @Test func `pages whose editing was finished are logged as deltas`() throws {
         let files = FaultyFileSystem()
         let (engine, tree) = try makeStore(files)
         let transaction = try engine.beginWrite()
@@ -144,7 +144,7 @@ import Testing
         return (base, image)
     }
 
-    @Test func `a draft says what a delta made later would`() throws {
+    @Test func `a drafted delta equals one computed at the commit`() throws {
         let (base, image) = pages()
         var drafts = DeltaDrafts()
         #expect(drafts[image.id] == nil)
@@ -158,7 +158,7 @@ import Testing
         #expect(early.count == late.count)
     }
 
-    @Test func `a draft is gone when its page is asked for again`() throws {
+    @Test func `a draft is dropped when its page is edited again`() throws {
         let (base, image) = pages()
         var drafts = DeltaDrafts()
         drafts.add(image, from: base)
@@ -169,7 +169,7 @@ import Testing
         #expect(drafts[image.id] == nil)
     }
 
-    @Test func `drafts of pages that are left again and again take no more memory`() throws {
+    @Test func `drafts of pages that are edited repeatedly take no more memory`() throws {
         let (base, image) = pages()
         var random = SeededRandom(for: "DeltaDraftTests")
         random.bytes(400).withView { image.copy($0, to: 3200) }

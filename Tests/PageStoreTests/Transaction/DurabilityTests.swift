@@ -71,7 +71,7 @@ import Testing
         #expect(try content(other.powerCut()).commit >= 5)
     }
 
-    @Test func `a commit without changes waits for what it saw`() throws {
+    @Test func `a commit without changes makes the commits that it read durable`() throws {
         let files = FaultyFileSystem()
         let engine = try Engine.open(path: "store", options: Self.options, files: files)
         try commit(engine, 1, .relaxed)

@@ -12,7 +12,7 @@ import Testing
         return options
     }
 
-    @Test func `a page that is made, freed and made again is written to one place`() throws {
+    @Test func `a page that is allocated, freed and allocated again is written once`() throws {
         let files = MemoryFileSystem()
         let engine = try Engine.open(path: "store", options: Self.options, files: files)
         let transaction = try engine.beginWrite()

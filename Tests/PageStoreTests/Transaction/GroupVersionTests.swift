@@ -8,7 +8,7 @@ import Testing
 /// The commit that readers see while later ones are staged.
 @Suite(.timeLimit(.minutes(hangMinutes))) struct GroupVersionTests {
     /// A version that only the pending group shows was pruned when two more commits had staged.
-    @Test func `a group is shown as it was written, whatever was staged meanwhile`() throws {
+    @Test func `a group becomes visible as written, whatever was staged meanwhile`() throws {
         let files = PausingFileSystem()
         var options = Engine.Options()
         options.checkpointsInBackground = false
@@ -43,7 +43,7 @@ import Testing
     }
 
     /// A relaxed commit that wrote for a durable one showed it before it was on the medium.
-    @Test func `a durable commit in a relaxed one's group is durable when it is seen`() throws {
+    @Test func `a durable commit in a relaxed commit's group is durable when visible`() throws {
         let engine = try Engine.inMemory()
         func stage(_ durability: Durability) throws(StoreError) -> StagedCommit {
             let transaction = try engine.beginWrite()

@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    @Test func `records that were appended lie where they are expected`() throws {
+    @Test func `the prefetch hint predicts the position of appended records`() throws {
         var random = SeededRandom(for: "CellPrefetchHintTests")
         let numbers = [UInt64](1...20_000)
         let (snapshot, tree) = try snapshot(of: numbers, &random)
@@ -59,7 +59,7 @@ import Testing
         #expect(rightCount * 10 > count * 9)
     }
 
-    @Test func `numbers far apart are expected nowhere`() throws {
+    @Test func `the prefetch hint predicts nothing for sparse numbers`() throws {
         var random = SeededRandom(for: "CellPrefetchHintTests gaps")
         let numbers = (1...3000).map { UInt64($0) << 40 }
         let (snapshot, tree) = try snapshot(of: numbers, &random)

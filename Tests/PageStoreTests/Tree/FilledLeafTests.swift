@@ -25,7 +25,7 @@ import Testing
         return UInt64(check.visited.count * (1024 + 128 + 64))
     }
 
-    @Test func `leaves of a load are written once and while it goes on`() throws {
+    @Test func `leaves of a bulk load are written once, during the load`() throws {
         let engine = try Engine.inMemory(options: options(outOfLine: 64 << 10))
         let transaction = try engine.beginWrite()
         let tree = try transaction.createTree()
@@ -43,7 +43,7 @@ import Testing
         #expect(StoreCheck.run(try engine.snapshot(), knownTrees: [tree]) == [])
     }
 
-    @Test func `what is left of a large transaction is not written to the log as well`() throws {
+    @Test func `leaves that a large transaction wrote early are not logged too`() throws {
         let engine = try Engine.inMemory(options: options(outOfLine: 2 << 20))
         let transaction = try engine.beginWrite()
         let (tree, other) = (try transaction.createTree(), try transaction.createTree())
@@ -104,7 +104,7 @@ import Testing
         #expect(StoreCheck.run(snapshot, knownTrees: [tree]) == [])
     }
 
-    @Test func `a rollback gives the space of leaves back that were written out`() throws {
+    @Test func `a rollback releases the space of leaves that were written early`() throws {
         let engine = try Engine.inMemory(options: options(outOfLine: 32 << 10))
         let first = try engine.beginWrite()
         let kept = try first.createTree()

@@ -89,7 +89,7 @@ import Testing
     }
 
     @Test(arguments: [1, 256, 1 << 20, 1 << 40, 1 << 60])
-    func `every entry of every leaf is lent, whatever the keys share`(step: UInt64) throws {
+    func `a scan lends every entry of every leaf, for any common prefix`(step: UInt64) throws {
         var random = SeededRandom(for: "LeafEntriesTests \(step)")
         var values: [UInt64: [UInt8]] = [:]
         for index in 0..<UInt64(15) + (step < 1 << 50 ? 300 : 0) {
@@ -101,7 +101,7 @@ import Testing
         try Self.expectAll(of: store, store.engine.snapshot(), provedBy: nil)
     }
 
-    @Test func `the cache gives way to what scans keep`() throws {
+    @Test func `the page cache shrinks to make room for cached columns`() throws {
         let value = [UInt8](repeating: 7, count: 400)
         let store = try Self.store(
             Dictionary(uniqueKeysWithValues: (0..<5000).map { ($0, value) }),
@@ -134,7 +134,7 @@ import Testing
         try engine.close()
     }
 
-    @Test func `a leaf is asked for where its image is, and is not read for that`() throws {
+    @Test func `prefetching a leaf locates its image without reading it`() throws {
         var values: [UInt64: [UInt8]] = [:]
         for number in 0..<UInt64(300) { values[number] = Array(repeating: 1, count: 100) }
         let store = try Self.store(values)
@@ -160,7 +160,7 @@ import Testing
         #expect(isFound())
     }
 
-    @Test func `entries of a leaf that a transaction changes stay as they were lent`() throws {
+    @Test func `entries lent from a leaf stay the same when the transaction changes it`() throws {
         let store = try Self.store([1: [1, 2, 3], 2: [4, 5, 6], 3: [7, 8, 9]])
         let transaction = try store.engine.beginWrite()
         _ = try transaction.insert(store.key(4).span, [10].span, into: store.tree)
@@ -209,7 +209,7 @@ import Testing
         }
     }
 
-    @Test func `what a scan has kept of a page is not shown after the page changed`() throws {
+    @Test func `columns cached from a page are not used after the page changed`() throws {
         var values: [UInt64: [UInt8]] = [:]
         for number in 0..<UInt64(100) { values[number] = Array(repeating: 1, count: 200) }
         var store = try Self.store(values)

@@ -46,7 +46,7 @@ import Testing
             view: try engine.snapshot(), tree: tree, numbers: numbers, engine: engine)
     }
 
-    @Test func `a run of suffixes is all that follows its beginning`() throws {
+    @Test func `the suffixes after a prefix are those of all keys with that prefix`() throws {
         var random = SeededRandom(for: "LeafFingerTests runs")
         let store = try store(&random)
         var lookup = LeafFinger(store.view, tree: store.tree)
@@ -70,7 +70,7 @@ import Testing
         #expect(unclear < 300)
     }
 
-    @Test func `near lookups lend the values that lookups lend`() throws {
+    @Test func `lookups through a leaf finger find what ordinary lookups find`() throws {
         var random = SeededRandom(for: "LeafFingerTests values")
         let store = try store(&random)
         var lookup = LeafFinger(store.view, tree: store.tree)

@@ -64,7 +64,7 @@ import Testing
     }
 
     @Test(arguments: shapes)
-    func `a tree holds what a sorted array holds, and says whose columns meet`(
+    func `a merged tree equals a sorted array and reports keys with equal columns`(
         _ shape: Shape
     ) throws {
         var random = SeededRandom(for: "MergedKeysTests \(shape.testDescription)")
@@ -162,7 +162,7 @@ import Testing
         #expect(count < added * 5 / 4, "\(count) leaves for what fills \(added)")
     }
 
-    @Test func `a value that lies elsewhere is freed when a key without one takes its place`()
+    @Test func `an overflow value is freed when a key without a value replaces its entry`()
         throws
     {
         let (engine, transaction, tree) = try store(pageSizeInBytes: 512)

@@ -55,7 +55,7 @@ import Testing
     }
 
     @Test(arguments: Shape.allCases, [512, 4096, 16_384])
-    func `a key is found where it stands, and its neighbours where they would`(
+    func `a search finds each key, and the insertion points of absent keys`(
         _ shape: Shape, _ pageSize: Int
     ) throws {
         var random = SeededRandom(for: "NodeSearchTests \(shape) \(pageSize)")

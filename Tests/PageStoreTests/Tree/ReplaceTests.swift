@@ -37,7 +37,7 @@ import Testing
         #expect((0..<20).map { node.storedValue($0).array() } == values)
     }
 
-    @Test func `what shorter values leave is used again`() throws {
+    @Test func `the space freed by shorter values is reused`() throws {
         var random = SeededRandom(for: "ReplaceTests room")
         let node = node(values: (0..<20).map { _ in random.bytes(180) })
         #expect(!node.hasRoom(keySize: 8, valueSize: 180))

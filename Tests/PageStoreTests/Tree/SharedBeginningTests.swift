@@ -9,7 +9,7 @@ import Testing
     }
 
     @Test(arguments: [1, 20, 60])
-    func `an insertion knows its neighbours in its leaf and in those beside it`(
+    func `an insertion reports a neighbour with equal columns, in any leaf`(
         size: Int
     ) throws {
         var random = SeededRandom(for: "SharedBeginningTests \(size)")

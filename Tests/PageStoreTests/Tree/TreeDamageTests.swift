@@ -157,7 +157,7 @@ import Testing
     ]
 
     @Test(arguments: lies)
-    func `a lie ends in a typed error that names the page`(_ lie: Lie) throws {
+    func `damage in a tree is reported as a typed error with the page`(_ lie: Lie) throws {
         let (files, tree) = try store(lie.tell)
         let engine = try Engine.open(path: "store", options: Self.options, files: files)
         let snapshot = try engine.snapshot()
@@ -180,7 +180,7 @@ import Testing
     }
 
     @Test(arguments: lies)
-    func `changes to a lying tree end in typed errors too`(_ lie: Lie) throws {
+    func `changes to a damaged tree end in typed errors too`(_ lie: Lie) throws {
         let (files, tree) = try store(lie.tell)
         let engine = try Engine.open(path: "store", options: Self.options, files: files)
         let transaction = try engine.beginWrite()
@@ -199,7 +199,7 @@ import Testing
         #expect(throws: StoreError.self) { try transaction.deleteTree(tree) }
     }
 
-    @Test func `a whole tree is clean, and so is the store without it`() throws {
+    @Test func `an undamaged tree has no findings, and neither has the store without it`() throws {
         let (files, tree) = try store { _, _ in }
         let engine = try Engine.open(path: "store", options: Self.options, files: files)
         #expect(StoreCheck.run(try engine.snapshot()) == [])

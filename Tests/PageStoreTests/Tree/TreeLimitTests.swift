@@ -61,7 +61,7 @@ import Testing
         #expect(try transaction.checkInvariants(of: tree) == 0)
     }
 
-    @Test func `a value that moves out of its leaf and back is the same value`() throws {
+    @Test func `a value is read back in and out of overflow pages`() throws {
         let transaction = try transaction(512)
         let tree = try transaction.createTree()
         let key = Array("key".utf8)

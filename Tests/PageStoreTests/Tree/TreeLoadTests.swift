@@ -42,7 +42,7 @@ import Testing
     ]
 
     @Test(arguments: loads, [true, false])
-    func `keys in some order fill their pages`(_ load: Load, _ isByWriter: Bool) throws {
+    func `keys inserted in any order fill their pages`(_ load: Load, _ isByWriter: Bool) throws {
         let engine = try Engine.inMemory()
         let transaction = try engine.beginWrite()
         let tree = try transaction.createTree()

@@ -200,7 +200,7 @@ import Testing
     }
 
     @Test(arguments: Shape.allCases, Sectioning.allCases)
-    func `a tree holds what a sorted array holds, and its differences lead from one to the next`(
+    func `a tree equals a sorted array, and each difference leads to the next version`(
         shape: Shape, sectioning: Sectioning
     ) throws {
         var random = SeededRandom(for: "CountedTreeTests \(shape) \(sectioning)")
@@ -214,7 +214,7 @@ import Testing
     }
 
     @Test(arguments: [Shape.numbers, .longTexts])
-    func `a tree of several heights holds what a sorted array holds`(shape: Shape) throws {
+    func `a tree that gains and loses levels equals a sorted array`(shape: Shape) throws {
         var random = SeededRandom(for: "CountedTreeTests of several heights \(shape)")
         for _ in FuzzRounds(1) {
             var run = Run(random.next(), shape, .byKey)
@@ -227,7 +227,7 @@ import Testing
         }
     }
 
-    @Test func `a tree of equal entries is the same however it came to be`() {
+    @Test func `a tree built at once equals one built entry by entry`() {
         let entries = (1...700).map { number in
             ListEntry(item: ListItem(rawValue: UInt64(number * 7)), key: [1, UInt8(number / 7)])
         }

@@ -144,7 +144,7 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func `a list that follows commits is what a fetch after each of them gives`(
+    func `a list that follows commits equals a fetch after each commit`(
         isKept: Bool
     ) throws {
         var seeds = SeededRandom(for: "LiveListTests kept \(isKept)")
@@ -248,7 +248,7 @@ import Testing
         }
     }
 
-    @Test func `a window is right at its edges while deletions use its reserve up`() throws {
+    @Test func `a window equals a fetch while deletions use up its reserve`() throws {
         let notes = try Notes((0..<400).map { $0 })
         var list = try notes.list(limit: 5, offset: 2)
         #expect(list.isCutOff)
@@ -266,7 +266,7 @@ import Testing
         }
     }
 
-    @Test func `an object that comes back through a refill is not deleted`() throws {
+    @Test func `an object that a refill brings back is not reported as deleted`() throws {
         let notes = try Notes((0..<70).map { $0 })
         var list = try notes.list(limit: 3)
         let first = try notes.change { batch, _ in
@@ -289,7 +289,7 @@ import Testing
         #expect(fault == nil)
     }
 
-    @Test func `an insertion after the last entry that is held is dropped`() throws {
+    @Test func `an insertion after the last held entry is ignored`() throws {
         let notes = try Notes((0..<300).map { $0 })
         var list = try notes.list(limit: 5)
         let step = try notes.change { batch, transaction in
@@ -299,7 +299,7 @@ import Testing
         #expect(list.content.tree.count == 5 + 64)
     }
 
-    @Test func `stamps that are used up begin again`() throws {
+    @Test func `stamps start again after the largest number`() throws {
         let notes = try Notes([1, 2, 3])
         var list = try notes.list()
         list.step = .max - 2
@@ -314,7 +314,7 @@ import Testing
         #expect(list.step < 10)
     }
 
-    @Test func `a step that fails is made up for by the next`() throws {
+    @Test func `the step after a failed one delivers the changes of both`() throws {
         let notes = try Notes([1, 2, 3])
         struct Failure: Error {}
         var fails = false
@@ -338,7 +338,7 @@ import Testing
     }
 
     /// Before, each step of anything had it fetched again.
-    @Test func `a list is fetched again only when something changed that it reads`() throws {
+    @Test func `a list is fetched again only when an entity that it reads has changed`() throws {
         let zoo = try Zoo(SeededRandom(seed: 3))
         let before = try zoo.commit(changeCount: 60).after
         let stores: [(id: UUID, reader: RecordReader)] = [(zoo.database.storeID, before)]
@@ -369,7 +369,7 @@ import Testing
         #expect(try isFetched(far, "City"))
     }
 
-    @Test func `a list says why it is fetched again`() throws {
+    @Test func `a list explains why it is fetched again`() throws {
         let zoo = try Zoo(SeededRandom(seed: 1))
         let reader = try zoo.commit(changeCount: 5).after
         let stores: [(id: UUID, reader: RecordReader)] = [(zoo.database.storeID, reader)]

@@ -178,7 +178,7 @@ import Testing
         try database.close()
     }
 
-    @Test func `leaves without a match, before there is a group, add nothing`() throws {
+    @Test func `leaves without a match before the first group add no group`() throws {
         let database = try RecordDatabase.open(.memory, schema: Self.schema)
         let transaction = try database.beginWrite()
         let stone = try #require(database.schema.entity(named: "Stone"))

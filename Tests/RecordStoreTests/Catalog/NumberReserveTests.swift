@@ -67,7 +67,7 @@ import Testing
         transaction.rollback()
     }
 
-    @Test func `an opening that only updates reserves within its first write`() throws {
+    @Test func `an opening that only updates reserves numbers with its first write`() throws {
         let first = try Store()
         let number = try #require(try first.add().first)
         try first.database.close()
@@ -170,7 +170,7 @@ import Testing
     }
 
     /// Every number up to the last has a record, or the transaction asks.
-    @Test func `an object is known to be there when no number lacks one`() throws {
+    @Test func `an object is known to exist without a read if every number has a record`() throws {
         let store = try Store()
         func known(_ numbers: [ObjectNumber]) throws -> [Bool] {
             let transaction = try store.database.beginWrite()
@@ -248,7 +248,7 @@ import Testing
         }
     }
 
-    @Test func `a hierarchy whose numbers are used up refuses objects`() throws {
+    @Test func `a hierarchy without free numbers refuses objects`() throws {
         let store = try Store()
         let transaction = try store.database.beginWrite()
         transaction.useNumbers(

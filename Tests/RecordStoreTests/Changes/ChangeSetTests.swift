@@ -58,7 +58,7 @@ import Testing
         return set
     }
 
-    @Test func `a transaction that was not asked notes nothing`() throws {
+    @Test func `a transaction that records no changes has no change set`() throws {
         let transaction = try store.database.beginWrite()
         let staged = try transaction.stage(.durable)
         try staged.finish()
@@ -74,7 +74,7 @@ import Testing
                 == records(updated: [1, 2]))
     }
 
-    @Test func `what comes and goes in one transaction is nothing`() throws {
+    @Test func `an object inserted and deleted in one transaction is no change`() throws {
         #expect(try commit([[.insert(1, 5)], [.delete(1)]]) == records())
         #expect(
             try commit([[.insert(3, 5), .insert(2, 1)], [.update(2, 5)]])
@@ -106,7 +106,7 @@ import Testing
         #expect(known.records(in: store.stone.hierarchy) == nil)
     }
 
-    @Test func `a batch that failed leaves all unknown`() throws {
+    @Test func `a failed batch makes the change set unknown`() throws {
         let transaction = try store.database.beginWrite(notesChanges: true)
         let row = store.stone.emptyRow()
         defer { row.deallocate() }

@@ -29,7 +29,7 @@ import Testing
         }
     }
 
-    @Test func `sets answer as sets of numbers do`() {
+    @Test func `number sets give what Swift sets give`() {
         var random = SeededRandom(for: "number sets")
         for _ in 0..<400 {
             let limit = UInt64.random(in: 1...60, using: &random)

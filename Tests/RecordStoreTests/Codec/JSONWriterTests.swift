@@ -42,7 +42,7 @@ import Testing
         #expect(read.count == 6)
     }
 
-    @Test func `members stand in their order, with the digits that were given`() {
+    @Test func `members keep their order and numbers their digits`() {
         var (dense, spaced) = (JSONWriter(), JSONWriter(isSpaced: true))
         let end = "\"exact\":0.10000000000000000000001}"
         #expect(written(&dense).hasSuffix("\"[\":null,\"flag\":true," + end))

@@ -123,7 +123,7 @@ import Testing
         try engine.close()
     }
 
-    @Test func `a pair far apart breaks a new unique constraint, and the first is named`() throws {
+    @Test func `a distant duplicate breaks a new unique constraint and is reported`() throws {
         var random = SeededRandom(for: "IndexBuildTests")
         let files = try files(
             4000, &random, titles: [3: "other", 17: "same", 3000: "same", 3999: "other"])
@@ -136,7 +136,7 @@ import Testing
         #expect(try bytes(files) == before)
     }
 
-    @Test func `long texts that begin alike are no pair`() throws {
+    @Test func `long texts with a common prefix are not duplicates`() throws {
         var random = SeededRandom(for: "IndexBuildTests")
         let long = String(repeating: "b", count: 2000)
         let files = try files(

@@ -19,7 +19,7 @@ import Testing
         var number: UInt64
     }
 
-    @Test func `a file that follows a model has what dictionaries would have`() throws {
+    @Test func `a file that is migrated to a model equals dictionaries`() throws {
         var random = SeededRandom(for: "LayoutMigrationModelTests")
         var options = Engine.Options()
         options.pageSizeInBytes = 4096

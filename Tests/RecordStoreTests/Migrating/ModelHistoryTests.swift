@@ -243,7 +243,7 @@ import Testing
 
     // MARK: Replacing
 
-    @Test func `a file was replaced although a migration led to the program's model`() throws {
+    @Test func `a file was replaced although it could have been migrated`() throws {
         let files = try files(Self.first)
         let before = try bytes(files)
         let identity = try files.identity("store")
@@ -320,7 +320,7 @@ import Testing
         return error?.code
     }
 
-    @Test func `a file to whose model no way leads is replaced`() throws {
+    @Test func `a file that cannot be migrated is replaced`() throws {
         for route in [{ _ in nil }, { _ in [MigrationStep(Self.other)] }] as [MigrationRoute] {
             let files = try files(Self.first, Self.second)
             try open(Self.other, files, recreates: true, route: route).close()
@@ -333,7 +333,7 @@ import Testing
 
     // MARK: The saved form
 
-    @Test func `two models have one fingerprint when a file of the one is one of the other`()
+    @Test func `two models have one fingerprint if a file of one fits the other`()
         throws
     {
         var random = SeededRandom(for: "ModelHistoryTests")

@@ -94,7 +94,7 @@ import Testing
         return files
     }
 
-    @Test func `a property without values goes unasked, and its slot is not used again`() throws {
+    @Test func `a property without values is removed freely and its slot is not reused`() throws {
         let files = MemoryFileSystem()
         let first = Self.schema([Self.id, Self.text], indexes: [["text"]])
         let made = try open(first, files)
@@ -124,7 +124,7 @@ import Testing
         #expect(try files.open("store", .readOnly).size() == size)
     }
 
-    @Test func `a property with values goes where that is allowed, and its blob with it`() throws {
+    @Test func `a property with values is removed with permission, and its blobs with it`() throws {
         let files = try files()
         let database = try open(Self.schema([Self.id]), files, allowedLoss: .all)
         #expect(try values("Box", "id", database) == [.int(1), .int(2), .int(3)])
@@ -170,7 +170,7 @@ import Testing
             attributes: [attribute("name", .string)])
     }
 
-    @Test func `an entity goes with its objects and the links to them`() throws {
+    @Test func `an entity is removed with its objects and the links to them`() throws {
         let files = MemoryFileSystem()
         let links = [
             RelationshipDescription(name: "base", destinationEntityName: "Base", kind: .toOne),
@@ -224,7 +224,7 @@ import Testing
         try again.close()
     }
 
-    @Test func `nil becomes the default of a property that is required from now on`() throws {
+    @Test func `nil values become the default when a property becomes required`() throws {
         let files = try files()
         var later = Self.schema([Self.id, Self.text], indexes: [["text"]])
         later.entities[0].attributes[1].isOptional = false
@@ -235,7 +235,7 @@ import Testing
         try database.close()
     }
 
-    @Test func `a default in the place of nil that breaks a unique constraint is refused`() throws {
+    @Test func `a default for nil values that breaks a unique constraint is refused`() throws {
         let files = MemoryFileSystem()
         var schema = Self.schema([Self.id, Self.text])
         schema.entities[0].uniqueConstraints = [["text"]]

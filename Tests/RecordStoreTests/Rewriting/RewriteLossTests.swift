@@ -147,7 +147,7 @@ import Testing
     }
 
     @Test(arguments: [RelationshipDescription.Kind.toOne, .toManyUnordered, .toManyOrdered])
-    func `a side of a relationship goes, and the other one keeps the links`(
+    func `one side of a relationship is removed, and the other keeps the links`(
         kind: RelationshipDescription.Kind
     ) throws {
         let files = try files(Self.owners(kind))
@@ -160,7 +160,7 @@ import Testing
         try database.close()
     }
 
-    @Test func `a list that one entity of a hierarchy keeps is not lost by another unasked`()
+    @Test func `a list is not dropped without permission when one subentity keeps it`()
         throws
     {
         let list = RelationshipDescription(

@@ -32,7 +32,7 @@ import Testing
         return options
     }
 
-    @Test func `a file whose records follow a model has what dictionaries would have`() throws {
+    @Test func `a file whose records are rewritten for a model equals dictionaries`() throws {
         var random = SeededRandom(for: "RewriteModelTests")
         for round in FuzzRounds(10) {
             // Each round has a seed of its own: given back, it begins with that round.

@@ -35,7 +35,7 @@ import Testing
         return row
     }
 
-    @Test func `one long row makes few of those that follow it long`() throws {
+    @Test func `one long row gives few of the following rows a large buffer`() throws {
         let entity = try #require(try Schema(Self.schema).entity(named: "Note"))
         let text = try #require(entity.field(named: "text"))
         var sizes: [Int] = []
@@ -68,7 +68,7 @@ import Testing
         #expect(counts.values.allSatisfy { $0 > 100 }, "both kinds are tried: \(counts)")
     }
 
-    @Test func `lent rows are stored as copied ones are`() throws {
+    @Test func `rows with lent values are stored like copied ones`() throws {
         var random = SeededRandom(for: "lent rows")
         let database = try RecordDatabase.open(.memory, schema: Self.schema)
         defer { try? database.close() }

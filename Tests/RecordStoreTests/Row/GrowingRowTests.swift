@@ -21,7 +21,7 @@ import Testing
         try #require(try Schema(Self.schema).entity(named: "Note"))
     }
 
-    @Test func `rows of values that grow, shrink and go hold what was set`() throws {
+    @Test func `rows hold the values that were set while values grow, shrink and vanish`() throws {
         var random = SeededRandom(for: "growing rows")
         let entity = try entity()
         let fields = try (0..<Self.fieldCount).map {
@@ -81,7 +81,7 @@ import Testing
         }
     }
 
-    @Test func `a value that goes and comes again takes its bytes once`() throws {
+    @Test func `a value that is removed and set again takes its bytes once`() throws {
         let entity = try entity()
         let field = try #require(entity.field(named: "text2"))
         var row = entity.emptyRow()

@@ -36,7 +36,7 @@ import Testing
         #expect(foundCount > 1000)
     }
 
-    @Test func `one byte beyond ASCII, wherever it is, leaves the answer to others`() throws {
+    @Test func `a byte beyond ASCII anywhere in the text makes the fast search undecided`() throws {
         let search = try #require(LetterSearch(Array("ab".utf8), lowers: true))
         for size in 2..<30 {
             for place in 0..<size {
@@ -48,7 +48,7 @@ import Testing
         }
     }
 
-    @Test func `what is not two letters of ASCII is not looked for in words`() {
+    @Test func `the fast search takes only two ASCII letters`() {
         for letters in ["", "a", "é", "aé"] {
             #expect(LetterSearch(Array(letters.utf8), lowers: true) == nil, "\(letters)")
         }

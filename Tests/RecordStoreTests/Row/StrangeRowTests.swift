@@ -83,7 +83,7 @@ import Testing
         return found
     }
 
-    @Test func `a key has the bytes of its record and not what they are read as`() throws {
+    @Test func `an index key is made of the stored bytes, not of the decoded value`() throws {
         let uuid = [UInt8](1...15)
         let price: [UInt8] = [3, 0x80, 0x01, 0x10, 0x01, 0]
         let text: [UInt8] = [0x61, 0xFF]

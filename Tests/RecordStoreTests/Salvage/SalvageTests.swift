@@ -141,7 +141,7 @@ import Testing
         #expect(outcome.content["Club"] == sample.content["Club"])
     }
 
-    @Test func `a lost layout is named, unless another store lends it`() throws {
+    @Test func `a lost layout is reported unless another store's schema is given`() throws {
         var random = SeededRandom(for: "SalvageTests layout")
         let sample = try SalvageSample(&random, endsWithLog: false)
         let files = try file(sample.bytes)
@@ -160,7 +160,7 @@ import Testing
         #expect(lent.content == sample.content)
     }
 
-    @Test func `what lies on pages that are left is there, and what is not is named`() throws {
+    @Test func `salvage keeps the records on remaining pages and reports the lost ones`() throws {
         var random = SeededRandom(for: "SalvageTests dropped")
         let isLong = ProcessInfo.processInfo.environment["TRELLIS_LONG"] == "1"
         for round in 0..<(isLong ? 60 : 8) { try dropPages(&random, round: round) }
@@ -168,7 +168,7 @@ import Testing
 
     /// The older version of a page was believed in place of the newest: as a part of another
     /// blob, and, by way of an older branch, as a leaf of another tree.
-    @Test func `the older version of a page does not stand for the newest`() throws {
+    @Test func `salvage does not use an older version of a page for the newest`() throws {
         var random = SeededRandom(seed: 12_306_536_417_513_275_689)
         for round in 0..<24 { try dropPages(&random, round: round) }
     }
@@ -245,7 +245,7 @@ import Testing
     }
 
     /// A counter of before the loss said that there was nothing to lose.
-    @Test func `objects behind an old counter are named`() throws {
+    @Test func `objects beyond an outdated counter are reported`() throws {
         var random = SeededRandom(for: "SalvageTests counter")
         let sample = try SalvageSample(&random, endsWithLog: false)
         var bytes = sample.bytes

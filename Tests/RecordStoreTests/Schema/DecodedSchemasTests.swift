@@ -33,7 +33,7 @@ import Testing
         #expect(decoded == ["1.1"])
     }
 
-    @Test func `what cannot be decoded is asked for again`() throws {
+    @Test func `a schema that failed to decode is decoded again`() throws {
         struct Failure: Error {}
         let schemas = DecodedSchemas()
         for _ in 0..<2 {

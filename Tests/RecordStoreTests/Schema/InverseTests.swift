@@ -150,7 +150,7 @@ import Testing
         return entities
     }
 
-    @Test func `each reading of the rule pairs the same relationships`() throws {
+    @Test func `two implementations of the inverse rule pair the same relationships`() throws {
         var random = SeededRandom(for: "inverses")
         var (accepted, refused, paired) = (0, 0, 0)
         for _ in 0..<2000 {

@@ -139,7 +139,7 @@ import Testing
         #expect(edits == [.propertyRemoved(tricks), .propertyAdded(tricks)])
     }
 
-    @Test func `earlier names make one renaming of all that is named after them`() {
+    @Test func `an earlier name renames an entity or property wherever it is used`() {
         let edits = edits {
             $0.entities[0].name = "Beast"
             $0.entities[0].previousName = "Animal"
@@ -169,7 +169,7 @@ import Testing
         #expect(edits == [.propertyAdded(PropertyPath("Animal", "years"))])
     }
 
-    @Test func `what is renamed again is found by the earlier name that both versions have`() {
+    @Test func `a property renamed twice is found by the earlier name of both versions`() {
         func renamed(_ name: String, _ others: AttributeDescription...) -> SchemaDescription {
             var schema = Self.schema
             schema.entities[0].attributes[1].name = name

@@ -130,7 +130,7 @@ import Testing
         #expect(SchemaExport.text(schema) == text)
     }
 
-    @Test func `a default in a file's saved schema means nothing`() throws {
+    @Test func `the saved schema of a file contains no defaults`() throws {
         let schema = Self.schema(.string, .string("x"))
         #expect(!String(decoding: SchemaText(schema).bytes, as: UTF8.self).contains("default"))
         let text = SchemaExport.text(schema)

@@ -172,7 +172,7 @@ import Testing
     ]
 
     @Test(arguments: lies)
-    func `a layout that lies is damage with the catalog's page`(
+    func `a false stored layout is reported as damage of the catalog's page`(
         name: String, layout: [UInt8]?
     ) throws {
         let outcome = try open(layout)
@@ -233,7 +233,7 @@ import Testing
     }
 
     @Test(arguments: later)
-    func `a layout of another form is one of a later version`(
+    func `a stored layout of an unknown form is reported as a newer format`(
         name: String, layout: [UInt8]
     ) throws {
         let outcome = try open(layout)

@@ -79,7 +79,7 @@ import Testing
     }
 
     /// Zero names no page: a copy of a map that has one ended the process.
-    @Test func `a page without a name is in no map`() throws {
+    @Test func `a map with page ID zero is refused`() throws {
         let file = try CraftedFile()
         let page = try file.append(file.emptyPage(0).view, id: 0, kind: .page)
         let node = PageBuffer(id: PageID(0), count: file.geometry.pageSizeInBytes)

@@ -134,13 +134,13 @@ import Testing
         try findings(path).compactMap { $0["message"] as? String }
     }
 
-    @Test func `a store with every kind of relationship is clean`() throws {
+    @Test func `check finds nothing in a store with every kind of relationship`() throws {
         let store = try LinkedStore()
         #expect(try messages(store.path) == [])
     }
 
     @Test(arguments: lies)
-    func `a lie is named`(_ lie: Lie) throws {
+    func `a false claim in a file is reported by check`(_ lie: Lie) throws {
         let store = try LinkedStore()
         try store.lie(lie.tell)
         let messages = try messages(store.path)
@@ -270,7 +270,7 @@ import Testing
         #expect(messages.contains("the place waits twice to be used again"))
     }
 
-    @Test func `a page whose name is marked as free is named`() throws {
+    @Test func `a used page whose ID is marked as free is reported`() throws {
         let store = try LinkedStore()
         let engine = try Engine.open(path: store.path)
         try engine.checkpointNow()

@@ -67,7 +67,7 @@ import Testing
 
     // MARK: What is done
 
-    @Test func `a store follows the JSON of a model, and old objects have its defaults`() throws {
+    @Test func `migrate follows a model in JSON and gives old objects its defaults`() throws {
         let store = try SampleStore()
         let schema = Self.changed { schema in
             schema.entities[0].attributes[0].name = "fullName"
@@ -114,7 +114,7 @@ import Testing
         #expect(try Self.bytes(store) == before)
     }
 
-    @Test func `another store is a model too`() throws {
+    @Test func `migrate accepts another store as the model`() throws {
         let (store, other) = (try SampleStore(), try SampleStore(authorCount: 1))
         let model = try Model { $0.entities[1].attributes[0].isOptional = true }
         #expect(try Tool.run("migrate", other.path, "--to", model.path).exitCode == 0)
@@ -364,7 +364,7 @@ import Testing
         #expect(try Self.dump(store.path, "Author").allSatisfy { $0["token"] as? String == token })
     }
 
-    @Test func `JSON that is no model is refused`() throws {
+    @Test func `JSON that is not a model is refused`() throws {
         let store = try SampleStore()
         let whole = SchemaExport.text(SampleStore.schema)
         let optional = "\"isCoded\": false,"

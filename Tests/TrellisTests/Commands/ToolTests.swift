@@ -199,7 +199,7 @@ import Testing
         #expect(try Tool.run("check", copy.path).exitCode == 0)
     }
 
-    @Test func `backup writes a store that says the same`() throws {
+    @Test func `backup writes a store with the same dump`() throws {
         let store = try SampleStore()
         let copy = store.path + ".copy"
         defer { try? FileManager.default.removeItem(atPath: copy) }

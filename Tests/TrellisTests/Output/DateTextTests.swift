@@ -24,7 +24,7 @@ import Testing
         (1e-5, "1e-05"), (-6e10, "-60000000000.0"), (6.5e18, "6.5e+18"), (.infinity, "inf"),
         (.nan, "nan"),
     ])
-    func `a date has the decimals it takes`(seconds: Double, text: String) {
+    func `a date is printed with as many decimals as it needs`(seconds: Double, text: String) {
         #expect(ValueText.date(seconds) == text)
     }
 
