@@ -21,7 +21,7 @@ private final class Crate: CoreStoreObject {
     @Field.Relationship("guards", inverse: \.$ward, deleteRule: .deny) var guards: Set<Crate>
 }
 
-/// Statements on records, beside the same work on objects.
+/// Statements on records compared with the same work on objects.
 @Suite struct BulkStatementTests {
     private let queue = DispatchQueue(label: "view")
 
@@ -37,7 +37,7 @@ private final class Crate: CoreStoreObject {
         return stack
     }
 
-    /// What a stack holds, by labels.
+    /// The content of a stack, described by labels.
     private func content(_ stack: DataStack) throws -> [String] {
         try queue.sync {
             try stack.fetchAll(From<Crate>().orderBy(.ascending(\.$label))).map { crate in
@@ -132,7 +132,7 @@ private final class Crate: CoreStoreObject {
             #expect(records.count == objects.count, "seed \(random.seed)")
             #expect(records.isRefused == objects.isRefused, "seed \(random.seed)")
             #expect(records.deleted == objects.deleted, "seed \(random.seed)")
-            // An object whose list was only read over is told of by one of them.
+            // An object whose list was only read may be reported by one of the two stacks alone.
             let changed = try (content(one), content(other))
             #expect(changed.0 == changed.1, "seed \(random.seed)")
         }
@@ -267,7 +267,7 @@ private final class Crate: CoreStoreObject {
             monitor.addObserver(recorder)
             return monitor
         }
-        // None of the objects was made before it went.
+        // None of the objects was loaded before it was deleted.
         try stack.perform(synchronous: { try $0.deleteAll(From<Crate>().where(\.$label > 0)) })
         queue.sync {
             let deletions = recorder.takeEvents().filter { $0.hasPrefix("-") }

@@ -17,7 +17,7 @@ import Testing
             proof.run()
             print(proof.report.summary)
             #expect(proof.report.failure == nil)
-            // A busy machine that got nowhere has more time.
+            // A busy machine that got too little done has more time.
             if proof.report.failure != nil { return }
             if proof.failure == nil, proof.report["steps"] > 500 { return }
             missing = proof.failure ?? "no more than 500 steps"

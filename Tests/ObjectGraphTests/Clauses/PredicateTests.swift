@@ -190,7 +190,7 @@ import Testing
         #expect(
             try find(NSCompoundPredicate(notPredicateWithSubpredicate: none))
                 == ["Ada", "Bob", "Émile"])
-        // What runs code of the program's own is no condition of a store.
+        // A predicate that runs the program's code is not supported.
         #expect(throws: CoreStoreError.self) { try find(NSPredicate { _, _ in true }) }
         #expect(throws: CoreStoreError.self) { try find(OwnPredicate()) }
     }

@@ -5,7 +5,7 @@ import Testing
 @testable import ObjectGraph
 
 @Suite struct EvictedChangesTests {
-    /// Dense numbers, numbers that lie anywhere, and the greatest that a file may name.
+    /// Dense numbers, scattered numbers, and the largest that a file may contain.
     @Test(arguments: [40, 5000, UInt64.max])
     func `evicted updates equal those in a dictionary`(limit: UInt64) {
         var random = SeededRandom(for: "EvictedChangesTests \(limit)")
@@ -40,7 +40,7 @@ import Testing
         }
         let count: UInt64 = 70_000
         for number in 1...count { changes.noteUpdated(ObjectNumber(number), entry(number)) }
-        // One goes from the many to the few, and one is forgotten.
+        // One number changes to a frequent entry, and one is forgotten.
         changes.noteUpdated(ObjectNumber(count), entry(1))
         changes.forget(ObjectNumber(count - 1))
         #expect(changes.updated(ObjectNumber(count)) == entry(1))

@@ -22,7 +22,7 @@ import Testing
                 for dog in dogs {
                     if let known = kept[dog.age] { #expect(known === dog) }
                 }
-                // Strides, which a table of bare numbers would pile up in a few places.
+                // Strides that would cluster in a hash table without mixing.
                 let stride = [64, 7, 256, 1][round]
                 kept = [:]
                 for dog in dogs where dog.age % stride == 0 { kept[dog.age] = dog }
@@ -78,7 +78,7 @@ import Testing
     }
 }
 
-/// Takes objects to another thread, which only lets them go.
+/// Passes objects to another thread, which only releases them.
 private final class Carrier: @unchecked Sendable {
     var objects: [Dog]
 

@@ -70,14 +70,14 @@ import Testing
         #expect(person.name == "person 7")
     }
 
-    /// The fetch lent the object its row from before the transaction, and a later change stored
-    /// that.
+    /// A bug: the fetch gave the object its row from before the transaction, and a later change
+    /// stored that row.
     @Test func `a fetch of the state before a transaction does not undo flushed changes`() throws {
         try stack.perform(synchronous: { transaction in
             var person = transaction.edit(Into<Person>(), ids[7])
             person?.name = "new"
             person = nil
-            // Makes room: the change is flushed, and its object let go.
+            // Makes room: the change is flushed, and its object is released.
             for id in ids[100..<200] { transaction.edit(Into<Person>(), id)?.name += "!" }
             let late = try #require(transaction.edit(Into<Person>(), ids[7]))
             let before = try transaction.fetchAll(

@@ -1,7 +1,7 @@
 import ObjectGraph
 import Testing
 
-/// The work is done the right way: counted in bytes, pages and objects, never in time.
+/// Costs of operations, counted in bytes, pages and objects, never in time.
 @Suite struct StatisticsTests {
     private static var personCount: Int {
         // A million objects take minutes in a debug build.

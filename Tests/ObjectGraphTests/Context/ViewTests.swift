@@ -3,9 +3,9 @@ import ObjectGraph
 import Primitives
 import Testing
 
-/// The view of a stack: when it moves, what it keeps, and the order in which it is told.
+/// The view of a stack: when it moves, what it keeps, and the order of its completions.
 @Suite struct ViewTests {
-    /// A serial executor of the program's own.
+    /// A serial executor that a program provides.
     private final class QueueExecutor: SerialExecutor {
         private static let key = DispatchSpecificKey<Bool>()
         private let queue = DispatchQueue(label: "executor")
@@ -122,7 +122,7 @@ import Testing
         try queue.sync { () throws in
             #expect(try stack.fetchCount(From<Dog>()) == 2)
             #expect(dogs[0].age == 4)
-            // What is deleted keeps the values that the view had.
+            // A deleted object keeps the values that the view had.
             #expect(dogs[1].age == 1)
             #expect(stack.fetchExisting(ids[1]) as Dog? == nil)
         }

@@ -3,7 +3,7 @@ import PageStore
 import TestSupport
 import Testing
 
-/// Every file that cannot be opened says why and where, as an error that a program can read.
+/// A file that cannot be opened gives a typed error with reason and path.
 @Suite struct BadInputTests {
     private func store(_ url: URL) throws {
         let stack = DataStack(Zoo.schema(), viewContext: .queue(DispatchQueue(label: "view")))
@@ -72,7 +72,8 @@ import Testing
         for count in [4096, 8192, 20_000, whole.count / 2] {
             try whole.prefix(count).write(to: url)
             let error = openingError(url)
-            // The older root may fit the rest of the file; then its log is found to lead outside.
+            // The older superblock may fit the rest of the file; then its log leads outside the
+            // file.
             let codes: [StoreError.Code?] = [.truncated, .corrupt]
             #expect(codes.contains(error?.code), "\(count) of \(whole.count)")
             #expect(error?.byteOffset != nil)

@@ -26,7 +26,7 @@ private final class Right: CoreStoreObject {
     @Field.Relationship("lefts", inverse: \.$right) var lefts: Set<Left>
 }
 
-/// What a program does that it should not, or seldom does: it is told, and nothing hangs or ends.
+/// Mistakes and rare uses of a program: each gives an error, and nothing hangs or traps.
 @Suite struct CallerMistakeTests {
     private let queue = DispatchQueue(label: "view")
 

@@ -32,8 +32,8 @@ private final class Purse: CoreStoreObject {
         return stack
     }
 
-    /// Makes a purse with one gold coin beside another coin, adds a link to gold, and lends the
-    /// store with the purse.
+    /// Creates a purse with one gold coin and another coin, adds a link to `gold`, and passes the
+    /// store and the purse to the body.
     private func withLie(
         to number: UInt64, ownsBoth: Bool = false,
         _ body: (DataStack, NSManagedObjectID) throws -> Void

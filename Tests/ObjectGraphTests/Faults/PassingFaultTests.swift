@@ -44,8 +44,8 @@ import Testing
         return try queue.sync { try stack.fetchAll(From<Person>()).map(\.email).sorted() }
     }
 
-    /// The object was of a kind that fetches do not know when its kind could not be read and its
-    /// number could.
+    /// A bug: when the kind of an object could not be read but its number could, the object got a
+    /// kind that fetches do not know.
     @Test func `an object created during a passing fault was not found by fetches`() throws {
         let image = try storeOfThree()
         let whole = FaultInjector(SimulatedDisk(image, seed: 2), nil)

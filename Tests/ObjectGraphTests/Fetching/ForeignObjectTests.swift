@@ -1,8 +1,8 @@
 import ObjectGraph
 import Testing
 
-/// A condition that names an object of another entity, or of another store, is true of none,
-/// although objects of the same number are there.
+/// A condition with an object of another entity, or of another store, matches nothing, although
+/// objects of the same number exist.
 @Suite struct ForeignObjectTests {
     final class Ship: CoreStoreObject {
         @Field.Stored("n") var n: Int = 0

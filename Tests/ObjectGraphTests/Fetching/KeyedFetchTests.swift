@@ -1,8 +1,8 @@
 import ObjectGraph
 import Testing
 
-/// Fetches of the objects whose one property equals a value: those by an index go without a plan,
-/// and find what a plan would.
+/// Fetches by one property's value: those by an index skip planning and find what a planned fetch
+/// finds.
 @Suite struct KeyedFetchTests {
     private let stack: DataStack
     private let queue: DispatchQueue

@@ -22,7 +22,7 @@ private final class QuietLogger: CoreStoreLogger {
     }
 }
 
-/// Lends objects of a view to other threads, which they may be used on.
+/// Passes objects of a view to other threads, which may use them.
 private struct Lent<Value>: @unchecked Sendable {
     let value: Value
 }

@@ -18,7 +18,7 @@ private final class Desk: CoreStoreObject {
     var clerks: Set<Clerk>
 }
 
-/// `affectedByKeyPaths:` as the guide writes it.
+/// `affectedByKeyPaths:` in the guide's form.
 @Suite struct AffectedKeyPathTests {
     @Test func `key paths that name the property's own class overflowed the stack`() async {
         await #expect(processExitsWith: .success) {

@@ -1,7 +1,7 @@
 import ObjectGraph
 import Testing
 
-/// The least and the greatest of values of each type; of objects there is none.
+/// Minimum and maximum of values of each type; there are none of objects.
 @Suite struct ExtremeValueTests {
     final class Thing: CoreStoreObject {
         @Field.Stored("whole") var whole: Int16 = 0
@@ -52,7 +52,7 @@ import Testing
         return stack
     }
 
-    /// Three gigabytes of memory for a moment.
+    /// Uses three gigabytes of memory for a moment.
     @Test(.enabled(if: ProcessInfo.processInfo.environment["TRELLIS_LONG"] != nil))
     func `a value that is too long fails only its transaction`() throws {
         let stack = try stack([nil])
@@ -91,7 +91,7 @@ import Testing
                 stack.queryValue(From<Thing>(), Select<Thing, V>(.maximum(name))),
             ]
             #expect(found == [least, greatest], "\(name)")
-            // Value by value, of a relationship's end.
+            // At the end of a relationship the values are read one by one.
             let across = try [
                 stack.queryValue(From<Thing>(), Select<Thing, V>(.minimum("next." + name))),
                 stack.queryValue(From<Thing>(), Select<Thing, V>(.maximum("next." + name))),
@@ -135,7 +135,7 @@ import Testing
             #expect(rows.count == 1)
             #expect(rows.first?.keys.sorted() == ["count(next)", "max(whole)"])
             #expect(rows.first?["count(next)"] as? Int == 4)
-            // A comparison with nothing, and not with a number of the file's own.
+            // The condition compares with nil, and not with a number from the file.
             #expect(try stack.fetchCount(From<Thing>(), Where<Thing>("max(parts) == nil")) == 4)
             #expect(try stack.fetchCount(From<Thing>(), Where<Thing>("min(parts) == SELF")) == 0)
         }

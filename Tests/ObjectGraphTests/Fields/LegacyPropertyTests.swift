@@ -3,8 +3,8 @@ import Testing
 
 @testable import ObjectGraph
 
-/// The classes for properties that were there before property wrappers. The containers stand here
-/// by their own names: those that programs use say that they are deprecated.
+/// The property classes that preceded property wrappers. The tests name the containers by their own
+/// names, because those for programs are deprecated.
 @Suite struct LegacyPropertyTests {
     class Being: CoreStoreObject {
         let species = ValueContainer<Being>.Required<String>("species", initial: "Swift")

@@ -17,7 +17,7 @@ import Testing
         person.name = "Ada"
         try form.commitAndWait()
         for round in 0..<20 {
-            // Equally long, so that the records are equal but for what is behind their names.
+            // Equally long, so that the records differ only in the bytes after their names.
             person.name = String(repeating: "x", count: 9000 + round)
             let isDone = DispatchSemaphore(value: 0)
             form.commit { _ in isDone.signal() }

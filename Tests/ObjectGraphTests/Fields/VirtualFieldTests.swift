@@ -174,7 +174,7 @@ private func makeStack() throws -> (DataStack, DispatchQueue) {
             let text = error.map { "\($0)" } ?? ""
             #expect(text.contains("\(name) of Horse is virtual"), "\(text)")
         }
-        // A subentity's is its superentity's.
+        // The subentity inherits the property of its superentity.
         queue.sync {
             expectRefusal {
                 _ = try stack.fetchCount(From<Horse>(), Where<Horse>("%K != nil", name))

@@ -2,7 +2,7 @@ import ObjectGraph
 import TestSupport
 import Testing
 
-/// Random imports of related objects, beside a reference that does the plainest thing.
+/// Random imports of related objects, compared with a simple reference.
 @Suite struct RandomImportTests {
     private struct Cancellation: Error {}
 
@@ -60,7 +60,7 @@ import Testing
         _ transaction: BaseDataTransaction
     ) throws {
         try transaction.importRelatedObjects {
-            // The same by one call and by several.
+            // The import is made by one call or by several.
             let half = members.count / 2
             try transaction.importUniqueObjects(
                 Into<Fellow>(), sourceArray: members[..<half])

@@ -1,7 +1,7 @@
 import ObjectGraph
 import Testing
 
-/// Imports that make related objects in the same pass.
+/// Imports that create related objects in the same pass.
 @Suite struct RelatedImportTests {
     private let guild: Guild
 
@@ -171,7 +171,7 @@ import Testing
             ).count
         }
         #expect(count == 1)
-        // What was imported before the error stays, as the guide says; its links are not set.
+        // Objects imported before the error stay, as the guide says; their links are not set.
         #expect(
             try guild.lines() == [
                 #"a “” of none, pupils ["d"], friends [], badges [], notes []"#,

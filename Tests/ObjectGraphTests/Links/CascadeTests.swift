@@ -37,7 +37,7 @@ private final class Shelf: CoreStoreObject {
     @Field.Relationship("books", inverse: \.$shelf, deleteRule: .cascade) var books: Set<Book>
 }
 
-/// What cascades along mirrors take, which read no record of it.
+/// Cascades along relationships that mirror a to-one, which read no record of what they delete.
 @Suite struct CascadeTests {
     private let stack: DataStack
     private let queue = DispatchQueue(label: "view")
@@ -55,14 +55,14 @@ private final class Shelf: CoreStoreObject {
 
     // MARK: Against a model
 
-    /// The links of all marbles by their labels, kept by the plainest means.
+    /// The links of all marbles by their labels, as a simple model.
     private struct Links: Equatable {
         var parent: [Int: Int] = [:]
         var keeper: [Int: Int] = [:]
         var watcher: [Int: Int] = [:]
         var ward: [Int: Int] = [:]
 
-        /// What goes with a marble, in the order in which it goes.
+        /// The marbles that a deletion of this one deletes, in order.
         func doomed(by marble: Int, in living: Set<Int>) -> [Int] {
             var found = [marble]
             var position = 0
@@ -91,7 +91,7 @@ private final class Shelf: CoreStoreObject {
     private struct Model: Equatable {
         var links = Links()
         var living: Set<Int>
-        /// Deleted marbles, in order, and those that each deletion would have left without a ward.
+        /// Deleted marbles, in order, and those whose `ward` each deletion denies.
         var gone: [Int] = []
         var denials: [Int] = []
 
@@ -99,7 +99,7 @@ private final class Shelf: CoreStoreObject {
             guard living.contains(marble) else { return }
             let doomed = links.doomed(by: marble, in: living)
             for (index, next) in doomed.enumerated() {
-                // Those that went before have lost their wards.
+                // Marbles that were deleted earlier have lost their wards.
                 denials += living.filter {
                     links.ward[$0] == next && !doomed[..<index].contains($0)
                 }
@@ -186,7 +186,7 @@ private final class Shelf: CoreStoreObject {
         }
         let gone = Set(model.gone.map { ids[$0] })
         #expect(transaction.deletedObjectIDs() == gone, "seed \(random.seed)")
-        // Each deleted object still says who it was.
+        // Each deleted object still has its label.
         for object in transaction.deletedObjects(Marble.self) {
             #expect(object.objectID() == ids[object.label], "seed \(random.seed)")
         }
@@ -229,7 +229,8 @@ private final class Shelf: CoreStoreObject {
                 for _ in 0..<count {
                     let book = transaction.create(Into<Book>())
                     book.shelf = shelf
-                    // Few to a leaf, so that reading one after the other asks for many.
+                    // Few records fit in a leaf, so that reading them one by one looks up many
+                    // pages.
                     book.title = String(repeating: "a", count: 3000)
                 }
                 return shelf.objectID()

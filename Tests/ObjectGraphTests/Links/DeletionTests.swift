@@ -19,7 +19,7 @@ private final class Picture: CoreStoreObject {
     @Field.Stored("name") var name: String = ""
 }
 
-/// What goes when an object is deleted, and what it costs.
+/// The objects and links that a deletion removes, and its cost.
 @Suite struct DeletionTests {
     private func stack() throws -> (DataStack, DispatchQueue) {
         let queue = DispatchQueue(label: "view")

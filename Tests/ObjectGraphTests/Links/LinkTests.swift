@@ -4,7 +4,7 @@ import Testing
 
 /// Links against a model of them: whatever a transaction does, both sides agree.
 @Suite struct LinkTests {
-    /// What the links of some people should be, kept by the plainest means.
+    /// The expected links of some people, as a simple model.
     private struct Expected {
         var friends: [[Int]]
         var spouse: [Int?]
@@ -26,7 +26,7 @@ import Testing
             let person = transaction.create(Into<Person>())
             var dogs: [Dog] = []
             for number in 0..<count {
-                // What lies between them takes them to other leaves.
+                // The objects between them put them on other leaves.
                 for _ in 0..<40 {
                     transaction.create(Into<Animal>()).color = String(repeating: "x", count: 60)
                 }
@@ -39,7 +39,7 @@ import Testing
         let names = Set((0..<count).map { "\($0)" })
         try queue.sync {
             let person: Person = try #require(stack.fetchExisting(ids.person))
-            // Some have been read before, and some of those have to be read again.
+            // Some have been read before, and some of these must be read again.
             for _ in 0..<20 {
                 var known: [Dog] = []
                 for _ in 0..<random.below(20) {

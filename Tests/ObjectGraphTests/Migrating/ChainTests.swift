@@ -2,7 +2,7 @@ import Foundation
 import ObjectGraph
 import Testing
 
-/// Chains with several beginnings, and entities that say what they were named before.
+/// Chains with several first versions, and entities with earlier names.
 @Suite struct ChainTests {
     private enum V1 {
         final class Person: CoreStoreObject {
@@ -11,7 +11,7 @@ import Testing
             @Field.Relationship("friendOf") var friendOf: Set<Person>
         }
     }
-    /// The beta's, which leads to V2 by another way.
+    /// The model of a beta, from which another branch leads to V3.
     private enum Beta {
         final class Person: CoreStoreObject {
             @Field.Stored("nick") var nick: String = ""
@@ -154,7 +154,7 @@ import Testing
                 entities: [Entity<Single.Human>("Human", previousName: previousName)])
         }
         #expect(Entity<Single.Human>("Human", previousName: "Person").previousName == "Person")
-        // Without the earlier name the objects would be lost.
+        // Without the earlier name the migration would drop the objects, so it is refused.
         #expect(throws: CoreStoreError.self) {
             try stack([schema(nil)]).addStorageAndWait(LocalStore(fileURL: url))
         }

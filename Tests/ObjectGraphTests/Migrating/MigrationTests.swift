@@ -22,7 +22,7 @@ import Testing
             @Field.Stored("fullName", previousVersionKeyPath: "name") var fullName: String = ""
             /// Wider, and optional.
             @Field.Stored("age") var age: Int?
-            /// New ones, in front of others.
+            /// New properties, declared before the others.
             @Field.Stored("country") var country: String = "Sápmi"
             @Field.Stored("born") var born: Date?
             @Field.Relationship("pets", inverse: \.$owner) var pets: [Pet]
@@ -59,7 +59,7 @@ import Testing
         }
     }
 
-    /// One class of two is gone, and what led to it.
+    /// One of two classes is removed, with the links to it.
     enum Alone {
         final class Person: CoreStoreObject {
             @Field.Stored("name") var name: String = ""
@@ -144,7 +144,7 @@ import Testing
             try checkSecond(stack)
             stack.unsafeRemoveAllPersistentStoresAndWait()
         }
-        // What follows is written in the new layout.
+        // Later objects are written in the new layout.
         let stack = makeStack(second)
         try stack.addStorageAndWait(LocalStore(fileURL: url))
         try stack.perform { transaction in
@@ -306,7 +306,7 @@ import Testing
         }
     }
 
-    /// Before, the entity of an ID was looked up by position, as if tags had no gaps.
+    /// A bug: the entity of an ID was looked up by position, as if tags had no gaps.
     @Test func `IDs name their own entity when another one is gone`() throws {
         func check<O: CoreStoreObject>(_ type: O.Type, _ name: String) throws {
             defer { remove() }

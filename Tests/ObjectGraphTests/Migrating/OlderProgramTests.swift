@@ -2,8 +2,8 @@ import Foundation
 import ObjectGraph
 import Testing
 
-/// A program that is older than a file leaves it alone, and says why; planning errors reach every
-/// form of adding a storage.
+/// A program that is older than a file leaves the file alone and says why; planning errors reach
+/// every form of adding a storage.
 @Suite struct OlderProgramTests {
     private enum V1 {
         final class Pot: CoreStoreObject {
@@ -218,7 +218,7 @@ import Testing
             for name in Self.forms where name != "addStorageAndWait" {
                 expectNoMapping(failures[name], .schemaMismatch, stack.modelVersion, name)
             }
-            // As with CoreStore.
+            // CoreStore reports the same error.
             guard case .internalError? = failures["addStorageAndWait"] else {
                 Issue.record("\(failures)")
                 continue
@@ -231,7 +231,7 @@ import Testing
             return
         }
         #expect(try Data(contentsOf: url) == before)
-        // That several steps are refused reaches all of them.
+        // The refusal of several steps reaches all of them.
         let chained = await failures(
             makeStack(Self.first, Self.second, Self.third),
             [.preventProgressiveMigration, .recreateStoreOnModelMismatch])

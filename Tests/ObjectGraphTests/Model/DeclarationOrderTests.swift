@@ -31,7 +31,7 @@ import Testing
         }
     }
 
-    /// The same with every list turned round.
+    /// The first model with every list reversed.
     private enum Second {
         final class Owner: CoreStoreObject {
             @Field.Relationship("nursed", inverse: \.$nurse) var nursed: [Animal]

@@ -1,7 +1,7 @@
 import ObjectGraph
 import Testing
 
-// Written plainly, both sides are a circle to the compiler already.
+// Both sides are built at run time, because plain declarations are a cycle to the compiler.
 private final class Husband: CoreStoreObject {
     @Field.Relationship("wife", inverse: toHusband) var wife: Wife?
 }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import ObjectGraph
 
-/// What makes an entity another one for its version lock, and what does not.
+/// The changes of an entity that change its version lock, and those that do not.
 @Suite struct VersionLockTests {
     private static let schema = SchemaDescription(
         modelVersion: "V1",
@@ -64,13 +64,13 @@ import Testing
         }
         #expect(changed { $0.entities[1].superentityName = nil } == ["Dog"])
         #expect(changed { $0.entities[1].attributes[0].type = .int32 } == ["Dog"])
-        // An inverse counts at both of its ends.
+        // An inverse changes the hash of both of its entities.
         let inverses: [Change] = [
             { $0.entities[0].relationships[0].name = "house" },
             { $0.entities[0].relationships.removeLast() },
             { $0.entities[2].relationships[0].inverseName = nil },
             { $0.entities.removeLast() },
-            // Leads elsewhere now, so that no pair is left.
+            // The destination changes, so that no inverse pair is left.
             { $0.entities[0].relationships[0].destinationEntityName = "Dog" },
         ]
         for (number, change) in inverses.enumerated() {

@@ -80,7 +80,7 @@ import Testing
             #expect(dog.master === other)
             #expect(person.toys == [toy])
             #expect(person.friends == [friend])
-            // The living do not lead to the dead.
+            // Remaining objects have no links to deleted ones.
             #expect(toy.owner == nil)
             #expect(friend.friendOf.isEmpty)
         })

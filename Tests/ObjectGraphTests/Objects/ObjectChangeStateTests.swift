@@ -2,12 +2,12 @@ import Testing
 
 @testable import ObjectGraph
 
-/// The states of a changed object and what leads from one to another.
+/// The states of a changed object and the events that lead from one to another.
 @Suite struct ObjectChangeStateTests {
     private typealias State = ObjectChangeState
     private typealias Event = ObjectChangeState.Event
 
-    /// What each event leads to; one that is not listed cannot happen.
+    /// The next state for each event; an event that is not listed cannot happen.
     private static let table: [State: [Event: State]] = [
         .stored: [
             .create: .inserting, .writeRow: .updatingRow, .changeLinks: .updatingLinks,
@@ -104,7 +104,7 @@ import Testing
         for state in State.allCases {
             let next = state.after(.writeRow)
             #expect(next?.isOpen == (state != .deleted), "\(state)")
-            // A write after a change of links, or the other way, loses neither.
+            // A write and a change of links keep each other's effect in either order.
             #expect(state.after(.changeLinks)?.after(.writeRow) == next, "\(state)")
         }
     }

@@ -2,7 +2,7 @@ import Foundation
 import ObjectGraph
 import Testing
 
-/// IDs of objects that never came into the store lead to nothing, for good.
+/// IDs of objects that were never committed find nothing, for good.
 @Suite struct ObjectNumberTests {
     /// Opens a store, lets a program use it, and closes it again.
     private func use<Result>(

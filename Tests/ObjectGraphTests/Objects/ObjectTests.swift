@@ -1,7 +1,7 @@
 import ObjectGraph
 import Testing
 
-/// Goes on where the library asserts.
+/// Lets the program continue after a failed assertion.
 private struct SilentLogger: CoreStoreLogger {
     func log(
         level: LogLevel, message: String, fileName: StaticString, lineNumber: Int,
@@ -94,7 +94,7 @@ private struct SilentLogger: CoreStoreLogger {
     }
 
     @Test func `an object of an ended transaction does not hold up the next one`() async {
-        // In a process of its own, whose logger goes on where the library asserts.
+        // In a child process whose logger continues after assertions.
         await #expect(processExitsWith: .success) {
             CoreStoreDefaults.logger = SilentLogger()
             let (stack, queue) = try Zoo.stack()
@@ -170,7 +170,7 @@ private struct SilentLogger: CoreStoreLogger {
             stack.unsafeRemoveAllPersistentStoresAndWait()
             #expect(person.toys.isEmpty)
             #expect(told.wait(timeout: .now() + 20) == .success)
-            // The stack's own calls say it where they can.
+            // The stack's throwing calls report it.
             #expect(throws: CoreStoreError.self) {
                 try queue.sync { try stack.fetchCount(From<Toy>()) }
             }
@@ -201,10 +201,10 @@ private struct SilentLogger: CoreStoreLogger {
         stack.unsafeRemoveAllPersistentStoresAndWait()
         queue.sync {
             #expect(person.name == "Ada")
-            // No links is not what the store has: the program is told.
+            // The store has links, so the empty set is reported to the program.
             #expect(person.toys.isEmpty)
             #expect(told.wait(timeout: .now() + 20) == .success)
-            // The values that are there cannot be read again, so they stay.
+            // The loaded values cannot be read again, so they stay.
             person.refreshAsFault()
             #expect(person.name == "Ada")
             #expect(stack.fetchExisting(id) as Person? == nil)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import ObjectGraph
 
-/// What subscribers learn of commits, and in which order.
+/// The steps that subscribers get, and their order.
 @Suite(.timeLimit(.minutes(hangMinutes))) struct CommitStepsTests {
     private final class Recorder: StepSubscriber {
         let needsChanges: Bool
@@ -120,7 +120,7 @@ import Testing
         #expect(recorder.steps.count == 1)
     }
 
-    /// Before, a view that was not used kept the name of every object that was deleted meanwhile.
+    /// A bug: an unused view kept the ID of every object that was deleted in the meantime.
     @Test func `objects created and deleted while the view is unused leave no entry`() throws {
         let (stack, queue) = try Zoo.stack()
         let kept = try stack.perform(synchronous: { $0.create(Into<Dog>()).objectID() })

@@ -23,7 +23,7 @@ import Testing
     /// Waits until all transactions that were begun have ended.
     private func settle(_ stack: DataStack) { stack.transactionQueue.sync {} }
 
-    /// Before, the object kept its old value until the next fetch.
+    /// A bug: the object kept its old value until the next fetch.
     @MainActor @Test
     func `the view shows an awaited transaction's changes at once`() async throws {
         let stack = DataStack(Zoo.schema())
@@ -49,7 +49,7 @@ import Testing
         queue.sync { #expect(dog.age == 2) }
     }
 
-    /// Before, all saw five.
+    /// A bug: all completions saw five dogs.
     @Test(arguments: [false, true])
     func `a completion sees its own commit and no later one`(isUsedBefore: Bool) throws {
         let (stack, queue) = try Zoo.stack()
@@ -112,7 +112,7 @@ import Testing
         settle(stack)
         queue.resume()
         queue.sync {}
-        // The second completion runs after the first one, which has made a third dog.
+        // The second completion runs after the first one, which has created a third dog.
         #expect(seen.all == [3, 3])
     }
 

@@ -4,7 +4,8 @@ import Testing
 
 @testable import ObjectGraph
 
-/// A table that shows what its adapter says, and takes batch updates as strictly as list views do.
+/// A table that shows the content of its adapter and checks batch updates as strictly as list views
+/// do.
 private final class Table: DiffableDataSourceTarget {
     private struct Batch {
         var deletedSections = IndexSet()
@@ -138,7 +139,7 @@ private final class Table: DiffableDataSourceTarget {
                         }
                     }
                 })
-                // Some versions are passed over.
+                // Some versions are skipped.
                 if random.below(4) > 0 { adapter.apply(publisher.snapshot) }
                 if random.below(8) == 0 {
                     var edited = publisher.snapshot
@@ -157,7 +158,7 @@ private final class Table: DiffableDataSourceTarget {
         }
     }
 
-    /// Before, an item that had moved in a version that was passed over kept its old text.
+    /// A bug: an item that had moved in a skipped version kept its old text.
     @Test func `rows show the current values of their items when versions are skipped`() throws {
         var random = SeededRandom(for: "rows")
         let (stack, queue) = try Zoo.stack()

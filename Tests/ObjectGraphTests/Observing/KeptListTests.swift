@@ -3,7 +3,7 @@ import Testing
 
 @testable import ObjectGraph
 
-/// The list of a view that is made anew with clauses.
+/// The list publisher of a SwiftUI view that is rebuilt with clauses.
 @Suite(.timeLimit(.minutes(hangMinutes))) struct KeptListTests {
     private func source(_ stack: DataStack, age: Int) -> ListSource<Dog> {
         let chain = From<Dog>().where(\.$age > age).orderBy(.ascending(\.$age))

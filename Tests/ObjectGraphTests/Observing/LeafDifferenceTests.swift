@@ -5,9 +5,9 @@ import Testing
 
 @testable import ObjectGraph
 
-/// Changes that are found by comparing leaves, beside a comparison of everything.
+/// Changes found by comparing leaves, checked against a comparison of everything.
 @Suite(.timeLimit(.minutes(hangMinutes))) struct LeafDifferenceTests {
-    /// Random changes of everything that the zoo has.
+    /// Random changes of all kinds of objects in the zoo.
     private struct Keeper {
         var random: SeededRandom
 
@@ -26,7 +26,7 @@ import Testing
                 case 0, 1:
                     let new = transaction.create(Into<Person>())
                     new.email = "e\(random.next())"
-                    // Some leave their record, and some the leaf.
+                    // Some values move to overflow pages or blobs.
                     let size = [0, 40, 900, 30_000][random.below(4)]
                     new.photo = Data(repeating: UInt8(random.below(250)), count: size)
                 case 2:
@@ -49,7 +49,7 @@ import Testing
         }
     }
 
-    /// Compares all that two commits have.
+    /// Compares the whole content of two commits.
     private struct Comparison {
         let before: RecordSnapshot
         let after: RecordSnapshot

@@ -91,7 +91,7 @@ import Testing
                 let ofAda = ada.observe(\.$pets, options: [.new, .old, .prior]) { person, change in
                     let values = "\(ages(change.oldValue))>\(ages(change.newValue))"
                     calls.append((change.isPrior ? "prior Ada " : "Ada ") + values)
-                    // Nothing is half done.
+                    // Both sides of the link are set.
                     let isAda = dogs[0].master === ada
                     #expect(person.pets.contains(dogs[0]) == isAda)
                     #expect(bob.pets.contains(dogs[0]) != isAda)
@@ -108,7 +108,7 @@ import Testing
                 #expect(
                     calls == ["prior Ada [1, 2]>-", "dog Ada>Bob", "Ada [1, 2]>[2]", "Bob [1, 3]"])
                 calls = []
-                // Two dogs leave one owner by one assignment, which is told once.
+                // Two dogs change owners by one assignment, which is reported once.
                 ada.pets = [dogs[0], dogs[1], dogs[2]]
                 #expect(calls.first == "prior Ada [2]>-")
                 // A set has its objects in any order.

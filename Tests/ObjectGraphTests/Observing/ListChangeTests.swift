@@ -76,7 +76,7 @@ import Testing
             #expect(difference.deletions == [path(1, 0)])
             #expect(difference.updates == [path(0, 1)])
             #expect(difference.insertedSections == [2] && difference.deletedSections == [])
-            // The same item twice: the second one is told as another.
+            // An item appears twice: the second one counts as another item.
             var doubled = first
             doubled.appendItems(withIDs: [ids[0]])
             #expect(doubled.changes(since: first).insertions == [path(1, 1)])
@@ -114,7 +114,7 @@ import Testing
             let stages = StagedChanges(from: first, to: publisher.snapshot)
             try #require(stages.count == 2)
             #expect(stages[0].snapshot == first)
-            // The moved ones have changed too.
+            // The moved items have changed too.
             #expect(stages[0].reloadedItems == [path(0, 0), path(0, 1), path(1, 1)])
             #expect(stages[1].snapshot == publisher.snapshot)
             #expect(stages[1].deletedSections == [0] && stages[1].insertedSections == [1])
@@ -136,7 +136,7 @@ import Testing
         #expect(first.sourceIdentifier as? String == "x")
         #expect(first.difference.updates == [path(0, 0)])
         #expect(first.before != first.after && first.before.numberOfItems == 2)
-        // Several that nobody took are one.
+        // Several changes that were not read are joined into one.
         try Self.change(stack, "a", from: "y") { $0.age = 2 }
         queue.sync {}
         try Self.change(stack, "b", from: "z") { $0.age = 2 }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import ObjectGraph
 
-/// What monitors of lists show and tell.
+/// The content of list monitors, and their notifications.
 @Suite(.timeLimit(.minutes(hangMinutes))) struct ListMonitorTests {
     /// A stack with dogs of these names and ages, and the queue of its view.
     private struct Kennel {
@@ -114,7 +114,7 @@ import Testing
                     "-[3] 2", "did",
                 ])
             #expect(names(monitor) == ["e", "a", "b", "c"])
-            // Nothing that concerns the list.
+            // A change that does not concern the list.
             try kennel.stack.perform(synchronous: { _ = $0.create(Into<Toy>()) })
             try kennel.change(["a"]) { dog, _ in dog.color = "black" }
             #expect(recorder.takeEvents().isEmpty)
@@ -160,7 +160,7 @@ import Testing
         kennel.queue.sync {
             #expect(names(monitor) == ["a", "b"])
             #expect(monitor.sections().map(\.name) == ["1", "42"])
-            // What the last steps told apart adds up, and the first ones were joined.
+            // The separately reported steps add up, and the first ones were joined.
             let events = recorder.takeEvents()
             #expect(!events.contains { $0.contains("x") })
             #expect(events.filter { $0 == "did" }.count <= 2 * StepQueue.separateMax)
@@ -231,7 +231,7 @@ import Testing
         try kennel.queue.sync {
             let (monitor, recorder) = (kennel.sectioned(), kennel.recorder())
             monitor.addObserver(recorder)
-            // No object of the list was made before.
+            // No object of the list was loaded before.
             try kennel.change(["a"]) { dog, transaction in transaction.delete(dog) }
             #expect(recorder.takeEvents() == ["will", "-a 0.0", "-[1] 0", "did"])
         }
@@ -258,8 +258,8 @@ import Testing
         }
     }
 
-    /// Before, a step that the observing queue was just computing, or had put no turn on the queue
-    /// for yet, was told after what the thread of the commit scheduled next.
+    /// A bug: a step that the observing queue was still computing, or had not yet scheduled, was
+    /// reported after work that the committing thread scheduled next.
     @Test func `a commit is told before what its thread schedules next`() throws {
         let kennel = try Kennel()
         let monitors = kennel.queue.sync {
@@ -376,7 +376,7 @@ import Testing
             #expect(monitor.targetSection(forSectionIndexTitle: "-B", at: 1) == 1)
             return monitor
         }
-        // From another thread than the one where getters may run.
+        // From a thread on which getters must not run.
         try add("Axel")
         queue.sync {}
         queue.sync { #expect(recorder.takeEvents() == ["will", "+Axel 0.1", "did"]) }
@@ -453,7 +453,7 @@ import Testing
             #expect(edited.explain().contains("unsafe transaction"))
             let empty = DataStack(Zoo.schema(), viewContext: .queue(kennel.queue))
             #expect(empty.publishList(From<Dog>(), order).explain().hasPrefix("empty: "))
-            // An answer that is fetched again follows other entities than its own.
+            // A refetched list follows other entities than its own.
             #expect(refetched.snapshot.isEmpty)
             try kennel.stack.perform(synchronous: { transaction in
                 let dog = try transaction.fetchOne(From<Dog>())

@@ -4,7 +4,7 @@ import Testing
 
 @testable import ObjectGraph
 
-/// What monitors of objects tell.
+/// The notifications of object monitors.
 @Suite(.timeLimit(.minutes(hangMinutes))) struct ObjectMonitorTests {
     private func withDog(
         _ body: (DataStack, Dog, ObjectMonitor<Dog>, ObjectRecorder<Dog>) throws -> Void
@@ -31,7 +31,7 @@ import Testing
                     dog?.color = "red"
                 }, sourceIdentifier: "here")
             #expect(recorder.takeEvents() == ["will 1", "did 2 age,color here"])
-            // Before, a second observer was told of no names.
+            // A bug: a second observer got no names of properties.
             #expect(other.takeEvents() == ["will -", "did red age,color here"])
             try stack.perform(synchronous: { transaction in
                 let master = transaction.create(Into<Person>())

@@ -4,10 +4,10 @@ import Testing
 
 @testable import ObjectGraph
 
-/// The steps that a subscriber has not taken: their order, what joining keeps, and how many there
-/// can be.
+/// The steps that a subscriber has not taken yet: their order, what joining keeps, and their
+/// largest number.
 @Suite struct StepQueueTests {
-    /// A store with a commit for each step of a test.
+    /// A store that makes a commit for each step of a test.
     private struct Commits {
         let stack: DataStack
         let store: AttachedStore
@@ -140,7 +140,7 @@ import Testing
             #expect(covered == NumberSet(Array(0...UInt64(last))))
         }
         #expect(ran.withLock { $0 } == (0..<80).filter { $0 % 2 == 1 })
-        // All with completions: past 64 there is one, and none is lost.
+        // All steps have completions: past 64 they are joined into one, and none is lost.
         ran.withLock { $0 = [] }
         for index in 0..<65 {
             queue.receive(
@@ -184,7 +184,7 @@ import Testing
         #expect(number(ahead) == number(second))
         let beside = second.joined(with: commits.relocation(of: second))
         #expect(sets(beside)?.updated == NumberSet([2]))
-        // The step that arrives late covers what the relocation showed.
+        // The step that arrives later covers what the relocation showed.
         #expect(
             sets(commits.relocation(of: second).joined(with: second))?.updated == NumberSet([2]))
         let late = commits.relocation(of: second).joined(with: first)

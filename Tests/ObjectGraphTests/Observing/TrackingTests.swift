@@ -6,9 +6,9 @@ import Testing
 
 @testable import ObjectGraph
 
-/// What readers of publishers are told by the system's observation.
+/// Notifications of a publisher's readers by the Observation framework.
 @Suite(.timeLimit(.minutes(hangMinutes))) struct TrackingTests {
-    /// Whether anything that a closure read has changed since.
+    /// Tracks whether anything that a closure read has changed since.
     private final class Tracked: Sendable {
         private let flag = Mutex(false)
         var isTold: Bool { flag.withLock { $0 } }

@@ -4,11 +4,11 @@ import Testing
 
 @testable import ObjectGraph
 
-/// Lists and objects of unsafe transactions that are observed.
+/// Observed lists and objects of unsafe transactions.
 @Suite(.timeLimit(.minutes(hangMinutes))) struct TransactionMonitorTests {
     private let chain = From<Dog>().where(\.$age > 1).orderBy(.ascending(\.$age))
 
-    /// Dogs of ages 1 to 3, called by their ages.
+    /// Dogs of ages 1 to 3, named by their ages.
     private func stack() throws -> (DataStack, DispatchQueue) {
         let (stack, queue) = try Zoo.stack()
         try stack.perform(synchronous: { transaction in
@@ -133,7 +133,7 @@ import Testing
         #expect(recorder.takeEvents() == ["will", "+n1 0.2", "did"])
     }
 
-    /// Before, only the next flush told it.
+    /// A bug: only the next flush reported it.
     @Test func `what others have committed is told when a commit in the background has ended`()
         async throws
     {
@@ -157,7 +157,7 @@ import Testing
         #expect(recorder.takeEvents().isEmpty)
     }
 
-    /// Before, its own monitors were told by its next flush.
+    /// A bug: its own monitors were notified only by its next flush.
     @Test func `a nested commit reports the outer transaction's changes to its lists`() throws {
         let transaction = try stack().0.beginUnsafe()
         let nested = transaction.beginUnsafe()

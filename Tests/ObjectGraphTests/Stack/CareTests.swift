@@ -4,7 +4,7 @@ import Proof
 import TestSupport
 import Testing
 
-/// Durability, checkpoints, backups, vacuum, and files that are only read, as a program meets them.
+/// Durability, checkpoints, backups, vacuum, and read-only files as a program uses them.
 @Suite struct CareTests {
     private let queue = DispatchQueue(label: "view")
 
@@ -46,7 +46,7 @@ import Testing
         #expect(try names(again) == ["a", "b", "c", "d", "e"])
     }
 
-    /// The IDs of the two would be equal, and changes of the one would go to the other.
+    /// The IDs of both would be equal, and changes of one would go to the other.
     @Test func `one stack does not open a store and its copy`() throws {
         let (url, copyURL) = (Zoo.temporaryURL(), Zoo.temporaryURL())
         defer { for url in [url, copyURL] { try? FileManager.default.removeItem(at: url) } }
@@ -162,7 +162,7 @@ import Testing
         #expect(error?.storeError?.code == .invalidArgument)
     }
 
-    /// It looked for the copy on the machine's disk.
+    /// A bug: the backup looked for the copy on the machine's disk.
     @Test(arguments: [false, true])
     func `an incremental backup looks for its copy in the files of its store`(
         isOnMachine: Bool
@@ -170,7 +170,7 @@ import Testing
         let url = Zoo.temporaryURL()
         let copy = Zoo.temporaryURL()
         defer { try? FileManager.default.removeItem(at: copy) }
-        // A file of that path on the machine's disk is none of the store's.
+        // A file at that path on the machine's disk is not one of the store's.
         if isOnMachine { try Data("other".utf8).write(to: copy) }
         let disk = SimulatedDisk(seed: 1)
         let stack = try stack(LocalStore(fileURL: url, files: disk))
@@ -207,7 +207,7 @@ import Testing
         try stack.checkpoint()
         let before = stack.statistics.fileSizeInBytes
         for _ in 0..<6 {
-            // The view shows the old place of what was moved until it moves too.
+            // The view keeps the old extents of moved pages until it moves too.
             try stack.vacuum(byteBudget: 1 << 20)
             queue.sync {}
         }

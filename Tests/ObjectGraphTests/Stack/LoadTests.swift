@@ -62,7 +62,8 @@ private final class Writer: CoreStoreObject {
         return (files.bytes, ids)
     }
 
-    /// What each property of a letter says, by name; nil where it throws that the file is damaged.
+    /// The value of each property of a letter, by name; nil if reading it reports that the file is
+    /// damaged.
     private func loaded(
         _ id: NSManagedObjectID, _ transaction: BaseDataTransaction
     ) -> [String: String?] {

@@ -70,7 +70,7 @@ import Testing
                     dogs[1].age = 7
                     transaction.create(Into<Dog>()).nickname = "d"
                 }, sourceIdentifier: "one")
-            // The turn that tells of it is on the queue.
+            // The notification is scheduled on the queue.
             waitUntil { queue.sync { monitor.objectsInAllSections().last?.nickname == "d" } }
             queue.sync {
                 let told = recorder.takeEvents().filter { !$0.contains("[") }
@@ -90,7 +90,7 @@ import Testing
             try queue.sync { () throws in
                 let dog = try #require(try two.fetchOne(From<Dog>()))
                 #expect(dog.age == 1)
-                // Where both views live.
+                // On the queue of both views.
                 try one.perform(synchronous: { try $0.fetchOne(From<Dog>())?.age = 2 })
                 _ = try two.fetchCount(From<Dog>())
                 #expect(dog.age == 2)

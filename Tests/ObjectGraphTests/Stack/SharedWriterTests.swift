@@ -18,14 +18,14 @@ import Testing
             entityConfigurations: [Entity<Coin>("Coin"): Set(["One", "Two"])])
     }
 
-    /// What the view of a stack has, moved from step to step, against a fetch of everything.
+    /// The content of a stack's view, moved step by step, equals a fetch of everything.
     @Test func `views that follow steps equal a fetch of everything`() throws {
         let urls = [Zoo.temporaryURL(), Zoo.temporaryURL()]
         defer { for url in urls { try? FileManager.default.removeItem(at: url) } }
         let queue = DispatchQueue(label: "view")
         let stacks = try (0..<3).map { number in
             let stack = DataStack(Self.schema(), viewContext: .queue(queue))
-            // The order in which the files come differs from stack to stack.
+            // The order of the files differs from stack to stack.
             let order = number == 1 ? [1, 0] : [0, 1]
             for file in order {
                 try stack.addStorageAndWait(

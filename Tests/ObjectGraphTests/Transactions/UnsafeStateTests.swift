@@ -4,7 +4,7 @@ import Testing
 
 @testable import ObjectGraph
 
-/// What an open transaction keeps over undoing, and over commits that end while it goes on.
+/// The state of an open transaction over undos and over commits that end later.
 @Suite struct UnsafeStateTests {
     private let stack: DataStack
     private let ids: [NSManagedObjectID]
@@ -36,7 +36,7 @@ import Testing
         private let done = DispatchSemaphore(value: 0)
         private let errors = Mutex<[CoreStoreError?]>([])
 
-        /// Takes the writer lock; the changes are made when it is released.
+        /// Takes the writer lock; the commits proceed when it is released.
         init(
             _ stack: DataStack,
             _ changes: @escaping @Sendable (BaseDataTransaction) -> Void = { _ in }
@@ -110,7 +110,7 @@ import Testing
         #expect(commits.end(2) == [false, true])
         #expect(form.hasChanges && form.deletedObjectIDs() == [ids[2]])
         #expect(try names() == ["first", "name 1", "name 2"])
-        // The debt is there still. It was let go when the first commit was taken over.
+        // The debt is still there. A bug dropped it when the first commit was completed.
         #expect(throws: CoreStoreError.self) { try form.commitAndWait() }
         form.rollback()
         #expect(try person(2, form).name == "name 2" && !form.hasChanges)
@@ -146,7 +146,7 @@ import Testing
         form.redo()
         #expect(throws: CoreStoreError.self) { try form.commitAndWait() }
         form.undo()
-        // Without the debt nothing denies it.
+        // Without the debt the deletion is not denied.
         for debt in try person(2, form).debts { debt.debtor = nil }
         form.delete(try person(2, form))
         try form.commitAndWait()
@@ -162,7 +162,7 @@ import Testing
             form.undo()
             form.redo()
         }
-        // Its values were not read since.
+        // Its values have not been read since.
         form.undo()
         #expect(toy.isDeleted && toy.label == "toy")
     }

@@ -31,7 +31,7 @@ import Testing
         try #require(transaction.fetchExisting(ids[index]) as Person?)
     }
 
-    /// What is committed.
+    /// The committed names.
     private func names() throws -> [String] {
         try stack.read { view in
             try view.fetchAll(From<Person>().orderBy(.ascending(\.$name))).map(\.name)
@@ -113,7 +113,7 @@ import Testing
         try form.commitAndWait()
         #expect(form.conflicts == [CommitConflict(objectID: ids[0], kind: .property("name"))])
         #expect(mine.name == "mine" && mine.balance == 5 && mine.level == 9)
-        // The same value in both is no conflict.
+        // An equal value on both sides is no conflict.
         mine.name = "agreed"
         try stack.perform(synchronous: { try person(0, $0).name = "agreed" })
         try form.commitAndWait()
@@ -335,7 +335,7 @@ import Testing
         done.wait()
         #expect(errors.withLock { $0 } == [nil, nil])
         #expect(try names() == ["second", "theirs"])
-        // The next call takes the commits over and keeps what came after them.
+        // The next call completes the commits and keeps the changes made after them.
         #expect(form.hasChanges)
         #expect(first.name == "second" && first.level == 99 && first.balance == 2)
         #expect(other.label == "kept" && first.toys == [toy])
@@ -362,7 +362,7 @@ import Testing
         form.undo()
         try form.commitAndWait()
         #expect(try names() == ["kept", "name 0", "name 2"])
-        // Others' links count too, which the transaction does not see.
+        // Links committed by others count too, although the transaction does not see them.
         form.delete(try person(2, form))
         try stack.perform(synchronous: { transaction in
             transaction.create(Into<Debt>()).debtor = try person(2, transaction)

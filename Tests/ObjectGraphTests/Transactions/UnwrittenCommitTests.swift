@@ -1,11 +1,11 @@
 import ObjectGraph
 import Testing
 
-/// A transaction goes on from the commit before it while that one is still being written, and no
-/// snapshot shows it: whatever it asks for must be of that commit all the same.
+/// A transaction builds on the preceding commit while that is still being written and no snapshot
+/// shows it: each answer must nevertheless be of that commit.
 @Suite struct UnwrittenCommitTests {
-    /// Runs one transaction that makes the dog seven years old, and a second one while the first's
-    /// commit waits for company.
+    /// Runs one transaction that makes the dog seven years old, and a second one while the first
+    /// one's commit waits for group commit.
     private func runBesideUnwritten(
         _ second: (SynchronousDataTransaction, Dog) throws -> Void
     ) throws {
@@ -41,7 +41,7 @@ import Testing
             #expect(shown == 3, "the commit before must not be written yet")
             let dog: Dog = try #require(transaction.fetchExisting(id))
             try second(transaction, dog)
-            // A commit is the company that the first one waits for.
+            // Another commit completes the group that the first one waits for.
             dog.nickname = "Rex"
         })
         group.wait()
@@ -72,7 +72,7 @@ import Testing
         try runBesideUnwritten { transaction, dog in
             dog.age = 9
             dog.master = nil
-            // Hands the change on, so that it must be written over.
+            // Flushes the change, so that it must be overwritten.
             let found = try transaction.fetchCount(From<Dog>().where(\.$age == 9))
             #expect(found == 1)
             dog.refreshAsFault()

@@ -19,7 +19,7 @@ private final class Entry: CoreStoreObject {
     @Field.Relationship("account") var account: Account?
 }
 
-/// What a commit does with a second object of the same key, by policy.
+/// How a commit resolves a second object with the same key, by policy.
 @Suite struct ConflictPolicyTests {
     private let queue = DispatchQueue(label: "view")
 

@@ -59,7 +59,7 @@ import Testing
         #expect(try queue.sync { try names(stack) } == ["a", "b"])
     }
 
-    /// A program that kept the loser's ID, from inside the transaction, finds nothing by it, and
+    /// A program that kept the loser's ID from inside the transaction finds nothing by it; it finds
     /// the survivor by the key.
     @Test(arguments: [false, true])
     func `the ID of a conflict's loser leads to nothing and never to another object`(

@@ -15,7 +15,7 @@ private final class Member: Being {
     @Field.Relationship("fans", maxCount: 2, inverse: \.$friend) var fans: Set<Member>
 }
 
-/// A value of the program's own that may have no stored form.
+/// A type of the program's whose values may have no stored form.
 private struct Rank: FieldStorableType {
     var text: String?
 
@@ -33,7 +33,7 @@ private final class Crew: CoreStoreObject {
     @Field.Relationship("mates", minCount: 2, inverse: \.$captain) var mates: Set<Crew>
 }
 
-/// What commits refuse, and how they say so.
+/// The changes that commits refuse, and their error messages.
 @Suite struct ValidationTests {
     private let queue = DispatchQueue(label: "view")
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import PageStore
 
-/// Copies of a store, and files that become shorter.
+/// Copies of a store, and vacuum.
 @Suite struct CopyTests {
     private func fill(
         _ engine: Engine, _ tree: TreeID, _ random: inout SeededRandom, count: Int
@@ -119,7 +119,7 @@ import Testing
         }
     }
 
-    /// The gaps still pended when the pages were to move into them, which made the file longer.
+    /// A bug: the gaps were still pending when pages were to move into them, and the file grew.
     @Test func `vacuum directly after a change leaves few gaps`() throws {
         let files = MemoryFileSystem()
         var random = SeededRandom(for: "CopyTests vacuum behind a change")

@@ -1,7 +1,7 @@
 import PageStore
 import Testing
 
-/// Blobs whose pages lie about them.
+/// Blobs with damaged pages.
 @Suite struct BlobDamageTests {
     private func transaction() throws -> WriteTransaction {
         var options = Engine.Options()

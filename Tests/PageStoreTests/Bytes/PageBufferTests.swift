@@ -26,7 +26,7 @@ import Testing
         #expect(column(of: page, countedBy: kept, whichReads: 7) == [6, 6])
     }
 
-    /// A column that a page keeps, read when it does not keep it yet.
+    /// The column that a page caches; it is read if it is not cached yet.
     private func column(
         of page: PageBuffer, countedBy kept: ColumnCacheBudget, whichReads word: UInt64
     ) -> [UInt64]? {

@@ -3,7 +3,8 @@ import Testing
 
 @testable import PageStore
 
-/// Blocks of pages against their versions before: a reader needs no more than LZ4.
+/// Delta blocks of pages relative to their previous versions: an LZ4 decoder is all that a reader
+/// needs.
 @Suite struct PageDeltaTests {
     private func block(
         _ image: PageBuffer, _ base: PageBuffer, sizeMax: Int = .max
@@ -68,7 +69,7 @@ import Testing
         #expect(blockCount > 200)
     }
 
-    /// Slots of such keys differ little, and match where they should not.
+    /// The slots of such keys differ little and match in wrong positions.
     @Test func `a few insertions among similar keys are stored as a delta`() {
         var random = SeededRandom(for: "PageDeltaTests")
         for _ in 0..<100 {

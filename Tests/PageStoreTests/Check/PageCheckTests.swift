@@ -58,7 +58,7 @@ import Testing
         #expect(PageSummary(page).kind == .treeLeaf && PageSummary(page).entries.isEmpty)
     }
 
-    /// Whatever one byte becomes, the page is refused or still safe to search and to change.
+    /// Whatever value one byte gets, the page is refused or is still safe to search and to change.
     @Test(arguments: [true, false])
     func `a node with any one byte changed is refused or safe`(_ isLeaf: Bool) throws {
         let original = isLeaf ? try leaf() : try branch()
@@ -137,7 +137,7 @@ import Testing
         }
     }
 
-    /// In a leaf without fences that holds the keys a and b.
+    /// The slot in a leaf without fences that holds the keys a and b.
     private func slot(of key: String) -> Int {
         NodeLayout.slotsStart(fencesSize: 0) + (key == "a" ? 0 : NodeLayout.slotSize)
     }

@@ -2,12 +2,12 @@ import PageStore
 import TestSupport
 import Testing
 
-/// A whole file, one byte of which is wrong.
+/// A whole file in which one byte is wrong.
 @Suite struct StoreCheckTests {
     private struct Sample {
         let files = MemoryFileSystem()
-        /// After the last commit and before it: damage to the last group of the log cannot be
-        /// told from a commit that a power cut tore.
+        /// The states after the last commit and before it: damage to the last group of the log
+        /// cannot be distinguished from a torn commit.
         let states: [[[UInt8]]]
         let blob: BlobID
         let tree: TreeID

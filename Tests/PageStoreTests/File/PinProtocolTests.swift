@@ -24,7 +24,7 @@ import Testing
         return Outcome(stateCount: seen.count)
     }
 
-    /// How far the walk goes: the number of states grows eightfold with each generation.
+    /// The last generation explored: the number of states grows eightfold with each one.
     private static let generationMax =
         ProcessInfo.processInfo.environment["TRELLIS_LONG"] == nil ? 5 : 6
 
@@ -50,7 +50,7 @@ import Testing
     func `a protocol without one of its rules frees pages that a reader shows`(
         mutant: PinProtocolModel.Mutant
     ) {
-        // A reader of the newest generation has one more checkpoint's time.
+        // A reader of the newest generation is safe for one more checkpoint.
         let kind: PinProtocolModel.ReaderKind =
             mutant == .writerAsksBeforeTheSuperblock ? .previous : .newest
         let outcome = explore([kind], mutant, generationMax: 5, commitMax: 2)

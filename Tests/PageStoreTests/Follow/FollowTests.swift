@@ -4,7 +4,7 @@ import Testing
 
 @testable import PageStore
 
-/// A store that one open file writes and others read: to the system they are as good as other
+/// A store that one open file writes and others read: to the system they are like separate
 /// processes.
 @Suite struct FollowTests {
     /// A file whose pages all hold the number of the last commit.
@@ -66,7 +66,7 @@ import Testing
             return try Engine.open(path: path, options: options, files: files)
         }
 
-        /// The one commit whose state a snapshot shows.
+        /// The commit that a snapshot shows: all its pages must agree.
         func number(_ snapshot: Snapshot) throws -> UInt64 {
             let numbers = Set(try ids.map { try snapshot.page($0).uint64(at: 100) })
             #expect(numbers == [snapshot.commitNumber])
@@ -217,8 +217,8 @@ import Testing
         }
     }
 
-    /// The writer's first group is there in part, a later one is whole: to a reader beside it that
-    /// is a write on its way, to anyone else it is damage.
+    /// The writer's first group is incomplete and a later one is whole: to a reader beside the
+    /// writer that is a write in progress, to any other reader it is damage.
     @Test func `an incomplete group is pending beside a writer, and damage without one`() throws {
         let shared = try Shared()
         let head = shared.writer.superblock.head
@@ -287,7 +287,7 @@ import Testing
     }
 }
 
-/// The machine's file system as one without locks.
+/// The machine's file system, presented as one without locks.
 struct LocklessFileSystem: ForwardingFileSystem {
     let base: any FileSystem = DiskFileSystem.shared
 

@@ -11,7 +11,7 @@ import Testing
 
     @Test(arguments: [true, false])
     func `commits of another open file are delivered`(isTold: Bool) async throws {
-        // Without notices of the system the file is looked at from time to time.
+        // Without notifications of the system the file is polled.
         let shared = try Shared(files: isTold ? DiskFileSystem.shared : LocklessFileSystem())
         let reader = try shared.reader()
         var commits = reader.externalCommits.makeAsyncIterator()
@@ -37,7 +37,7 @@ import Testing
             default: unlink(shared.path + "-moved")
             }
             #expect(isTold.wait(timeout: .now() + .seconds(60 * hangMinutes)) == .success)
-            // A change may be told in several parts.
+            // A change may be reported in several parts.
             while isTold.wait(timeout: .now() + .milliseconds(50)) == .success {}
         }
         watch?.cancel()

@@ -3,10 +3,10 @@ import Primitives
 import TestSupport
 import Testing
 
-/// A writer that checkpoints while a reader is between the superblock and its lock: the reader
-/// looks at the superblock again, and begins anew.
+/// A writer that checkpoints while a reader is between reading the superblock and taking its lock:
+/// the reader reads the superblock again and starts over.
 @Suite struct MovedReaderTests {
-    /// Commits and checkpoints in turn, at the step of a reader.
+    /// Commits and checkpoints in turn while the reader takes a step.
     private func commit(_ count: Int, _ shared: FollowTests.Shared, at files: SteppingFiles) {
         let (writer, ids) = (shared.writer, shared.ids)
         files.beforeLock {
@@ -54,7 +54,7 @@ import Testing
     }
 }
 
-/// The machine's files, of which a reader's lock is waited for by something else.
+/// The machine's files; a step can run before a reader's lock is taken.
 private final class SteppingFiles: ForwardingFileSystem {
     let base: any FileSystem = DiskFileSystem.shared
     private let step = Mutex<(@Sendable () -> Void)?>(nil)

@@ -58,7 +58,7 @@ import Testing
         _ = try transaction.commit()
     }
 
-    /// Each commit took a segment, with a wait for its zeros and another for the LINK.
+    /// A bug: each commit took a segment, with one wait for its zeros and another for the LINK.
     @Test func `large commits share a segment`() throws {
         let engine = try Engine.inMemory()
         var random = SeededRandom(for: "LogSizeTests segments")
@@ -67,7 +67,7 @@ import Testing
         #expect(links <= 7)
     }
 
-    /// Room for more like it cost eight times its bytes in zeros.
+    /// A bug: reserving room for more such commits wrote eight times the bytes in zeros.
     @Test func `a large commit writes little more than its own bytes`() throws {
         let engine = try Engine.inMemory()
         var random = SeededRandom(for: "LogSizeTests room")
@@ -95,7 +95,7 @@ import Testing
         #expect(try again.snapshot().page(id)[9] == 9)
     }
 
-    /// A long log asked for a long segment, and a small commit failed for lack of its space.
+    /// A bug: a long log required a long segment, and a small commit failed for lack of space.
     @Test func `a disk with no room for a long segment has room for a short one`() throws {
         let files = FaultyFileSystem()
         let engine = try Engine.open(path: "store", files: files)
@@ -105,7 +105,7 @@ import Testing
         #expect(before.logBytes > 1 << 20)
         files.fault = .init(calls: [.write], code: .diskFull)
         for _ in 0..<100 { try insert(1, engine, &random) }
-        // The fault has struck: the log goes on in a segment that it made since.
+        // The fault has occurred: the log continues in a segment made since.
         #expect(engine.statistics.fileSizeInBytes > before.fileSizeInBytes)
         #expect(engine.statistics.checkpoints == before.checkpoints)
     }

@@ -20,7 +20,7 @@ import Testing
         for number in 2..<40 { cache.insert(Self.page(number), at: Self.address(number)) }
         #expect(cache.image(at: Self.address(1), hint) == nil)
         #expect(cache.image(at: Self.address(1), cache.hint(for: Self.address(1))) == nil)
-        // The slot is another page's now.
+        // The slot holds another page now.
         let next = try #require(
             (2..<40).first { cache.image(at: Self.address($0), hint) != nil })
         #expect(cache.image(at: Self.address(next), hint)?.id == PageID(UInt64(next)))

@@ -26,7 +26,7 @@ import Testing
         for number in 0..<10 {
             #expect(cache.image(at: Self.address(number))?.id == held[number].id)
         }
-        // Given back, they go as others do; being asked for above is their last chance.
+        // Once released they are evicted like others; the lookups above were their last references.
         held = []
         for number in 500..<1000 { cache.insert(Self.page(number), at: Self.address(number)) }
         #expect((0..<10).allSatisfy { cache.image(at: Self.address($0)) == nil })

@@ -6,7 +6,7 @@ import Testing
 
 /// When the system is told that the rest of a file will be read.
 @Suite struct ReadAheadTests {
-    /// A store of 64 pages that hardly compress, opened again; and its pages.
+    /// A reopened store of 64 pages that hardly compress, and its pages.
     private func reopened(
         _ files: AskedFileSystem, cacheSizeInBytes: Int
     ) throws -> (Engine, [PageID]) {
@@ -49,7 +49,7 @@ import Testing
 
 private final class AskedFileSystem: ForwardingFileSystem {
     let base: any FileSystem = MemoryFileSystem()
-    /// How far a file was asked for last, and how often one was.
+    /// The length of the last read-ahead request, and the number of requests.
     let asked = Atomic<UInt64>(0)
     let count = Atomic<Int>(0)
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import PageStore
 
-/// The pages that readers pin, their cost, and how long they may.
+/// The pages that readers pin, their cost, and the age limit.
 @Suite struct ReaderTests {
     private func options(ageMax: Duration? = nil) -> Engine.Options {
         var options = Engine.Options()

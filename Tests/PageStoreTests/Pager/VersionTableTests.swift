@@ -3,7 +3,7 @@ import Testing
 
 @testable import PageStore
 
-/// Through the generation, which reads the table where it is.
+/// The table is tested through the generation that contains it.
 @Suite struct VersionTableTests {
     /// The commits of all versions of each page, the oldest first, none of them pruned.
     private typealias Model = [PageID: [UInt64]]

@@ -88,7 +88,7 @@ import Testing
         staged = nil
         #expect(engine.statistics.oldestReaderGeneration == nil)
         staged = try Self.stage(3, id, in: engine)
-        // Given up before it was finished: the next write takes it along.
+        // Released before it was finished: the next write includes it.
         staged = nil
         #expect(engine.statistics.oldestReaderGeneration == nil)
         try Self.stage(4, id, in: engine).finish()

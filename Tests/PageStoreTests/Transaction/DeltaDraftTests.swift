@@ -3,7 +3,8 @@ import Testing
 
 @testable import PageStore
 
-/// Deltas that are found when a writer leaves a page, before the commit that logs them.
+/// Deltas that are computed when a writer finishes editing a page, before the commit that logs
+/// them.
 @Suite struct DeltaDraftTests {
     private func key(_ number: Int) -> [UInt8] {
         (0..<8).map { UInt8(truncatingIfNeeded: number >> (8 * (7 - $0))) }
@@ -42,7 +43,7 @@ import Testing
         let transaction = try engine.beginWrite()
         let writer = TreeWriter(transaction, tree: tree)
         var values: [Int: UInt8] = [:]
-        // To and fro between leaves, by the writer that left them, and without one.
+        // Back and forth between leaves, by the writer that edited them and without a writer.
         for round in 0..<6 as Range<UInt8> {
             for number in stride(from: 101, to: 4000, by: 400) {
                 values[number + 2 * Int(round)] = round
@@ -101,7 +102,7 @@ import Testing
                 _ = try writer.insert(
                     key(number).span, [UInt8](repeating: UInt8(round), count: 100).span)
             }
-            // Leaves that are filled in order are written at once; those that lose all are freed.
+            // Leaves that are filled in order are written at once; emptied ones are freed.
             for number in 0..<(count * 20) {
                 values[5000 + number] = UInt8(round)
                 _ = try writer.insert(

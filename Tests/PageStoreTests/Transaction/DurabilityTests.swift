@@ -5,7 +5,7 @@ import Testing
 
 @testable import PageStore
 
-/// The promise of each mode of durability, and its cost.
+/// The guarantee of each durability mode, and its cost.
 @Suite struct DurabilityTests {
     private static var options: Engine.Options {
         var options = Engine.Options()
@@ -174,7 +174,7 @@ import Testing
         #expect(try content(files.powerCut()) == (2, 1))
     }
 
-    /// The crash simulator found it, seed 379489270830: closing looked at pages alone.
+    /// Found by the crash simulator, seed 379489270830: closing checked pages alone.
     @Test func `a relaxed commit that changes no page is durable when the store is closed`()
         throws
     {

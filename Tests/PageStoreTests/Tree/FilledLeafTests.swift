@@ -2,8 +2,7 @@ import PageStore
 import TestSupport
 import Testing
 
-/// Leaves that a large transaction fills in the order of their keys and writes out while it goes
-/// on.
+/// Leaves that a large transaction fills in key order and writes out before the commit.
 @Suite struct FilledLeafTests {
     private func options(outOfLine: Int) -> Engine.Options {
         var options = Engine.Options()
@@ -18,7 +17,7 @@ import Testing
         (0..<8).map { UInt8(truncatingIfNeeded: number >> (56 - 8 * $0)) }
     }
 
-    /// Bytes that each page takes once, with its header and its frame in the log.
+    /// The bytes of writing each page once, with its header and its frame in the log.
     private func onceBytes(_ engine: Engine, _ trees: [TreeID]) throws -> UInt64 {
         var check = TreeCheck(try engine.snapshot())
         for tree in trees { check.checkTree(tree) }
@@ -57,7 +56,7 @@ import Testing
         let before = engine.statistics.logBytes
         try transaction.commit()
         let logged = engine.statistics.logBytes - before
-        // A page of the other tree is a KiB, and the name of an extent some forty bytes.
+        // A page of the other tree is one KiB, and a frame that names an extent some forty bytes.
         #expect(logged < 512 << 10, "\(logged) bytes of log")
     }
 

@@ -28,7 +28,7 @@ import Testing
         let tree = try transaction.createTree()
         transaction.catalogRoot = tree.root
         let store = Store(engine: engine, tree: tree, values: values)
-        // Every other key first, so that leaves divide, and always the same ones.
+        // Every other key first, so that leaves split, and always the same ones.
         let numbers = values.keys.sorted()
         for start in 0..<2 {
             for index in stride(from: start, to: numbers.count, by: 2) {
@@ -49,8 +49,8 @@ import Testing
         return entries
     }
 
-    /// All leaves of a tree, a second time from the columns and proofs that the first scan has
-    /// kept.
+    /// Compares all leaves of a tree, a second time from the columns and validation marks that the
+    /// first scan has cached.
     private static func expectAll(
         of store: Store, _ view: PageView, provedBy proof: UInt64?,
         at offsets: [Int] = [0, 3, 8, 16, 24, 40, 32, 0]
@@ -108,7 +108,7 @@ import Testing
             pageSizeInBytes: 4096, cacheSizeInBytes: 200_000)
         let engine = store.engine
         try engine.checkpointNow()
-        // The size of the columns kept of all leaves, at most, and of the first leaf.
+        // The largest size of the cached columns of all leaves, and the size for the first leaf.
         var (most, ofOne) = (0, 0)
         do {
             let cursor = Cursor(try engine.snapshot(), tree: store.tree)
@@ -119,14 +119,14 @@ import Testing
                 _ = entries.vectors(of: ColumnPair(dense: 16, sparse: 24))
                 most = max(most, engine.parts.pager.keptBytes.count)
                 if ofOne == 0 { ofOne = most }
-                // The page that was read last has got its columns after the cache gave way.
+                // The columns of the last page were cached after the cache had evicted others.
                 #expect(
                     engine.parts.pager.state.withLock { $0.cache.sizeInBytes }
                         + engine.parts.pager.keptBytes.count <= 200_000 + 4096 / 8)
                 isAtEntry = try cursor.next()
             }
         }
-        // The columns of half of the leaves whose images would fit; how many exactly depends on the
+        // The columns of half of the leaves whose images would fit; the exact number depends on the
         // order of eviction.
         #expect(ofOne > 0 && most > 200_000 / 4096 / 2 * ofOne)
         engine.parts.pager.state.withLock { $0.cache.removeAll() }
@@ -139,7 +139,7 @@ import Testing
         for number in 0..<UInt64(300) { values[number] = Array(repeating: 1, count: 100) }
         let store = try Self.store(values)
         let engine = store.engine
-        // As long as the versions of a commit are in memory their images are not the cache's.
+        // While the versions of a commit are in memory, their images are not in the cache.
         try engine.checkpointNow()
         let snapshot = try engine.snapshot()
         let leaf = try store.key(150).span.withView { key in
@@ -215,7 +215,7 @@ import Testing
         var store = try Self.store(values)
         let before = try store.engine.snapshot()
         try Self.expectAll(of: store, before, provedBy: 7)
-        // As small as these leaves are, they keep columns.
+        // Even leaves as small as these have columns cached.
         #expect(ColumnCache.countMax(entryCount: 2048 / 200, pageSizeInBytes: 2048) >= 2)
         let old = store
         let transaction = try store.engine.beginWrite()
@@ -224,7 +224,7 @@ import Testing
             _ = try transaction.insert(
                 store.key(number).span, Array(repeating: UInt8(2), count: 200).span,
                 into: store.tree)
-            // The transaction sees its own pages as they are now.
+            // The transaction sees the current state of its own pages.
             if number % 30 == 0 { try Self.expectAll(of: store, transaction, provedBy: nil) }
         }
         _ = try transaction.commit()

@@ -3,7 +3,7 @@ import Testing
 
 @testable import PageStore
 
-/// Values that take the place of others in a node.
+/// Values that replace others in a node.
 @Suite struct ReplaceTests {
     private func key(_ number: Int) -> [UInt8] { Array("key \(1000 + number)".utf8) }
 
@@ -18,7 +18,7 @@ import Testing
         return node
     }
 
-    /// Each update of a full page moved all of its cells.
+    /// A bug: each update of a full page moved all of its cells.
     @Test func `a value that is no longer than the last one moves no cell`() throws {
         var random = SeededRandom(for: "ReplaceTests")
         var values = (0..<20).map { _ in random.bytes(150) }

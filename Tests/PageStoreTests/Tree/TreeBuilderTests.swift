@@ -16,7 +16,7 @@ import Testing
         return options
     }
 
-    /// Ascending keys that share much with their neighbours, or little; some values leave the node.
+    /// Ascending keys with long or short common prefixes; some values are overflow values.
     private func entries(_ count: Int, _ random: inout SeededRandom) -> [Entry] {
         var keys: Set<[UInt8]> = []
         let isNarrow = random.below(2) == 0

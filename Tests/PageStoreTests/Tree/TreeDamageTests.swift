@@ -1,7 +1,7 @@
 import PageStore
 import Testing
 
-/// Damage under correct hashes: wrong pages that were written by a transaction.
+/// Damage with correct hashes: wrong pages that a transaction wrote.
 @Suite struct TreeDamageTests {
     private static var options: Engine.Options {
         var options = Engine.Options()
@@ -50,7 +50,7 @@ import Testing
 
     struct Lie: Sendable, CustomTestStringConvertible {
         var testDescription: String
-        /// Writes damage that a full scan is sure to meet; wrong content only a check finds.
+        /// Writes damage that a full scan surely meets; wrong content is found only by a check.
         var tell: @Sendable (WriteTransaction, TreeID) throws -> Void
 
         init(
@@ -187,7 +187,7 @@ import Testing
         for number in 0..<2000 {
             let key = Array("key \(number)".utf8)
             let other = Array("key \(number) and more".utf8)
-            // The test requires that nothing traps or runs for ever, and that errors are `corrupt`
+            // The test requires that nothing traps or loops forever, and that errors are `corrupt`
             // or `truncated`.
             do throws(StoreError) {
                 if number % 2 == 0 { try transaction.remove(key.span, from: tree) }

@@ -1,11 +1,12 @@
 import PageStore
 import Testing
 
-/// How well pages are filled by keys in some order, and that the order makes no other difference.
+/// How full pages are for various orders of insertion, and that the order makes no other
+/// difference.
 @Suite struct TreeLoadTests {
     struct Load: Sendable, CustomTestStringConvertible {
         var testDescription: String
-        /// Of the bytes of all pages, the share that slots, whole keys and values would take.
+        /// The least share of all page bytes that slots, whole keys and values must take.
         var fillMin: Double
         var valueSize: Int
         var key: @Sendable (Int) -> [UInt8]

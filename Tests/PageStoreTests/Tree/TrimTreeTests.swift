@@ -1,7 +1,7 @@
 import PageStore
 import Testing
 
-/// Trees that are dropped in pieces are sound after each.
+/// Trees that are deleted in pieces are valid after each.
 @Suite struct TrimTreeTests {
     private static var options: Engine.Options {
         var options = Engine.Options()
@@ -10,7 +10,7 @@ import Testing
         return options
     }
 
-    /// Some values lie in pages of their own.
+    /// A tree in which some values are overflow values.
     private func tree(_ count: Int, in engine: Engine) throws -> TreeID {
         let editor = try engine.beginWrite()
         let tree = try editor.createTree()
