@@ -6,8 +6,8 @@ import Testing
 
 @testable import RecordStore
 
-/// A migration of many records goes in chunks, and goes on where a process ended, as long as it is
-/// the same migration of the same content.
+/// A migration of many records proceeds in chunks and continues after a process ended, as long as
+/// it is the same migration of the same content.
 @Suite struct ChunkedMigrationTests {
     private static let plants: PottedPlants = {
         var plants = PottedPlants(objectCount: 10)
@@ -17,7 +17,7 @@ import Testing
         return plants
     }()
 
-    /// The plants' uids become what a closure makes of them.
+    /// Mapped plants get uids that a closure makes.
     private static func mapped(
         _ map: @escaping @Sendable (SourceRecord, DestinationRecord) throws -> Void
     ) -> PottedPlants {
@@ -36,8 +36,8 @@ import Testing
         return plants
     }
 
-    /// What each commit of a migration leaves, as long as the file is of the old model, and how
-    /// many calls came before it.
+    /// The image after each commit of a migration, while the file still has the old model, and the
+    /// number of calls before it.
     private func chunks(
         _ plants: PottedPlants, _ start: DiskImage
     ) throws -> [(image: DiskImage, callCount: Int)] {
@@ -70,7 +70,7 @@ import Testing
         let wholeCount = try callCount(plants, start)
         for (image, done) in try chunks(plants, start) {
             let count = try callCount(plants, image)
-            // Recovery and the checkpoint at the end come in addition.
+            // Recovery and the final checkpoint add calls.
             #expect(count < wholeCount - done + 40, "\(done) of \(wholeCount)")
         }
     }
@@ -78,7 +78,7 @@ import Testing
     @Test func `an index that will be rebuilt is not copied first`() throws {
         let plants = Self.plants
         let images = try chunks(plants, plants.storeOfOld()).map(\.image)
-        // The type of what it has in order changes.
+        // The type of the indexed attribute changes.
         let name = "next/index/Pot/size"
         let hasIndex = try images.map { try plants.unfinishedTrees($0).contains(name) }
         #expect(hasIndex.first == false && hasIndex.last == true)
@@ -201,7 +201,7 @@ import Testing
 
     // MARK: States that lie
 
-    /// Changes the noted state, as the newest commit.
+    /// Changes the saved state of the migration, as the newest commit.
     private func rewrite(
         _ image: DiskImage, _ change: (inout MigrationState) -> Void
     ) throws -> SimulatedDisk {
@@ -242,7 +242,7 @@ import Testing
 
     // MARK: Closures
 
-    /// A disk with a program on it.
+    /// A disk with the identity of a program.
     private struct ProgramDisk: ForwardingFileSystem {
         let base: any FileSystem
         let program: UInt64
@@ -253,7 +253,7 @@ import Testing
         func programIdentity() -> UInt64 { program }
     }
 
-    /// Zero is a program that could not be named, which may be any.
+    /// Zero stands for a program without identity, which may be any program.
     @Test(arguments: [(1, 1), (1, 2), (0, 0)] as [(UInt64, UInt64)])
     func `a closure's values are kept for the same program alone`(
         first: UInt64, next: UInt64
@@ -350,7 +350,7 @@ import Testing
                 do throws(StoreError) {
                     try plants.migrate(faults)
                 } catch {
-                    // A sync that fails says no more than that.
+                    // A failed sync reports no more than that.
                     let codes: Set<StoreError.Code> = [.io, .commitUncertain, .poisoned]
                     let isFull = kind == .diskFull && error.code == .diskFull
                     #expect(isFull || codes.contains(error.code), "\(place): \(error)")
@@ -372,7 +372,7 @@ import Testing
         #expect((fullCount > 0) == (kind == .diskFull))
     }
 
-    /// Names of trees may be as long as a key can be; below `next/` there is no room for these.
+    /// A bug: tree names may be as long as a key, and then there is no room for the prefix `next/`.
     @Test func `a migration of many records failed where names are long`() throws {
         // The key is `tree/records/` and the name, of 64 bytes at most.
         let name = String(repeating: "E", count: 50)

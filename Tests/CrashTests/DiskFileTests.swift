@@ -3,13 +3,13 @@ import Testing
 
 @testable import DiskProof
 
-/// The rules by which the proof of the disk says what a power cut may leave.
+/// The rules by which the disk proof decides what a power cut may leave.
 @Suite struct DiskFileTests {
     private func block(_ byte: UInt8, _ count: Int = 512) -> ArraySlice<UInt8> {
         [UInt8](repeating: byte, count: count)[...]
     }
 
-    /// All that chance can make of a file.
+    /// All images that a power cut can leave of a file.
     private func images(_ file: DiskFile) -> Set<[UInt8]> {
         var random = SeededRandom(seed: 1)
         var found: Set<[UInt8]> = [file.bytes(.none, &random), file.bytes(.all, &random)]
@@ -50,7 +50,7 @@ import Testing
         file.write(block(2), at: 512, time: 3)
         file.sync()
         #expect(images(file) == [Array(block(0) + block(2)), Array(block(1) + block(2))])
-        // What is written again is another matter.
+        // A later write is uncertain again.
         file.write(block(1), at: 0, time: 4)
         file.sync()
         #expect(images(file) == [Array(block(1) + block(2))])

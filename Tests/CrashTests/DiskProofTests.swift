@@ -5,7 +5,8 @@ import Testing
 
 @testable import DiskProof
 
-/// A slice of the proof that `scripts/prove disk` runs in full, and what it stands on.
+/// A slice of the proof that `scripts/prove disk` runs in full, and of the tools that it depends
+/// on.
 @Suite struct DiskProofTests {
     @Test func `what a program asks of the system survives every cut and fault`() {
         ProofSlice.run(DiskProof.self, "faults", above: 10, seconds: (4, 40))
@@ -31,7 +32,7 @@ import Testing
         #expect(error?.description.contains("link") == true)
     }
 
-    /// The first write of the log's first commit, and how often the device takes nothing.
+    /// The first write of the log's first commit, and how often the device writes nothing.
     @Test(arguments: [(7, false), (8, true), (0, true)])
     func `eight writes without progress end in a typed error`(
         count: Int, isError: Bool

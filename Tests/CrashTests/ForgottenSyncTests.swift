@@ -2,12 +2,12 @@ import PageStore
 import Proof
 import Testing
 
-/// A store that is opened after a sync has failed: what it shows may be in the system's memory
-/// alone, where pages are called clean that no later sync will write.
+/// A store that is opened after a failed sync: its content may be in the system's cache only, where
+/// pages count as clean that no later sync will write.
 @Suite struct ForgottenSyncTests {
     private static let path = "store"
 
-    /// A durable commit and a relaxed one behind it, whose sync failed before its process ended.
+    /// A durable commit and a later relaxed one whose sync failed before its process ended.
     private func forgotten() throws -> SimulatedDisk {
         let disk = SimulatedDisk(seed: 1, records: true)
         let engine = try open(disk)
@@ -62,7 +62,7 @@ import Testing
         #expect(try commitsAfterCut(disk) == [2])
     }
 
-    /// The thread that copies has the writer lock already.
+    /// The copying thread already has the writer lock.
     @Test func `a copy within a transaction does not deadlock`() throws {
         let disk = try forgotten()
         let engine = try open(disk)

@@ -6,12 +6,12 @@ import Testing
 
 @testable import RecordStore
 
-/// The room that a migration needs is forecast, and without it nothing begins.
+/// The space that a migration needs is forecast, and without it the migration does not begin.
 @Suite struct MigrationSpaceTests {
     private final class SmallDisk: ForwardingFileSystem {
         let base: any FileSystem
         let room: UInt64
-        /// With room for so much more than a file of this size.
+        /// The space available beyond a file of this size.
         let fileSizeInBytes: UInt64?
 
         init(_ base: any FileSystem, room: UInt64, besides fileSizeInBytes: UInt64? = nil) {
@@ -122,7 +122,7 @@ import Testing
         try plants.migrate(disk, control)
         let growth = max(try size(), largest.withLock { $0 }) - before
         #expect(growth <= space.neededBytes, "\(growth) of \(space.neededBytes) from \(before)")
-        // And it is no figure that refuses what would fit.
+        // The forecast must not refuse a migration that would fit.
         #expect(space.neededBytes < 4 * before, "\(space.neededBytes) for \(before)")
     }
 }

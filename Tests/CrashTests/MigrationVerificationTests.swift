@@ -4,8 +4,8 @@ import Testing
 
 @testable import RecordStore
 
-/// What a migration has written is compared with the file's model before it takes its place, and
-/// with its ledgers by `check`.
+/// The result of a migration is compared with the file's model before it replaces that, and `check`
+/// compares it with its ledgers.
 @Suite struct MigrationVerificationTests {
     private static let plants: PottedPlants = {
         var plants = PottedPlants(objectCount: 12)
@@ -14,9 +14,9 @@ import Testing
         return plants
     }()
 
-    /// The last state of a store before the later model is its own, with all of the copy.
+    /// The last state before the later model becomes the file's, with the whole copy.
     private static let copied = Result { try lastImage(before: "V2") }
-    /// The first one after it, with all that is to be dropped.
+    /// The first state after that, with everything that is to be dropped.
     private static let switched = Result {
         let images = try Self.images()
         return try #require(
@@ -49,7 +49,7 @@ import Testing
             try #require(try catalog.tree(name, of: editor))
         }
 
-        /// The first entry of a tree whose value passes.
+        /// The first entry of a tree whose value satisfies the test.
         func entry(
             _ name: String, where isWanted: ([UInt8]) -> Bool = { _ in true }
         ) throws -> (tree: TreeID, key: [UInt8], value: [UInt8]) {
@@ -83,7 +83,7 @@ import Testing
         }
     }
 
-    /// Changes the copy, as if a pass had written that.
+    /// Changes the copy as if a pass had written the change.
     private func tampered(_ change: (Copy) throws -> Void) throws -> SimulatedDisk {
         let disk = SimulatedDisk(try Self.copied.get(), seed: 5)
         let engine = try Engine.open(path: "store", options: Self.plants.options, files: disk)
@@ -190,7 +190,7 @@ import Testing
         _ = try editor.insert(key.span, value.span, into: tree)
     }
 
-    /// The name of a blob that a record of the file's model has.
+    /// The ID of a blob that a record of the file's model uses.
     private static func ownBlob(_ copy: Copy) throws -> [UInt8] {
         let plant = try #require(
             try copy.live.resolvedSchema(copy.editor).entity(named: "Plant"))

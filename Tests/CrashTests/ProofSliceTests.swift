@@ -37,13 +37,13 @@ import Testing
         proof.report.stop("there is no program")
         #expect(proof.failure == "there is no program")
         #expect(proof.obstacle == "there is no program")
-        // What it found counts, whatever it lacked.
+        // A found failure is reported even if counts are missing.
         proof.report.fail("seed 1")
         #expect(proof.failure == "seed 1")
         #expect(proof.obstacle == nil)
     }
 
-    /// All wait for each other: what a weave is to find must not hang it.
+    /// All threads wait for each other: the weave must find that and not hang.
     @Test func `a deadlock of threads is reported`() {
         let weave = Weave(ThreadPool())
         let gates = [NSObject(), NSObject()].map(ObjectIdentifier.init)
@@ -78,7 +78,8 @@ import Testing
             count += 1
             prefix = Weave.prefix(after: weave.choices, interruptionsMax: 100)
         }
-        // The ways to lay three steps among six, and those who stop before their first step.
+        // The number of ways to place three steps among six, including threads that stop before
+        // their first step.
         #expect(orders.count == 20)
         #expect(count >= 20)
     }

@@ -3,7 +3,7 @@ import Proof
 import TestSupport
 import Testing
 
-/// What cut recoveries and creations have shown.
+/// Faults of interrupted recoveries and creations that were found.
 @Suite struct RecoveryCutTests {
     private func store() throws -> DiskImage {
         let disk = SimulatedDisk(seed: 1)
@@ -24,7 +24,8 @@ import Testing
         let engine = try Engine.open(path: "store", options: CrashProof.options, files: disk)
         let before = try engine.snapshot().commitNumber
         try engine.beginWrite().rollback()
-        // It was seen and may not be durable: that comes before the other copy.
+        // The superblock was read and may not be durable: it is synchronised before the other copy
+        // is written.
         let names = disk.effects.map(\.name).filter { $0 != "sync of the folder" }.prefix(2)
         #expect(names == ["sync", "durable write of 4096 at \(place)"])
         try engine.close()

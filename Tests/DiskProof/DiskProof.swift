@@ -42,7 +42,7 @@ package struct DiskProof: StoreProof {
         var ledger = DiskLedger()
         repeat {
             let leftover = try runRound(from: start, ledger, budget)
-            // The next program begins with nothing, or with what a cut has left.
+            // The next program starts with an empty folder, or with the image that a cut has left.
             if let leftover, let head = leftover.0.finding.head, random.below(3) > 0 {
                 start = leftover.0.image
                 ledger = leftover.1
@@ -95,15 +95,15 @@ package struct DiskProof: StoreProof {
         return leftover.map { ($0, judge.ledger) }
     }
 
-    /// What the first program does, so that each proof has seen each call.
+    /// The steps of the first program, so that each proof sees each call.
     private static let firstSteps: [[DiskWorkload.Step]] = [
-        // A reader that is open would need what is cut off.
+        // An open reader would need the part of the file that is cut off.
         [.durable, .relaxed, .backup, .shrink, .bulk, .checkpoint, .relaxed],
         [.durable, .look, .copyByReader, .grouped, .update, .reopen, .beside],
         [.blob, .delete, .vacuum, .unsafe, .cancel, .copyByReader, .update],
     ]
 
-    /// The calls on which what is proved stands. Each must have been seen.
+    /// The calls that the proof depends on. Each must have been recorded.
     static let calls = [
         "open", "pread", "pwrite", "durable pwrite", "fsync", "fsync of the folder",
         "ftruncate", "ftruncate that cuts",
@@ -125,7 +125,7 @@ package struct DiskProof: StoreProof {
 }
 
 extension ProofReport {
-    /// Adds what another report has counted.
+    /// Adds the counts of another report.
     mutating func add(_ other: ProofReport) {
         for (name, count) in other.counts { self.count(name, count) }
     }

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 @Suite struct SparseBitMapTests {
-    /// Runs lie around the ends of parts, far from each other.
+    /// Numbers near the ends of parts, far from each other.
     private static func number(_ random: inout SeededRandom) -> UInt64 {
         let part = [0, 1, 2, 1 << 40][random.below(4)] as UInt64
         return part * SparseBitMap.partSize + UInt64(SparseBitMap.partSize - 200)

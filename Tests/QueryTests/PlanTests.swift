@@ -3,7 +3,7 @@ import Testing
 
 @testable import Query
 
-/// The plan that is explained is the one that runs: what each looks up in pages tells them apart.
+/// The explained plan is the one that runs: the number of page lookups tells the plans apart.
 @Suite struct PlanTests {
     private static let count = 8000
     private let database: RecordDatabase
@@ -123,7 +123,7 @@ import Testing
             (.constant(false), "Part: no record", 0, 0...0),
         ]
         for (condition, explanation, expected, bounds) in counts {
-            // No order is made for a count.
+            // A count makes no order.
             let request = FetchRequest(condition: condition, sortKeys: [SortKey(path: ["kind"])])
             let query = try snapshot.prepare(request, of: "Part", for: .count)
             #expect(query.explanation == explanation)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Query
 
-/// Whatever plan answers a request, the answer is that of the reference meaning on every record.
+/// Every plan gives the answer of the reference evaluator on every record.
 @Suite struct QueryPropertyTests {
     struct Random {
         var state: UInt64
@@ -163,7 +163,7 @@ import Testing
         }
     }
 
-    /// Asks every record, one after the other.
+    /// Evaluates every record, one after the other.
     private func reference(
         _ reader: RecordReader, _ entity: EntityLayout, _ condition: Condition
     ) throws -> [ObjectNumber] {

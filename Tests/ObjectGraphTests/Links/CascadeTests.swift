@@ -91,7 +91,8 @@ private final class Shelf: CoreStoreObject {
     private struct Model: Equatable {
         var links = Links()
         var living: Set<Int>
-        /// Deleted marbles, in order, and those whose `ward` each deletion denies.
+        /// Deleted marbles, in order; and the marbles whose ward a deletion took, which deny it
+        /// unless they are deleted too.
         var gone: [Int] = []
         var denials: [Int] = []
 

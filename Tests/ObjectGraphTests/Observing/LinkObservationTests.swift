@@ -91,7 +91,7 @@ import Testing
                 let ofAda = ada.observe(\.$pets, options: [.new, .old, .prior]) { person, change in
                     let values = "\(ages(change.oldValue))>\(ages(change.newValue))"
                     calls.append((change.isPrior ? "prior Ada " : "Ada ") + values)
-                    // Both sides of the link are set.
+                    // Both sides of the link agree.
                     let isAda = dogs[0].master === ada
                     #expect(person.pets.contains(dogs[0]) == isAda)
                     #expect(bob.pets.contains(dogs[0]) != isAda)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Query
 
-/// Lists of conditions, however they were put together.
+/// Lists of conditions that were joined in various ways.
 @Suite struct ConditionListTests {
     private func part(_ number: Int) -> Condition { .equality("age", .int(Int64(number))) }
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Query
 
-/// A condition that is printed reads back as itself.
+/// A printed condition is parsed as the same condition.
 @Suite struct ConditionTextTests {
     @Test(arguments: [
         "TRUEPREDICATE", "NOT (FALSEPREDICATE)", "a == 1 AND b == 2 AND c == 3",

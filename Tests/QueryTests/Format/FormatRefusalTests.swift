@@ -3,7 +3,8 @@ import Testing
 
 @testable import Query
 
-/// What the language of others knows and a store does not: an error with a reason, never a trap.
+/// Constructs of other predicate languages that a store does not support: an error with a reason,
+/// never a trap.
 @Suite struct FormatRefusalTests {
     @Test(arguments: [
         ("FUNCTION(name, 'length') > 3", "calls code by name"),

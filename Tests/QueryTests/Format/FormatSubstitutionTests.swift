@@ -198,7 +198,7 @@ import Testing
                 == ["Ada", "Cat"])
     }
 
-    /// Its text read again was another condition.
+    /// A bug: the printed condition was parsed as another one.
     @Test(arguments: [
         Value.int(5), .int(.min), .uint(1 << 63), .uint(.max), .double(0.5), .double(.nan),
         .decimal(2.5), .string("a"), .null,

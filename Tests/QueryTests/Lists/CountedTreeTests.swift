@@ -6,7 +6,7 @@ import Testing
 
 /// Trees and differences against plain arrays, through random edits.
 @Suite struct CountedTreeTests {
-    /// What keys look like.
+    /// The shape of the keys.
     enum Shape: CaseIterable {
         case numbers, fewValues, longTexts, equalBeginnings, none
 
@@ -51,7 +51,7 @@ import Testing
         private var nextItem: UInt64 = 1
         private var ownerKeys = [UInt8](repeating: 1, count: 12)
         private(set) var editCount = 0
-        /// Versions with what they must go on to hold.
+        /// Earlier versions with the content that they must keep.
         private var kept: [(tree: CountedTree, model: ListModel)] = []
 
         init(_ seed: UInt64, _ shape: Shape, _ sectioning: Sectioning) {
@@ -86,7 +86,7 @@ import Testing
             return ListModel.Entry(item: item, key: key, section: section, stamp: step)
         }
 
-        /// The whole of a list at once, as a first fetch gives it.
+        /// Fills a list at once, as a first fetch does.
         mutating func fill(_ count: Int) throws {
             step += 1
             model = ListModel(
@@ -194,7 +194,7 @@ import Testing
             let least = BatchUpdateChecker.moveCountMin(
                 from: oldListed, to: newListed, fixed: before.model.unmoved(in: after.model))
             if touched != nil { try #require(differences[2].moves.count == least) }
-            // An entry whose key is known in part may move instead of one that was only updated.
+            // An entry whose key is only partly known may move although it was only updated.
             try #require(shape.isKnown ? byTree.moves.count == least : byTree.moves.count <= least)
         }
     }

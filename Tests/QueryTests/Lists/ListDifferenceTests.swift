@@ -103,8 +103,8 @@ import Testing
         #expect(found.deletedSections.count == 1 && found.moves.count == 1)
     }
 
-    /// The stress that is published against Core Data's controller: numbers up to 99 in sections
-    /// by their first digit, those over 49 left out, changed at random.
+    /// The published stress test of Core Data's fetched results controller: numbers up to 99 in
+    /// sections by first digit, without those over 49, changed at random.
     @Test func `differences of numbers sectioned by first digit are valid updates`() throws {
         var random = SeededRandom(for: "ListDifferenceTests digits")
         let names = SectionNames()

@@ -5,9 +5,9 @@ import Testing
 
 @testable import Query
 
-/// Lists that follow random commits, beside what a fetch gives after each.
+/// Lists that follow random commits, compared with a fetch after each.
 @Suite struct LiveListTests {
-    /// A list and what it has to be.
+    /// A list and its expected content.
     private struct Followed {
         let request: ListRequest
         var list: LiveList
@@ -46,7 +46,7 @@ import Testing
             return value
         }
 
-        /// The content is that of a fetch.
+        /// Expects the content of a fetch.
         private func expect(_ reader: RecordReader) throws {
             var fetch = request.fetch
             if fetch.sortKeys.isEmpty { (fetch.limit, fetch.offset) = (nil, 0) }
@@ -91,7 +91,8 @@ import Testing
             try expectStamps(before, after, difference, step)
         }
 
-        /// What counts as updated differs, and what does not is the same in all that counts.
+        /// Entries that count as updated differ, and the others are equal in everything that
+        /// counts.
         private func expectStamps(
             _ before: ListContent, _ after: ListContent, _ difference: ListDifference,
             _ step: StoreStep
@@ -273,7 +274,7 @@ import Testing
             for number in 4...40 { notes.delete(UInt64(number), &batch) }
         }
         #expect(try list.take([first]) == nil)
-        // All that is held goes but the last, and the first goes past it.
+        // All held entries but the last are deleted, and the first moves past it.
         let second = try notes.change { batch, _ in
             try notes.update(1, 1000, &batch)
             for number in Array(2...3) + Array(41...66) + Array(68...70) {
@@ -337,7 +338,7 @@ import Testing
         #expect(difference.deletions.count == 1 && difference.moves.count == 1)
     }
 
-    /// Before, each step of anything had it fetched again.
+    /// A bug: any step caused a new fetch.
     @Test func `a list is fetched again only when an entity that it reads has changed`() throws {
         let zoo = try Zoo(SeededRandom(seed: 3))
         let before = try zoo.commit(changeCount: 60).after
@@ -345,7 +346,7 @@ import Testing
         let path = ["owner", "pets", "@count"]
         let request = ListRequest("Animal", FetchRequest(sortKeys: [SortKey(path: path)]))
         let after = try zoo.commit(changeCount: 60).after
-        /// Whether a list takes the state after, which differs, when it is told of one change.
+        /// Whether a list adopts the later state, which differs, when one change is reported to it.
         func isFetched(_ request: ListRequest, _ entityName: String) throws -> Bool {
             let entity = try #require(zoo.database.schema.entity(named: entityName))
             let records = ChangeSet.Records(updated: NumberSet([1]))

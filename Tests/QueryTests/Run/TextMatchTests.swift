@@ -4,7 +4,7 @@ import Testing
 
 @testable import Query
 
-/// What options overlook, in the scripts where it is hard.
+/// The differences that options ignore, in the scripts where that is hard.
 @Suite struct TextMatchTests {
     static let pairs: [(String, String, String, Bool)] = [
         // Sharp s is two letters, in either case.
@@ -28,7 +28,7 @@ import Testing
         // Width.
         ("１２３", "123", "", false), ("１２３", "123", "w", true), ("１２３", "123", "cd", false),
         ("ＡＢＣ", "abc", "c", false), ("ＡＢＣ", "abc", "cw", true), ("ﾊﾞﾅﾅ", "バナナ", "w", true),
-        // Emoji are what they are.
+        // Emoji equal only themselves.
         ("👩‍👧", "👩‍👧", "cdw", true), ("👩‍👧", "👩👧", "cdw", false), ("👍🏽", "👍", "cd", false),
         // Tatweel is a letter of the text, as Foundation has it; so are the vowel signs.
         ("محمد", "محـمد", "", false), ("محمد", "محـمد", "cd", false), ("محمد", "مُحَمَّد", "d", false),

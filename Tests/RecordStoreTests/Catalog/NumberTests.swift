@@ -52,7 +52,7 @@ import Testing
         }
     }
 
-    /// What becomes of the process between two transactions.
+    /// How the process ends between two transactions.
     enum Ending: CaseIterable {
         case none, close, processDeath, powerCut
 

@@ -2,7 +2,7 @@ import PageStore
 import RecordStore
 import Testing
 
-/// What a commit says that it changed.
+/// The change set of a commit.
 @Suite struct ChangeSetTests {
     /// Batches of one transaction, each a list of edits of stones.
     private enum Edit {

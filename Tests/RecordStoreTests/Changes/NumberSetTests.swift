@@ -15,7 +15,7 @@ import Testing
         #expect(NumberSet().isEmpty)
     }
 
-    /// Few and many, close together and far apart, in order and not.
+    /// Few and many numbers, dense and sparse, ordered and not.
     @Test func `a set has the numbers that it is made of in order`() {
         var random = SeededRandom(for: "number sets in order")
         for _ in 0..<200 {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import RecordStore
 
-/// The one writer of JSON, for files and for people.
+/// The JSON writer for files and for users.
 @Suite struct JSONWriterTests {
     private static let odd =
         "a\"b\\c/d\u{8}\t\n\u{c}\r\u{1}\u{1F}\u{7F}é🙂\u{2028}{[:,"

@@ -120,7 +120,7 @@ import Testing
         return (row, values)
     }
 
-    /// How trees are made from their first entries: one entry after the other, or bottom-up.
+    /// Trees are filled either entry by entry or bottom-up.
     @Test(arguments: [false, true])
     func `indexes links and counters agree with a full scan after random batches`(
         isBuilt: Bool

@@ -43,7 +43,7 @@ import Testing
             route: route, earlier: earlier)
     }
 
-    /// A file that has had some models one after the other, without a value of a later property.
+    /// A file that has had these models one after the other, without a value of a later property.
     private func files(_ schemas: SchemaDescription...) throws -> MemoryFileSystem {
         let files = MemoryFileSystem()
         for schema in schemas {
@@ -102,7 +102,7 @@ import Testing
                     #expect(error?.message.contains("“V3”") == true)
                     #expect(error?.message.contains(" since 2") == true, "\(error?.message ?? "")")
                 }
-                // A chain that ends before the file's model does not know it.
+                // A chain that ends before the file's model does not contain it.
                 let error = #expect(throws: StoreError.self) {
                     try open(schema, files, recreates: recreates, route: { _ in nil })
                 }
@@ -204,8 +204,8 @@ import Testing
         #expect(askedCount == 1)
     }
 
-    /// The file is V2's, which never told it of V1: V1 removes the property that it does not know,
-    /// because it holds no value.
+    /// The file's model is V2, whose history lacks V1: a program with V1 removes the property that
+    /// it does not declare, because it has no values.
     @Test func `a newer program was refused after an older one had used a file without a history`()
         throws
     {
@@ -216,7 +216,7 @@ import Testing
         try open(Self.second, files).close()
         #expect(try #require(try history(files)).models.map(\.version) == ["V1", "V2"])
         #expect(throws: StoreError.self) { try open(Self.first, files) }
-        // With a history, or a chain, the model that only lacks something is known to be later.
+        // With a history or a chain, a model that only lacks properties is known to be later.
         let again = Self.schema("V3", [Self.last])
         try open(Self.third, files).close()
         try open(again, files).close()
@@ -247,15 +247,15 @@ import Testing
         let files = try files(Self.first)
         let before = try bytes(files)
         let identity = try files.identity("store")
-        // A model that only lacks a property with values may be an older program's.
+        // A model that only lacks a property with values may belong to an older program.
         var without = Self.first
         without.entities[0].attributes.removeFirst()
         var refusals = [try refusal(without, files, MigrationLimit.mappings)]
-        // Objects would have to be written.
+        // The objects would be rewritten.
         var wider = Self.first
         wider.entities[0].attributes[0].type = .double
         refusals.append(try refusal(wider, files, .layout))
-        // A mapping would have to be called.
+        // A mapping would be called.
         let mapping = [EntityMapping.copy(from: "Thing", to: "Thing")]
         refusals.append(
             try refusal(
@@ -272,8 +272,9 @@ import Testing
         #expect(try files.identity("store") == identity)
     }
 
-    /// Found by a transaction, whose beginning makes the file writable: it starts a new log and
-    /// writes the other superblock. So the bytes differ after the rollback; the content does not.
+    /// The refusal is found in a transaction, and beginning one makes the file writable: it starts
+    /// a new log and writes the other superblock. So the bytes differ after the rollback; the
+    /// content does not.
     @Test func `a file was replaced because objects lacked a required value`() throws {
         let files = try files(Self.first, Self.second)
         let identity = try files.identity("store")

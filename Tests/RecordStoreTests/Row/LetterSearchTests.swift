@@ -3,7 +3,7 @@ import RecordStore
 import TestSupport
 import Testing
 
-/// What is found at eight places at a time is what is found at one after the other.
+/// A search of eight bytes at a time finds what a search byte by byte finds.
 @Suite struct LetterSearchTests {
     private static func lowered(_ bytes: [UInt8]) -> [UInt8] {
         bytes.map { 0x41...0x5A ~= $0 ? $0 | 0x20 : $0 }
@@ -19,7 +19,7 @@ import Testing
     @Test(arguments: [true, false])
     func `letters are found wherever they stand in a text of any size`(lowers: Bool) throws {
         var random = SeededRandom(for: "LetterSearchTests letters \(lowers)")
-        // Neighbours of the letters, and what differs from them in one bit.
+        // Characters next to the letters, and some that differ from them in one bit.
         let alphabet = Array("abABzZ@[`{!\u{0}\u{7F}".utf8)
         var foundCount = 0
         for _ in 0..<40_000 {

@@ -68,7 +68,7 @@ import Testing
         defer { row.deallocate() }
         try edit(&row)
         var batch = RecordBatch()
-        // Lent, so that it is stored as it is.
+        // Lent, so that the row is stored unchanged.
         batch.insert(thing, number, row: row, isLent: true)
         try transaction.apply(batch)
         try transaction.commit()
@@ -127,14 +127,14 @@ import Testing
         #expect(try database.snapshot().check().isEmpty)
     }
 
-    /// The engine proves each heap slot once, when a record is met, and never looks again.
+    /// The engine validates each heap slot once, when it reads a record, and never again.
     @Test func `a nil value's slot must lie inside its record`() throws {
         let row = thing.emptyRow()
         defer { row.deallocate() }
         let place = try offset("text")
         var bytes = row.view.bytes.array()
         #expect(bytes.withView { thing.check($0) })
-        // In the record, but nothing anyone reads.
+        // Inside the record, but a value that nothing reads.
         bytes[place] = 8
         bytes[place + 4] = 8
         #expect(bytes.withView { thing.check($0) })

@@ -104,7 +104,7 @@ import Testing
 
     // MARK: Random schemas
 
-    /// A reading of the rule by itself: nil for a schema that fails.
+    /// An independent implementation of the rule: nil for a schema that fails.
     private func reading(_ entities: [EntityDescription]) -> [PropertyPath: PropertyPath]? {
         let byName = Dictionary(uniqueKeysWithValues: entities.map { ($0.name, $0) })
         func line(_ name: String) -> [EntityDescription] {

@@ -2,7 +2,7 @@ import PageStore
 import RecordStore
 import Testing
 
-/// What makes one schema of another: one edit for each change, and none for an order.
+/// The edits that turn one schema into another: one for each change, and none for an order.
 @Suite struct SchemaDifferenceTests {
     private static let schema = SchemaDescription(
         modelVersion: "V1",
@@ -184,7 +184,7 @@ import Testing
         #expect(
             SchemaDifference.edits(from: renamed("years"), to: renamed("seasons"))
                 == [.propertyRenamed(from: years, to: seasons)])
-        // Two that have it: neither is the one.
+        // Two attributes have the earlier name, so neither is the renamed one.
         let twin = AttributeDescription(name: "months", type: .int64, previousName: "age")
         #expect(
             SchemaDifference.edits(from: renamed("years", twin), to: renamed("seasons", twin))
@@ -219,7 +219,7 @@ import Testing
             $0.entities[0].relationships = []
             $0.entities[2].relationships = []
             $0.entities[1].indexes = []
-            // What the catalog alone can follow is no reason.
+            // A change that the catalog alone can follow needs no migration of records.
             $0.entities[1].isAbstract = true
         }
         #expect(three?.message.hasSuffix("and 2 more differences") == true)

@@ -25,7 +25,7 @@ import Testing
         try SchemaExport.schema(from: Data(text.utf8))
     }
 
-    /// With some default in JSON.
+    /// The schema with a default in JSON.
     private static func text(_ type: AttributeType, _ value: String) -> String {
         let text = SchemaExport.text(schema(type))
         return text.replacing(
@@ -171,7 +171,7 @@ import Testing
             }
             #expect(error?.code == .notAStore)
             let message = error?.message ?? ""
-            // Text that is no JSON has no places.
+            // Text that is not JSON has no positions.
             let isJSON = (try? JSONSerialization.jsonObject(with: Data(text.utf8))) != nil
             let hasPlace = message.contains("entities[0].attributes[0].default: ")
             #expect(hasPlace || !isJSON, "\(value.prefix(100)): \(message)")

@@ -4,7 +4,7 @@ import Testing
 @testable import PageStore
 @testable import RecordStore
 
-/// The layout in a file's catalog: what it says is checked, whoever wrote it.
+/// The layout in a file's catalog is checked, whatever wrote it.
 @Suite struct StoredLayoutTests {
     private static let schema = SchemaDescription(
         modelVersion: "V1",
@@ -75,7 +75,7 @@ import Testing
         return bytes([first, second])
     }
 
-    /// A file with one object whose catalog says another layout, or none.
+    /// A file with one object whose catalog has another layout, or none.
     private func open(_ layout: [UInt8]?) throws -> (database: RecordDatabase?, error: StoreError?)
     {
         let files = MemoryFileSystem()
@@ -95,7 +95,7 @@ import Testing
         do throws(StoreError) {
             return (try RecordDatabase.open(.file("store"), schema: Self.schema, files: files), nil)
         } catch {
-            // A reader that has no schema of its own says the same.
+            // A reader without a schema of its own reports the same.
             let reader = #expect(throws: StoreError.self) {
                 try RecordDatabase.openReadOnly(path: "store", files: files)
             }
