@@ -94,7 +94,7 @@ import Testing
         }
     }
 
-    @Test func `a store with damaged values opens or says what is wrong`() throws {
+    @Test func `a store with damaged values opens or reports the damage`() throws {
         var random = SeededRandom(for: "CatalogFuzzTests")
         let folder = FileManager.default.temporaryDirectory
         let original = folder.appending(path: "catalog-\(UUID().uuidString)").path

@@ -255,7 +255,7 @@ import Testing
 
     /// Zero stands for a program without identity, which may be any program.
     @Test(arguments: [(1, 1), (1, 2), (0, 0)] as [(UInt64, UInt64)])
-    func `a closure's values are kept for the same program alone`(
+    func `a migration continues with a closure's values only for the same program`(
         first: UInt64, next: UInt64
     ) throws {
         let calls = Mutex(0)

@@ -6,7 +6,7 @@ import Testing
 
 /// A slice of the proof that `scripts/prove damage` runs in full, and faults that it found.
 @Suite struct DamageTests {
-    @Test func `damage is found, or lies where nothing is read`() {
+    @Test func `damage is found, or is in unused space`() {
         ProofSlice.run(DamageProof.self, "found", above: 100, seconds: (4, 40))
     }
 

@@ -17,7 +17,7 @@ import Testing
         return found
     }
 
-    @Test func `what was not made durable may be lost, sector by sector`() {
+    @Test func `a write that was not synchronised may be lost sector by sector`() {
         var file = DiskFile([UInt8](repeating: 0, count: 1024))
         file.write(block(1, 1024), at: 0, time: 1)
         let expected: Set<[UInt8]> = Set(

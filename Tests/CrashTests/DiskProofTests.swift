@@ -8,7 +8,7 @@ import Testing
 /// A slice of the proof that `scripts/prove disk` runs in full, and of the tools that it depends
 /// on.
 @Suite struct DiskProofTests {
-    @Test func `what a program asks of the system survives every cut and fault`() {
+    @Test func `the system calls of a program leave a valid store at every cut and fault`() {
         ProofSlice.run(DiskProof.self, "faults", above: 10, seconds: (4, 40))
     }
 

@@ -42,7 +42,7 @@ import Testing
         return commits
     }
 
-    @Test func `what a failed sync has forgotten is lost by a power cut`() throws {
+    @Test func `a power cut loses the writes that a failed sync dropped`() throws {
         #expect(try commitsAfterCut(forgotten()) == [1])
     }
 
@@ -54,7 +54,7 @@ import Testing
         #expect(try commitsAfterCut(disk) == [2])
     }
 
-    @Test func `a copy has no commit that a power cut takes from its store`() throws {
+    @Test func `a copy contains no commit that its store can lose in a power cut`() throws {
         let disk = try forgotten()
         let engine = try open(disk)
         let copies = SimulatedDisk(seed: 4)

@@ -100,7 +100,7 @@ import Testing
         ) { _ in [step] }.close()
     }
 
-    @Test func `links that lead nowhere were cleared in a tree of the earlier model`() throws {
+    @Test func `dangling links were cleared in a tree that the earlier model still used`() throws {
         let start = try store()
         #expect(try found(start).owner == ObjectNumber(2))
         let disk = SimulatedDisk(start, seed: 2, records: true)

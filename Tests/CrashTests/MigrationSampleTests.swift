@@ -19,7 +19,7 @@ import Testing
     }()
 
     @Test(arguments: names)
-    func `a sample with half a migration is whole, and comes to its end`(name: String) throws {
+    func `a sample with an unfinished migration is valid and can be resumed`(name: String) throws {
         let bytes = try Data(contentsOf: Self.folder.appending(path: "\(name).trellis"))
         var image = DiskImage()
         image.apply(.create(path: "store", file: 1))

@@ -70,7 +70,7 @@ import Testing
         #expect(try plants.found(disk.image, "with room") == "V2")
     }
 
-    @Test func `what is new in the catalog alone needs no room`() throws {
+    @Test func `a migration of the catalog alone needs no free space`() throws {
         let plants = Self.plants(20, isChunked: true)
         let disk = SmallDisk(SimulatedDisk(try plants.storeOfOld(), seed: 3), room: 0)
         var schema = PottedPlants.old

@@ -162,7 +162,7 @@ import Testing
     ]
 
     @Test(arguments: lies.indices)
-    func `a copy that differs from the file's model does not take its place`(index: Int) throws {
+    func `a migrated copy that differs from the file's model is refused`(index: Int) throws {
         let lie = Self.lies[index]
         let disk = try tampered(lie.change)
         let error = #expect(throws: StoreError.self) { try Self.plants.migrate(disk) }

@@ -32,7 +32,7 @@ import Testing
         }
     }
 
-    @Test func `a migration that is cut while it goes on is whole, and goes on again`() throws {
+    @Test func `a resumed migration that is cut again is whole and can be resumed`() throws {
         var random = SeededRandom(for: "NestedMigrationCutTests")
         let plants = Self.plants
         var seen: Set<String> = []

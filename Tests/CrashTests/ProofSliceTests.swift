@@ -6,7 +6,7 @@ import Testing
 
 /// Slices of the proofs that `scripts/prove faults`, `model` and `interleave` run in full.
 @Suite struct ProofSliceTests {
-    @Test func `a call that fails in any way loses nothing that was acknowledged`() {
+    @Test func `a call that fails in any way loses no acknowledged commit`() {
         ProofSlice.run(FaultProof.self, "errors", above: 20, seconds: (3, 40))
     }
 

@@ -35,7 +35,7 @@ import Testing
     }
 
     @Test(arguments: 0...8)
-    func `a creation torn inside its magic number is begun anew`(_ byteCount: Int) throws {
+    func `a creation torn inside its magic number is started again`(_ byteCount: Int) throws {
         let made = SimulatedDisk(seed: 1, records: true)
         _ = try Engine.open(path: "store", options: CrashProof.options, files: made)
         var image = DiskImage()
@@ -55,7 +55,7 @@ import Testing
         #expect(try engine.snapshot().commitNumber == 0)
     }
 
-    @Test func `a store whose creator died is named durably before its first commit`() throws {
+    @Test func `a store whose creator died has a durable name before its first commit`() throws {
         let made = SimulatedDisk(seed: 1, records: true)
         _ = try Engine.open(path: "store", options: CrashProof.options, files: made)
         var medium = PowerCut(DiskImage(), seed: 1)

@@ -39,7 +39,7 @@ import Testing
         #expect(try dataStack.fetchCount(From<Sailor>()) == 3)
     }
 
-    @Test func `an object counted as changed by others' links, and not by its own`() throws {
+    @Test func `an object counted as changed by others' links instead of its own`() throws {
         try dataStack.perform(
             synchronous: { transaction in
                 let sailors = try transaction.fetchAll(
@@ -213,7 +213,7 @@ import Testing
         #expect(entity.uniqueConstraints == [["number"]])
     }
 
-    @Test func `an ID goes through a URI and back`() throws {
+    @Test func `an ID is converted to a URI and back`() throws {
         let id = try #require(try dataStack.fetchObjectID(From<Sailor>()))
         #expect(dataStack.objectID(forURIRepresentation: id.uriRepresentation()) == id)
         #expect((dataStack.fetchExisting(id) as Sailor?)?.objectID() == id)

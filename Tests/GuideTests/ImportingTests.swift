@@ -128,7 +128,7 @@ import Testing
                 == ["John", "Jane Smith", "Ole", "Ann II"])
     }
 
-    @Test func `a source's own import made the object of a later source a second time`() throws {
+    @Test func `a nested import created the object of a later source a second time`() throws {
         let dataStack = try Harbour.dataStack()
 
         try dataStack.perform(

@@ -98,7 +98,7 @@ import Testing
         #expect(try dataStack.fetchAll(From<Sailor>()).map(\.name) == ["Ole"])
     }
 
-    @Test func `what a condition finds is deleted`() async throws {
+    @Test func `objects that satisfy a condition are deleted`() async throws {
         await withCheckedContinuation { done in
             dataStack.perform(
                 asynchronous: { (transaction) -> Void in

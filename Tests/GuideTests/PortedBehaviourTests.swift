@@ -122,7 +122,7 @@ import Testing
         return progress
     }
 
-    @Test func `adding a storage tells the progress of a migration, and nil without one`()
+    @Test func `adding a storage reports migration progress, or nil without migration`()
         async throws
     {
         try fill()
@@ -155,7 +155,7 @@ import Testing
         #expect(try dataStack.fetchCount(From<Person>().where(\.$inherited == 9)) == 1)
     }
 
-    @Test func `what a deleted object is assigned reaches no store`() throws {
+    @Test func `values assigned to a deleted object are not stored`() throws {
         let dataStack = try memory()
         try dataStack.perform(synchronous: { transaction in
             let ann = try #require(try transaction.fetchOne(From<Person>().where(\.$name == "Ann")))
@@ -238,7 +238,7 @@ import Testing
     // MARK: Transactions
 
     @Test(arguments: [true, false])
-    func `observers are told of a commit, waited for or not`(isWaiting: Bool) async throws {
+    func `observers are notified of a commit that waits or not`(isWaiting: Bool) async throws {
         let dataStack = try memory()
         let people = dataStack.publishList(From<Person>().orderBy(.ascending(\.$name)))
         try dataStack.perform(

@@ -170,7 +170,7 @@ import Testing
         #expect((\Ferry.$captain == sailor) == Where("captain == %@", id))
     }
 
-    @Test func `a local store by name lies in the program's data folder`() throws {
+    @Test func `a local store with a file name is in the program's data folder`() throws {
         let store = LocalStore(
             fileName: "Harbour.trellis",
             configuration: "Config2",
@@ -226,7 +226,7 @@ import Testing
         @Field.Stored("height") var height: Double = 0
     }
 
-    @Test func `a file of another model is refused unless it may be made anew`() throws {
+    @Test func `a file of another model is refused unless recreating it is allowed`() throws {
         let url = Harbour.temporaryURL()
         defer { Harbour.remove(url) }
         // Its objects would be lost.

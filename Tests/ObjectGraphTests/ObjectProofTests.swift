@@ -5,7 +5,7 @@ import Testing
 
 /// A slice of `scripts/prove objects`.
 @Suite struct ObjectProofTests {
-    @Test func `objects and answers are what the model says`() {
+    @Test func `objects and query answers equal those of the model`() {
         let environment = ProcessInfo.processInfo.environment
         let seed =
             environment["TRELLIS_SEED"].flatMap(UInt64.init) ?? UInt64.random(in: 1...UInt64.max)

@@ -58,7 +58,7 @@ import Testing
         #expect(copy.subtracting(map, countMax: 10).isEmpty)
     }
 
-    @Test func `two sets are compared by runs, and no more of them than are asked for`() {
+    @Test func `two sets are compared by runs, up to a given number`() {
         let part = SparseBitMap.partSize
         var first = SparseBitMap()
         var second = SparseBitMap()

@@ -129,7 +129,7 @@ import Testing
     }
 
     @Test(arguments: ["copying-v1", "dropping-v1"])
-    func `what an interrupted migration has left is dropped on request`(sample: String) throws {
+    func `an interrupted migration is discarded on request`(sample: String) throws {
         let store = try copy("\(sample).trellis")
         defer { try? FileManager.default.removeItem(at: store) }
         let schema = try Tool.run("schema", store.path, "--json").output

@@ -29,7 +29,7 @@ import Testing
         return (process, pipe)
     }
 
-    @Test func `a killed writer loses nothing that it was told is durable`() throws {
+    @Test func `a killed writer loses no commit that was acknowledged as durable`() throws {
         let seed =
             ProcessInfo.processInfo.environment["TRELLIS_SEED"].flatMap(UInt64.init)
             ?? UInt64.random(in: 0...UInt64.max)

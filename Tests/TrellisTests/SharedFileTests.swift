@@ -128,7 +128,7 @@ import Testing
         try engine.close()
     }
 
-    @Test func `a writer that is killed gives its lock to one that waits`() throws {
+    @Test func `the lock of a killed writer goes to a waiting one`() throws {
         let path = Self.temporaryPath()
         defer { try? FileManager.default.removeItem(atPath: path) }
         let holder = try ChildProcess("hold", path)

@@ -29,7 +29,7 @@ import Testing
         }
     }
 
-    @Test func `what is missing, compiled or too old is refused by its kind`() throws {
+    @Test func `a missing, compiled or outdated model is refused with its own code`() throws {
         try withFolder([
             "Compiled.momd/Model.mom": "bplist00", "Single.mom": "bplist00",
             "Built.xcdatamodeld/Model.mom": "bplist00",

@@ -209,7 +209,7 @@ import XcodeModels
 
     /// An identifier stays the same through all versions, as Xcode keeps it.
     @Test(arguments: [["Library", "Library 2", "V4"], ["Library", "V4"]])
-    func `what is renamed twice keeps its values`(versions: [ModelVersion]) throws {
+    func `a property renamed twice keeps its values`(versions: [ModelVersion]) throws {
         try withStore(V1.schema()) { url in
             let queue = DispatchQueue(label: "view")
             let models = try models()

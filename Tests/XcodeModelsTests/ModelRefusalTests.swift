@@ -52,7 +52,7 @@ import Testing
             ("<model/>\n<model/>", 2), ("<model>\u{1}</model>", 1), ("<model", 1),
             ("<!-- <model/>", 1), ("<![CDATA[<model/>]]>", 1), ("bplist00", 1),
         ])
-    func `what is no well-formed XML is refused with its line`(text: String, line: Int) throws {
+    func `XML that is not well-formed is refused with its line`(text: String, line: Int) throws {
         let error = try ModelFiles.error(text)
         #expect(error?.code == .invalidMarkup)
         #expect(error?.line == line)

@@ -43,7 +43,7 @@ import Testing
         return order.withLock { $0 }
     }
 
-    @Test func `completions come in the order of their transactions`() async throws {
+    @Test func `completions run in the order of their transactions`() async throws {
         let (onQueue, _) = try Zoo.stack()
         let queued = await Self.order(of: 300, in: onQueue)
         #expect(queued == Array(0..<300))

@@ -123,7 +123,7 @@ import Testing
         }
     }
 
-    @Test func `damage in a page reaches the fetch as an error with its place`() throws {
+    @Test func `damage in a page makes a fetch throw an error with the offset`() throws {
         let url = Zoo.temporaryURL()
         defer { try? FileManager.default.removeItem(at: url) }
         try store(url)
@@ -161,7 +161,7 @@ import Testing
         #expect(failures > 0)
     }
 
-    @Test func `a second opening for another model says who has the store`() throws {
+    @Test func `a second opening with another model names the holder of the store`() throws {
         let url = Zoo.temporaryURL()
         defer { try? FileManager.default.removeItem(at: url) }
         let stack = DataStack(
@@ -175,7 +175,7 @@ import Testing
         #expect(openingError(url) == nil)
     }
 
-    @Test func `another model is refused and made anew on request`() throws {
+    @Test func `a file of another model is refused, and recreated on request`() throws {
         let url = Zoo.temporaryURL()
         defer { try? FileManager.default.removeItem(at: url) }
         try store(url)

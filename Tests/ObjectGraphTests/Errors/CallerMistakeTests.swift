@@ -150,7 +150,7 @@ private final class Right: CoreStoreObject {
         }
     }
 
-    @Test func `a typed ID leads to its object in every context`() throws {
+    @Test func `a typed ID finds its object in every context`() throws {
         let (stack, queue) = try Zoo.stack()
         let id = try stack.perform(synchronous: { transaction in
             let dog = transaction.create(Into<Dog>())

@@ -86,7 +86,7 @@ private final class Purse: CoreStoreObject {
     }
 
     @Test(arguments: [3, 1 << 62, 1 << 63, .max] as [UInt64])
-    func `a cascade to a number that no record has ends, and takes the others`(
+    func `a cascade to a missing record ends and deletes the others`(
         _ number: UInt64
     ) throws {
         try withLie(to: number) { stack, purse in

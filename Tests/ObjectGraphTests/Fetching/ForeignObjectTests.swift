@@ -97,7 +97,7 @@ import Testing
         #expect(try count(Where("guest", isEqualTo: port.objectID())) == 0)
     }
 
-    @Test func `objects of two hierarchies that a record leads to are not the same`() throws {
+    @Test func `linked objects of two hierarchies with one number are not equal`() throws {
         try stack.perform(synchronous: { transaction in
             let ship = try #require(try transaction.fetchOne(From<Ship>()))
             for port in try transaction.fetchAll(From<Port>()) {

@@ -47,7 +47,7 @@ private final class Shell: CoreStoreObject {
         })
     }
 
-    @Test func `a view shows its commit whatever is committed later`() throws {
+    @Test func `a read view shows its commit despite later commits`() throws {
         let (stack, _) = try Zoo.stack()
         try Self.filled(stack, count: 3)
         let view = try stack.beginRead()

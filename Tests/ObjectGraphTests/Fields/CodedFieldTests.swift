@@ -203,7 +203,7 @@ private func makeStack(_ storage: LocalStore? = nil) throws -> (DataStack, Dispa
         })
     }
 
-    @Test func `a cancelled or refreshed change of a coded value is gone`() throws {
+    @Test func `cancelling or refreshing drops a change of a coded value`() throws {
         let (stack, queue) = try makeStack()
         try stack.perform(synchronous: { transaction in
             let card = transaction.create(Into<Card>())
@@ -235,7 +235,7 @@ private func makeStack(_ storage: LocalStore? = nil) throws -> (DataStack, Dispa
         }
     }
 
-    @Test func `a large coded value leaves its record and comes back`() throws {
+    @Test func `a large coded value is stored outside its record and read back`() throws {
         let url = Self.temporaryURL()
         defer { remove(url) }
         let words = (0..<200_000).map { "word \($0)" }
@@ -289,7 +289,7 @@ private func makeStack(_ storage: LocalStore? = nil) throws -> (DataStack, Dispa
         }
     }
 
-    @Test func `the printed schema says which attributes are coded`() throws {
+    @Test func `the printed schema marks coded attributes`() throws {
         let (stack, _) = try makeStack()
         let text = stack.modelSchema.printCoreStoreSchema()
         #expect(

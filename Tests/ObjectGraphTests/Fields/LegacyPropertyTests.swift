@@ -221,7 +221,7 @@ import Testing
         })
     }
 
-    @Test func `a transient object is kept by its object and by no store`() throws {
+    @Test func `a transient value is kept by its object and not stored`() throws {
         let stack = try registers()
         try stack.perform(synchronous: { transaction in
             let register = transaction.create(Into<Register>())

@@ -81,7 +81,7 @@ import Testing
             ])
     }
 
-    @Test func `what is nested in a source that is left out is left out too`() throws {
+    @Test func `sources nested in one that is left out are left out too`() throws {
         try guild.take([
             ["code": "a", "isKnown": true, "master": ["code": "m"], "notes": [["text": "x"]]],
             ["name": "without a code", "master": ["code": "n"]],

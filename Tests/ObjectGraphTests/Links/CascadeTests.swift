@@ -280,7 +280,7 @@ private final class Shelf: CoreStoreObject {
         })
     }
 
-    @Test func `a cascade takes the objects of entities below the one it names`() throws {
+    @Test func `a cascade deletes objects of subentities too`() throws {
         let id = try stack.perform(synchronous: { transaction in
             let box = transaction.create(Into<Box>())
             let long = transaction.create(Into<LongCard>())

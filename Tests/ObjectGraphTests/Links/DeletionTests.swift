@@ -88,7 +88,7 @@ private final class Picture: CoreStoreObject {
         #expect(ratio < 80, "\(ratio)")
     }
 
-    @Test func `an object that is made flushed and deleted at once is gone`() throws {
+    @Test func `an object created, flushed and deleted in one transaction is gone`() throws {
         let (stack, queue) = try stack()
         try stack.perform(synchronous: { transaction in
             let picture = transaction.create(Into<Picture>())

@@ -193,7 +193,7 @@ import Testing
         }
     }
 
-    @Test func `a cascade takes the toys and leaves the pets without a master`() throws {
+    @Test func `a deletion cascades to the toys and nullifies the masters of the pets`() throws {
         let (stack, queue) = try Zoo.stack()
         try stack.perform(synchronous: { transaction in
             let person = transaction.create(Into<Person>())

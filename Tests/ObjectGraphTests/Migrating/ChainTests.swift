@@ -145,7 +145,7 @@ import Testing
         stack.unsafeRemoveAllPersistentStoresAndWait()
     }
 
-    @Test func `an entity that is renamed keeps its objects, and none is written`() throws {
+    @Test func `renaming an entity keeps its objects and rewrites none`() throws {
         defer { remove() }
         try fillFirst()
         func schema(_ previousName: String?) -> CoreStoreSchema {

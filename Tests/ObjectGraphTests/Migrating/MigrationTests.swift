@@ -171,7 +171,7 @@ import Testing
         reader.unsafeRemoveAllPersistentStoresAndWait()
     }
 
-    @Test func `an older program does not open a file that has gone on`() throws {
+    @Test func `an older program does not open a file that was migrated`() throws {
         defer { remove() }
         try fill()
         let stack = makeStack(second)
@@ -288,7 +288,7 @@ import Testing
         return ([], false)
     }
 
-    @Test func `a storage that is added in the background says that it migrates`() async throws {
+    @Test func `a storage that is added in the background reports its migration`() async throws {
         defer { remove() }
         try fill()
         let stack = makeStack(second)

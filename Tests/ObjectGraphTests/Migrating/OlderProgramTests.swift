@@ -142,7 +142,7 @@ import Testing
         stack.unsafeRemoveAllPersistentStoresAndWait()
     }
 
-    @Test func `a file that a chain's last version made is newer than the others`() async throws {
+    @Test func `a file created by a chain's last version is newer than the others`() async throws {
         defer { remove() }
         try open(makeStack(Self.first, Self.second, Self.third))
         let before = try Data(contentsOf: url)
@@ -155,7 +155,7 @@ import Testing
         #expect(try Data(contentsOf: url) == before)
     }
 
-    @Test func `a version that takes back what the one before added is named in a chain`() throws {
+    @Test func `a version that undoes the preceding one is accepted in a chain`() throws {
         defer { remove() }
         try fill()
         let later = makeStack(Self.second)
@@ -182,7 +182,7 @@ import Testing
         #expect(error?.storeError?.code == .newerModel)
     }
 
-    @Test func `a mapping that names the file's model leads to an earlier one`() throws {
+    @Test func `a mapping from the file's model can lead back to an earlier model`() throws {
         defer { remove() }
         try fill()
         try open(makeStack(Self.second))

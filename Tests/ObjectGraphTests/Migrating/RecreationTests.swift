@@ -120,7 +120,7 @@ import Testing
         #expect(try labels(url).sorted() == ["kept", "later"])
     }
 
-    @Test func `another model takes the file over and leaves no second file`() throws {
+    @Test func `recreating a file for another model leaves no second file`() throws {
         let folder = FileManager.default.temporaryDirectory
             .appendingPathComponent("recreation-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -212,7 +212,7 @@ import Testing
         #expect(try labels(url) == ["kept"])
     }
 
-    @Test func `a store of an unrelated model is made anew, or loses values where it may`() throws {
+    @Test func `a store of an unrelated model is recreated, or loses permitted values`() throws {
         for (options, count) in [
             (LocalStorageOptions.recreateStoreOnModelMismatch, 0),
             ([.recreateStoreOnModelMismatch, .allowDataLoss], 1),

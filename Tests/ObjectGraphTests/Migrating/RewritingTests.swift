@@ -302,7 +302,7 @@ import Testing
 
     private struct Refusal: Error {}
 
-    @Test func `what a mapping throws ends the migration with the file as it was`() async throws {
+    @Test func `an error of a mapping ends the migration with the file unchanged`() async throws {
         defer { remove() }
         _ = try fill()
         let failing: [CustomSchemaMappingProvider] = [

@@ -105,7 +105,7 @@ private struct SurvivingLogger: CoreStoreLogger {
             ["inverse relationship of Child.parent could not be found", "Parent.children"], result)
     }
 
-    @Test func `an inverse that leads elsewhere is refused where the store opens`() throws {
+    @Test func `an inverse with another destination is refused when the store opens`() throws {
         let stack = DataStack(
             CoreStoreSchema(
                 modelVersion: "V1",

@@ -76,7 +76,7 @@ private struct SilentLogger: CoreStoreLogger {
     }
 
     @Test(arguments: ["a?b#c", "%2F", "a/b", "ä b", "100%", "."])
-    func `the URI of an object leads back to it whatever its entity is called`(
+    func `the URI of an object finds it, whatever the name of its entity`(
         name: String
     ) throws {
         let queue = DispatchQueue(label: "view")

@@ -116,7 +116,7 @@ import Testing
         #expect(seen.all == [3, 3])
     }
 
-    @Test func `completions are called though the storages have gone`() throws {
+    @Test func `completions are called even if the storages were removed`() throws {
         let (stack, queue) = try Zoo.stack()
         let seen = Seen()
         queue.suspend()
@@ -148,7 +148,7 @@ import Testing
         #expect(seen.all.count == 100)
     }
 
-    @Test func `a transaction that does not wait for observers is told later`() throws {
+    @Test func `a transaction that does not wait for observers is reported later`() throws {
         let (stack, queue) = try Zoo.stack()
         let id = try stack.perform(synchronous: { $0.create(Into<Dog>()).objectID() })
         try queue.sync {
@@ -176,7 +176,7 @@ import Testing
         }
     }
 
-    @Test func `the deletion of a large entity is told once`() throws {
+    @Test func `the deletion of a large entity is reported once`() throws {
         let isLong = ProcessInfo.processInfo.environment["TRELLIS_LONG"] != nil
         let (stack, queue) = try Zoo.stack()
         for _ in 0..<(isLong ? 100 : 1) {

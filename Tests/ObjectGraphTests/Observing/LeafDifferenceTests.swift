@@ -184,7 +184,7 @@ import Testing
         #expect(try !ChangeSet.between(first, second).isEmpty)
     }
 
-    @Test func `a list that follows another process looks at what changed`() throws {
+    @Test func `a list that follows another process compares only changed leaves`() throws {
         let url = Zoo.temporaryURL()
         defer { try? FileManager.default.removeItem(at: url) }
         let (writer, _) = try Zoo.stack(at: url)

@@ -63,7 +63,7 @@ import Testing
         }
     }
 
-    @Test func `another order of an ordered relationship is told`() throws {
+    @Test func `reordering an ordered relationship is reported`() throws {
         try withZoo { stack, ada, bob, _ in
             var calls: [String] = []
             let friends = ada.observe(\.$friends, options: [.new, .old]) { _, change in

@@ -126,7 +126,7 @@ import Testing
 
     // MARK: Sequences
 
-    @Test func `changes come as values with their identifier`() async throws {
+    @Test func `changes are delivered as values with their source identifier`() async throws {
         let (stack, queue) = try Zoo.stack()
         try Self.add(stack, ["a", "b"], age: 1)
         let changes = queue.sync { stack.monitorSectionedList(Self.chain).changes }

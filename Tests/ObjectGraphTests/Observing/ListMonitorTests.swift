@@ -52,7 +52,7 @@ import Testing
         monitor.objectsInAllSections().compactMap(\.nickname)
     }
 
-    @Test func `a list shows what a fetch gives, by index, path and object`() throws {
+    @Test func `a list contains the fetched objects by index, path and object`() throws {
         let kennel = try Kennel([("a", 2), ("b", 1), ("c", 2), ("d", 3)])
         try kennel.queue.sync {
             let monitor = kennel.sectioned()
@@ -93,7 +93,7 @@ import Testing
         }
     }
 
-    @Test func `changes are told in order, with old and new paths`() throws {
+    @Test func `changes are reported in order, with old and new paths`() throws {
         let kennel = try Kennel([("a", 1), ("b", 1), ("c", 2), ("d", 3)])
         try kennel.queue.sync {
             let (monitor, recorder) = (kennel.sectioned(), kennel.recorder())
@@ -145,7 +145,7 @@ import Testing
         }
     }
 
-    @Test func `commits of other threads that wait are told as one net change`() throws {
+    @Test func `pending commits of other threads are reported as one net change`() throws {
         let kennel = try Kennel([("a", 1), ("b", 2)])
         let (monitor, recorder) = kennel.queue.sync { (kennel.sectioned(), kennel.recorder()) }
         kennel.queue.sync { monitor.addObserver(recorder) }
@@ -237,7 +237,7 @@ import Testing
         }
     }
 
-    @Test func `a transaction in a callback is told after the running delivery`() throws {
+    @Test func `a transaction in a callback is reported after the running delivery`() throws {
         let kennel = try Kennel([("a", 1)])
         try kennel.queue.sync {
             let (monitor, recorder) = (kennel.sectioned(), kennel.recorder())
@@ -260,7 +260,7 @@ import Testing
 
     /// A bug: a step that the observing queue was still computing, or had not yet scheduled, was
     /// reported after work that the committing thread scheduled next.
-    @Test func `a commit is told before what its thread schedules next`() throws {
+    @Test func `a commit is announced before work that its thread schedules next`() throws {
         let kennel = try Kennel()
         let monitors = kennel.queue.sync {
             (0..<4).map { age in
@@ -278,7 +278,7 @@ import Testing
         #expect(late == 0)
     }
 
-    @Test func `a refetch replaces all clauses and is told twice`() throws {
+    @Test func `a refetch replaces all clauses and is reported before and after`() throws {
         let kennel = try Kennel([("a", 1), ("b", 2), ("c", 3)])
         let (monitor, recorder) = kennel.queue.sync { (kennel.sectioned(), kennel.recorder()) }
         kennel.queue.sync {
@@ -408,7 +408,7 @@ import Testing
         #expect(kennel.stack.viewSteps.lists.isEmpty && kennel.stack.observers.isEmpty)
     }
 
-    @Test func `observers come and go in callbacks`() throws {
+    @Test func `observers can be added and removed in callbacks`() throws {
         let kennel = try Kennel([("a", 1)])
         try kennel.queue.sync {
             let monitor = kennel.sectioned()

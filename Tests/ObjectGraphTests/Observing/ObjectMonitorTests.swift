@@ -20,7 +20,7 @@ import Testing
         }
     }
 
-    @Test func `each change is told with the names of what differs`() throws {
+    @Test func `each change is reported with the names of the changed properties`() throws {
         try withDog { stack, dog, monitor, recorder in
             let other = ObjectRecorder<Dog> { $0.color ?? "-" }
             monitor.addObserver(other)
@@ -61,7 +61,7 @@ import Testing
         }
     }
 
-    @Test func `a deletion is told once, and the object is gone`() throws {
+    @Test func `a deletion is reported once, and the object is gone`() throws {
         try withDog { stack, dog, monitor, recorder in
             var wasDeleted: [Bool] = []
             recorder.onEvent = { wasDeleted.append($0.isObjectDeleted) }

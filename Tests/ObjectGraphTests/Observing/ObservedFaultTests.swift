@@ -104,7 +104,7 @@ import Testing
         #expect(faults.all == ["a list to be observed could not be fetched."])
     }
 
-    @Test func `a request that cannot be answered is not asked again by steps`() throws {
+    @Test func `steps do not repeat a refetch whose request is invalid`() throws {
         let kennel = try Kennel()
         let monitor = kennel.queue.sync {
             kennel.stack.monitorList(From<Dog>(), Where<Dog>(\.$age < 3), order)
@@ -165,7 +165,7 @@ import Testing
     }
 
     /// A bug: observers were never notified of the step.
-    @Test func `observers of an object are told of a step that could not be read by the next`()
+    @Test func `the step after an unreadable one notifies observers of both`()
         throws
     {
         let kennel = try Kennel()
@@ -217,7 +217,7 @@ import Testing
         #expect(recorder.takeEvents().count == 12)
     }
 
-    @Test func `a commit that fails on the medium tells nothing`() throws {
+    @Test func `a commit that fails on the medium notifies no observer`() throws {
         let kennel = try Kennel()
         try kennel.queue.sync {
             let monitor = kennel.stack.monitorList(From<Dog>(), order)

@@ -65,7 +65,7 @@ import Testing
 
     private final class UserInfoKey {}
 
-    @Test func `a refetch is told once and may change the sections`() throws {
+    @Test func `a refetch is reported once and may change the sections`() throws {
         try withDogs(4) { stack, ids in
             let publisher = publisher(stack)
             var calls: [String] = []
@@ -113,7 +113,7 @@ import Testing
     }
 
     /// A bug: a publisher showed the preceding commit until its own notification.
-    @Test func `all publishers show a step before the first observer is told of it`() throws {
+    @Test func `all publishers show a step before the first observer is notified`() throws {
         try withDogs(4) { stack, ids in
             let chain = From<Dog>().orderBy(.ascending(\.$age))
             let monitor = stack.monitorList(chain)

@@ -121,7 +121,7 @@ import Testing
         #expect(monitor.objectsInAllSections() == (try transaction.fetchAll(chain)))
     }
 
-    @Test func `a commit of a nested transaction is told by the one around it`() throws {
+    @Test func `a nested commit is reported by the outer transaction`() throws {
         let transaction = try stack().0.beginUnsafe()
         let (monitor, recorder) = (transaction.monitorList(chain), recorder())
         monitor.addObserver(recorder)
@@ -134,7 +134,7 @@ import Testing
     }
 
     /// A bug: only the next flush reported it.
-    @Test func `what others have committed is told when a commit in the background has ended`()
+    @Test func `other commits are reported after a background commit has ended`()
         async throws
     {
         let (stack, _) = try stack()
@@ -193,8 +193,7 @@ import Testing
             ])
     }
 
-    @Test func `an object tells which of its properties differ, and comes back by undoing`() throws
-    {
+    @Test func `an object reports its changed properties, and an undo restores it`() throws {
         let transaction = try stack().0.beginUnsafe(supportsUndo: true)
         let dog = try dogs(transaction)[0]
         let monitor = transaction.monitorObject(dog)

@@ -41,7 +41,7 @@ import Testing
         #expect(budget(8 << 30, files).origin == .machine(bytes: 8 << 30))
     }
 
-    @Test func `the statistics say what was chosen and why`() throws {
+    @Test func `the statistics show the cache size and its origin`() throws {
         let stack = DataStack(Zoo.schema(), viewContext: .queue(DispatchQueue(label: "view")))
         let (url, other) = (Zoo.temporaryURL(), Zoo.temporaryURL())
         defer {

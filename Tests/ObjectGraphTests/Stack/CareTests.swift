@@ -164,7 +164,7 @@ import Testing
 
     /// A bug: the backup looked for the copy on the machine's disk.
     @Test(arguments: [false, true])
-    func `an incremental backup looks for its copy in the files of its store`(
+    func `an incremental backup finds its copy through its store's file system`(
         isOnMachine: Bool
     ) throws {
         let url = Zoo.temporaryURL()

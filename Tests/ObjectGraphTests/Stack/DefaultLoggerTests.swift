@@ -5,7 +5,7 @@ import Testing
 
 /// Messages of the default logger in builds without assertions.
 @Suite struct DefaultLoggerTests {
-    @Test func `a release build prints what the program hears of in no other way`() {
+    @Test func `a release build prints errors that are reported in no other way`() {
         #expect(DefaultLogger.prints(.fatal, isDebugBuild: false))
         for level in [LogLevel.trace, .notice, .warning] {
             #expect(!DefaultLogger.prints(level, isDebugBuild: false))

@@ -94,7 +94,7 @@ import Testing
         }
     }
 
-    @Test func `a view for reading gives up old space when only a checkpoint came`() throws {
+    @Test func `a read-only view releases old space after a checkpoint without commits`() throws {
         let url = Zoo.temporaryURL()
         defer { try? FileManager.default.removeItem(at: url) }
         let writer = try stack(url)

@@ -97,7 +97,7 @@ import Testing
         #expect(lines.first?.hasPrefix("Trellis [fatal] ") == true)
     }
 
-    @Test func `ten thousand transactions on the main thread run beside others`() throws {
+    @Test func `many transactions on the main thread run beside background ones`() throws {
         let child = try Child("busy", "memory")
         let lines = try child.end().split(separator: "\n").map(String.init)
         #expect(child.process.terminationStatus == 0)

@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    @Test func `an observed list is told exactly what another stack changed`() throws {
+    @Test func `an observed list reports exactly the changes of another stack`() throws {
         try withFile { url in
             let (one, two) = (try stack(url), try stack(url))
             for name in ["a", "b", "c"] { try add(name, to: one) }
@@ -190,7 +190,7 @@ import Testing
         }
     }
 
-    @Test func `a path of another spelling leads to the same store`() throws {
+    @Test func `another spelling of a path opens the same store`() throws {
         try withFile { url in
             let one = try stack(url)
             try add("a", to: one)

@@ -183,7 +183,7 @@ import Testing
 
     // MARK: Nesting
 
-    @Test func `a nested commit tells what the transaction around it had changed`() throws {
+    @Test func `a nested commit reports the changes of the outer transaction`() throws {
         let form = stack.beginUnsafe()
         let nested = form.beginUnsafe()
         try person(0, nested).name = "inner"

@@ -102,7 +102,7 @@ import Testing
         try form.commitAndWait()
     }
 
-    @Test func `a commit merges by property and tells of each that both changed`() throws {
+    @Test func `a commit merges by property and reports each property that both changed`() throws {
         let form = stack.beginUnsafe()
         let mine = try person(0, form)
         (mine.name, mine.balance) = ("mine", 5)

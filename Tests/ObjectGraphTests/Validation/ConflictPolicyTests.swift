@@ -98,7 +98,7 @@ private final class Entry: CoreStoreObject {
         #expect(try left(stack) == [expected])
     }
 
-    @Test func `a replacement has its own identity and takes nothing over`() throws {
+    @Test func `a replacement has its own ID and none of the old values`() throws {
         let (stack, _) = try stack(.replace)
         let id = try addSecond(stack)
         let expected = Left(id: id, name: "new", balance: 0, owner: "second", entries: ["new"])

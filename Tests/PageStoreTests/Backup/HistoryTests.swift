@@ -65,7 +65,7 @@ import Testing
         return buffer.view.array()
     }
 
-    @Test func `a power cut takes nothing from the store that a backup holds`() throws {
+    @Test func `a power cut loses no commit that a backup contains`() throws {
         var random = SeededRandom(for: "HistoryTests power cut")
         let files = FaultyFileSystem()
         let copies = MemoryFileSystem()
@@ -227,7 +227,7 @@ import Testing
         #expect(try content(copies, "copy") == content(survivor))
     }
 
-    @Test func `a reader whose file cannot be made durable makes no backup`() throws {
+    @Test func `a reader that cannot make its file durable makes no backup`() throws {
         var random = SeededRandom(for: "HistoryTests reader")
         let files = FaultyFileSystem()
         let copies = MemoryFileSystem()
@@ -294,7 +294,7 @@ import Testing
         }
     }
 
-    @Test func `a backup takes the place of one whose process ended`() throws {
+    @Test func `a backup replaces the unfinished one of a process that ended`() throws {
         let files = MemoryFileSystem()
         var random = SeededRandom(for: "HistoryTests unfinished")
         let engine = try open(files)

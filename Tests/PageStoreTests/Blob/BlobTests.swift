@@ -23,7 +23,7 @@ import Testing
     }
 
     @Test(arguments: sizes, [512, 16_384])
-    func `a blob is read back whole and in parts, and leaves nothing behind`(
+    func `a blob is read whole and in parts, and leaves no page when deleted`(
         _ size: Int, _ pageSize: Int
     ) throws {
         var random = SeededRandom(for: "BlobTests \(size)")

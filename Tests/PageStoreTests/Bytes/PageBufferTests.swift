@@ -15,7 +15,7 @@ import Testing
     }
 
     @Test(arguments: counts)
-    func `a page keeps what lies around its bytes, whatever they are`(count: Int) {
+    func `a page's fields around its bytes do not change with the bytes`(count: Int) {
         let page = PageBuffer(id: PageID(77), count: count)
         page.proof = 1 << 40 | 5
         let kept = ColumnCacheBudget()

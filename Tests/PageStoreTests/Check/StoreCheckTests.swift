@@ -70,7 +70,7 @@ import Testing
         try changed.withView { view throws(StoreError) in try file.write(view, at: byteOffset) }
     }
 
-    @Test func `a flipped bit is found, or lies where nothing is read`() throws {
+    @Test func `a flipped bit is found, or is in unused space`() throws {
         var random = SeededRandom(for: "StoreCheckTests")
         let sample = try Sample()
         let file = try sample.files.open("store", .readWrite)

@@ -135,7 +135,7 @@ import Testing
         _ = try transaction.commit()
     }
 
-    @Test func `versions of pages that nobody can see are let go`() throws {
+    @Test func `page versions that no reader can see are pruned`() throws {
         var options = Self.options
         options.versionBytesMax = 65_536
         options.logBytesMax = 8 << 20
@@ -164,7 +164,7 @@ import Testing
 
     /// A bug: each page kept its previous version until it was written again. That doubled the
     /// memory, and a checkpoint of all of it followed.
-    @Test func `versions that nobody can see make no checkpoint due`() throws {
+    @Test func `versions that no reader can see do not trigger a checkpoint`() throws {
         var options = Self.options
         options.versionBytesMax = 12 * options.pageSizeInBytes
         options.logBytesMax = 8 << 20
@@ -199,7 +199,7 @@ import Testing
         #expect(engine.statistics.checkpoints < 150)
     }
 
-    @Test func `a store that nobody writes to stores its log and frees its space`() throws {
+    @Test func `an idle store checkpoints its log and frees its space`() throws {
         var options = Self.options
         options.logBytesMax = 1 << 20
         options.versionBytesMax = 1 << 20

@@ -24,7 +24,7 @@ import Testing
         #expect(try await commits.next() == nil)
     }
 
-    @Test func `the system tells of changes of a file and of its name`() throws {
+    @Test func `the system reports changes of a file and of its name`() throws {
         let shared = try Shared()
         let file = try DiskFileSystem.shared.open(shared.path, .readOnly)
         let isTold = DispatchSemaphore(value: 0)
@@ -63,7 +63,7 @@ import Testing
         #expect(try reader.snapshot().commitNumber == 1)
     }
 
-    @Test func `a store that nobody else can change is not followed`() async throws {
+    @Test func `a store that no other process can change is not followed`() async throws {
         let shared = try Shared()
         var commits = shared.writer.externalCommits.makeAsyncIterator()
         #expect(try await commits.next() == nil)

@@ -99,7 +99,7 @@ import Testing
     }
 
     /// A bug: while a checkpoint ran, its images counted twice, and others were evicted for them.
-    @Test func `what a checkpoint has stored is still in memory`() throws {
+    @Test func `pages that a checkpoint has stored stay in memory`() throws {
         var options = Self.options(cacheBytes: 480 << 10)
         options.dirtyBytesMax = 4 << 20
         options.versionBytesMax = 4 << 20

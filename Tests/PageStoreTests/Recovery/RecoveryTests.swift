@@ -42,7 +42,7 @@ import Testing
     }
 
     @Test(arguments: [Int.max, 1, 7])
-    func `a power cut loses no commit that was acknowledged`(checkpointEvery: Int) throws {
+    func `a power cut loses no acknowledged commit`(checkpointEvery: Int) throws {
         for rounds in [1, 2, 3, 40, 120] {
             let files = FaultyFileSystem()
             _ = try run(files, rounds: rounds, checkpointEvery: checkpointEvery)

@@ -79,7 +79,7 @@ import Testing
         try second.finish()
     }
 
-    @Test func `a commit whose snapshot is not asked for keeps no generation`() throws {
+    @Test func `a commit whose snapshot is not requested holds no generation`() throws {
         let engine = try Self.engine()
         let id = try Self.firstPage(in: engine)
         var staged: StagedCommit? = try Self.stage(2, id, in: engine)

@@ -124,7 +124,7 @@ import Testing
         #expect(try content(files.powerCut()) == (3, 2))
     }
 
-    @Test func `what was staged is written when the store is closed`() throws {
+    @Test func `staged transactions are written when the store is closed`() throws {
         let files = FaultyFileSystem()
         let engine = try Engine.open(path: "store", options: Self.options, files: files)
         try commit(engine, 1, .durable)

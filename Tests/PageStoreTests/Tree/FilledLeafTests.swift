@@ -61,7 +61,7 @@ import Testing
     }
 
     @Test(arguments: 0..<4)
-    func `a leaf that was written out takes changes`(round: Int) throws {
+    func `a leaf that was written out can be changed`(round: Int) throws {
         var random = SeededRandom(for: "filled leaves \(round)")
         let engine = try Engine.inMemory(options: options(outOfLine: 32 << 10))
         let transaction = try engine.beginWrite()

@@ -179,7 +179,7 @@ import Testing
         transaction.rollback()
     }
 
-    @Test func `values in pages of their own are lent among the others`() throws {
+    @Test func `overflow values are lent in order with the others`() throws {
         var random = SeededRandom(for: "LeafEntriesTests large")
         var values: [UInt64: [UInt8]] = [:]
         for number in 0..<UInt64(200) {

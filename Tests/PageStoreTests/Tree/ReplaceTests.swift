@@ -61,7 +61,7 @@ import Testing
         #expect((0..<values.count).map { node.storedValue($0).array() } == values)
     }
 
-    @Test func `a longer value is not put in place`() {
+    @Test func `a longer value is not replaced in place`() {
         let node = node(values: [[1, 2, 3]])
         let isReplaced = [UInt8]([1, 2, 3, 4]).withView {
             node.replaceInPlace($0, isOverflow: false, at: 0)

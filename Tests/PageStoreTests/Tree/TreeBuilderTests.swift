@@ -57,7 +57,7 @@ import Testing
     }
 
     @Test(arguments: 0..<10)
-    func `a built tree holds its entries and takes changes`(round: Int) throws {
+    func `a built tree contains its entries and can be changed`(round: Int) throws {
         var random = SeededRandom(for: "tree builder \(round)")
         let sizes = [0, 1, 2, 3, 9, 30]
         let count = round < sizes.count ? sizes[round] : 200 + random.below(3000)

@@ -211,7 +211,7 @@ import Testing
         #expect(StoreCheck.run(try engine.snapshot(), knownTrees: []) == [])
     }
 
-    @Test func `pages that nothing leads to are found`() throws {
+    @Test func `unreachable pages are found`() throws {
         let files = MemoryFileSystem()
         let engine = try Engine.open(path: "store", options: Self.options, files: files)
         let transaction = try engine.beginWrite()

@@ -86,7 +86,7 @@ struct TreeModel {
     }
 
     @Test(arguments: shapes)
-    func `a tree holds what a sorted array holds, whatever is done to both`(
+    func `a tree equals a sorted array after random edits`(
         _ shape: Shape
     ) throws {
         var random = SeededRandom(for: "TreeModelTests \(shape.testDescription)")

@@ -154,7 +154,7 @@ import Testing
         }
     }
 
-    @Test func `a scan finds and adds up what is there, however often it is asked`() throws {
+    @Test func `repeated scans find and sum the stored records`() throws {
         var random = SeededRandom(for: "ScanTests")
         let database = try RecordDatabase.open(.memory, schema: Self.schema)
         var numbers: [ObjectNumber] = []

@@ -49,7 +49,7 @@ import Testing
     }
 
     /// A transaction that only updates does not wait for a reservation; one that creates does.
-    @Test func `no number is given out before its reservation is durable`() throws {
+    @Test func `no object number is given out before its reservation is durable`() throws {
         let first = try Store()
         try first.add()
         let next = try Store(first.files.powerCut())
@@ -222,7 +222,7 @@ import Testing
     /// A bug: each of several threads that found no reserved number made a reservation, and one
     /// that was late to record its own moved the end of a later one back, so objects were refused
     /// as if all numbers were used up.
-    @Test func `reservations of several threads at once refuse nobody a number`() throws {
+    @Test func `concurrent reservations leave no thread without a number`() throws {
         for round in 0..<300 {
             let store = try Store()
             // The checkpoint releases the reserved numbers, so that all threads find none.

@@ -87,7 +87,7 @@ import Testing
     }
 
     @Test(arguments: [Ending.processDeath, .powerCut])
-    func `a transaction that a crash cuts off loses its numbers for good`(ending: Ending) throws {
+    func `a transaction that a crash ends loses its numbers for good`(ending: Ending) throws {
         let store = try Store()
         try store.add()
         let transaction = try store.database.beginWrite()

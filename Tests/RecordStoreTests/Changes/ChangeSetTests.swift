@@ -65,7 +65,7 @@ import Testing
         #expect(staged.changes == nil)
     }
 
-    @Test func `an update that changes no byte is none`() throws {
+    @Test func `an update that changes no byte is not in the change set`() throws {
         #expect(try commit([[.insert(1, 5), .insert(2, 6)]]) == records(inserted: [1, 2]))
         #expect(try commit([[.update(1, 5), .update(2, 7)]]) == records(updated: [2]))
         #expect(try commit([[.update(2, 8)], [.update(2, 7)]]) == records())
@@ -119,7 +119,7 @@ import Testing
     }
 
     /// Every second number, so that no two make a run.
-    @Test func `a set past its bound says only that records changed`() throws {
+    @Test func `a change set past its size limit says only that records changed`() throws {
         let count = ChangeSet.sizeInBytesMax / 8
         let all = (1...UInt64(count)).map { Edit.insert(2 * $0, 1) }
         #expect(try commit([all])?.inserted.count == count)

@@ -16,7 +16,7 @@ import Testing
     }
 
     /// Few and many numbers, dense and sparse, ordered and not.
-    @Test func `a set has the numbers that it is made of in order`() {
+    @Test func `a number set contains its numbers in order`() {
         var random = SeededRandom(for: "number sets in order")
         for _ in 0..<200 {
             let bound = [40, 3000, 1 << 20, 1 << 62][random.below(4)]

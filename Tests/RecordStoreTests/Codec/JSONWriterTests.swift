@@ -29,7 +29,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func `what was written is read back`(isSpaced: Bool) throws {
+    func `written JSON is read back`(isSpaced: Bool) throws {
         var json = JSONWriter(isSpaced: isSpaced)
         let text = written(&json)
         let read = try #require(

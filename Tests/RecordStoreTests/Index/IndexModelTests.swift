@@ -168,7 +168,7 @@ import Testing
         }
     }
 
-    @Test func `a unique probe tells long texts with one beginning apart`() throws {
+    @Test func `a unique check distinguishes long texts with a common prefix`() throws {
         let database = try RecordDatabase.open(
             .memory, schema: Self.schema, options: Self.options)
         let item = try #require(database.schema.entity(named: "Item"))

@@ -48,7 +48,7 @@ import Testing
     }
 
     @Test(arguments: [2, 3, 256])
-    func `keys come out by their bytes and equal ones in their order`(alphabet: Int) {
+    func `keys are sorted by bytes, and equal ones keep their order`(alphabet: Int) {
         var random = SeededRandom(for: "KeyOrderTests")
         for count in [0, 1, 2, 47, 48, 300, 2000] {
             // Few letters and a shared beginning make heads equal, several times over.

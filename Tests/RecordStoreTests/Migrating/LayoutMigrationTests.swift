@@ -321,7 +321,7 @@ import Testing
     ]
 
     @Test(arguments: refused)
-    func `what the catalog alone cannot follow is refused, and nothing is written`(
+    func `changes that need records rewritten are refused without a write`(
         what: String, later: SchemaDescription
     ) throws {
         let files = try files()

@@ -152,7 +152,7 @@ import Testing
         #expect(throws: StoreError.self) { try open(Self.second, files, recreates: true) }
     }
 
-    @Test func `a program that names the file's model goes on to one that the file had`() throws {
+    @Test func `a program that names the file's model may migrate to an earlier one`() throws {
         let files = try files(Self.first, Self.second)
         let again = Self.schema("V3")
         let step = MigrationStep(again, allowedLoss: .all, isNamed: true)
@@ -163,7 +163,7 @@ import Testing
         #expect(throws: StoreError.self) { try open(Self.second, files) }
     }
 
-    @Test func `a new file knows the versions that come before in the program's chain`() throws {
+    @Test func `a new file records the earlier versions of the program's chain`() throws {
         let files = MemoryFileSystem()
         try open(Self.third, files, earlier: [Self.first, Self.second]).close()
         let before = try bytes(files)
@@ -358,7 +358,7 @@ import Testing
         }
     }
 
-    @Test func `a history reads as it was written, and damage to it is told`() throws {
+    @Test func `a model history is read as it was written, and damage to it is reported`() throws {
         var history = ModelHistory(of: Self.first)
         history.add(
             [Self.second, Self.third], earlier: [Self.other, Self.first], commitNumber: 7, time: 9)

@@ -104,7 +104,7 @@ import Testing
         try database.close()
     }
 
-    @Test func `an attribute that moves up gives objects that never had it its default`() throws {
+    @Test func `an attribute moved to a superentity gives other subentities its default`() throws {
         let files = try files([
             EntityDescription(
                 name: "Car", className: "Car", superentityName: "Vehicle",
@@ -188,7 +188,7 @@ import Testing
         try open(entities(true), files, allowedLoss: .only(["Base.things"])).close()
     }
 
-    @Test func `an inverse below the destination of its relationship goes through a migration`()
+    @Test func `an inverse declared below its destination survives a migration`()
         throws
     {
         func entities(_ type: AttributeType) -> [EntityDescription] {

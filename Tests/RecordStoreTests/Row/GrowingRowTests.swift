@@ -95,7 +95,7 @@ import Testing
 
     /// Uses two gigabytes of memory for a moment.
     @Test(.enabled(if: ProcessInfo.processInfo.environment["TRELLIS_LONG"] != nil))
-    func `a value that a record cannot hold leaves the one before and is told of`() throws {
+    func `a value too long for a record keeps the old one and is reported`() throws {
         let entity = try entity()
         let field = try #require(entity.field(named: "text3"))
         var row = entity.emptyRow()

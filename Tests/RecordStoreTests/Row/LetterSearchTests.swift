@@ -17,7 +17,7 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func `letters are found wherever they stand in a text of any size`(lowers: Bool) throws {
+    func `letters are found at any position in a text of any size`(lowers: Bool) throws {
         var random = SeededRandom(for: "LetterSearchTests letters \(lowers)")
         // Characters next to the letters, and some that differ from them in one bit.
         let alphabet = Array("abABzZ@[`{!\u{0}\u{7F}".utf8)

@@ -63,7 +63,7 @@ import Testing
         }
     }
 
-    @Test func `records of a snapshot are kept where they lie, whatever comes after it`() throws {
+    @Test func `stashed records of a snapshot are not copied and do not change later`() throws {
         let database = try RecordDatabase.open(.memory, schema: Self.schema)
         let transaction = try database.beginWrite()
         let numbers = try Self.fill(transaction)

@@ -105,7 +105,7 @@ import Testing
         #expect(snapshot.check().isEmpty)
     }
 
-    @Test func `a nil link leads nowhere whatever its slot holds`() throws {
+    @Test func `a nil link has no target, whatever its slot contains`() throws {
         let target = try insert { _ in }
         let source = try insert { row in
             row.set(target.rawValue, at: try offset("other"))

@@ -97,7 +97,7 @@ import Testing
         #expect(outcome.content == sample.content)
     }
 
-    @Test func `a lost catalog takes the schema of another store`() throws {
+    @Test func `a lost catalog is replaced by the schema of another store`() throws {
         var random = SeededRandom(for: "SalvageTests catalog")
         let sample = try SalvageSample(&random, endsWithLog: false)
         var bytes = sample.bytes

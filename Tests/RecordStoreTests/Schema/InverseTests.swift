@@ -73,7 +73,7 @@ import Testing
         #expect(pairs(schema) == ["downs": "up", "up": "downs"])
     }
 
-    @Test func `an inverse that leads to others than have the relationship is refused`() {
+    @Test func `an inverse whose destination lacks the relationship is refused`() {
         expectRefusal(
             "Base.up names the inverse Base.downs, which leads elsewhere",
             base: [many("downs", to: "Sub"), one("up", to: "Base", inverse: "downs")])

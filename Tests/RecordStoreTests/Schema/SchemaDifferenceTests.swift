@@ -191,7 +191,7 @@ import Testing
                 == [.propertyRemoved(years), .propertyAdded(seasons)])
     }
 
-    @Test func `a file is refused with the first edit and the number of the others`() throws {
+    @Test func `the refusal of a model names the first edit and the number of others`() throws {
         let files = MemoryFileSystem()
         func open(_ change: (inout SchemaDescription) -> Void) throws -> StoreError? {
             var schema = Self.schema

@@ -225,7 +225,7 @@ import Testing
     ]
 
     @Test(arguments: migrated)
-    func `a layout that a migration left is read and kept`(name: String, layout: [UInt8]) throws {
+    func `a layout that a migration wrote is read and kept`(name: String, layout: [UInt8]) throws {
         let outcome = try open(layout)
         let database = try #require(outcome.database, "\(name)")
         #expect(StoredLayout.bytes(of: database.schema) == layout, "\(name)")

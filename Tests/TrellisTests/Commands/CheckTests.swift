@@ -149,7 +149,7 @@ import Testing
         }
     }
 
-    @Test func `two objects with the values of a unique constraint are named`() throws {
+    @Test func `two objects with equal values of a unique constraint are reported`() throws {
         let store = try LinkedStore()
         let database = try RecordDatabase.open(.file(store.path), schema: LinkedStore.schema)
         let player = try #require(database.schema.entity(named: "Player"))
@@ -230,7 +230,7 @@ import Testing
         try engine.close()
     }
 
-    @Test func `space that nothing uses is named`() throws {
+    @Test func `space that nothing uses is reported`() throws {
         let store = try LinkedStore()
         var unit: UInt64 = 0
         try lieAboutSpace(store) { unit = $0.allocate(3, isRecent: false) }
@@ -242,7 +242,7 @@ import Testing
                 == "3072 bytes: marked as used, and nothing uses it")
     }
 
-    @Test func `a page that lies in free space is named`() throws {
+    @Test func `a page in free space is reported`() throws {
         let store = try LinkedStore()
         let pages = try #require(
             try Tool.run("pages", store.path, "--json").json() as? [[String: Any]])
@@ -256,7 +256,7 @@ import Testing
             }, "\(findings)")
     }
 
-    @Test func `space that is in use and waits to be used again is named`() throws {
+    @Test func `space that is both in use and pending is reported`() throws {
         let store = try LinkedStore()
         let pages = try #require(
             try Tool.run("pages", store.path, "--json").json() as? [[String: Any]])
