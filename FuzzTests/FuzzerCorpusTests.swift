@@ -21,7 +21,7 @@ import Testing
                 Issue.record("\(file.lastPathComponent): \(error)")
             }
         }
-        // Some change nothing that is read.
+        // Some inputs change bytes that are not read.
         #expect(foundCount > 10 && foundCount < files.count)
     }
 
@@ -30,8 +30,8 @@ import Testing
         for sample in 1...store.sampleCount { #expect(try !store.run([UInt8(sample)])) }
     }
 
-    /// A superblock that lies about its length is refused; damage was then told of as a reader
-    /// that held its state for too long.
+    /// A superblock with a wrong length is refused; a bug reported the damage as a reader that held
+    /// its state for too long.
     @Test func `a refused superblock is not mistaken for a newer generation`() throws {
         let input: [UInt8] = [
             0x09, 0xb7, 0x00, 0x26, 0x20, 0x6f, 0x60, 0x61, 0x6c, 0x03, 0x85, 0xb7, 0x00, 0x11,

@@ -1,12 +1,13 @@
 import TestSupport
 
-/// What the medium may hold of one file: what is certain, and of each sector the versions that
-/// came since.
+/// The possible content of one file on the medium: its certain bytes, and for each sector the
+/// versions written since.
 ///
-/// The rules: a sector of 512 bytes holds one of its versions, whatever the others hold; a sync,
-/// and the return of a write through `O_DSYNC`, make the newest certain; sizes change in their
-/// order, with what was cut off; after a sync that failed, or a write through `O_DSYNC`, the system
-/// calls pages clean that may not be on the medium, so that no later sync makes them certain.
+/// The rules: a sector of 512 bytes has one of its versions, independent of other sectors; a sync,
+/// and the return of a write through `O_DSYNC`, make the newest version certain; sizes change in
+/// order, together with truncated bytes; after a failed sync, or a failed write through `O_DSYNC`,
+/// the system treats pages as clean that may not be on the medium, so no later sync makes them
+/// certain.
 struct DiskFile {
     static let sectorSize = 512
 

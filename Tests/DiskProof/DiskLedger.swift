@@ -41,11 +41,11 @@ enum DiskChange: Equatable {
     }
 }
 
-/// What the program did and was promised, as its notes in the trace say: which transactions there
-/// were, each on top of which, and how safe each is.
+/// The actions and promises noted in the trace: the transactions, the one that each builds on, and
+/// how safe each is.
 ///
-/// A transaction is *durable* when the program was told so: no power cut takes it. It is
-/// *acknowledged* when its call returned: the end of the process does not take it. It is *refused*
+/// A transaction is *durable* when it was acknowledged as durable: no power cut loses it. It is
+/// *acknowledged* when its call returned: the end of the process does not lose it. It is *refused*
 /// when its call failed with an error that says that it is not there.
 struct DiskLedger {
     private struct Attempt {
@@ -114,7 +114,7 @@ struct DiskLedger {
             throw ProofFailure("an attempt without numbers: \(words)")
         }
         guard let depth = attempts[parent]?.depth, attempts[number] == nil else {
-            throw ProofFailure("attempt \(number) is on top of \(parent), of which nobody knows")
+            throw ProofFailure("attempt \(number) builds on \(parent), which is unknown")
         }
         let changes = lines.compactMap(DiskChange.init)
         attempts[number] = Attempt(parent: parent, depth: depth + 1, changes: changes)

@@ -2,7 +2,7 @@ import Foundation
 import Proof
 import TestSupport
 
-/// What the medium may hold of a folder: each file, and which names lead to files.
+/// The possible content of a folder on the medium: each file, and the names that refer to files.
 ///
 /// Names change in the order of the calls, but any of the changes may be missing until the folder
 /// is synchronised; a rename is there whole or not at all.

@@ -2,11 +2,11 @@ import Foundation
 import Proof
 import TestSupport
 
-/// Below the engine: what a program over the public API really asks of the system.
+/// The system calls that a program over the public API really makes, below the engine.
 ///
-/// A shim that is loaded before the program writes down each call with its flags and bytes. The
-/// power is then cut at each call, and what the system's rules allow the medium to hold is opened
-/// by the public API and compared with what the program was told. The same shim lets calls fail.
+/// A shim that is loaded before the program records each call with its flags and bytes. The power
+/// is then cut at each call, and the images that the system's rules allow on the medium are opened
+/// with the public API and compared with the program's promises. The shim can also make calls fail.
 package struct DiskProof: StoreProof {
     package static let requiredCounts = ["images", "stores opened", "faults met"]
     package private(set) var report = ProofReport()

@@ -3,11 +3,11 @@ import ObjectGraph
 import Primitives
 import TestSupport
 
-/// The program that is traced: random transactions of every durability, and the care of a store,
-/// by the public API alone. It goes on after errors, as programs do.
+/// The traced program: random transactions of every durability, and maintenance of a store, through
+/// the public API alone. It continues after errors, as programs do.
 ///
 /// Arguments: `run FOLDER NOTES SEED close|die STEP…`, or `read FOLDER NOTES` for a process that
-/// reads beside it and does what its input says.
+/// reads beside it and follows the commands of its input.
 package final class DiskWorkload {
     /// One step of a program.
     enum Step: String, CaseIterable {

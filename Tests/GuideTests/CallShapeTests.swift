@@ -51,7 +51,7 @@ import Testing
                 #expect(!transaction.objectHasPersistentChangedValues(ole))
                 jane.friends = [ole, john]
                 for _ in 0..<2 {
-                    // The second time, what changed was handed on by a fetch.
+                    // The second time, a fetch has flushed the changes.
                     #expect(!transaction.objectHasPersistentChangedValues(john))
                     #expect(transaction.objectHasPersistentChangedValues(jane))
                     _ = try transaction.fetchCount(From<Sailor>())

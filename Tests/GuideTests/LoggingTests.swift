@@ -4,14 +4,14 @@ import Testing
 
 /// The guide's chapter on logging and errors.
 @MainActor @Suite(.serialized) struct LoggingTests {
-    /// Keeps what this suite causes, and hands everything on to the logger before.
+    /// Keeps the messages that this suite causes, and forwards all to the previous logger.
     final class MyLogger: CoreStoreLogger {
         private let next: any CoreStoreLogger
         private let lines = Mutex<[String]>([])
 
         init(_ next: any CoreStoreLogger) { self.next = next }
 
-        /// The lines that say a word.
+        /// The lines that contain a word.
         func lines(with word: String) -> [String] {
             lines.withLock { lines in lines.filter { $0.contains(word) } }
         }
@@ -74,7 +74,7 @@ import Testing
             }
             #expect(throws: CoreStoreError.self) {
                 try dataStack.perform(synchronous: { transaction in
-                    // A program that fetches once more all the same.
+                    // The program fetches again after the failure.
                     _ = try? transaction.fetchOne(From<Sailor>().orderBy(.ascending("lenght")))
                     _ = try transaction.fetchAll(From<Sailor>().orderBy(.ascending("wieght")))
                 })

@@ -209,7 +209,7 @@ import Testing
         }
     }
 
-    /// What an observer needs at least.
+    /// An observer with the required callbacks only.
     private final class SmallScreen: ListObserver {
         var count = 0
 
@@ -235,7 +235,7 @@ import Testing
         try change(2) { $0.age = 31 }
         try change(1) { $0.name = "Zoe" }
         try change(3) { $0.rating = 1 }
-        // One whom Jane had as a friend.
+        // A sailor who was a friend of Jane.
         try delete(3)
 
         #expect(

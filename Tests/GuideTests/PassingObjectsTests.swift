@@ -1,10 +1,10 @@
 import ObjectGraph
 import Testing
 
-/// What the guide says about handing objects to transactions and back.
+/// The guide's section on passing objects to transactions and back.
 ///
-/// Swift 6 warns where a transaction's closure takes an object of the view along; the mark on the
-/// constant says that the closure only asks for its identity.
+/// Swift 6 warns if a transaction's closure captures an object of the view; `nonisolated(unsafe)`
+/// on the constant states that the closure only reads its identity.
 @MainActor @Suite struct PassingObjectsTests {
     private let dataStack: DataStack
     private let john: Sailor

@@ -1,8 +1,8 @@
 import ObjectGraph
 import Testing
 
-/// What a program that was written for CoreStore 9 meets when it runs: what compiled and did
-/// something else. `PortingTests` has what it meets where it is compiled.
+/// Differences at run time for a program written for CoreStore 9: code that compiles and behaves
+/// otherwise. `PortingTests` has the differences that the compiler reports.
 @MainActor @Suite struct PortedBehaviourTests {
     private class Base: CoreStoreObject {
         @Field.Stored("inherited") var inherited: Int = 1
@@ -15,7 +15,7 @@ import Testing
         @Field.Stored("page") var page: URL?
     }
 
-    /// The same entity, declared in another order.
+    /// The entity of ``Person``, declared in another order.
     private enum Reordered {
         class Person: CoreStoreObject {
             @Field.Stored("page") var page: URL?
@@ -44,7 +44,7 @@ import Testing
         DataStack(CoreStoreSchema(modelVersion: "V1", entities: [Entity<O>(name)]))
     }
 
-    /// Fills a file, and lets go of it.
+    /// Fills a file, and closes it.
     private func fill() throws {
         let dataStack = stack(Person.self)
         try dataStack.addStorageAndWait(LocalStore(fileURL: url))

@@ -1,8 +1,8 @@
 import ObjectGraph
 import Testing
 
-/// What a program that was written for CoreStore 9 meets where it is compiled: each test shows what
-/// to write. `ComingFromCoreStore.md` says the same in words.
+/// Differences that the compiler reports in a program written for CoreStore 9: each test shows the
+/// code to write. `ComingFromCoreStore.md` describes them in words.
 @MainActor @Suite struct PortingTests {
     class Person: CoreStoreObject {
         @Field.Stored("name") var name: String = ""
@@ -220,7 +220,7 @@ import Testing
         let grown = Where<Person> { $0.$age > 3 } && Where<Person>("name != %@", "Zed")
         #expect(try dataStack.fetchCount(From<Person>(), grown) == 1)
         #expect(try dataStack.fetchCount(From<Person>().where { $0.$age > 3 }) == 1)
-        // A nil of no type, and one of a required property's.
+        // An untyped nil, and the nil of a required property.
         #expect(try dataStack.fetchCount(From<Person>(), Where<Person>("age", isEqualTo: nil)) == 0)
         let none: Int? = nil
         #expect(

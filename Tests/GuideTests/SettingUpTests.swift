@@ -229,7 +229,7 @@ import Testing
     @Test func `a file of another model is refused unless recreating it is allowed`() throws {
         let url = Harbour.temporaryURL()
         defer { Harbour.remove(url) }
-        // Its objects would be lost.
+        // Its objects would be dropped.
         let older = DataStack(
             CoreStoreSchema(
                 modelVersion: "V0",

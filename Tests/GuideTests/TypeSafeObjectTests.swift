@@ -146,7 +146,7 @@ import Testing
         @Field.Stored("next") var next: Rank?
     }
 
-    /// The same entity of a newer program.
+    /// The entity "Job" of a newer program.
     class NewerJob: CoreStoreObject {
         @Field.Stored("rank") var rank: Int = 0
         @Field.Stored("next") var next: Int?

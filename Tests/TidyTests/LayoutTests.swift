@@ -76,7 +76,7 @@ import Testing
     /// ThreadSanitizer sees the mutex of Primitives alone.
     @Test func `a file that uses a mutex imports that of Primitives`() {
         var verdict = Verdict("mutexes")
-        // What programs that use the library see is their own affair.
+        // Code written as a program's may use the system's mutex.
         let users = ["Tests/GuideTests/", "Tests/KillChild/", "Tests/TidyTests/"]
         let tests = SourceFile.all.filter { file in
             isOurTest(file) && !users.contains(where: file.path.hasPrefix)

@@ -3,8 +3,8 @@ import PageStore
 import TestSupport
 import Testing
 
-/// Kills a committing process over and over: whatever it had been told is durable is there, whole,
-/// and at most one commit more.
+/// Kills a committing process repeatedly: every commit that was acknowledged as durable is there,
+/// whole, and at most one commit more.
 @Suite struct KillLoopTests {
     /// The long loop is 200 kills; plain test runs take a slice.
     private static var killCount: Int {

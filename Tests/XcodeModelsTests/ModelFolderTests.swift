@@ -3,9 +3,9 @@ import Testing
 
 @testable import XcodeModels
 
-/// Folders of models, and what lies in them instead.
+/// Folders of models, and folders with other content.
 @Suite struct ModelFolderTests {
-    /// Lends a folder with these files, each of which is empty or a small model.
+    /// Passes a folder with these files, each of which is empty or a small model.
     private func withFolder<Result>(
         _ files: [String: String], _ body: (URL) throws -> Result
     ) throws -> Result {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import XcodeModels
 
-/// Files that are no model, or that would harm who reads them.
+/// Files that are not models, or that would harm their reader.
 @Suite struct ModelRefusalTests {
     // MARK: Markup
 
@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    /// Another encoding would hide a document type from whoever looks for one in UTF-8.
+    /// Another encoding would hide a document type from a search in UTF-8.
     @Test func `a text in another encoding is refused`() throws {
         let text = "<?xml version=\"1.0\" encoding=\"UTF-7\"?><model/>"
         #expect(try ModelFiles.error(text)?.code == .invalidMarkup)

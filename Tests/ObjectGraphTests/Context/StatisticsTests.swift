@@ -36,12 +36,14 @@ import Testing
         try stack.addStorageAndWait(LocalStore(fileURL: url))
         let counted = try queue.sync { try stack.fetchCount(From<Dog>()) }
         #expect(counted == count)
-        #expect(stack.statistics.bytesRead < 1 << 20, "opening reads under 1 MiB")
+        #expect(stack.statistics.bytesRead < 1 << 20, "opening must read less than 1 MiB")
 
         let before = stack.statistics
         let found = try queue.sync { try stack.fetchAll(From<Dog>().where(\.$age == 777)) }
         #expect(found.count == 10)
-        #expect(stack.statistics.pagesRead - before.pagesRead < 50, "an indexed fetch of 10")
+        #expect(
+            stack.statistics.pagesRead - before.pagesRead < 50,
+            "an indexed fetch must read few pages")
         #expect(stack.statistics.objectsMade - before.objectsMade == 10)
 
         // The first transaction after an opening also begins a new log.
@@ -64,7 +66,7 @@ import Testing
             #expect(none.isEmpty)
             _ = try stack.fetchCount(From<Dog>().where(\.$age > 3))
         }
-        #expect(stack.statistics.objectsMade == made, "counts and sums make no object")
+        #expect(stack.statistics.objectsMade == made, "counts and sums must not create objects")
         stack.unsafeRemoveAllPersistentStoresAndWait()
     }
 }

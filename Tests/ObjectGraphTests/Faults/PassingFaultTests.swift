@@ -34,7 +34,7 @@ import Testing
             let person = transaction.create(Into<Person>())
             person.email = "3"
             let found = try transaction.fetchAll(From<Person>().where(\.$email == "3"))
-            #expect(found == [person], "a fetch does not know the new object")
+            #expect(found == [person], "a fetch does not find the new object")
         })
     }
 
@@ -65,6 +65,6 @@ import Testing
             let expected = failure == nil ? ["0", "1", "2", "3"] : ["0", "1", "2"]
             #expect(try emails(disk) == expected, "read \(call): \(String(describing: failure))")
         }
-        #expect(failureCount > 0, "no fault was met")
+        #expect(failureCount > 0, "no fault occurred")
     }
 }

@@ -207,7 +207,7 @@ private final class Shelf: CoreStoreObject {
         return model
     }
 
-    // MARK: Rows that nobody read
+    // MARK: Unread rows
 
     /// One marble with three children.
     private func family() throws -> (parent: NSManagedObjectID, children: [NSManagedObjectID]) {

@@ -101,7 +101,7 @@ import Testing
         try #require(staged).finish()
         #expect(late.steps.count == 1)
         guard case .unknown? = late.steps.first?.parts.first?.content else {
-            Issue.record("changes that nothing recorded were told as none")
+            Issue.record("unrecorded changes were reported as no changes")
             return
         }
     }

@@ -7,7 +7,7 @@ import Testing
 
 /// When the view shows a commit, and what a completion sees.
 @Suite(.timeLimit(.minutes(hangMinutes))) struct DeliveryTests {
-    /// What completions have seen so far.
+    /// The values that completions have seen so far.
     private final class Seen: Sendable {
         private let values = Mutex<[Int]>([])
         var all: [Int] { values.withLock { $0 } }

@@ -56,7 +56,7 @@ import Testing
             calls = []
             try stack.perform(synchronous: { $0.edit(dogs[1])?.age = 9 })
             try stack.perform(synchronous: { $0.edit(ada)?.balance = 9 })
-            #expect(calls.isEmpty, "values are not links")
+            #expect(calls.isEmpty, "changed values were reported as links")
             try stack.perform(synchronous: { $0.delete(dogs[1]) })
             #expect(calls == ["[9]>[]"])
             withExtendedLifetime((master, pets)) {}

@@ -181,7 +181,7 @@ import Testing
             copies.append(try disk.identity(copy.path))
         }
         #expect(copies[0] != nil)
-        #expect(copies[0] == copies[1], "the copy was made anew")
+        #expect(copies[0] == copies[1], "the backup copied the whole file again")
         stack.unsafeRemoveAllPersistentStoresAndWait()
         let restored = try self.stack(LocalStore(fileURL: copy, files: disk))
         #expect(try names(restored) == ["a", "b"])

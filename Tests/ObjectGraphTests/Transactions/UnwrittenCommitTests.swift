@@ -38,7 +38,7 @@ import Testing
         hasChanged.wait()
         try stack.perform(synchronous: { transaction in
             let shown = try queue.sync { try stack.fetchOne(From<Dog>())?.age }
-            #expect(shown == 3, "the commit before must not be written yet")
+            #expect(shown == 3, "the preceding commit must not be written yet")
             let dog: Dog = try #require(transaction.fetchExisting(id))
             try second(transaction, dog)
             // Another commit completes the group that the first one waits for.

@@ -78,7 +78,7 @@ struct RewriteWorld {
                 let links = numbers.compactMap {
                     uids[Place(root: root, number: $0.rawValue)]
                 }
-                #expect(links.count == numbers.count, "a link leads nowhere")
+                #expect(links.count == numbers.count, "a link has no target")
                 objects[uid]?.links[relationship.name] =
                     relationship.kind == .toManyOrdered ? links : links.sorted()
             }

@@ -175,7 +175,7 @@ import Testing
         #expect(members["isTooLarge"] as? Bool == false)
         let bytes = try #require(members["neededBytes"] as? Int)
         #expect(bytes > 4096 && bytes < 1 << 20)
-        // What is done needs no forecast.
+        // A migration that was made needs no forecast.
         let done = try Tool.run(arguments)
         #expect(done.exitCode == 0, "\(done.errors)")
         #expect(!done.output.contains("bytes"), "\(done.output)")

@@ -111,7 +111,7 @@ import Testing
         #expect(books.last?["author"] as? Int == 40)
     }
 
-    /// Seven digits of microseconds are no date: the sum with the second before was rounded up.
+    /// A bug: microseconds were rounded up to seven digits, which is no date.
     @Test func `a date too near to a second for decimals is its seconds`() throws {
         let store = try SampleStore()
         let database = try RecordDatabase.open(.file(store.path), schema: SampleStore.schema)

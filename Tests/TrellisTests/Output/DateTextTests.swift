@@ -4,9 +4,9 @@ import Testing
 
 @testable import trellis
 
-/// A date that is printed says the instant that is stored.
+/// A printed date gives the stored instant exactly.
 @Suite struct DateTextTests {
-    /// The seconds that a text says, rounded once.
+    /// The seconds of a printed date, rounded once.
     private func seconds(_ text: String) throws -> Double {
         guard text.hasSuffix("Z") else { return try #require(Double(text)) }
         let day = try Date("\(text.prefix { $0 != "." })Z", strategy: .iso8601)
