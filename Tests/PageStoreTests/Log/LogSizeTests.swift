@@ -68,7 +68,7 @@ import Testing
     }
 
     /// A bug: reserving room for more such commits wrote eight times the bytes in zeros.
-    @Test func `a large commit writes little more than its own bytes`() throws {
+    @Test func `a large commit reserves no log space for more like it`() throws {
         let engine = try Engine.inMemory()
         var random = SeededRandom(for: "LogSizeTests room")
         let before = engine.statistics.bytesWritten
