@@ -4,8 +4,8 @@ import RecordStore
 import TestSupport
 import Testing
 
-/// Proves that values which someone else wrote into whole pages, so that no checksum finds them,
-/// end in typed errors: a changed schema, changed counters and roots, changed records.
+/// Proves that wrong values in valid pages, which no checksum finds, end in typed errors: a changed
+/// schema, changed counters and roots, changed records.
 @Suite struct CatalogFuzzTests {
     private static let schema = SchemaDescription(
         modelVersion: "V1",
@@ -94,7 +94,7 @@ import Testing
         }
     }
 
-    @Test func `a store with damaged values opens or says what is wrong`() throws {
+    @Test func `a store with damaged values opens or reports the damage`() throws {
         var random = SeededRandom(for: "CatalogFuzzTests")
         let folder = FileManager.default.temporaryDirectory
         let original = folder.appending(path: "catalog-\(UUID().uuidString)").path

@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 
 @Suite struct FuzzRoundsTests {
-    @Test func `a fuzz goes on for the seconds that it is given`() {
+    @Test func `a fuzz runs for the given seconds`() {
         let start = ContinuousClock.now
         var count = 0
         for round in FuzzRounds(3, seconds: 0.5) {
@@ -14,7 +14,7 @@ import Testing
         #expect(count > 3)
     }
 
-    @Test func `a fuzz has its rounds when its seconds are over`() {
+    @Test func `a fuzz without seconds runs its rounds`() {
         #expect(Array(FuzzRounds(3, seconds: 0)) == [0, 1, 2])
     }
 }

@@ -21,18 +21,18 @@ import Testing
                 Issue.record("\(file.lastPathComponent): \(error)")
             }
         }
-        // Some change nothing that is read.
+        // Some inputs change bytes that are not read.
         #expect(foundCount > 10 && foundCount < files.count)
     }
 
-    @Test func `an input that changes nothing means a sound store`() throws {
+    @Test func `a fuzz input that changes nothing leaves a valid store`() throws {
         let store = try FuzzedStore()
         for sample in 1...store.sampleCount { #expect(try !store.run([UInt8(sample)])) }
     }
 
-    /// A superblock that lies about its length is refused; damage was then told of as a reader
-    /// that held its state for too long.
-    @Test func `a refused superblock is not taken for a later generation`() throws {
+    /// A superblock with a wrong length is refused; a bug reported the damage as a reader that held
+    /// its state for too long.
+    @Test func `a refused superblock is not mistaken for a newer generation`() throws {
         let input: [UInt8] = [
             0x09, 0xb7, 0x00, 0x26, 0x20, 0x6f, 0x60, 0x61, 0x6c, 0x03, 0x85, 0xb7, 0x00, 0x11,
             0x00, 0x2f, 0x10,
@@ -40,7 +40,7 @@ import Testing
         #expect(try FuzzedStore().run(input))
     }
 
-    @Test func `an input changes a place in a store`() throws {
+    @Test func `a fuzz input changes bytes of a store`() throws {
         let store = try FuzzedStore()
         // The version in the newer superblocks, with a hash that is right and one that is not.
         #expect(try store.run([1, 8, 0, 0, 99, 8, 16, 0, 99]))

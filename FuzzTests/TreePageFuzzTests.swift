@@ -42,7 +42,7 @@ import Testing
 
     private func mutate(_ page: PageBuffer, _ random: inout SeededRandom) {
         for _ in 0...random.below(4) {
-            // The header and the slots decide most; they are hit most.
+            // The header and the slots are mutated most, because most depends on them.
             let offset = random.below(3) == 0 ? random.below(page.count) : random.below(120)
             switch random.below(4) {
             case 0: page[offset] = UInt8(truncatingIfNeeded: random.next())

@@ -85,7 +85,9 @@ package class RecordEditor: RecordReader {
 
     /// The objects applied since the last call that may violate a unique constraint, by hierarchy
     /// and in order. Some do not; of objects with equal columns one may be missing.
-    package final func takeSharers() -> [(hierarchy: HierarchyID, numbers: [ObjectNumber])] {
+    package final func takeConflictCandidates() -> [(
+        hierarchy: HierarchyID, numbers: [ObjectNumber]
+    )] {
         defer { conflictCandidates = [:] }
         return conflictCandidates.sorted { $0.key.rootTag < $1.key.rootTag }
             .map { ($0.key, $0.value.sorted()) }

@@ -6,8 +6,8 @@ import Testing
 
 @testable import RecordStore
 
-/// A migration of many records goes in chunks, and goes on where a process ended, as long as it is
-/// the same migration of the same content.
+/// A migration of many records proceeds in chunks and continues after a process ended, as long as
+/// it is the same migration of the same content.
 @Suite struct ChunkedMigrationTests {
     private static let plants: PottedPlants = {
         var plants = PottedPlants(objectCount: 10)
@@ -17,7 +17,7 @@ import Testing
         return plants
     }()
 
-    /// The plants' uids become what a closure makes of them.
+    /// Mapped plants get uids that a closure makes.
     private static func mapped(
         _ map: @escaping @Sendable (SourceRecord, DestinationRecord) throws -> Void
     ) -> PottedPlants {
@@ -36,8 +36,8 @@ import Testing
         return plants
     }
 
-    /// What each commit of a migration leaves, as long as the file is of the old model, and how
-    /// many calls came before it.
+    /// The image after each commit of a migration, while the file still has the old model, and the
+    /// number of calls before it.
     private func chunks(
         _ plants: PottedPlants, _ start: DiskImage
     ) throws -> [(image: DiskImage, callCount: Int)] {
@@ -70,15 +70,15 @@ import Testing
         let wholeCount = try callCount(plants, start)
         for (image, done) in try chunks(plants, start) {
             let count = try callCount(plants, image)
-            // Recovery and the checkpoint at the end come in addition.
+            // Recovery and the final checkpoint add calls.
             #expect(count < wholeCount - done + 40, "\(done) of \(wholeCount)")
         }
     }
 
-    @Test func `an index that is built anew is not copied before`() throws {
+    @Test func `an index that will be rebuilt is not copied first`() throws {
         let plants = Self.plants
         let images = try chunks(plants, plants.storeOfOld()).map(\.image)
-        // The type of what it has in order changes.
+        // The type of the indexed attribute changes.
         let name = "next/index/Pot/size"
         let hasIndex = try images.map { try plants.unfinishedTrees($0).contains(name) }
         #expect(hasIndex.first == false && hasIndex.last == true)
@@ -87,7 +87,7 @@ import Testing
         #expect(try plants.unfinishedTrees(images[0]).contains("next/records/Pot"))
     }
 
-    @Test func `trees that a migration has replaced go in pieces`() throws {
+    @Test func `trees that a migration has replaced are deleted in pieces`() throws {
         var plants = PottedPlants(objectCount: 500)
         plants.options = Self.plants.options
         plants.options.migrationChunkRowsMax = 2000
@@ -109,7 +109,7 @@ import Testing
         #expect(sizes == sizes.sorted(by: >), "\(sizes)")
     }
 
-    @Test func `a copy is given up where another commit came in between`() throws {
+    @Test func `a copy is discarded after a commit in between`() throws {
         let plants = Self.plants
         for (image, _) in try chunks(plants, plants.storeOfOld()) {
             let disk = SimulatedDisk(image, seed: 5)
@@ -137,7 +137,7 @@ import Testing
         }
     }
 
-    @Test func `a copy is given up by the program that has the earlier model`() throws {
+    @Test func `a copy is discarded by a program with the earlier model`() throws {
         let plants = Self.plants
         for (image, _) in try chunks(plants, plants.storeOfOld()) {
             let disk = SimulatedDisk(image, seed: 5)
@@ -157,7 +157,7 @@ import Testing
         return other
     }()
 
-    @Test func `a copy is given up for another plan`() throws {
+    @Test func `a copy is discarded for another plan`() throws {
         let (plants, other) = (Self.plants, Self.other)
         for (image, _) in try chunks(plants, plants.storeOfOld()) {
             let disk = SimulatedDisk(image, seed: 5)
@@ -169,7 +169,7 @@ import Testing
         }
     }
 
-    @Test func `a migration began over the copy of another that could not be given up`() throws {
+    @Test func `a migration began over another's copy that could not be discarded`() throws {
         let plants = Self.plants
         func open(_ files: any FileSystem) throws(StoreError) {
             try RecordDatabase.open(
@@ -201,7 +201,7 @@ import Testing
 
     // MARK: States that lie
 
-    /// Changes the noted state, as the newest commit.
+    /// Changes the saved state of the migration, as the newest commit.
     private func rewrite(
         _ image: DiskImage, _ change: (inout MigrationState) -> Void
     ) throws -> SimulatedDisk {
@@ -218,7 +218,7 @@ import Testing
         return disk
     }
 
-    @Test func `a state with more passes than the plan made a copy the file's`() throws {
+    @Test func `a state with more passes than the plan made an unfinished copy current`() throws {
         let plants = Self.plants
         for (image, _) in try chunks(plants, plants.storeOfOld()) {
             let disk = try rewrite(image) { $0.passCount = 1 << 31 }
@@ -242,7 +242,7 @@ import Testing
 
     // MARK: Closures
 
-    /// A disk with a program on it.
+    /// A disk with the identity of a program.
     private struct ProgramDisk: ForwardingFileSystem {
         let base: any FileSystem
         let program: UInt64
@@ -253,9 +253,9 @@ import Testing
         func programIdentity() -> UInt64 { program }
     }
 
-    /// Zero is a program that could not be named, which may be any.
+    /// Zero stands for a program without identity, which may be any program.
     @Test(arguments: [(1, 1), (1, 2), (0, 0)] as [(UInt64, UInt64)])
-    func `a closure's values are kept for the same program alone`(
+    func `a migration continues with a closure's values only for the same program`(
         first: UInt64, next: UInt64
     ) throws {
         let calls = Mutex(0)
@@ -350,7 +350,7 @@ import Testing
                 do throws(StoreError) {
                     try plants.migrate(faults)
                 } catch {
-                    // A sync that fails says no more than that.
+                    // A failed sync reports no more than that.
                     let codes: Set<StoreError.Code> = [.io, .commitUncertain, .poisoned]
                     let isFull = kind == .diskFull && error.code == .diskFull
                     #expect(isFull || codes.contains(error.code), "\(place): \(error)")
@@ -372,7 +372,7 @@ import Testing
         #expect((fullCount > 0) == (kind == .diskFull))
     }
 
-    /// Names of trees may be as long as a key can be; below `next/` there is no room for these.
+    /// A bug: tree names may be as long as a key, and then there is no room for the prefix `next/`.
     @Test func `a migration of many records failed where names are long`() throws {
         // The key is `tree/records/` and the name, of 64 bytes at most.
         let name = String(repeating: "E", count: 50)

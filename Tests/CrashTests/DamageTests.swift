@@ -4,9 +4,9 @@ import Proof
 import TestSupport
 import Testing
 
-/// A slice of the proof that `scripts/prove damage` runs in full, and what it has shown.
+/// A slice of the proof that `scripts/prove damage` runs in full, and faults that it found.
 @Suite struct DamageTests {
-    @Test func `damage is found, or lies where nothing is read`() {
+    @Test func `damage is found, or is in unused space`() {
         ProofSlice.run(DamageProof.self, "found", above: 100, seconds: (4, 40))
     }
 
@@ -47,7 +47,7 @@ import Testing
         }
     }
 
-    @Test func `damage to what fills a group up does not lose the next one`() throws {
+    @Test func `damage in the padding of a group is reported, and loses no later group`() throws {
         let (bytes, frames) = try store([.insert, .checkpoint, .insert, .insert, .insert])
         let pads = frames.filter { $0.type == .pad }
         #expect(pads.count == 3)
@@ -59,8 +59,8 @@ import Testing
         }
     }
 
-    /// The rest of an older group in the same place made a torn write look like damage.
-    @Test func `a LINK that an older log left behind a torn group is none`() throws {
+    /// A bug: the rest of an older group at the same offset made a torn write look like damage.
+    @Test func `a LINK left by an older log after a torn group is ignored`() throws {
         let (bytes, frames) = try store([.insert, .relaxed, .relaxed])
         let groups = frames.filter { $0.type == .group }.map { Int($0.byteOffset) }
         #expect(groups.count == 3)
@@ -78,8 +78,8 @@ import Testing
         #expect(try open(torn, isReadOnly: true).snapshot().commitNumber == 1)
     }
 
-    /// It was freed twice, and in a debug build the writer trapped.
-    @Test func `a page in use that is saved as waiting space is damage`() throws {
+    /// A bug: the page was freed twice, and in a debug build the writer trapped.
+    @Test func `a page in use that is listed as pending space is damage`() throws {
         var (bytes, _) = try store([.insert, .checkpoint, .insert, .checkpoint, .insert])
         let seal = StoreSeal(bytes)
         let slot = bytes.withView { view in
@@ -124,8 +124,8 @@ import Testing
         #expect(error?.byteOffset == map.unit * UInt64(CrashProof.options.unitSizeInBytes))
     }
 
-    /// Nothing was written since, and so nothing synchronised.
-    @Test func `what a store showed is durable when it is closed, whoever wrote it`() throws {
+    /// A bug: nothing was written since opening, and so nothing was synchronised.
+    @Test func `what a store showed is durable when it is closed, even another's commits`() throws {
         let disk = SimulatedDisk(seed: 1, records: true)
         var player = try ScriptPlayer(
             disk: disk, options: CrashProof.options, history: ScriptHistory(), seed: 1)

@@ -3,13 +3,13 @@ import Testing
 
 @testable import DiskProof
 
-/// The rules by which the proof of the disk says what a power cut may leave.
+/// The rules by which the disk proof decides what a power cut may leave.
 @Suite struct DiskFileTests {
     private func block(_ byte: UInt8, _ count: Int = 512) -> ArraySlice<UInt8> {
         [UInt8](repeating: byte, count: count)[...]
     }
 
-    /// All that chance can make of a file.
+    /// All images that a power cut can leave of a file.
     private func images(_ file: DiskFile) -> Set<[UInt8]> {
         var random = SeededRandom(seed: 1)
         var found: Set<[UInt8]> = [file.bytes(.none, &random), file.bytes(.all, &random)]
@@ -17,7 +17,7 @@ import Testing
         return found
     }
 
-    @Test func `what was not made durable may be lost, sector by sector`() {
+    @Test func `a write that was not synchronised may be lost sector by sector`() {
         var file = DiskFile([UInt8](repeating: 0, count: 1024))
         file.write(block(1, 1024), at: 0, time: 1)
         let expected: Set<[UInt8]> = Set(
@@ -50,13 +50,13 @@ import Testing
         file.write(block(2), at: 512, time: 3)
         file.sync()
         #expect(images(file) == [Array(block(0) + block(2)), Array(block(1) + block(2))])
-        // What is written again is another matter.
+        // A later write is uncertain again.
         file.write(block(1), at: 0, time: 4)
         file.sync()
         #expect(images(file) == [Array(block(1) + block(2))])
     }
 
-    @Test func `what was cut off does not come back behind it`() {
+    @Test func `bytes that were truncated do not reappear after a later write`() {
         var file = DiskFile(Array(block(1, 1024)))
         file.truncate(to: 512, time: 1)
         file.write(block(2), at: 512, time: 2)

@@ -5,13 +5,14 @@ import Testing
 
 @testable import DiskProof
 
-/// A slice of the proof that `scripts/prove disk` runs in full, and what it stands on.
+/// A slice of the proof that `scripts/prove disk` runs in full, and of the tools that it depends
+/// on.
 @Suite struct DiskProofTests {
-    @Test func `what a program asks of the system survives every cut and fault`() {
+    @Test func `the system calls of a program leave a valid store at every cut and fault`() {
         ProofSlice.run(DiskProof.self, "faults", above: 10, seconds: (4, 40))
     }
 
-    @Test func `a program whose calls are not seen is told of`() throws {
+    @Test func `a program whose calls are not recorded is reported`() throws {
         let run = try DiskRun()
         defer { run.remove() }
         try run.run([.durable], seed: 1, closes: true, isPreloaded: false)
@@ -19,7 +20,7 @@ import Testing
         #expect(error?.description.contains("no call was recorded") == true)
     }
 
-    @Test func `a call that is never made is told of`() throws {
+    @Test func `a required call that is never made is reported`() throws {
         let run = try DiskRun()
         defer { run.remove() }
         try run.run([.durable], seed: 1, closes: true)
@@ -31,7 +32,7 @@ import Testing
         #expect(error?.description.contains("link") == true)
     }
 
-    /// The first write of the log's first commit, and how often the device takes nothing.
+    /// The first write of the log's first commit, and how often the device writes nothing.
     @Test(arguments: [(7, false), (8, true), (0, true)])
     func `eight writes without progress end in a typed error`(
         count: Int, isError: Bool

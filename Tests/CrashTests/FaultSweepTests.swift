@@ -3,8 +3,8 @@ import PageStore
 import TestSupport
 import Testing
 
-/// Lets every call of a script fail, alone and with all that follow: what was acknowledged
-/// is there afterwards, a full disk leaves the store usable, and any other failure ends writing.
+/// Makes every call of a script fail, alone and with all later calls: acknowledged commits are
+/// there afterwards, a full disk leaves the store usable, and any other failure ends writing.
 @Suite struct FaultSweepTests {
     private static var isLong: Bool {
         ProcessInfo.processInfo.environment["TRELLIS_LONG"] != nil
@@ -26,11 +26,11 @@ import Testing
 
     private typealias Content = [PageID: UInt8]
 
-    /// What a run of the script was told.
+    /// The outcome of a run of the script.
     private struct Run {
         /// By commit number, from zero.
         var contents: [Content] = [[:]]
-        /// The last commit that is durable, as far as anybody was told.
+        /// The last commit that was acknowledged as durable.
         var acknowledged = 0
         /// Whether a commit failed while the log was written: it may be there or not.
         var isUnknown = false
@@ -60,7 +60,7 @@ import Testing
                 }
             } catch {
                 run.failures.append(error)
-                // Room that ran out before the log was written fails the transaction alone.
+                // Lack of space before the log is written fails only the transaction.
                 if error.code != .diskFull || run.isUnknown { break }
             }
         }
@@ -108,7 +108,7 @@ import Testing
         }
     }
 
-    /// Compares what a file holds with what a run was told, and goes on writing.
+    /// Compares a file's content with the outcome of a run, and continues writing.
     private func check(_ files: FaultyFileSystem, _ run: Run, _ label: String) throws {
         let engine: Engine
         do {

@@ -2,12 +2,12 @@ import PageStore
 import Proof
 import Testing
 
-/// A store that is opened after a sync has failed: what it shows may be in the system's memory
-/// alone, where pages are called clean that no later sync will write.
+/// A store that is opened after a failed sync: its content may be in the system's cache only, where
+/// pages count as clean that no later sync will write.
 @Suite struct ForgottenSyncTests {
     private static let path = "store"
 
-    /// A durable commit and a relaxed one behind it, whose sync failed before its process ended.
+    /// A durable commit and a later relaxed one whose sync failed before its process ended.
     private func forgotten() throws -> SimulatedDisk {
         let disk = SimulatedDisk(seed: 1, records: true)
         let engine = try open(disk)
@@ -42,7 +42,7 @@ import Testing
         return commits
     }
 
-    @Test func `what a failed sync has forgotten is lost by a power cut`() throws {
+    @Test func `a power cut loses the writes that a failed sync dropped`() throws {
         #expect(try commitsAfterCut(forgotten()) == [1])
     }
 
@@ -54,7 +54,7 @@ import Testing
         #expect(try commitsAfterCut(disk) == [2])
     }
 
-    @Test func `a copy has no commit that a power cut takes from its store`() throws {
+    @Test func `a copy contains no commit that its store can lose in a power cut`() throws {
         let disk = try forgotten()
         let engine = try open(disk)
         let copies = SimulatedDisk(seed: 4)
@@ -62,8 +62,8 @@ import Testing
         #expect(try commitsAfterCut(disk) == [2])
     }
 
-    /// The thread that copies has the writer lock already.
-    @Test func `a copy within a transaction waits for nobody`() throws {
+    /// The copying thread already has the writer lock.
+    @Test func `a copy within a transaction does not deadlock`() throws {
         let disk = try forgotten()
         let engine = try open(disk)
         let transaction = try engine.beginWrite()
@@ -72,7 +72,7 @@ import Testing
         withExtendedLifetime(transaction) {}
     }
 
-    @Test func `closing says so where there is no room to write the commits anew`() throws {
+    @Test func `closing reports that found commits could not be rewritten on a full disk`() throws {
         let disk = try forgotten()
         let fault = FaultInjector.Fault(call: 1, kind: .diskFull, goesOn: true)
         let engine = try open(FaultInjector(disk, fault))

@@ -4,11 +4,11 @@ import Testing
 
 @testable import RecordStore
 
-/// Trees that both models of an unfinished migration have are the earlier model's.
+/// Trees shared by both models of an unfinished migration belong to the earlier model.
 @Suite struct LentTreeTests {
     private static let uid = AttributeDescription(name: "uid", type: .int64)
 
-    /// Dogs lead to their owners; stones are apart.
+    /// Dogs have owners; stones are unrelated.
     private static func schema(_ version: String, weight: AttributeType) -> SchemaDescription {
         SchemaDescription(
             modelVersion: version,
@@ -36,7 +36,7 @@ import Testing
         return options
     }
 
-    /// A store in which the owner of the dog with number 2 is gone without its link.
+    /// A store in which the owner of dog 2 was deleted but the link to it remains.
     private func store() throws -> DiskImage {
         let disk = SimulatedDisk(seed: 1)
         let database = try RecordDatabase.open(
@@ -100,7 +100,7 @@ import Testing
         ) { _ in [step] }.close()
     }
 
-    @Test func `links that lead nowhere were cleared in a tree of the earlier model`() throws {
+    @Test func `dangling links were cleared in a tree that the earlier model still used`() throws {
         let start = try store()
         #expect(try found(start).owner == ObjectNumber(2))
         let disk = SimulatedDisk(start, seed: 2, records: true)

@@ -46,7 +46,7 @@ import Testing
         return options
     }()
 
-    /// Each third book goes; titles are turned around, and covers are one byte longer.
+    /// Every third book is dropped; titles are reversed, and covers become one byte longer.
     private static let mappings: [EntityMapping] = [
         .transform(from: "Book", to: "Book") { source, make in
             guard case .int(let uid)? = try source.value("uid"), uid % 3 != 0,
@@ -109,7 +109,7 @@ import Testing
         return disk.image
     }
 
-    /// Compares all that a file holds with what its model should have.
+    /// Compares the content of a file with the content that its model should have.
     private func isNew(_ image: DiskImage, _ place: String) throws -> Bool {
         let database = try RecordDatabase.openReadOnly(
             path: "store", options: Self.options, files: SimulatedDisk(image, seed: 7))
@@ -151,7 +151,7 @@ import Testing
         return isNew
     }
 
-    @Test func `a file has its own indexes, links and blobs until the end`() throws {
+    @Test func `a file keeps its own indexes, links and blobs until the migration ends`() throws {
         let start = try storeOfOld()
         let disk = SimulatedDisk(start, seed: 2, records: true)
         try open(Self.new, disk).close()
@@ -165,7 +165,7 @@ import Testing
             let now = try isNew(image, place)
             #expect(now || !wasNew, "\(place)")
             wasNew = now
-            // What is left is done by the next process, or given up by the earlier program.
+            // The next process completes the migration, or the earlier program discards it.
             let next = SimulatedDisk(image, seed: 3)
             try open(Self.new, next).close()
             #expect(try isNew(next.image, place))

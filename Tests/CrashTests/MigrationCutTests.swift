@@ -3,8 +3,8 @@ import Proof
 import RecordStore
 import Testing
 
-/// A migration that writes records, cut at any of its calls: the file has the old model with all
-/// it held, or the new one with all of it.
+/// A migration that rewrites records, cut at any of its calls: the file has the old model with its
+/// whole content, or the new one.
 @Suite struct MigrationCutTests {
     /// In one transaction, and in chunks of a few records.
     private static let plants: [PottedPlants] = {

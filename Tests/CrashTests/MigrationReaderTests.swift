@@ -7,7 +7,7 @@ import Testing
 
 @testable import RecordStore
 
-/// Readers beside a migration in chunks: other open files, which are to the system as good as other
+/// Readers beside a migration in chunks: other open files, which to the system are like other
 /// processes.
 @Suite struct MigrationReaderTests {
     private static let plants: PottedPlants = {
@@ -21,7 +21,7 @@ import Testing
     private static var readingOptions: Engine.Options {
         var options = plants.options
         options.mode = .reading
-        // Next to nothing stays in memory: what is read comes from the file.
+        // Almost nothing stays in memory, so reads come from the file.
         options.cacheSizeInBytes = 16_384
         return options
     }
@@ -71,7 +71,7 @@ import Testing
         ).close()
         #expect(failures.withLock { $0 } == [])
         #expect(reportCount.withLock { $0 } > 10)
-        // What was pinned stays; who follows is told that the model is another one.
+        // The pinned content stays; a follower is told that the model has changed.
         #expect(try plants.found(held, "afterwards") == "V1")
         let code = try awaitEnd(of: following)
         #expect(code == .schemaMismatch)
@@ -83,7 +83,7 @@ import Testing
         #expect(error?.code == .newerModel)
     }
 
-    /// The error by which a reader that follows ends.
+    /// The error that ends a following reader.
     private func awaitEnd(of database: RecordDatabase) throws -> StoreError.Code? {
         let end = ContinuousClock.now + .seconds(60 * hangMinutes)
         while ContinuousClock.now < end {

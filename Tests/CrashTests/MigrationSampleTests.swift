@@ -4,8 +4,8 @@ import Proof
 import RecordStore
 import Testing
 
-/// The samples of migrations that have not come to their ends: they read as the model that the
-/// catalog names, and the next program brings them to an end.
+/// The samples of unfinished migrations: they read as the model that the catalog names, and the
+/// next program completes them.
 @Suite struct MigrationSampleTests {
     private static let names = ["copying-v1", "dropping-v1"]
     private static let folder = URL(filePath: #filePath).deletingLastPathComponent()
@@ -19,7 +19,7 @@ import Testing
     }()
 
     @Test(arguments: names)
-    func `a sample with half a migration is whole, and comes to its end`(name: String) throws {
+    func `a sample with an unfinished migration is valid and can be resumed`(name: String) throws {
         let bytes = try Data(contentsOf: Self.folder.appending(path: "\(name).trellis"))
         var image = DiskImage()
         image.apply(.create(path: "store", file: 1))
@@ -36,7 +36,7 @@ import Testing
         #expect(try plants.unfinishedTrees(disk.image) == [])
     }
 
-    /// Not a proof: it makes the samples of a new format version, in the folder that it is given.
+    /// Not a test: it creates the samples of a new format version in the given folder.
     @Test(.enabled(if: ProcessInfo.processInfo.environment["TRELLIS_MAKE_SAMPLE"] != nil))
     func `new samples are migrations that were cut`() throws {
         let path = try #require(ProcessInfo.processInfo.environment["TRELLIS_MAKE_SAMPLE"])

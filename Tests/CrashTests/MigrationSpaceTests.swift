@@ -6,12 +6,12 @@ import Testing
 
 @testable import RecordStore
 
-/// The room that a migration needs is forecast, and without it nothing begins.
+/// The space that a migration needs is forecast, and without it the migration does not begin.
 @Suite struct MigrationSpaceTests {
     private final class SmallDisk: ForwardingFileSystem {
         let base: any FileSystem
         let room: UInt64
-        /// With room for so much more than a file of this size.
+        /// The space available beyond a file of this size.
         let fileSizeInBytes: UInt64?
 
         init(_ base: any FileSystem, room: UInt64, besides fileSizeInBytes: UInt64? = nil) {
@@ -70,7 +70,7 @@ import Testing
         #expect(try plants.found(disk.image, "with room") == "V2")
     }
 
-    @Test func `what is new in the catalog alone needs no room`() throws {
+    @Test func `a migration of the catalog alone needs no free space`() throws {
         let plants = Self.plants(20, isChunked: true)
         let disk = SmallDisk(SimulatedDisk(try plants.storeOfOld(), seed: 3), room: 0)
         var schema = PottedPlants.old
@@ -81,7 +81,7 @@ import Testing
         ).close()
     }
 
-    @Test func `a copy that was given up is no lack of room`() throws {
+    @Test func `a discarded copy leaves room for the next migration`() throws {
         let plants = Self.plants(300, isChunked: true)
         let start = try plants.storeOfOld()
         let recorded = SimulatedDisk(start, seed: 3, records: true)
@@ -105,7 +105,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func `a file grows by no more than was forecast`(isChunked: Bool) throws {
+    func `a file grows by no more than forecast`(isChunked: Bool) throws {
         let plants = Self.plants(900, isChunked: isChunked)
         let disk = SimulatedDisk(try plants.storeOfOld(), seed: 3)
         let space = try forecast(plants, disk)
@@ -122,7 +122,7 @@ import Testing
         try plants.migrate(disk, control)
         let growth = max(try size(), largest.withLock { $0 }) - before
         #expect(growth <= space.neededBytes, "\(growth) of \(space.neededBytes) from \(before)")
-        // And it is no figure that refuses what would fit.
+        // The forecast must not refuse a migration that would fit.
         #expect(space.neededBytes < 4 * before, "\(space.neededBytes) for \(before)")
     }
 }

@@ -4,8 +4,8 @@ import Testing
 
 @testable import RecordStore
 
-/// What a migration has written is compared with the file's model before it takes its place, and
-/// with its ledgers by `check`.
+/// The result of a migration is compared with the file's model before it replaces that, and `check`
+/// compares it with its ledgers.
 @Suite struct MigrationVerificationTests {
     private static let plants: PottedPlants = {
         var plants = PottedPlants(objectCount: 12)
@@ -14,9 +14,9 @@ import Testing
         return plants
     }()
 
-    /// The last state of a store before the later model is its own, with all of the copy.
+    /// The last state before the later model becomes the file's, with the whole copy.
     private static let copied = Result { try lastImage(before: "V2") }
-    /// The first one after it, with all that is to be dropped.
+    /// The first state after that, with everything that is to be dropped.
     private static let switched = Result {
         let images = try Self.images()
         return try #require(
@@ -49,7 +49,7 @@ import Testing
             try #require(try catalog.tree(name, of: editor))
         }
 
-        /// The first entry of a tree whose value passes.
+        /// The first entry of a tree whose value satisfies the test.
         func entry(
             _ name: String, where isWanted: ([UInt8]) -> Bool = { _ in true }
         ) throws -> (tree: TreeID, key: [UInt8], value: [UInt8]) {
@@ -83,7 +83,7 @@ import Testing
         }
     }
 
-    /// Changes the copy, as if a pass had written that.
+    /// Changes the copy as if a pass had written the change.
     private func tampered(_ change: (Copy) throws -> Void) throws -> SimulatedDisk {
         let disk = SimulatedDisk(try Self.copied.get(), seed: 5)
         let engine = try Engine.open(path: "store", options: Self.plants.options, files: disk)
@@ -162,7 +162,7 @@ import Testing
     ]
 
     @Test(arguments: lies.indices)
-    func `a copy that differs from the file's model does not take its place`(index: Int) throws {
+    func `a migrated copy that differs from the file's model is refused`(index: Int) throws {
         let lie = Self.lies[index]
         let disk = try tampered(lie.change)
         let error = #expect(throws: StoreError.self) { try Self.plants.migrate(disk) }
@@ -190,7 +190,7 @@ import Testing
         _ = try editor.insert(key.span, value.span, into: tree)
     }
 
-    /// The name of a blob that a record of the file's model has.
+    /// The ID of a blob that a record of the file's model uses.
     private static func ownBlob(_ copy: Copy) throws -> [UInt8] {
         let plant = try #require(
             try copy.live.resolvedSchema(copy.editor).entity(named: "Plant"))
@@ -206,7 +206,7 @@ import Testing
         throw StoreError(.notFound, "no record has a blob")
     }
 
-    @Test func `a ledger that lies is named`() throws {
+    @Test func `a false blob ledger is reported`() throws {
         let made = MigrationShadow.prefix + "blobs/made"
         let freed = MigrationShadow.prefix + "blobs/freed"
         func change(
@@ -244,7 +244,7 @@ import Testing
         #expect(short.count == 1 && short[0].contains("no name of one"), "\(short)")
     }
 
-    @Test func `blobs that are to be dropped and are a record's are named`() throws {
+    @Test func `blobs listed for deletion that a record uses are reported`() throws {
         let disk = SimulatedDisk(try Self.switched.get(), seed: 5)
         #expect(try findings(disk) == [])
         let engine = try Engine.open(path: "store", options: Self.plants.options, files: disk)
@@ -272,7 +272,7 @@ import Testing
         #expect(found.count == 1 && found[0].contains("as well"), "\(found)")
     }
 
-    @Test func `a blob that no record names is found without a migration`() throws {
+    @Test func `a blob that no record refers to is found without a migration`() throws {
         let disk = SimulatedDisk(try Self.plants.storeOfOld(), seed: 5)
         #expect(try findings(disk) == [])
         let engine = try Engine.open(path: "store", options: Self.plants.options, files: disk)

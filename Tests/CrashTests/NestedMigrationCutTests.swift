@@ -5,7 +5,7 @@ import Testing
 
 @testable import RecordStore
 
-/// Migrations that go on where one was cut, and are cut again, and once more.
+/// Migrations that continue after a cut, and are cut again twice.
 @Suite struct NestedMigrationCutTests {
     private static let plants: PottedPlants = {
         var plants = PottedPlants(objectCount: 10)
@@ -22,7 +22,7 @@ import Testing
         return disk
     }
 
-    /// Every state that a commit leaves, before the later model is the file's and after.
+    /// Every state after a commit, before and after the later model becomes the file's.
     private func states(_ start: DiskImage) throws -> [DiskImage] {
         var image = start
         return try migration(start).effects.compactMap { effect in
@@ -32,7 +32,7 @@ import Testing
         }
     }
 
-    @Test func `a migration that is cut while it goes on is whole, and goes on again`() throws {
+    @Test func `a resumed migration that is cut again is whole and can be resumed`() throws {
         var random = SeededRandom(for: "NestedMigrationCutTests")
         let plants = Self.plants
         var seen: Set<String> = []

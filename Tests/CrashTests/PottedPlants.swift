@@ -3,13 +3,13 @@ import Proof
 import RecordStore
 import Testing
 
-/// A store whose objects are written when it follows its model: two hierarchies become one, a type
-/// and a link change, and some values are blobs.
+/// A store whose objects are rewritten by a migration: two hierarchies become one, a type and a
+/// link change, and some values are blobs.
 struct PottedPlants {
-    /// Of each entity.
+    /// The number of objects of each entity.
     var objectCount = 40
     var options = CrashProof.options
-    /// By which the old model becomes the new one; nil for what is inferred.
+    /// The mappings from the old model to the new one; nil for inferred ones.
     var mappings: [EntityMapping]?
 
     private static let uid = AttributeDescription(name: "uid", type: .int64)
@@ -97,7 +97,7 @@ struct PottedPlants {
         ).close()
     }
 
-    /// Which model a file has, with all that it held.
+    /// The model of a file, after comparing its whole content.
     func found(_ image: DiskImage, _ place: String) throws -> String {
         let database = try RecordDatabase.openReadOnly(
             path: "store", options: options, files: SimulatedDisk(image, seed: 7))
@@ -108,7 +108,7 @@ struct PottedPlants {
         return try found(reader, place)
     }
 
-    /// The same of what a reader sees.
+    /// The model that a reader sees, after comparing its whole content.
     func found(_ reader: RecordReader, _ place: String) throws -> String {
         let pot = try #require(reader.schema.entity(named: "Pot"))
         let plant = try #require(reader.schema.entity(named: "Plant"))
@@ -145,20 +145,21 @@ struct PottedPlants {
         return reader.schema.description.modelVersion
     }
 
-    /// Every page belongs to a tree that the catalog names, of a migration's too.
+    /// Checks that every page belongs to a tree that the catalog names, including those of a
+    /// migration.
     private func checkPages(_ image: DiskImage, _ place: String) throws {
         let snapshot = try engine(image).snapshot()
         let trees = try #require(try CatalogView(snapshot)).trees()
         #expect(StoreCheck.run(snapshot, knownTrees: trees.map(\.tree)) == [], "\(place)")
     }
 
-    /// The trees of a migration that has not come to its end.
+    /// The trees of an unfinished migration.
     func unfinishedTrees(_ image: DiskImage) throws -> [String] {
         try #require(try CatalogView(try engine(image).snapshot())).trees().map(\.name)
             .filter { $0.hasPrefix("next/") || $0.hasPrefix("old/") }
     }
 
-    /// The pages of a tree, of a migration's too; nil where there is none of that name.
+    /// The number of pages of a tree, including those of a migration; nil if no tree has the name.
     func pageCount(of name: String, _ image: DiskImage) throws -> Int? {
         let snapshot = try engine(image).snapshot()
         let trees = try #require(try CatalogView(snapshot)).trees()

@@ -2,7 +2,7 @@ import Foundation
 import Proof
 import Testing
 
-/// Runs a proof for a while, with a seed of its own or that of the environment.
+/// Runs a proof for a while with a fresh seed or that of the environment.
 enum ProofSlice {
     /// - Parameters:
     ///   - count: what the proof counts, of which a slice must have more than `least`: a busy

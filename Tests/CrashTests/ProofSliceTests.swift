@@ -6,11 +6,11 @@ import Testing
 
 /// Slices of the proofs that `scripts/prove faults`, `model` and `interleave` run in full.
 @Suite struct ProofSliceTests {
-    @Test func `a call that fails in any way loses nothing that was acknowledged`() {
+    @Test func `a call that fails in any way loses no acknowledged commit`() {
         ProofSlice.run(FaultProof.self, "errors", above: 20, seconds: (3, 40))
     }
 
-    @Test func `stores of every shape hold what a dictionary holds`() {
+    @Test func `stores with all kinds of options equal a dictionary`() {
         ProofSlice.run(ModelProof.self, "steps", above: 50, seconds: (3, 40))
     }
 
@@ -26,7 +26,7 @@ import Testing
         mutating func run() { report.count("images") }
     }
 
-    @Test func `a proof that has tried nothing has failed`() {
+    @Test func `a proof that has tried nothing fails`() {
         var proof = IdleProof(seed: 1, budget: ProofBudget(seconds: 1))
         #expect(proof.failure == "nothing was tried: no images, no recoveries")
         proof.run()
@@ -37,14 +37,14 @@ import Testing
         proof.report.stop("there is no program")
         #expect(proof.failure == "there is no program")
         #expect(proof.obstacle == "there is no program")
-        // What it found counts, whatever it lacked.
+        // A found failure is reported even if counts are missing.
         proof.report.fail("seed 1")
         #expect(proof.failure == "seed 1")
         #expect(proof.obstacle == nil)
     }
 
-    /// All wait for each other: what a weave is to find must not hang it.
-    @Test func `threads that wait for each other are told of`() {
+    /// All threads wait for each other: the weave must find that and not hang.
+    @Test func `a deadlock of threads is reported`() {
         let weave = Weave(ThreadPool())
         let gates = [NSObject(), NSObject()].map(ObjectIdentifier.init)
         let hasEnded = weave.run(
@@ -78,7 +78,8 @@ import Testing
             count += 1
             prefix = Weave.prefix(after: weave.choices, interruptionsMax: 100)
         }
-        // The ways to lay three steps among six, and those who stop before their first step.
+        // The number of ways to place three steps among six, including threads that stop before
+        // their first step.
         #expect(orders.count == 20)
         #expect(count >= 20)
     }

@@ -3,7 +3,7 @@ import Proof
 import TestSupport
 import Testing
 
-/// What cut recoveries and creations have shown.
+/// Faults of interrupted recoveries and creations that were found.
 @Suite struct RecoveryCutTests {
     private func store() throws -> DiskImage {
         let disk = SimulatedDisk(seed: 1)
@@ -24,7 +24,8 @@ import Testing
         let engine = try Engine.open(path: "store", options: CrashProof.options, files: disk)
         let before = try engine.snapshot().commitNumber
         try engine.beginWrite().rollback()
-        // It was seen and may not be durable: that comes before the other copy.
+        // The superblock was read and may not be durable: it is synchronised before the other copy
+        // is written.
         let names = disk.effects.map(\.name).filter { $0 != "sync of the folder" }.prefix(2)
         #expect(names == ["sync", "durable write of 4096 at \(place)"])
         try engine.close()
@@ -34,7 +35,7 @@ import Testing
     }
 
     @Test(arguments: 0...8)
-    func `a creation torn inside its magic number is begun anew`(_ byteCount: Int) throws {
+    func `a creation torn inside its magic number is started again`(_ byteCount: Int) throws {
         let made = SimulatedDisk(seed: 1, records: true)
         _ = try Engine.open(path: "store", options: CrashProof.options, files: made)
         var image = DiskImage()
@@ -54,7 +55,7 @@ import Testing
         #expect(try engine.snapshot().commitNumber == 0)
     }
 
-    @Test func `a store whose creator died is named durably before its first commit`() throws {
+    @Test func `a store whose creator died has a durable name before its first commit`() throws {
         let made = SimulatedDisk(seed: 1, records: true)
         _ = try Engine.open(path: "store", options: CrashProof.options, files: made)
         var medium = PowerCut(DiskImage(), seed: 1)

@@ -3,7 +3,7 @@ import Proof
 import RecordStore
 import Testing
 
-/// A file of another schema that a new store replaces: whenever that is cut or fails, its path
+/// A new store that replaces a file of another schema: whenever that is cut or fails, the path
 /// leads to the old store or to the new one.
 @Suite struct RecreationCutTests {
     private static func schema(_ type: AttributeType) -> SchemaDescription {
@@ -41,7 +41,7 @@ import Testing
         return disk.image
     }
 
-    /// Which store a file is, with all that it held.
+    /// The schema of a file, after comparing its whole content.
     private func found(_ image: DiskImage) throws -> SchemaDescription {
         let disk = SimulatedDisk(image, seed: 7)
         let database = try RecordDatabase.openReadOnly(
@@ -61,7 +61,7 @@ import Testing
         ).close()
     }
 
-    @Test func `each cut leaves the old store or the new one, and one is followed by the other`()
+    @Test func `each power cut leaves the old store or the new one, and a retry succeeds`()
         throws
     {
         let start = try storeOfOld()

@@ -2,7 +2,7 @@ import Dispatch
 import ObjectGraph
 import Proof
 
-/// What the traced program keeps in its store.
+/// An object in the store of the traced program.
 final class DiskItem: CoreStoreObject {
     @Field.Stored("number") var number: Int = 0
     @Field.Stored("tag") var tag: Int = 0
@@ -12,12 +12,12 @@ final class DiskItem: CoreStoreObject {
     @Field.Relationship("owned", inverse: \.$owner) var owned: Set<DiskItem>
 }
 
-/// The one object that names the transaction which made the content what it is.
+/// The single object that names the transaction which made the present content.
 final class DiskHead: CoreStoreObject {
     @Field.Stored("attempt") var attempt: Int = 0
 }
 
-/// What one object holds, as plain values.
+/// The content of one object as plain values.
 struct DiskRow: Equatable {
     var number: Int
     var tag: Int
@@ -48,7 +48,7 @@ struct DiskRow: Equatable {
         return bytes
     }
 
-    /// The same for the same rows, in every process.
+    /// A digest that is equal for equal rows, in every process.
     static func digest(_ rows: [DiskRow]) -> UInt64 {
         var hash: UInt64 = 0xcbf2_9ce4_8422_2325
         func add(_ value: UInt64) { hash = (hash ^ value) &* 0x100_0000_01b3 }
@@ -83,7 +83,7 @@ struct DiskStore {
                     "Item", indexes: [[\.$tag]], uniqueConstraints: [[\.$number]]),
                 Entity<DiskHead>("Head"),
             ],
-            // Without it each opening would say what it should be.
+            // Without the lock each opening would print it.
             versionLock: [
                 "Head": [
                     0xdcfe_fc85_ec1d_7655, 0x248b_3ca3_d12b_3570, 0x9da_4d4f_4f64_4ad8,
@@ -98,8 +98,8 @@ struct DiskStore {
         try stack.addStorageAndWait(LocalStore(fileURL: url, engineOptions: options))
     }
 
-    /// Which transaction the content is of, 0 for none, and the content by number. Of one commit:
-    /// the stack's own view may move on between two fetches.
+    /// The transaction that made the content, 0 for none, and the content by number. Both are read
+    /// from one commit: the stack's own view may move between two fetches.
     func content() throws -> (head: Int, rows: [DiskRow]) {
         let view = try stack.beginRead()
         let heads = try view.fetchAll(From<DiskHead>())
@@ -114,8 +114,8 @@ struct DiskStore {
         return (heads.first?.attempt ?? 0, rows)
     }
 
-    /// The index, the other side of the links and the counts say the same; and the fetches throw
-    /// what a getter before them could not read.
+    /// Checks that the index, the inverse links and the counts agree; the fetches throw read errors
+    /// of getters before them.
     private static func checkQueries(
         _ view: ReadView, _ items: [DiskItem], _ rows: [DiskRow]
     ) throws {
@@ -138,7 +138,7 @@ struct DiskStore {
         }
     }
 
-    /// What a getter could not read, the next fetch throws: a link is none until then.
+    /// The next fetch throws the read error of a getter, whose link is nil until then.
     private static func throwFault(_ view: ReadView) throws {
         _ = try view.fetchCount(From<DiskItem>())
     }

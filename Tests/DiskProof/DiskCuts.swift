@@ -2,7 +2,7 @@ import Foundation
 import Proof
 import TestSupport
 
-/// Cuts the power at each call of a trace, and judges what the medium may hold then.
+/// Cuts the power at each call of a trace and judges the images that the medium may hold then.
 struct DiskCuts {
     /// A state that the medium may be left in.
     struct Leftover {
@@ -13,9 +13,9 @@ struct DiskCuts {
     private let trace: DiskTrace
     private(set) var medium: DiskMedium
     private var random: SeededRandom
-    /// Images by chance for each call, besides those that are always looked at.
+    /// Random images for each call, besides those that are always judged.
     private let perCall: Int
-    /// One of the states, for a program to go on from.
+    /// One of the states, from which a program continues.
     private(set) var leftover: Leftover?
     private var leftoverCount = 0
 
@@ -26,7 +26,7 @@ struct DiskCuts {
         random = SeededRandom(seed: seed)
     }
 
-    /// Throws unless the folder holds what the recorded calls have made of it.
+    /// Throws unless the folder equals the effect of the recorded calls.
     func requireSame(as folder: URL) throws {
         guard try medium.visible == DiskFolder.image(of: folder) else {
             throw ProofFailure("the files hold what no recorded call has written")
@@ -76,7 +76,7 @@ struct DiskCuts {
     private mutating func look(
         _ choice: DiskMedium.Choice, _ judge: inout DiskJudge
     ) throws {
-        // The end of the process alone takes nothing that was acknowledged.
+        // The end of the process alone loses no acknowledged transaction.
         var bound = judge.ledger.durable
         if case .all = choice { bound = judge.ledger.acknowledged }
         let image = medium.image(choice, &random)

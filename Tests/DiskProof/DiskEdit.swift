@@ -3,13 +3,13 @@ import ObjectGraph
 import Primitives
 import TestSupport
 
-/// What one transaction is to change, by chance.
+/// The random changes of one transaction.
 struct DiskEdit: Sendable {
     var random: SeededRandom
     var itemCount = 4
     var blobBytesMax = 600
     var deletes = false
-    /// With it one object gets a value of that many bytes, and nothing else happens.
+    /// If set, one object gets a value of that many bytes, and nothing else changes.
     var largeBytes: Int?
 
     private static let numberCount = 48
@@ -56,9 +56,10 @@ struct DiskEdit: Sendable {
     }
 }
 
-/// Runs transactions, each of which says what it changes before it is committed and how it ended.
+/// Runs transactions; each notes its changes before it commits, and how it ended.
 final class DiskAttempts: Sendable {
-    /// Makes the changes, and notes them on top of what the transaction sees. Returns the number.
+    /// Makes the changes and notes them, based on the content that the transaction sees. Returns
+    /// the number.
     func make(
         _ edit: DiskEdit, _ transaction: BaseDataTransaction, _ notes: DiskNotes
     ) throws -> Int {
@@ -66,7 +67,7 @@ final class DiskAttempts: Sendable {
         let head =
             try transaction.fetchOne(From<DiskHead>()) ?? transaction.create(Into<DiskHead>())
         let parent = head.attempt
-        // No other run of the program has it either.
+        // Unique also among other runs of the program.
         let number = Int.random(in: 1..<1 << 60)
         head.attempt = number
         let lines = changes.map(\.line).joined(separator: "\n")

@@ -4,8 +4,8 @@ import Primitives
 import Proof
 import TestSupport
 
-/// Lets each call of programs fail: they end by themselves, with typed errors alone, and what they
-/// were told is there is there, also when the power fails then.
+/// Makes each call of programs fail: they end by themselves with typed errors only, and what they
+/// were promised is there, also after a power cut.
 struct DiskFaults {
     private(set) var report = ProofReport()
     private let seed: UInt64
@@ -21,9 +21,9 @@ struct DiskFaults {
     private struct Program {
         var name: String
         var sessions: [[DiskWorkload.Step]]
-        /// Whose calls fail: those of the last session, or of its reader.
+        /// Whether the reader's calls fail instead of those of the last session.
         var isOfReader = false
-        /// The kinds of calls that fail; all without any.
+        /// The kinds of calls that fail; empty for all.
         var kinds: Set<String> = []
     }
 
@@ -57,7 +57,8 @@ struct DiskFaults {
     private static let (io, full, quota) = ("\(EIO)", "\(ENOSPC)", "\(EDQUOT)")
     private static let (interrupted, again) = ("\(EINTR)", "\(EAGAIN)")
 
-    /// What each kind of call can do instead, and how many in a row: 0 for all from then on.
+    /// The effects that each kind of call can have instead, and how many in a row: 0 for all from
+    /// then on.
     private static let effects: [(kind: String, effects: [(String, [Int])])] = [
         ("open", [(io, [1, 0]), (full, [1]), (quota, [1]), (interrupted, [3]), (again, [1])]),
         (
@@ -88,7 +89,7 @@ struct DiskFaults {
         ("seek", [(io, [1, 0])]),
     ]
 
-    /// A program and what it begins with, after the sessions in which nothing fails.
+    /// A program and its initial image, after the sessions without faults.
     private struct Start {
         var program: Program
         var medium = DiskMedium()
@@ -105,7 +106,7 @@ struct DiskFaults {
         }
         report.count("fault points", left.count)
         left.shuffle(using: &random)
-        // The rare ones, in which threads meet a sync that fails, are tried first.
+        // The rare faults in which threads meet a failing sync are tried first.
         let late = left.partition { $0.fault.effect == "late" }
         report.count("late failures", left.count - late)
         let shared = Mutex(Shared(report: report, left: left))
@@ -124,7 +125,7 @@ struct DiskFaults {
         group.wait()
         report = shared.withLock { $0.report }
         if let failure = shared.withLock({ $0.failure }) { throw failure }
-        // Where threads meet a program makes a few calls more or less each time.
+        // With several threads a program makes a few calls more or less each time.
         guard report["faults met"] * 10 >= report["faults"] * 7 else {
             throw ProofFailure(
                 "of \(report["faults"]) faults \(report["faults met"]) were met by a call")
@@ -132,7 +133,7 @@ struct DiskFaults {
         if shared.withLock({ $0.left.isEmpty }) { report.count("complete sweeps of faults") }
     }
 
-    /// What the threads share that run programs.
+    /// The state shared by the threads that run programs.
     private struct Shared {
         var report: ProofReport
         var left: [(start: Start, fault: DiskFault)]
@@ -195,7 +196,7 @@ struct DiskFaults {
         let run = try Self.play(start, seed, nil)
         defer { run.remove() }
         var counts: [String: Int] = [:]
-        // Those of the process that was the last to be armed.
+        // The calls of the process in which faults were enabled last.
         let events = try run.trace().events
         let arms = events.indices.filter { events[$0].kind == .note && events[$0].text == "arm" }
         guard let last = arms.last else { throw ProofFailure("no program was armed") }
@@ -228,7 +229,7 @@ struct DiskFaults {
             judge.ledger = start.ledger
             if trace.events.contains(where: \.isFaulted) { judge.count("faults met") }
             var cuts = DiskCuts(trace, on: start.medium, seed: random.next(), perCall: 1)
-            // A few cuts behind the fault too, while programs go on.
+            // A few cuts after the fault too, while programs continue.
             var chance = random
             try cuts.run(&judge, while: { chance.below(24) == 0 })
             try cuts.cutAtEnd(&judge)
@@ -242,7 +243,7 @@ struct DiskFaults {
 }
 
 extension DiskEvent {
-    /// Which kind of fault concerns the call.
+    /// The kind of fault that applies to the call.
     fileprivate var faultKind: String? {
         switch kind {
         case .open: "open"

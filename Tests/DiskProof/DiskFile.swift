@@ -1,12 +1,13 @@
 import TestSupport
 
-/// What the medium may hold of one file: what is certain, and of each sector the versions that
-/// came since.
+/// The possible content of one file on the medium: its certain bytes, and for each sector the
+/// versions written since.
 ///
-/// The rules: a sector of 512 bytes holds one of its versions, whatever the others hold; a sync,
-/// and the return of a write through `O_DSYNC`, make the newest certain; sizes change in their
-/// order, with what was cut off; after a sync that failed, or a write through `O_DSYNC`, the system
-/// calls pages clean that may not be on the medium, so that no later sync makes them certain.
+/// The rules: a sector of 512 bytes has one of its versions, independent of other sectors; a sync,
+/// and the return of a write through `O_DSYNC`, make the newest version certain; sizes change in
+/// order, together with truncated bytes; after a failed sync, or a failed write through `O_DSYNC`,
+/// the system treats pages as clean that may not be on the medium, so no later sync makes them
+/// certain.
 struct DiskFile {
     static let sectorSize = 512
 
@@ -21,7 +22,7 @@ struct DiskFile {
         var isCut: Bool
     }
 
-    /// What programs see while the power is on.
+    /// The content that programs see while the power is on.
     private(set) var visible: [UInt8] = []
     private var certain: [UInt8] = []
     private var pending: [Int: [Version]] = [:]
@@ -32,14 +33,14 @@ struct DiskFile {
 
     init() {}
 
-    /// A file that lay on the medium before the trace began.
+    /// A file that was on the medium before the trace began.
     init(_ bytes: [UInt8]) {
         visible = bytes
         certain = bytes
     }
 
     var isSettled: Bool { pending.isEmpty && steps.isEmpty }
-    /// The moments at which what is uncertain was written.
+    /// The times of uncertain writes.
     var times: Set<Int> {
         Set(pending.values.flatMap { $0.map(\.time) }).union(steps.map(\.time))
     }
@@ -62,8 +63,8 @@ struct DiskFile {
         offset / sectorSize...(offset + count - 1) / sectorSize
     }
 
-    /// A write through `O_DSYNC` has returned: its bytes are on the medium, with what is needed to
-    /// read them.
+    /// A write through `O_DSYNC` has returned: its bytes are on the medium, with the metadata
+    /// needed to read them.
     mutating func settle(_ count: Int, at offset: Int) {
         guard count > 0 else { return }
         let end = offset + count
@@ -124,7 +125,7 @@ struct DiskFile {
     private mutating func settleSize() {
         for step in steps where step.isCut {
             if step.size < certain.count { certain.removeLast(certain.count - step.size) }
-            // What was written before the cut is gone with it.
+            // Bytes written beyond the new size before the truncation are gone.
             for sector in pending.keys where sector * Self.sectorSize >= step.size {
                 pending[sector]?.removeAll { $0.time < step.time }
                 if pending[sector]?.isEmpty == true { pending[sector] = nil }
@@ -140,20 +141,20 @@ struct DiskFile {
 
     // MARK: Cuts
 
-    /// How much of what is uncertain a cut keeps.
+    /// The part of the uncertain changes that a cut keeps.
     enum Choice {
-        /// Nothing of it, or all.
+        /// Nothing, or all.
         case none, all
-        /// What came before a moment, and nothing that came later.
+        /// The changes before a time, and none after it.
         case before(Int)
-        /// All but what came at a moment, or only that.
+        /// All changes but those of one time, or only those.
         case without(Int)
         case only(Int)
-        /// Each sector by itself: that many of 8 keep something, some of it older.
+        /// Each sector independently: this many of 8 keep a change, some of them an older one.
         case sectors(Int)
-        /// What came before a moment, and of what came then the sectors up to one.
+        /// The changes before a time, and of those at that time the sectors up to one.
         case torn(Int, firstLost: Int)
-        /// What came before a moment, and of what came then any sectors.
+        /// The changes before a time, and of those at that time any sectors.
         case scattered(Int)
     }
 
@@ -192,7 +193,7 @@ struct DiskFile {
         case .before(let time): steps.count { $0.time < time }
         case .without(let time):
             steps.contains { $0.time == time } ? steps.count { $0.time < time } : steps.count
-        // Sizes change in their order: this one's means those before it too.
+        // Sizes change in order: this one implies those before it.
         case .only(let time): random.below(2) == 0 ? steps.count { $0.time <= time } : 0
         case .sectors: random.below(3) == 0 ? random.below(steps.count + 1) : steps.count
         case .torn(let time, _), .scattered(let time):
@@ -200,14 +201,15 @@ struct DiskFile {
         }
     }
 
-    /// Takes off what the first changes of the size cut.
+    /// Removes the bytes that the first size changes truncated.
     private func cut(_ bytes: inout [UInt8], _ kept: Int) {
         for step in steps.prefix(kept) where step.isCut && step.size < bytes.count {
             bytes.removeLast(bytes.count - step.size)
         }
     }
 
-    /// What was cut off is not there after the cut, and what was written after it not before.
+    /// Truncated bytes are absent after the truncation, and bytes written later are absent before
+    /// it.
     private func isPossible(_ version: Version, _ sector: Int, _ kept: Int) -> Bool {
         let start = sector * Self.sectorSize
         for (index, step) in steps.enumerated() where step.isCut && step.size <= start {

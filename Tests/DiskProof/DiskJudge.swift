@@ -5,11 +5,11 @@ import Proof
 import RecordStore
 import TestSupport
 
-/// Opens images by the public API and compares what they show with the ledger.
+/// Opens images with the public API and compares their content with the ledger.
 struct DiskJudge {
-    /// What a good image shows.
+    /// The content of a valid image.
     struct Finding {
-        /// The transaction; nil without a store.
+        /// The transaction that made the content; nil without a store.
         var head: Int?
         var copies: [String: Int] = [:]
     }
@@ -17,7 +17,7 @@ struct DiskJudge {
     var ledger = DiskLedger()
     private(set) var report = ProofReport()
     private let folder: URL
-    /// What files were found to show: the same bytes show the same.
+    /// The known content of files by hash: equal bytes have equal content.
     private var known: [UInt64: Int] = [:]
     private var seenImages: Set<UInt64> = []
     private var imageCount = 0
@@ -106,8 +106,8 @@ struct DiskJudge {
         return home
     }
 
-    /// Compares everything with everything, as `trellis check` does. Returns whether the file is
-    /// one whose creation had not ended.
+    /// Checks the whole file, as `trellis check` does. Returns whether it is a store whose creation
+    /// had not ended.
     private func check(_ url: URL, mayBeUnborn: Bool) throws -> Bool {
         var options = Engine.Options()
         options.mode = .reading
@@ -131,7 +131,7 @@ struct DiskJudge {
         return snapshot.catalogRoot == nil
     }
 
-    /// The store goes on after the cut, and so do its copies.
+    /// The store and its copies can be written after the cut.
     private mutating func goOn(
         _ store: DiskStore, _ home: URL, _ rows: [DiskRow], _ random: inout SeededRandom
     ) throws {

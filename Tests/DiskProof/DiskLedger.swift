@@ -1,7 +1,7 @@
 import Foundation
 import Proof
 
-/// One line of what a transaction does.
+/// One line of a transaction's notes.
 enum DiskChange: Equatable {
     case set(number: Int, tag: Int, owner: Int?, seed: Int, blobCount: Int)
     case delete(number: Int)
@@ -41,11 +41,11 @@ enum DiskChange: Equatable {
     }
 }
 
-/// What the program did and was promised, as its notes in the trace say: which transactions there
-/// were, each on top of which, and how safe each is.
+/// The actions and promises noted in the trace: the transactions, the one that each builds on, and
+/// how safe each is.
 ///
-/// A transaction is *durable* when the program was told so: no power cut takes it. It is
-/// *acknowledged* when its call returned: the end of the process does not take it. It is *refused*
+/// A transaction is *durable* when it was acknowledged as durable: no power cut loses it. It is
+/// *acknowledged* when its call returned: the end of the process does not lose it. It is *refused*
 /// when its call failed with an error that says that it is not there.
 struct DiskLedger {
     private struct Attempt {
@@ -58,9 +58,9 @@ struct DiskLedger {
     /// A copy of the store, and which transactions it may show.
     struct Copy {
         var heads: Set<Int> = []
-        /// Whether its name may lead to nothing.
+        /// Whether the copy may be absent.
         var mayBeAbsent = true
-        /// The transaction from which on a backup that runs may take it.
+        /// The oldest transaction that a running backup may contain.
         fileprivate var runningFrom: Int?
     }
 
@@ -72,13 +72,13 @@ struct DiskLedger {
     /// Errors that the program met, by their codes.
     private(set) var errors: [String: Int] = [:]
     private(set) var acknowledgedCount = 0
-    /// What a stack of another process that stays open has shown last.
+    /// The transaction that a stack of another process, which stays open, has shown last.
     private var followed = 0
     private var contents: [Int: [DiskRow]] = [0: []]
 
     init() {}
 
-    /// The power failed, and the store shows this transaction: so do programs from here on.
+    /// After a power cut the store shows this transaction, and programs start from it.
     mutating func restart(at head: Int, copies found: [String: Int]) {
         durable = head
         acknowledged = head
@@ -114,7 +114,7 @@ struct DiskLedger {
             throw ProofFailure("an attempt without numbers: \(words)")
         }
         guard let depth = attempts[parent]?.depth, attempts[number] == nil else {
-            throw ProofFailure("attempt \(number) is on top of \(parent), of which nobody knows")
+            throw ProofFailure("attempt \(number) builds on \(parent), which is unknown")
         }
         let changes = lines.compactMap(DiskChange.init)
         attempts[number] = Attempt(parent: parent, depth: depth + 1, changes: changes)
@@ -204,7 +204,7 @@ struct DiskLedger {
         }
     }
 
-    /// Whether a transaction is another one or on top of it.
+    /// Whether a transaction equals another one or builds on it.
     func descends(_ number: Int, from other: Int) -> Bool {
         guard let goal = attempts[other]?.depth, var depth = attempts[number]?.depth else {
             return false
@@ -217,7 +217,7 @@ struct DiskLedger {
         return number == other
     }
 
-    /// What the store holds after a transaction.
+    /// The content of the store after a transaction.
     mutating func rows(_ head: Int) -> [DiskRow] {
         if let known = contents[head] { return known }
         var chain: [Int] = []
@@ -235,7 +235,7 @@ struct DiskLedger {
         return contents[head] ?? []
     }
 
-    /// How a content differs from what it should be; nil where it does not.
+    /// The difference of a content from the expected one; nil if there is none.
     mutating func difference(_ found: [DiskRow], _ head: Int) -> String? {
         let expected = rows(head)
         guard found != expected else { return nil }

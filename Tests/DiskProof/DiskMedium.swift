@@ -2,7 +2,7 @@ import Foundation
 import Proof
 import TestSupport
 
-/// What the medium may hold of a folder: each file, and which names lead to files.
+/// The possible content of a folder on the medium: each file, and the names that refer to files.
 ///
 /// Names change in the order of the calls, but any of the changes may be missing until the folder
 /// is synchronised; a rename is there whole or not at all.
@@ -18,7 +18,7 @@ struct DiskMedium {
     }
 
     private var files: [Int: DiskFile] = [:]
-    /// The system uses the number of a file again that is gone.
+    /// The system reuses the number of a deleted file.
     private var numbers: [UInt64: Int] = [:]
     private var certainNames: [String: Int] = [:]
     private var changes: [(time: Int, change: NameChange)] = []
@@ -35,7 +35,7 @@ struct DiskMedium {
 
     // MARK: Calls
 
-    /// The call is under way: what it changes may or may not be on the medium.
+    /// The call has begun: its changes may or may not be on the medium.
     mutating func begin(_ event: DiskEvent, _ time: Int) throws {
         guard !event.hasFailed else { return }
         switch event.kind {
@@ -66,7 +66,7 @@ struct DiskMedium {
                 }
             }
         case .sync:
-            // One that was interrupted has not failed: it is made again.
+            // An interrupted call has not failed: it is repeated.
             guard event.result != -Int64(EINTR) else { return }
             try file(event) { event.hasFailed ? $0.failSync(time: time) : $0.sync() }
         case .syncFolder:
@@ -119,7 +119,7 @@ struct DiskMedium {
 
     // MARK: Cuts
 
-    /// What programs see while the power is on.
+    /// The content that programs see while the power is on.
     var visible: Image { names.compactMapValues { files[$0]?.visible } }
 
     /// Whether a cut could leave more than one image.
@@ -127,7 +127,7 @@ struct DiskMedium {
         changes.isEmpty && names.values.allSatisfy { files[$0]?.isSettled ?? true }
     }
 
-    /// The moments of which something is uncertain.
+    /// The times of uncertain changes.
     var times: [Int] {
         var times = Set(changes.map(\.time))
         for number in Set(names.values).union(certainNames.values) {
@@ -136,7 +136,7 @@ struct DiskMedium {
         return times.sorted()
     }
 
-    /// What a cut can leave.
+    /// An image that a cut can leave.
     func image(_ choice: Choice, _ random: inout SeededRandom) -> Image {
         var found = certainNames
         for (time, change) in changes where isKept(time, choice, &random) {

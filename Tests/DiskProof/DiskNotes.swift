@@ -2,8 +2,8 @@ import Foundation
 import ObjectGraph
 import Primitives
 
-/// Where the traced program says what it does: each note becomes an event of the trace, between the
-/// calls before and after it.
+/// The notes of the traced program: each becomes an event of the trace, between the calls before
+/// and after it.
 final class DiskNotes: Sendable {
     private let file: Mutex<FileHandle>
 
@@ -15,7 +15,7 @@ final class DiskNotes: Sendable {
         file.withLock { $0.write(Data(note.utf8)) }
     }
 
-    /// Runs what makes all durable that was acknowledged before it began. Returns whether it did.
+    /// Runs a body that makes all acknowledged transactions durable. Returns whether it did.
     @discardableResult
     func task(_ name: String, _ body: () throws -> Void) -> Bool {
         say("start \(name)")

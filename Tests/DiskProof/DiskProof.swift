@@ -2,11 +2,11 @@ import Foundation
 import Proof
 import TestSupport
 
-/// Below the engine: what a program over the public API really asks of the system.
+/// The system calls that a program over the public API really makes, below the engine.
 ///
-/// A shim that is loaded before the program writes down each call with its flags and bytes. The
-/// power is then cut at each call, and what the system's rules allow the medium to hold is opened
-/// by the public API and compared with what the program was told. The same shim lets calls fail.
+/// A shim that is loaded before the program records each call with its flags and bytes. The power
+/// is then cut at each call, and the images that the system's rules allow on the medium are opened
+/// with the public API and compared with the program's promises. The shim can also make calls fail.
 package struct DiskProof: StoreProof {
     package static let requiredCounts = ["images", "stores opened", "faults met"]
     package private(set) var report = ProofReport()
@@ -42,7 +42,7 @@ package struct DiskProof: StoreProof {
         var ledger = DiskLedger()
         repeat {
             let leftover = try runRound(from: start, ledger, budget)
-            // The next program begins with nothing, or with what a cut has left.
+            // The next program starts with an empty folder, or with the image that a cut has left.
             if let leftover, let head = leftover.0.finding.head, random.below(3) > 0 {
                 start = leftover.0.image
                 ledger = leftover.1
@@ -95,15 +95,15 @@ package struct DiskProof: StoreProof {
         return leftover.map { ($0, judge.ledger) }
     }
 
-    /// What the first program does, so that each proof has seen each call.
+    /// The steps of the first program, so that each proof sees each call.
     private static let firstSteps: [[DiskWorkload.Step]] = [
-        // A reader that is open would need what is cut off.
+        // An open reader would need the part of the file that is cut off.
         [.durable, .relaxed, .backup, .shrink, .bulk, .checkpoint, .relaxed],
         [.durable, .look, .copyByReader, .grouped, .update, .reopen, .beside],
         [.blob, .delete, .vacuum, .unsafe, .cancel, .copyByReader, .update],
     ]
 
-    /// The calls on which what is proved stands. Each must have been seen.
+    /// The calls that the proof depends on. Each must have been recorded.
     static let calls = [
         "open", "pread", "pwrite", "durable pwrite", "fsync", "fsync of the folder",
         "ftruncate", "ftruncate that cuts",
@@ -125,7 +125,7 @@ package struct DiskProof: StoreProof {
 }
 
 extension ProofReport {
-    /// Adds what another report has counted.
+    /// Adds the counts of another report.
     mutating func add(_ other: ProofReport) {
         for (name, count) in other.counts { self.count(name, count) }
     }

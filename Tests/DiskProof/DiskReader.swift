@@ -1,8 +1,8 @@
 import Foundation
 import ObjectGraph
 
-/// A process that reads the store beside its writer, and makes copies of it: it does what its input
-/// says, line by line, and answers each with a line.
+/// A process that reads the store beside its writer and makes copies of it: it follows the commands
+/// of its input line by line and answers each with a line.
 struct DiskReader {
     private let folder: URL
     private let notes: DiskNotes
@@ -18,7 +18,7 @@ struct DiskReader {
 
     func run() throws {
         notes.say("arm")
-        // One stack stays open, so that the writer must keep what it shows.
+        // One stack stays open, so that the writer must keep its pages.
         var held: DiskStore?
         while let line = nextLine() {
             let words = line.split(separator: " ").map(String.init)
@@ -66,7 +66,7 @@ struct DiskReader {
     }
 }
 
-/// A reader's process, as the writer's knows it.
+/// The reader's process as seen by the writer.
 final class DiskReaderProcess {
     private let process = Process()
     private let input = Pipe()
@@ -83,13 +83,13 @@ final class DiskReaderProcess {
         try process.run()
     }
 
-    /// Returns when it has done what it was told, or has ended.
+    /// Returns when the reader has done the command or has ended.
     func tell(_ line: String) {
         try? input.fileHandleForWriting.write(contentsOf: Data("\(line)\n".utf8))
         _ = output.fileHandleForReading.availableData
     }
 
-    /// Returns whether it ended as it should.
+    /// Returns whether the reader ended normally.
     func end() -> Bool {
         try? input.fileHandleForWriting.close()
         process.waitUntilExit()

@@ -5,9 +5,9 @@ import Proof
 
 /// Compiles the shim, once for a process.
 enum DiskShim {
-    /// The library, or what went wrong.
+    /// The library, or the error of compiling it.
     static let library = Result { try compile() }
-    /// Where it is, until this process ends.
+    /// Its path, until this process ends.
     private static let kept = Mutex("")
 
     private static func compile() throws -> URL {
@@ -20,7 +20,7 @@ enum DiskShim {
         atexit { _ = DiskShim.kept.withLock { unlink($0) } }
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        // Where there is no compiler of the system there is that of the Swift toolchain.
+        // Without a system compiler that of the Swift toolchain is used.
         process.arguments = [
             "sh", "-c",
             "exec $(command -v cc || echo clang) -std=gnu11 -shared -fPIC -o \"$0\" \"$1\" -ldl",
@@ -39,7 +39,7 @@ enum DiskShim {
     }
 }
 
-/// Folders for a while, in memory where the system has such files.
+/// Temporary folders, in memory if the system has such a file system.
 enum DiskFolder {
     static let root: URL = {
         let memory = URL(fileURLWithPath: "/dev/shm")
@@ -47,7 +47,7 @@ enum DiskFolder {
         return isThere ? memory : FileManager.default.temporaryDirectory
     }()
 
-    /// A new folder. It may be removed by its maker.
+    /// A new folder; the caller may remove it.
     static func make(_ name: String) throws -> URL {
         let folder = root.appendingPathComponent("trellis-disk-\(name)-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -70,27 +70,27 @@ enum DiskFolder {
     }
 }
 
-/// What a call does instead of what it should: see `Tests/DiskShim/shim.c`.
+/// The effect of a call in place of the normal one: see `Tests/DiskShim/shim.c`.
 struct DiskFault {
     var kind: String
     var call: Int
     var effect: String
-    /// How many calls, 0 for all from then on.
+    /// The number of calls, 0 for all from then on.
     var count: Int
-    /// Whether it is the reader's calls that fail.
+    /// Whether the reader's calls fail.
     var isOfReader = false
 
     var text: String { "\(kind) \(call) \(effect) \(count)" }
 }
 
-/// A folder in which the traced program runs, as often as one likes, into one trace.
+/// A folder in which the traced program runs, any number of times, with one trace.
 final class DiskRun {
     let base: URL
     let folder: URL
     private let notes: URL
     private let traceFile: URL
     private let output: URL
-    /// How long a program may take.
+    /// The longest time that a program may take.
     private let limitInSeconds: Double
 
     init(_ image: DiskMedium.Image = [:], limitInSeconds: Double = 30) throws {
@@ -108,10 +108,10 @@ final class DiskRun {
 
     func remove() { try? FileManager.default.removeItem(at: base) }
 
-    /// What the shim wrote.
+    /// The trace that the shim wrote.
     func trace() throws -> DiskTrace { try DiskTrace(contentsOf: traceFile) }
 
-    /// Runs the program to its end. Throws when it does not end by itself, and well.
+    /// Runs the program to its end. Throws unless it ends by itself and successfully.
     func run(
         _ steps: [DiskWorkload.Step], seed: UInt64, closes: Bool, fault: DiskFault? = nil,
         isPreloaded: Bool = true

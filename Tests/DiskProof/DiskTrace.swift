@@ -1,7 +1,7 @@
 import Foundation
 import Proof
 
-/// One call of the traced program, as `Tests/DiskShim/shim.c` wrote it down.
+/// One call of the traced program, as recorded by `Tests/DiskShim/shim.c`.
 struct DiskEvent {
     enum Kind: UInt32 {
         case open = 1
@@ -10,17 +10,17 @@ struct DiskEvent {
     }
 
     var kind: Kind
-    /// Whether the shim let the call fail, or do a part of what it should.
+    /// Whether the shim made the call fail, or do only a part.
     var isFaulted = false
-    /// Whether the call did what it should, and then reported a failure.
+    /// Whether the call succeeded and then reported a failure.
     var failedAfterwards = false
-    /// What the descriptor was opened with.
+    /// The flags with which the descriptor was opened.
     var flags: UInt32
-    /// What the call returned, or the reason as a negative number.
+    /// The result of the call, or the error code as a negative number.
     var result: Int64
     /// The file's number in the system.
     var file: UInt64
-    /// Where it reads or writes, the new size, or 1 for an `open` that made the file.
+    /// The offset of a read or write, the new size, or 1 for an `open` that created the file.
     var offset: UInt64
     var process: UInt32
     /// The function's name, without the `64` of its twin.
@@ -51,8 +51,7 @@ struct DiskEvent {
     }
 }
 
-/// Every call of a program, and of the processes that it started, in the order in which they were
-/// made.
+/// Every call of a program and of its child processes, in order.
 struct DiskTrace {
     /// `O_DSYNC`.
     static let durableFlag = UInt32(bitPattern: O_DSYNC)
@@ -104,7 +103,8 @@ struct DiskTrace {
         throw ProofFailure("the judge has no rule for \(stranger.call) \(stranger.path)")
     }
 
-    /// Whether a file was cut where it had been written: a new one is cut at its beginning alone.
+    /// Whether a file was truncated where it had been written: a new file is truncated only at its
+    /// beginning.
     private var hasCut: Bool {
         var sizes: [UInt64: UInt64] = [:]
         for event in events where !event.hasFailed {
@@ -121,8 +121,8 @@ struct DiskTrace {
         return false
     }
 
-    /// Throws unless all that the proof stands on was seen: a call that no longer comes by here is
-    /// one that is not proved.
+    /// Throws unless every call that the proof depends on was recorded: a call that is no longer
+    /// recorded is not proved.
     func requireCalls(_ names: [String]) throws {
         var seen = Set(events.map(\.call))
         for event in events {

@@ -3,13 +3,13 @@ import ObjectGraph
 import Primitives
 import TestSupport
 
-/// The program that is traced: random transactions of every durability, and the care of a store,
-/// by the public API alone. It goes on after errors, as programs do.
+/// The traced program: random transactions of every durability, and maintenance of a store, through
+/// the public API alone. It continues after errors, as programs do.
 ///
 /// Arguments: `run FOLDER NOTES SEED close|die STEP…`, or `read FOLDER NOTES` for a process that
-/// reads beside it and does what its input says.
+/// reads beside it and follows the commands of its input.
 package final class DiskWorkload {
-    /// What a program does in one step.
+    /// One step of a program.
     enum Step: String, CaseIterable {
         case durable, relaxed, bulk, grouped, blob, delete, cancel, unsafe
         case checkpoint, beside, race, vacuum, shrink, backup, update, reopen
@@ -24,7 +24,7 @@ package final class DiskWorkload {
     private var errorCount = 0
     private let attempts = DiskAttempts()
 
-    /// Runs what the arguments say; the return value is for `exit`.
+    /// Runs the program for the arguments; the return value is for `exit`.
     package static func main(_ arguments: [String]) -> Int32 {
         do {
             switch arguments.first {
@@ -62,7 +62,7 @@ package final class DiskWorkload {
             let errorCount = errorCount
             notes.say("step \(step.rawValue)")
             run(step, store)
-            // After an error of the store a program opens it anew.
+            // After an error of the store the program reopens it.
             if self.errorCount > errorCount { close() }
         }
         if reader?.end() == false { notes.say("wrong: the reader's process did not end well") }
@@ -174,7 +174,7 @@ package final class DiskWorkload {
         group.wait()
     }
 
-    /// What a transaction did that was cancelled is never seen.
+    /// The changes of a cancelled transaction are never seen.
     private func cancel(_ store: DiskStore) {
         let edit = DiskEdit(random: SeededRandom(seed: random.next()))
         do {
@@ -202,7 +202,7 @@ package final class DiskWorkload {
         }
     }
 
-    /// Makes the file's end free, so that it is given back to the system.
+    /// Frees the file's end, so that it is returned to the system.
     private func shrink(_ store: DiskStore) {
         for byteCount in [1_500_000, 0] {
             let edit = DiskEdit(
@@ -211,7 +211,7 @@ package final class DiskWorkload {
             task("checkpoint") { try store.stack.checkpoint() }
         }
         task("vacuum") { _ = try store.stack.vacuum() }
-        // What the end of the file held is free when neither superblock leads there.
+        // The space at the end of the file is free when neither superblock refers to it.
         for _ in 0..<3 {
             commit(store, .durable, itemCount: 1)
             task("checkpoint") { try store.stack.checkpoint() }

@@ -9,8 +9,8 @@ private func runFuzzer(
     _ tryInput: @convention(c) (UnsafePointer<UInt8>?, Int) -> Int32
 ) -> Int32
 
-/// Looks for files that trap, hang or mislead the engine, led by what code they reach:
-/// `scripts/fuzz`. What it found is kept in `Corpus` and tried again by `FuzzTests`.
+/// Searches for files that trap, hang or mislead the engine, guided by code coverage:
+/// `scripts/fuzz`. Inputs that it found are kept in `Corpus` and repeated by `FuzzTests`.
 @main
 struct EngineFuzzer {
     private static let store: FuzzedStore = {

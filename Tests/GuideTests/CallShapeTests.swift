@@ -9,7 +9,7 @@ import Testing
 
     // MARK: Transactions
 
-    @Test func `a transaction tells what it made, changed and deleted`() throws {
+    @Test func `a transaction lists the objects that it created, changed and deleted`() throws {
         try dataStack.perform(
             synchronous: { transaction in
                 let ann = transaction.create(Into<Sailor>(Sailor.self))
@@ -39,7 +39,7 @@ import Testing
         #expect(try dataStack.fetchCount(From<Sailor>()) == 3)
     }
 
-    @Test func `an object counted as changed by others' links, and not by its own`() throws {
+    @Test func `an object counted as changed by others' links instead of its own`() throws {
         try dataStack.perform(
             synchronous: { transaction in
                 let sailors = try transaction.fetchAll(
@@ -51,7 +51,7 @@ import Testing
                 #expect(!transaction.objectHasPersistentChangedValues(ole))
                 jane.friends = [ole, john]
                 for _ in 0..<2 {
-                    // The second time, what changed was handed on by a fetch.
+                    // The second time, a fetch has flushed the changes.
                     #expect(!transaction.objectHasPersistentChangedValues(john))
                     #expect(transaction.objectHasPersistentChangedValues(jane))
                     _ = try transaction.fetchCount(From<Sailor>())
@@ -187,7 +187,7 @@ import Testing
         #expect(Select<Sailor, Int>("age") == Select<Sailor, Int>(.attribute(\.$age)))
     }
 
-    @Test func `a row named the objects of a relationship as ones of the fetched class`() throws {
+    @Test func `an ID of a relationship in a row named the fetched class as its entity`() throws {
         let jane = try #require(try dataStack.fetchOne(From<Sailor>().where(\.$number == 2)))
         let rows = try dataStack.queryAttributes(
             From<Ferry>().select("captain", .objectID()).where(\.$registry == "LK-1"))
@@ -213,7 +213,7 @@ import Testing
         #expect(entity.uniqueConstraints == [["number"]])
     }
 
-    @Test func `an ID goes through a URI and back`() throws {
+    @Test func `an ID is converted to a URI and back`() throws {
         let id = try #require(try dataStack.fetchObjectID(From<Sailor>()))
         #expect(dataStack.objectID(forURIRepresentation: id.uriRepresentation()) == id)
         #expect((dataStack.fetchExisting(id) as Sailor?)?.objectID() == id)
@@ -222,7 +222,7 @@ import Testing
 
     private static let key = UnsafeMutableRawPointer.allocate(byteCount: 1, alignment: 1)
 
-    @Test func `a stack carries values of the program's`() {
+    @Test func `a stack stores values for the program`() {
         dataStack.userInfo[Self.key] = 3
         #expect(dataStack.userInfo[Self.key] as? Int == 3)
         #expect(dataStack.userInfo[Self.key, lazyInit: { 4 }] as? Int == 3)

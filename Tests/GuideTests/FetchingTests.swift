@@ -11,7 +11,7 @@ import Testing
 
     // MARK: From
 
-    @Test func `From names what is fetched`() throws {
+    @Test func `From names the class that is fetched`() throws {
         let people = try dataStack.fetchAll(From<Sailor>())
         #expect(names(people) == ["Jane Smith", "John Smith", "Ole"])
     }
@@ -23,7 +23,7 @@ import Testing
         }
     }
 
-    @Test func `the five fetches agree`() throws {
+    @Test func `the five kinds of fetch return the same objects`() throws {
         let chain = From<Sailor>().where(\.$age > 30).orderBy(.ascending(\.$age))
 
         let people = try dataStack.fetchAll(chain)
@@ -36,7 +36,7 @@ import Testing
 
     // MARK: Where
 
-    @Test func `a condition is a format`() throws {
+    @Test func `a condition is written as a format`() throws {
         var people = try dataStack.fetchAll(
             From<Sailor>(),
             Where<Sailor>("%K > %d", "age", 30)
@@ -50,7 +50,7 @@ import Testing
         #expect(try dataStack.fetchCount(From<Sailor>().where(format: "age < %@", 30)) == 1)
     }
 
-    @Test func `a condition is a predicate`() throws {
+    @Test func `a condition is made from a predicate`() throws {
         let predicate = NSPredicate(format: "age > %d AND gender == %@", 30, "M")
         let people = try dataStack.fetchAll(
             From<Sailor>(),
@@ -73,7 +73,7 @@ import Testing
         }
     }
 
-    @Test func `a condition is a key path`() throws {
+    @Test func `a condition is written with a key path`() throws {
         let people = try dataStack.fetchAll(
             From<Sailor>()
                 .where(\.$age > 30)
@@ -111,7 +111,7 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func `orders are added`(sortFromYoungest: Bool) throws {
+    func `orders are combined with the addition operators`(sortFromYoungest: Bool) throws {
         var orderBy = OrderBy<Sailor>(.ascending(\.$rating))
         if sortFromYoungest {
             orderBy += OrderBy(.ascending(\.$age))
@@ -138,7 +138,7 @@ import Testing
 
     // MARK: Tweak
 
-    @Test func `a tweak has the last word`() throws {
+    @Test func `a tweak changes the request after all clauses`() throws {
         let people = try dataStack.fetchAll(
             From<Sailor>(),
             Where<Sailor>("age > %d", 30),

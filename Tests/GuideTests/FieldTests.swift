@@ -148,7 +148,7 @@ nonisolated struct Photo: Equatable {
         #expect(person.displayName == "« Mr. Bond »")
     }
 
-    @Test func `coded properties come back as what they were`() throws {
+    @Test func `coded properties keep their values`() throws {
         let dataStack = try stack()
         let dates = [
             Date(timeIntervalSinceReferenceDate: 1), Date(timeIntervalSinceReferenceDate: 2),

@@ -76,7 +76,7 @@ import Testing
         transaction.delete(representations)
     }
 
-    @Test func `a transaction deletes by what stands for an object`() throws {
+    @Test func `a transaction deletes objects by publisher, snapshot and monitor`() throws {
         let dataStack = try stack()
         let ids = try dataStack.perform(synchronous: { transaction in
             "abcdefgh".map { name in
@@ -129,7 +129,7 @@ import Testing
         ]
     }
 
-    @Test func `an object stands for itself in generic code`() throws {
+    @Test func `generic code accepts an object, its publisher and its snapshot alike`() throws {
         let dataStack = try stack()
         try dataStack.perform(synchronous: { transaction in
             Self.make(Fern.self, in: transaction).name = "a"
@@ -149,7 +149,7 @@ import Testing
         #expect(own.0.name == "a" && own.1 === fern && own.2?.$name == "a")
     }
 
-    @Test func `a relationship is compared with what stands for an object`() throws {
+    @Test func `a relationship is compared with a publisher and with a snapshot`() throws {
         let dataStack = try stack()
         try dataStack.perform(synchronous: { transaction in
             let pot = transaction.create(Into<Pot>())

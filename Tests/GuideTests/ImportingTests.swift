@@ -39,7 +39,7 @@ import Testing
         #expect(try dataStack.fetchCount(From<LogLine>()) == 2)
     }
 
-    @Test func `an error in an import gives the transaction up`() async throws {
+    @Test func `an error in an import rolls the transaction back`() async throws {
         let dataStack = try Harbour.dataStack()
 
         let isKnownError = await withCheckedContinuation { done in
@@ -128,7 +128,7 @@ import Testing
                 == ["John", "Jane Smith", "Ole", "Ann II"])
     }
 
-    @Test func `a source's own import made the object of a later source a second time`() throws {
+    @Test func `a nested import created the object of a later source a second time`() throws {
         let dataStack = try Harbour.dataStack()
 
         try dataStack.perform(
@@ -148,7 +148,7 @@ import Testing
         #expect(try dataStack.fetchCount(From<Sailor>().where([7, 8] ~= \.$number)) == 2)
     }
 
-    @Test func `a source between forgot what an earlier source's own import made`() throws {
+    @Test func `a source in between hid an object that an earlier source's import made`() throws {
         let dataStack = try Harbour.dataStack()
 
         try dataStack.perform(
@@ -168,7 +168,7 @@ import Testing
         #expect(sailors.count == 3)
     }
 
-    @Test func `an object that an earlier source deleted was filled, and lost`() throws {
+    @Test func `an object that an earlier source had deleted was filled, and lost`() throws {
         let dataStack = try Harbour.dataStack()
 
         try dataStack.perform(
@@ -187,7 +187,7 @@ import Testing
         #expect(jane.map(\.age) == [0])
     }
 
-    @Test func `sources are sorted out before an import`() throws {
+    @Test func `sources are filtered before an import`() throws {
         let dataStack = try Harbour.dataStack()
 
         try dataStack.perform(
@@ -219,7 +219,7 @@ import Testing
         #expect(try dataStack.fetchCount(From<Sailor>()) == 5)
     }
 
-    @Test func `an awaited import took no source of an actor`() async throws {
+    @Test func `an awaited import did not accept a source that belongs to an actor`() async throws {
         let dataStack = try Harbour.dataStack()
         // Sources that belong to the actor are passed on, and used again.
         let source: [String: Any] = ["id": 1, "name": "John"]

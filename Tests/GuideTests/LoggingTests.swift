@@ -4,14 +4,14 @@ import Testing
 
 /// The guide's chapter on logging and errors.
 @MainActor @Suite(.serialized) struct LoggingTests {
-    /// Keeps what this suite causes, and hands everything on to the logger before.
+    /// Keeps the messages that this suite causes, and forwards all to the previous logger.
     final class MyLogger: CoreStoreLogger {
         private let next: any CoreStoreLogger
         private let lines = Mutex<[String]>([])
 
         init(_ next: any CoreStoreLogger) { self.next = next }
 
-        /// The lines that say a word.
+        /// The lines that contain a word.
         func lines(with word: String) -> [String] {
             lines.withLock { lines in lines.filter { $0.contains(word) } }
         }
@@ -74,7 +74,7 @@ import Testing
             }
             #expect(throws: CoreStoreError.self) {
                 try dataStack.perform(synchronous: { transaction in
-                    // A program that fetches once more all the same.
+                    // The program fetches again after the failure.
                     _ = try? transaction.fetchOne(From<Sailor>().orderBy(.ascending("lenght")))
                     _ = try transaction.fetchAll(From<Sailor>().orderBy(.ascending("wieght")))
                 })
@@ -116,7 +116,7 @@ import Testing
         }
     }
 
-    @Test func `errors of one kind that say different things are not equal`() throws {
+    @Test func `errors of one kind with different messages are not equal`() throws {
         let dataStack = try Harbour.dataStack()
         func error(_ path: String) -> CoreStoreError? {
             #expect(throws: CoreStoreError.self) {
@@ -177,7 +177,7 @@ import Testing
         #expect(own is Reef)
     }
 
-    @Test func `everything prints itself in parts`() throws {
+    @Test func `clauses and chains print their parts`() throws {
         let dataStack = try Harbour.dataStack()
         let chain = From<Sailor>()
             .where(\.$age > 30 && \.$gender == "M").orderBy(.descending(\.$name))
@@ -209,7 +209,7 @@ import Testing
         #expect(ole.debugDescription.contains("    .name = \"Ole\";\n"))
     }
 
-    @Test func `lists, what stands for objects, and migrations print themselves`() throws {
+    @Test func `lists, publishers, snapshots and migrations print themselves`() throws {
         let dataStack = try Harbour.dataStack()
         let chain = From<Sailor>().sectionBy(\.$gender).orderBy(.ascending(\.$gender))
         let ole = try #require(try dataStack.fetchOne(From<Sailor>().where(\.$name == "Ole")))

@@ -137,7 +137,7 @@ import Testing
         }
     }
 
-    @Test @MainActor func `migrations are told before they run`() throws {
+    @Test @MainActor func `required migrations are known before they run`() throws {
         let url = Harbour.temporaryURL()
         defer { Harbour.remove(url) }
         try Self.fill(url)
@@ -242,7 +242,7 @@ import Testing
         dataStack.unsafeRemoveAllPersistentStoresAndWait()
     }
 
-    @Test @MainActor func `a storage whose file takes a mapping is added by await`() async throws {
+    @Test @MainActor func `a storage whose file needs a mapping is added by await`() async throws {
         let url = Harbour.temporaryURL()
         defer { Harbour.remove(url) }
         try Self.fill(url)

@@ -78,7 +78,7 @@ import Testing
         #expect(objectPublisher.snapshot == nil)
     }
 
-    @Test func `a list's snapshot leads to publishers of its objects`() throws {
+    @Test func `the snapshot of a list contains publishers of its objects`() throws {
         let listPublisher: ListPublisher<Sailor> = dataStack.publishList(
             From<Sailor>().orderBy(.ascending(\.$name)))
         let indexPath = IndexPath(item: 0, section: 0)
@@ -209,7 +209,7 @@ import Testing
         }
     }
 
-    /// What an observer needs at least.
+    /// An observer with the required callbacks only.
     private final class SmallScreen: ListObserver {
         var count = 0
 
@@ -235,7 +235,7 @@ import Testing
         try change(2) { $0.age = 31 }
         try change(1) { $0.name = "Zoe" }
         try change(3) { $0.rating = 1 }
-        // One whom Jane had as a friend.
+        // A sailor who was a friend of Jane.
         try delete(3)
 
         #expect(
@@ -287,7 +287,7 @@ import Testing
         #expect(sectionInfo.numberOfObjects == 1)
     }
 
-    @Test func `a refetch is told of when it is done`() async throws {
+    @Test func `observers are told before and after a refetch`() async throws {
         let monitor = dataStack.monitorList(From<Sailor>().orderBy(.ascending(\.$name)))
         let screen = ListScreen()
         monitor.addObserver(screen)

@@ -119,7 +119,7 @@ import Testing
                 From<Article>().where([Money(cents: 1), Money(cents: 700)] ~= \.$price)) == 2)
     }
 
-    @Test func `a stored form was read by the way of a query`() throws {
+    @Test func `the stored form of an own type was decoded as if a query had returned it`() throws {
         let dataStack = try stack()
         try dataStack.perform(synchronous: { transaction in
             let article = try #require(
@@ -144,7 +144,7 @@ import Testing
         #expect(first == Money(cents: 1))
     }
 
-    @Test func `spans of time are exact, in order and summed up`() throws {
+    @Test func `durations are exact, ordered and can be summed`() throws {
         let dataStack = try stack()
         let odd = Duration(secondsComponent: -9_000_000_000, attosecondsComponent: -1)
         let long = Duration(secondsComponent: .max, attosecondsComponent: 999_999_999_999_999_999)

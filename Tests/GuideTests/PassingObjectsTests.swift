@@ -1,10 +1,10 @@
 import ObjectGraph
 import Testing
 
-/// What the guide says about handing objects to transactions and back.
+/// The guide's section on passing objects to transactions and back.
 ///
-/// Swift 6 warns where a transaction's closure takes an object of the view along; the mark on the
-/// constant says that the closure only asks for its identity.
+/// Swift 6 warns if a transaction's closure captures an object of the view; `nonisolated(unsafe)`
+/// on the constant states that the closure only reads its identity.
 @MainActor @Suite struct PassingObjectsTests {
     private let dataStack: DataStack
     private let john: Sailor
@@ -49,7 +49,7 @@ import Testing
         #expect(jane.age == 23)
     }
 
-    @Test func `both sides of a relationship are edited first`() async {
+    @Test func `both objects of a relationship are made editable before they are linked`() async {
         nonisolated(unsafe) let jane = self.jane
         nonisolated(unsafe) let john = self.john
         await withCheckedContinuation { done in
@@ -98,7 +98,7 @@ import Testing
         #expect(try dataStack.fetchAll(From<Sailor>()).map(\.name) == ["Ole"])
     }
 
-    @Test func `what a condition finds is deleted`() async throws {
+    @Test func `objects that satisfy a condition are deleted`() async throws {
         await withCheckedContinuation { done in
             dataStack.perform(
                 asynchronous: { (transaction) -> Void in
@@ -114,7 +114,7 @@ import Testing
         #expect(try dataStack.fetchAll(From<Sailor>()).map(\.name) == ["Jane Smith"])
     }
 
-    @Test func `an instance goes to a transaction and comes back`() async {
+    @Test func `an object is passed to a transaction and fetched again afterwards`() async {
         nonisolated(unsafe) let jane = self.jane
         let dataStack = self.dataStack
         let age = await withCheckedContinuation { done in

@@ -60,7 +60,7 @@ import Testing
         #expect(try sailors((\.$ferries ~ \.$nickname).any() == nil).count == 2)
     }
 
-    @Test func `a path goes on`() throws {
+    @Test func `a path crosses several relationships`() throws {
         #expect(try ferries((\.$captain ~ \.$friends ~ \.$name).any() == "Ole") == ["LK-1"])
         #expect(try ferries((\.$captain ~ \.$friends).count() == 2) == ["LK-1"])
         let jane = try sailor(2)
@@ -74,7 +74,7 @@ import Testing
         #expect(try sailors((\Sailor.$ferries).count() == 0) == ["Ole"])
     }
 
-    @Test func `a path has names`() {
+    @Test func `a path converts to a string of names`() {
         let name = \Ferry.$captain ~ \.$name
         #expect(String(keyPath: name) == "captain.name")
         #expect(String(keyPath: (\Sailor.$ferries ~ \.$age).any()) == "ANY ferries.age")
@@ -146,7 +146,7 @@ import Testing
 
     // MARK: Logic
 
-    @Test func `a side that is nil does not count`() throws {
+    @Test func `a nil condition is ignored when conditions are joined`() throws {
         let none: Where<Sailor>? = nil
         #expect(try sailors(\.$age > 30 &&? none) == ["John Smith", "Ole"])
         #expect(try sailors(none ||? \.$age > 50) == ["Ole"])

@@ -1,8 +1,8 @@
 import ObjectGraph
 import Testing
 
-/// What a program that was written for CoreStore 9 meets when it runs: what compiled and did
-/// something else. `PortingTests` has what it meets where it is compiled.
+/// Differences at run time for a program written for CoreStore 9: code that compiles and behaves
+/// otherwise. `PortingTests` has the differences that the compiler reports.
 @MainActor @Suite struct PortedBehaviourTests {
     private class Base: CoreStoreObject {
         @Field.Stored("inherited") var inherited: Int = 1
@@ -15,7 +15,7 @@ import Testing
         @Field.Stored("page") var page: URL?
     }
 
-    /// The same entity, declared in another order.
+    /// The entity of ``Person``, declared in another order.
     private enum Reordered {
         class Person: CoreStoreObject {
             @Field.Stored("page") var page: URL?
@@ -44,7 +44,7 @@ import Testing
         DataStack(CoreStoreSchema(modelVersion: "V1", entities: [Entity<O>(name)]))
     }
 
-    /// Fills a file, and lets go of it.
+    /// Fills a file, and closes it.
     private func fill() throws {
         let dataStack = stack(Person.self)
         try dataStack.addStorageAndWait(LocalStore(fileURL: url))
@@ -122,7 +122,7 @@ import Testing
         return progress
     }
 
-    @Test func `adding a storage tells the progress of a migration, and nil without one`()
+    @Test func `adding a storage reports migration progress, or nil without migration`()
         async throws
     {
         try fill()
@@ -155,7 +155,7 @@ import Testing
         #expect(try dataStack.fetchCount(From<Person>().where(\.$inherited == 9)) == 1)
     }
 
-    @Test func `what a deleted object is assigned reaches no store`() throws {
+    @Test func `values assigned to a deleted object are not stored`() throws {
         let dataStack = try memory()
         try dataStack.perform(synchronous: { transaction in
             let ann = try #require(try transaction.fetchOne(From<Person>().where(\.$name == "Ann")))
@@ -188,7 +188,7 @@ import Testing
 
     // MARK: Conditions and queries
 
-    @Test func `sums are decimals, UUIDs and URLs are themselves`() throws {
+    @Test func `sums are decimals, and UUIDs and URLs keep their types`() throws {
         let dataStack = try memory()
         let page = try #require(URL(string: "https://example.org"))
         let uuid = try dataStack.perform(synchronous: { transaction in
@@ -208,7 +208,7 @@ import Testing
         #expect(rows.first?["page"] as? URL == page)
     }
 
-    @Test func `a UUID is found by itself`() throws {
+    @Test func `an object is found by its UUID`() throws {
         let dataStack = try memory()
         let uuid = try #require(try dataStack.fetchOne(From<Person>())?.uuid)
         #expect(try dataStack.fetchCount(From<Person>().where(\.$uuid == uuid)) == 1)
@@ -238,7 +238,7 @@ import Testing
     // MARK: Transactions
 
     @Test(arguments: [true, false])
-    func `observers are told of a commit, waited for or not`(isWaiting: Bool) async throws {
+    func `observers are notified of a commit that waits or not`(isWaiting: Bool) async throws {
         let dataStack = try memory()
         let people = dataStack.publishList(From<Person>().orderBy(.ascending(\.$name)))
         try dataStack.perform(

@@ -1,8 +1,8 @@
 import ObjectGraph
 import Testing
 
-/// What a program that was written for CoreStore 9 meets where it is compiled: each test shows what
-/// to write. `ComingFromCoreStore.md` says the same in words.
+/// Differences that the compiler reports in a program written for CoreStore 9: each test shows the
+/// code to write. `ComingFromCoreStore.md` describes them in words.
 @MainActor @Suite struct PortingTests {
     class Person: CoreStoreObject {
         @Field.Stored("name") var name: String = ""
@@ -71,7 +71,7 @@ import Testing
         dataStack.unsafeRemoveAllPersistentStoresAndWait()
     }
 
-    @Test func `mappings are given to the storage`() {
+    @Test func `a storage is made with mapping providers`() {
         let provider = CustomSchemaMappingProvider(
             from: "V1", to: "V2",
             entityMappings: [
@@ -110,7 +110,7 @@ import Testing
         })
     }
 
-    @Test func `a deleted object says so, and keeps what it is assigned for itself`() throws {
+    @Test func `a deleted object says so and keeps values assigned to it, unsaved`() throws {
         let dataStack = try stack()
         try dataStack.perform(synchronous: { transaction in
             let ann = try #require(
@@ -149,7 +149,7 @@ import Testing
         #expect(try dataStack.fetchCount(From<Person>()) == 3)
     }
 
-    @Test func `objects are carried by their IDs, and completions come where the view is`() throws {
+    @Test func `objects are passed by ID, and completions run on the view's queue`() throws {
         let queue = DispatchQueue(label: "view")
         let dataStack = DataStack(Self.schema, viewContext: .queue(queue))
         try dataStack.addStorageAndWait(InMemoryStore())
@@ -220,7 +220,7 @@ import Testing
         let grown = Where<Person> { $0.$age > 3 } && Where<Person>("name != %@", "Zed")
         #expect(try dataStack.fetchCount(From<Person>(), grown) == 1)
         #expect(try dataStack.fetchCount(From<Person>().where { $0.$age > 3 }) == 1)
-        // A nil of no type, and one of a required property's.
+        // An untyped nil, and the nil of a required property.
         #expect(try dataStack.fetchCount(From<Person>(), Where<Person>("age", isEqualTo: nil)) == 0)
         let none: Int? = nil
         #expect(
@@ -239,7 +239,7 @@ import Testing
         }
     }
 
-    @Test func `a tweak sets what a request has, and clauses say the rest`() throws {
+    @Test func `a tweak sets properties of the request, and clauses set the others`() throws {
         let dataStack = try stack()
         let youngest = try dataStack.fetchAll(
             From<Person>().orderBy(.ascending(\.$age)).tweak { request in
@@ -288,7 +288,7 @@ import Testing
         #expect((error.map { $0 as NSError })?.domain == CoreStoreErrorDomain)
     }
 
-    @Test func `values are asked of several storages`() throws {
+    @Test func `an aggregate covers several storages`() throws {
         let dataStack = DataStack(
             CoreStoreSchema(
                 modelVersion: "V1",

@@ -184,7 +184,7 @@ import Testing
         }
     }
 
-    @Test func `an unsafe transaction takes changes over time`() async throws {
+    @Test func `an unsafe transaction accepts changes over time`() async throws {
         let dataStack = try Harbour.dataStack()
 
         let transaction = dataStack.beginUnsafe()

@@ -117,7 +117,7 @@ import Testing
         }
     }
 
-    @Test func `an object stood for the one of the same number in another store`() throws {
+    @Test func `an object was taken for the one of the same number in another store`() throws {
         let both: Set<String> = ["Crew", "Guests"]
         let dataStack = DataStack(
             CoreStoreSchema(
@@ -170,7 +170,7 @@ import Testing
         #expect((\Ferry.$captain == sailor) == Where("captain == %@", id))
     }
 
-    @Test func `a local store by name lies in the program's data folder`() throws {
+    @Test func `a local store with a file name is in the program's data folder`() throws {
         let store = LocalStore(
             fileName: "Harbour.trellis",
             configuration: "Config2",
@@ -185,7 +185,7 @@ import Testing
         #expect(store.localStorageOptions == .recreateStoreOnModelMismatch)
     }
 
-    @Test func `a stack takes several versions and the chain that orders them`() {
+    @Test func `a stack is made with several versions and their migration chain`() {
         let dataStack = DataStack(
             CoreStoreSchema(
                 modelVersion: "V1",
@@ -226,10 +226,10 @@ import Testing
         @Field.Stored("height") var height: Double = 0
     }
 
-    @Test func `a file of another model is refused unless it may be made anew`() throws {
+    @Test func `a file of another model is refused unless recreating it is allowed`() throws {
         let url = Harbour.temporaryURL()
         defer { Harbour.remove(url) }
-        // Its objects would be lost.
+        // Its objects would be dropped.
         let older = DataStack(
             CoreStoreSchema(
                 modelVersion: "V0",

@@ -64,7 +64,7 @@ import Testing
         return dataStack
     }
 
-    @Test func `a property may have another name than its column`() throws {
+    @Test func `a property may have a name other than its column's`() throws {
         let dataStack = try stack()
         try dataStack.perform(synchronous: { transaction in
             transaction.create(Into<Person>()).rename("Ann")
@@ -111,7 +111,7 @@ import Testing
         #expect(abs(people[0].createdDate.timeIntervalSinceNow) < 60)
     }
 
-    @Test func `both sides of a relationship follow`() throws {
+    @Test func `assigning one side of a relationship updates the other`() throws {
         let dataStack = try stack()
         try dataStack.perform(synchronous: { transaction in
             let person = transaction.create(Into<Person>())
@@ -146,7 +146,7 @@ import Testing
         @Field.Stored("next") var next: Rank?
     }
 
-    /// The same entity of a newer program.
+    /// The entity "Job" of a newer program.
     class NewerJob: CoreStoreObject {
         @Field.Stored("rank") var rank: Int = 0
         @Field.Stored("next") var next: Int?
@@ -218,7 +218,7 @@ import Testing
         var toll: NSDecimalNumber
     }
 
-    @Test func `a decimal of Foundation's was cut to an integer, and ended the program`() throws {
+    @Test func `an NSDecimalNumber was cut to an integer, and ended the program`() throws {
         let dataStack = DataStack(
             CoreStoreSchema(
                 modelVersion: "V1",
@@ -247,7 +247,7 @@ import Testing
         #expect(sum == NSDecimalNumber(string: "12345678901234567891.373"))
     }
 
-    @Test func `a query for the text of an identifier gave nil`() throws {
+    @Test func `a query for a UUID as a text gave nil`() throws {
         let dataStack = try stack()
         try dataStack.perform(synchronous: { _ = $0.create(Into<Person>()) })
 
@@ -282,7 +282,7 @@ import Testing
         var owner: String = ""
     }
 
-    @Test func `a class below passed over the accessors of the one above`() throws {
+    @Test func `a subclass skipped the accessors of its superclass`() throws {
         let dataStack = DataStack(
             CoreStoreSchema(
                 modelVersion: "V1", entities: [Entity<Vehicle>("Vehicle"), Entity<Truck>("Truck")]))
@@ -305,7 +305,7 @@ import Testing
         "Boat": [0x3456_68ef_5dbf_26dc, 0x1, 0x2, 0x3]
     ]
 
-    @Test func `a lock is a literal that prints as one`() {
+    @Test func `a version lock is written as a literal and prints as one`() {
         #expect(Self.hashes == VersionLock(["Boat": [0x3456_68ef_5dbf_26dc, 1, 2, 3]]))
         #expect(Self.hashes.description.contains("\"Boat\": [0x345668ef5dbf26dc, 0x1, 0x2, 0x3]"))
     }

@@ -1,7 +1,7 @@
 import ObjectGraph
 
-/// Opens stores that it may not read, may not write, and may not create, and prints what it is
-/// told. The superuser is denied nothing, so it first becomes somebody else.
+/// Opens stores that it may not read, may not write, and may not create, and prints the errors. The
+/// superuser is denied nothing, so it first becomes another user.
 struct DeniedUse {
     let folder: String
 

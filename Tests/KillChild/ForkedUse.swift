@@ -1,6 +1,6 @@
 import ObjectGraph
 
-/// Uses a store on both sides of a fork, and prints what each met.
+/// Uses a store on both sides of a fork, and prints the outcome of each.
 struct ForkedUse {
     let stack: DataStack
 
@@ -42,7 +42,7 @@ struct ForkedUse {
         } catch {
             KillChild.say("child fetch: \(error)")
         }
-        // As a program's normal end does.
+        // As at a program's normal end.
         stack.unsafeRemoveAllPersistentStoresAndWait()
         _exit(0)
     }

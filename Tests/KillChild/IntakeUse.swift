@@ -61,7 +61,7 @@ struct IntakeUse {
         stack.unsafeRemoveAllPersistentStoresAndWait()
     }
 
-    /// Lines of about a third of a KiB, a part at a time. Returns how many.
+    /// Writes lines of about a third of a KiB, a part at a time. Returns how many.
     private func writeSources() throws -> Int {
         try Data().write(to: file)
         let handle = try FileHandle(forWritingTo: file)
@@ -82,7 +82,7 @@ struct IntakeUse {
         return number
     }
 
-    /// Keys in no order, as programs have them.
+    /// Unordered keys, as programs have them.
     private func key(_ number: Int) -> String {
         String(UInt64(number) &* 0x9E37_79B9_7F4A_7C15, radix: 16)
     }

@@ -1,8 +1,8 @@
 import ObjectGraph
 import TestSupport
 
-/// What tests need a process of its own for: to be killed, to hold a store, to fork, to have a
-/// main thread.
+/// A child process for tests: one that can be killed, holds a store, forks, or has its own main
+/// thread.
 ///
 /// `KillChild write PATH` commits batches of objects until it is killed, and writes each batch's
 /// number to standard output once the commit has been acknowledged. `read` prints the batches that
@@ -14,7 +14,7 @@ import TestSupport
 /// say two more arguments. `intake` imports a file of so many MiB likewise. `fill` makes so many
 /// objects of an earlier model, `migrate` brings them to a later one, and `tell` says which of the
 /// two is there. `completions` runs transactions with or without a main loop. `measure OUTPUT
-/// PROGRAM …` runs another program and tells what it took.
+/// PROGRAM …` runs another program and prints its time and memory.
 @main
 struct KillChild {
     final class Entry: CoreStoreObject {
@@ -142,7 +142,7 @@ struct KillChild {
                     entry.previous = previous
                     previous = entry
                 }
-                // Old batches go, so that space is used again.
+                // Old batches are deleted, so that space is reused.
                 if number > 60 {
                     try transaction.deleteAll(From<Entry>().where(\.$batch == number - 60))
                 }

@@ -51,7 +51,7 @@ struct LoadUse {
         let same: Item? = try stack.fetchOne(From<Item>().where(\.$key == key(count / 2)))
         say("found", same?.number ?? -1)
         say("count", try stack.fetchCount(From<Item>()))
-        // What was freed goes back to the system a little after the commit.
+        // Freed memory returns to the system a little after the commit.
         Thread.sleep(forTimeInterval: 1)
         say("idle", Self.memory("VmRSS"))
         say("last", Self.memory("VmHWM"))
@@ -85,7 +85,7 @@ struct LoadUse {
         stack.unsafeRemoveAllPersistentStoresAndWait()
     }
 
-    /// Keys in no order, as programs have them.
+    /// Unordered keys, as programs have them.
     private func key(_ number: Int) -> String {
         String(UInt64(number) &* 0x9E37_79B9_7F4A_7C15, radix: 16)
     }
@@ -104,7 +104,7 @@ struct LoadUse {
 
     private func say(_ name: String, _ value: Int) { KillChild.say("\(name) \(value)") }
 
-    /// A figure of the system's account of this process, in KiB.
+    /// A figure of this process from the system, in KiB.
     static func memory(_ name: String) -> Int {
         let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
         let line = status.split(separator: "\n").first { $0.hasPrefix("\(name):") }

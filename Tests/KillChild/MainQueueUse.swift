@@ -47,7 +47,7 @@ struct MainQueueUse {
             RunLoop.main.run(until: Date(timeIntervalSinceNow: 2))
         } else {
             Thread.sleep(forTimeInterval: 2)
-            // After a warning no other follows.
+            // After one warning no other follows.
             perform(stack)
             Thread.sleep(forTimeInterval: 2)
         }

@@ -1,8 +1,9 @@
 import ObjectGraph
 import Synchronization
 
-/// Ten thousand transactions on the main thread beside others in the background: nobody waits for
-/// ever, nothing is lost, and completions come on the main queue in the order of their work.
+/// Ten thousand transactions on the main thread beside others in the background: none waits
+/// forever, nothing is lost, and completions run on the main queue in the order of their
+/// transactions.
 struct MainThreadUse {
     private static let synchronousCount = 10_000
     private static let asynchronousCount = 2_000
@@ -22,7 +23,7 @@ struct MainThreadUse {
                 let entry: KillChild.Entry? = transaction.fetchExisting(id)
                 entry?.position += 1
             })
-            // Where the view lives, it has moved when the call returns.
+            // On the view's own thread the view has moved when the call returns.
             let position = (stack.fetchExisting(id) as KillChild.Entry?)?.position ?? -1
             guard position > seen else { exit(5) }
             seen = position

@@ -5,12 +5,12 @@ import ObjectGraph
 /// A process of its own for that: what the system tells of a child includes what its parent had
 /// when it was started.
 struct MeasureUse {
-    /// Where what the program prints goes.
+    /// The file for the program's output.
     let output: String
     /// The program's path and its arguments.
     let command: [String]
 
-    /// A program without bounds must take neither the machine's memory nor its time.
+    /// An unbounded program must take neither the machine's memory nor its time.
     private static let addressBytesMax: UInt = 8 << 30
     private static let secondsMax: UInt = 100
 

@@ -1,7 +1,7 @@
 import ObjectGraph
 
-/// A store of an earlier model that is filled, migrated with its objects written, and told about,
-/// each in a process of its own, so that migrating may be killed.
+/// A store of an earlier model that is filled, migrated with its objects rewritten, and described,
+/// each in a separate process, so that the migration can be killed.
 struct MigrateUse {
     enum V1 {
         final class Item: CoreStoreObject {
@@ -18,7 +18,7 @@ struct MigrateUse {
     }
 
     enum V2 {
-        /// New above both.
+        /// A new superentity of both.
         class Thing: CoreStoreObject {
             @Field.Stored("weight") var weight: Double = 1
         }
@@ -89,7 +89,7 @@ struct MigrateUse {
         stack.unsafeRemoveAllPersistentStoresAndWait()
     }
 
-    /// Says when it begins, then how long it took and the most memory that it had, in KiB.
+    /// Prints a line when it begins, then how long it took and its peak memory in KiB.
     func migrate(_ options: EngineOptions = EngineOptions()) throws {
         let stack = Self.stack(Self.second)
         let done = DispatchSemaphore(value: 0)
@@ -108,7 +108,7 @@ struct MigrateUse {
         stack.unsafeRemoveAllPersistentStoresAndWait()
     }
 
-    /// Says which model the file has, and a line about its objects that is the same for both.
+    /// Prints the model of the file, and a line about its objects that is the same for both models.
     func tell() throws {
         let stack = Self.stack(Self.first)
         do throws(CoreStoreError) {

@@ -21,7 +21,7 @@ private final class Crate: CoreStoreObject {
     @Field.Relationship("guards", inverse: \.$ward, deleteRule: .deny) var guards: Set<Crate>
 }
 
-/// Statements on records, beside the same work on objects.
+/// Statements on records compared with the same work on objects.
 @Suite struct BulkStatementTests {
     private let queue = DispatchQueue(label: "view")
 
@@ -37,7 +37,7 @@ private final class Crate: CoreStoreObject {
         return stack
     }
 
-    /// What a stack holds, by labels.
+    /// The content of a stack, described by labels.
     private func content(_ stack: DataStack) throws -> [String] {
         try queue.sync {
             try stack.fetchAll(From<Crate>().orderBy(.ascending(\.$label))).map { crate in
@@ -112,7 +112,7 @@ private final class Crate: CoreStoreObject {
     }
 
     @Test(arguments: 0..<6)
-    func `records go by the same rules as objects`(round: Int) throws {
+    func `bulk deletions of records follow the same rules as those of objects`(round: Int) throws {
         var random = SeededRandom(for: "bulk deletions \(round)")
         let (one, other) = (try stack(), try stack())
         var (first, second) = (random, random)
@@ -132,13 +132,13 @@ private final class Crate: CoreStoreObject {
             #expect(records.count == objects.count, "seed \(random.seed)")
             #expect(records.isRefused == objects.isRefused, "seed \(random.seed)")
             #expect(records.deleted == objects.deleted, "seed \(random.seed)")
-            // An object whose list was only read over is told of by one of them.
+            // An object whose list was only read may be reported by one of the two stacks alone.
             let changed = try (content(one), content(other))
             #expect(changed.0 == changed.1, "seed \(random.seed)")
         }
     }
 
-    @Test func `an object that a deletion brings to life is deleted with the rest`() throws {
+    @Test func `an object that a bulk deletion loads is deleted with the others`() throws {
         let stack = try stack()
         let ids = try stack.perform(synchronous: { transaction in
             let crates = (0..<3).map { label in
@@ -238,7 +238,7 @@ private final class Crate: CoreStoreObject {
         #expect(left.count == 2)
     }
 
-    @Test func `what a statement deleted is gone for the transaction too`() throws {
+    @Test func `a transaction does not find an object that its statement deleted`() throws {
         let stack = try stack()
         let id = try stack.perform(synchronous: { transaction in
             transaction.create(Into<Crate>()).objectID()
@@ -267,7 +267,7 @@ private final class Crate: CoreStoreObject {
             monitor.addObserver(recorder)
             return monitor
         }
-        // None of the objects was made before it went.
+        // None of the objects was loaded before it was deleted.
         try stack.perform(synchronous: { try $0.deleteAll(From<Crate>().where(\.$label > 0)) })
         queue.sync {
             let deletions = recorder.takeEvents().filter { $0.hasPrefix("-") }

@@ -125,7 +125,7 @@ struct Guild {
         }
     }
 
-    /// A line for each object, in an order of their own.
+    /// One line for each object, in a fixed order.
     func lines() throws -> [String] {
         try queue.sync {
             let members = try stack.fetchAll(From<Fellow>()).map { member in
@@ -141,7 +141,7 @@ struct Guild {
         }
     }
 
-    /// Texts that Swift takes for equal have an order too.
+    /// Orders texts by bytes, so that texts that Swift considers equal have an order too.
     static func byBytes(_ left: String, _ right: String) -> Bool {
         left.utf8.lexicographicallyPrecedes(right.utf8)
     }

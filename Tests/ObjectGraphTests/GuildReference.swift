@@ -1,12 +1,12 @@
 import ObjectGraph
 import TestSupport
 
-/// What imports of members mean, said with dictionaries: each source, then those nested in it, and
-/// the links last. Shares nothing with the importer but the words of its sources.
+/// A reference for imports of members, written with dictionaries: each source, then its nested
+/// sources, and the links last. It shares no code with the importer, only the keys of the sources.
 struct GuildReference {
     struct Failure: Error {}
 
-    /// A text that is another one when its bytes are.
+    /// A text that is compared by its bytes.
     struct Key: Hashable {
         var bytes: [UInt8]
         init(_ text: String) { bytes = Array(text.utf8) }
@@ -28,7 +28,7 @@ struct GuildReference {
     }
 
     private struct Links {
-        /// The number of the source, in the order in which sources are taken.
+        /// The number of the source, in the order of processing.
         var source: Int
         var owner: Key
         var name: String
@@ -45,7 +45,7 @@ struct GuildReference {
     mutating func take(members: [[String: Any]], badges: [[String: Any]]) throws {
         for source in members { _ = try take(member: source) }
         for source in badges { _ = take(badge: source) }
-        // Of one relationship of one object what its last source says.
+        // The targets of each relationship of an object: its last source decides.
         var last: [Key: [String: [Target]]] = [:]
         for link in links.sorted(by: { $0.source < $1.source }) {
             last[link.owner, default: [:]][link.name] = link.targets
@@ -124,7 +124,7 @@ struct GuildReference {
         return number
     }
 
-    /// The same lines as those of a ``Guild``.
+    /// The lines of a ``Guild`` with the same content.
     func lines() -> [String] {
         let people = members.map { key, person in
             let pupils = members.filter { $0.value.master == key }.map(\.key.text)
@@ -139,10 +139,10 @@ struct GuildReference {
     }
 }
 
-/// Sources as programs have them, and as they should not.
+/// Valid and invalid sources.
 struct GuildSources {
     var random: SeededRandom
-    /// Two of them are equal for Swift.
+    /// Two of the codes are equal for Swift.
     private let codes = ["a", "b", "c", "\u{E9}", "e\u{301}", "", "a\u{0}", "f", "g", "h"]
 
     init(_ random: SeededRandom) { self.random = random }

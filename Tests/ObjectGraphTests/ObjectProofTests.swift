@@ -5,7 +5,7 @@ import Testing
 
 /// A slice of `scripts/prove objects`.
 @Suite struct ObjectProofTests {
-    @Test func `objects and answers are what the model says`() {
+    @Test func `objects and query answers equal those of the model`() {
         let environment = ProcessInfo.processInfo.environment
         let seed =
             environment["TRELLIS_SEED"].flatMap(UInt64.init) ?? UInt64.random(in: 1...UInt64.max)
@@ -17,7 +17,7 @@ import Testing
             proof.run()
             print(proof.report.summary)
             #expect(proof.report.failure == nil)
-            // A busy machine that got nowhere has more time.
+            // A busy machine that got too little done has more time.
             if proof.report.failure != nil { return }
             if proof.failure == nil, proof.report["steps"] > 500 { return }
             missing = proof.failure ?? "no more than 500 steps"

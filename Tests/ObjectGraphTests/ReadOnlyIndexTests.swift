@@ -42,7 +42,7 @@ import Testing
     private let label = From<Pot>().where(\.$label == "l1")
     private let size = From<Pot>().where(\.$size == 7)
 
-    @Test func `a store for reading was refused when the model has other indexes`() throws {
+    @Test func `a read-only store was refused when the model declares other indexes`() throws {
         try withStore { url in
             let before = try Data(contentsOf: url)
             let stack = try stack(
@@ -71,7 +71,7 @@ import Testing
         }
     }
 
-    @Test func `a writer that builds its indexes ends what a reader takes for the schema`() throws {
+    @Test func `a reader sees the indexes that a later writer has built`() throws {
         try withStore { url in
             let reader = try stack(url, Entity<Pot>("Pot", indexes: [[\.$size]]), isReadOnly: true)
             _ = try queue.sync { try reader.fetchCount(From<Pot>()) }

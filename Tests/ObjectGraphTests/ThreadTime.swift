@@ -1,6 +1,6 @@
 import Foundation
 
-/// What a piece of work costs, whatever runs beside it.
+/// The processor time of a piece of work, independent of other load.
 enum ThreadTime {
     /// Seconds that the calling thread has worked.
     private static var now: Double {

@@ -71,7 +71,7 @@ enum Zoo {
             ])
     }
 
-    /// A stack over memory whose view lives on a queue, with that queue.
+    /// A stack with an in-memory store whose view lives on a queue, and that queue.
     static func stack() throws -> (DataStack, DispatchQueue) {
         let queue = DispatchQueue(label: "view")
         let stack = DataStack(schema(), viewContext: .queue(queue))
@@ -79,7 +79,7 @@ enum Zoo {
         return (stack, queue)
     }
 
-    /// The same over a file.
+    /// A stack with a file store whose view lives on a queue, and that queue.
     static func stack(at url: URL) throws -> (DataStack, DispatchQueue) {
         let queue = DispatchQueue(label: "view")
         let stack = DataStack(schema(), viewContext: .queue(queue))

@@ -3,9 +3,9 @@ import ObjectGraph
 import Proof
 import TestSupport
 
-/// Monitors of unsafe transactions over random changes, undone and done again, rolled back,
-/// committed beside other commits: after each step a list is what a fetch gives, and what was told
-/// leads from the list before to it.
+/// Monitors of unsafe transactions over random changes, undos, redos, rollbacks and commits beside
+/// other commits: after each step a list equals a fetch, and the reported changes lead from the
+/// list before to it.
 package struct EditedLists {
     private struct Observed {
         let request: KennelRequest
@@ -30,7 +30,7 @@ package struct EditedLists {
         random = SeededRandom(seed: seed)
     }
 
-    /// Takes so many steps, of 30 for each transaction; returns how many those were.
+    /// Takes this many steps, 30 for each transaction; returns how many were taken.
     package mutating func run(_ count: Int) throws -> Int {
         var done = 0
         while done < count {
@@ -85,7 +85,7 @@ package struct EditedLists {
         case 8:
             try stack.perform(synchronous: { try Kennel.act($0, &random, count: 4) })
         default:
-            // Other changes wait, sometimes.
+            // Sometimes other changes are pending.
             if random.below(2) == 0 { try Kennel.act(transaction, &random, count: 3) }
             try transaction.commitAndWait()
         }

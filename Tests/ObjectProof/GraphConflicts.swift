@@ -1,9 +1,10 @@
-/// What a merge of the changes between two states into a third one is to tell of.
+/// The conflicts that a merge of the changes between two states into a third one must report.
 struct GraphConflicts {
-    /// Of which the model is sure.
+    /// The conflicts that must be reported.
     private(set) var certain: Set<String> = []
-    /// The model does not know the order of parts, which is a part of what an object is; nor
-    /// whether the deletion of a member counts as a change of a list without an inverse.
+    /// The conflicts that may be reported: the model does not know the order of parts, which
+    /// belongs to an object's state, nor whether deleting a member counts as a change of a list
+    /// without an inverse.
     private(set) var possible: Set<String> = []
 
     init(from before: GraphModel, to after: GraphModel, over theirs: GraphModel) {
@@ -101,7 +102,7 @@ extension GraphModel {
         ]
     }
 
-    /// The lists that have links of their own, and an inverse.
+    /// The lists that store links and have an inverse.
     fileprivate func sets(_ number: Int) -> [String: Set<Int>] {
         [
             "friends": Set(friends.filter { $0.first == number }.map(\.second)),

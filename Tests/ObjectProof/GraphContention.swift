@@ -3,12 +3,12 @@ import ObjectGraph
 import Proof
 import TestSupport
 
-// Two objects of one unique value, and what the policy makes of them.
+// Two objects with one unique value, resolved by the policy.
 extension GraphEditor {
-    /// Has a new object take the unique value of a stored one, as the last change of a transaction.
-    /// Returns whether the commit is to be refused for that.
+    /// Gives a new object the unique value of a stored one, as the last change of a transaction.
+    /// Returns whether the commit must be refused for that.
     ///
-    /// - Parameter stored: what the store has.
+    /// - Parameter stored: the state of the store.
     func contend(
         _ transaction: BaseDataTransaction, _ state: inout GraphModel,
         _ denials: inout GraphModel.Denials, stored: GraphModel
@@ -79,8 +79,8 @@ extension GraphEditor {
 }
 
 extension GraphModel {
-    /// What a policy leaves of an object that took the unique value of a stored one. Returns
-    /// whether that is an error.
+    /// Resolves an object with the unique value of a stored one by a policy. Returns whether that
+    /// is an error.
     ///
     /// - Parameter assigned: the properties that the transaction gave the new object.
     mutating func resolve(

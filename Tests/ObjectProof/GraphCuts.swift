@@ -59,7 +59,7 @@ struct GraphCuts: GraphPart {
     ) throws {
         var judge = judge
         var medium = PowerCut(DiskImage(), seed: random.next())
-        // Some of the calls, so that there is time for many scripts.
+        // Only some of the calls, so that there is time for many scripts.
         let chosen = Set((0..<10).map { _ in random.below(effects.count) })
         for (call, effect) in effects.enumerated() {
             if chosen.contains(call), budget.isEndless || !budget.isSpent {
@@ -92,7 +92,7 @@ struct GraphCuts: GraphPart {
         do {
             index = try judge.judge(files, history, range, isReadOnly: random.below(3) == 0)
         } catch let error as CoreStoreError {
-            // A creation that had not ended.
+            // The creation had not ended.
             guard call < history.openedAt, error.storeError != nil else { throw error }
             report.count("unfinished creations refused")
             return
@@ -101,7 +101,7 @@ struct GraphCuts: GraphPart {
         if random.below(4) == 0 { try goOn(image.disk, history, index, &judge) }
     }
 
-    /// A copy shows what it was made of, and nothing that the store has lost.
+    /// A copy shows the content it was made of, and no commit that the store has lost.
     private mutating func checkCopies(
         _ image: DiskImage, _ history: GraphHistory, _ call: Int, _ index: Int,
         _ judge: inout GraphJudge
@@ -118,7 +118,7 @@ struct GraphCuts: GraphPart {
             let files = LockingFiles(SimulatedDisk(image, seed: random.next()))
             guard least <= index else { throw ProofFailure("the store lost what \(path) has") }
             do {
-                // Of what the store has: it was made durable first.
+                // The copy contains commits of the store, which were made durable first.
                 _ = try judge.judge(
                     files, history, least...min(most, index), path: path, isReadOnly: true)
             } catch {
@@ -128,7 +128,7 @@ struct GraphCuts: GraphPart {
         }
     }
 
-    /// The store goes on after the cut, and has what it did then.
+    /// The store continues after the cut with its content at that time.
     private mutating func goOn(
         _ image: DiskImage, _ history: GraphHistory, _ index: Int, _ judge: inout GraphJudge
     ) throws {

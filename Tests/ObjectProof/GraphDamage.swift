@@ -22,7 +22,7 @@ struct GraphDamage: GraphPart {
         repeat { try store(random.next()) } while !budget.isEndless && !budget.isSpent
     }
 
-    /// A store, and what of it may be gone without a word: what a power cut could have taken.
+    /// A store, and the part that may be lost silently because a power cut could have taken it.
     private struct Sample {
         var bytes: [UInt8]
         var history: GraphHistory
@@ -48,13 +48,13 @@ struct GraphDamage: GraphPart {
             throw ProofFailure("seed \(seed), damage, script \(scriptSeed): \(error)")
         }
         report.count("damaged stores")
-        // Those first that something was written to.
+        // Sectors with content first.
         let sectors = Array(0..<((sample.bytes.count + 511) / 512)).shuffled(using: &random)
         let isWritten = sectors.map { sector in
             sample.bytes[(sector * 512)...].prefix(512).contains { $0 != 0 }
         }
         let order = zip(sectors, isWritten).filter(\.1) + zip(sectors, isWritten).filter { !$0.1 }
-        // Of most stores a part, so that there is time for many.
+        // Only a part of most stores, so that there is time for many.
         let count = budget.isEndless || random.below(3) == 0 ? order.count : 120
         for (sector, _) in order.prefix(count) {
             let offset = min(sector * 512 + random.below(512), sample.bytes.count - 1)
@@ -71,7 +71,7 @@ struct GraphDamage: GraphPart {
         if count >= order.count { report.count("stores damaged in each sector") }
     }
 
-    /// Some are closed, and of some the log is left as a process leaves it that dies.
+    /// Some stores are closed, and some keep the log that a dead process leaves.
     private mutating func build(_ disk: SimulatedDisk, _ scriptSeed: UInt64) throws -> Sample {
         let policy = GraphFileScript.policies[Int(scriptSeed % 4)]
         let script = try GraphFileScript(

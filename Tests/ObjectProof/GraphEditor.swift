@@ -3,12 +3,12 @@ import ObjectGraph
 import Proof
 import TestSupport
 
-/// Random changes of a transaction and, the same, of its model.
+/// Random changes of a transaction and equal ones of its model.
 final class GraphEditor {
     let graph: GraphStack
     var random: SeededRandom
     private(set) var trace: [String] = []
-    /// The bytes that a blob or a text has at most.
+    /// The largest size of a blob or a text.
     var blobBytesMax = 600
     private var tagCount = 0
 
@@ -34,7 +34,7 @@ final class GraphEditor {
         return picked
     }
 
-    /// Nil, a few bytes, or so many that they leave the record.
+    /// Nil, a few bytes, or too many for the record.
     func blob() -> Data? {
         switch random.below(5) {
         case 0: return nil
@@ -60,7 +60,7 @@ final class GraphEditor {
 
     // MARK: Editing
 
-    /// An object that is new.
+    /// Creates an object.
     func create(
         _ transaction: BaseDataTransaction, _ state: inout GraphModel
     ) -> (number: Int, node: GraphNode) {

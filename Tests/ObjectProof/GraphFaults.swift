@@ -4,8 +4,8 @@ import PageStore
 import Proof
 import TestSupport
 
-/// Lets calls of scripts on files fail, in every way: each answer is right or a typed error, and
-/// what was promised is there when files are well again.
+/// Makes calls of scripts on files fail in every way: each answer is right or a typed error, and
+/// promised commits are there when the files work again.
 struct GraphFaults: GraphPart {
     private let seed: UInt64
     private let budget: ProofBudget
@@ -24,7 +24,7 @@ struct GraphFaults: GraphPart {
 
     private mutating func script(_ scriptSeed: UInt64) throws {
         let stepCount = 5 + random.below(12)
-        // How many calls there are to fail.
+        // Counts the calls that can fail.
         let whole = FaultInjector(SimulatedDisk(seed: scriptSeed), nil)
         do {
             let script = try play(whole, scriptSeed, stepCount, mayFail: false)
@@ -85,7 +85,7 @@ struct GraphFaults: GraphPart {
                 let files = LockingFiles(SimulatedDisk(image, seed: 7))
                 _ = try judge.judge(files, script.history, range, isReadOnly: false)
             } catch let error as CoreStoreError {
-                // Bytes of a creation that nobody has waited for.
+                // Bytes of an unfinished creation, which no commit depends on.
                 let isUnborn = range.lowerBound == 0 && name.hasPrefix("garbage")
                 guard isUnborn else { throw ProofFailure("\(trace); \(name): \(error)") }
             } catch {

@@ -5,9 +5,8 @@ import Primitives
 import Proof
 import TestSupport
 
-/// A script on a store in a file: transactions of every durability, the care of a store, copies,
-/// read views that are held and a stack of another process that follows. It writes down what it was
-/// promised.
+/// A script on a store in a file: transactions of every durability, maintenance, copies, held read
+/// views and a following stack of another process. It records the promises of each call.
 final class GraphFileScript {
     static let path = "/store.trellis"
     static let policies: [UniqueConflictPolicy] = [.transactionWins, .storeWins, .replace, .error]
@@ -26,13 +25,13 @@ final class GraphFileScript {
     private let mayFail: Bool
     private var editor: GraphEditor?
     private var follower: GraphStack?
-    /// The state that it has shown.
+    /// The state that the follower has shown.
     private var followed = 0
     private var held: [Held] = []
     private var random: SeededRandom
     private(set) var history: GraphHistory
     private(set) var names: GraphNames
-    /// What it did, in order.
+    /// The steps done, in order.
     var trace: [String] { past + (editor?.trace ?? []) }
     private var past: [String] = []
     private(set) var commitCount = 0
@@ -85,7 +84,7 @@ final class GraphFileScript {
         }
     }
 
-    /// What closing promises is in its return.
+    /// The promise of closing is its return.
     private func close() throws {
         guard let editor else { return }
         held.removeAll { $0.graph === editor.graph }
@@ -117,7 +116,7 @@ final class GraphFileScript {
         guard let error = failure.storeError else {
             throw ProofFailure("\(name) failed without an error of the store: \(failure)")
         }
-        // The proof's own faults say nothing of their files.
+        // The proof's own faults name no file.
         let isOwn = error.message.contains("the proof lets this call fail")
         guard isOwn || error.path != nil || error.page != nil || error.byteOffset != nil else {
             throw ProofFailure("\(name) failed without saying where: \(failure)")
@@ -179,7 +178,8 @@ final class GraphFileScript {
         if !errors.isEmpty { try endFollowing() }
         try open()
         guard mayFail, !errors.isEmpty, let editor else { return }
-        // A commit may be there or not, and relaxed ones may have gone with a file that failed.
+        // After an error a commit may be there or not, and relaxed ones may be lost with a failed
+        // file.
         try attempt("look after an error") {
             let found = try editor.graph.stack.read { try editor.graph.graph($0) }
             guard let index = history.index(of: found, in: history.rangeAtEnd) else {
@@ -190,7 +190,7 @@ final class GraphFileScript {
             }
             history.truncate(to: index)
         }
-        // Without an answer nothing can be built on it.
+        // Without an answer the script cannot continue on the store.
         if errors.count > errorCount { try close() }
     }
 
@@ -344,7 +344,7 @@ final class GraphFileScript {
         held = held.filter { _ in random.below(2) == 0 }
     }
 
-    /// A stack of another process shows what was committed last, soon.
+    /// A stack of another process shows the last commit soon.
     private func follow(_ editor: GraphEditor) throws {
         note("follow")
         try attempt("follow") {
@@ -359,7 +359,7 @@ final class GraphFileScript {
                 let view = try follower.stack.beginRead()
                 let isLast = try look(view, follower)
                 guard isLast else {
-                    // One that met a fault follows no further.
+                    // A follower that met a fault does not follow further.
                     if mayFail, turn > 20 { return try endFollowing() }
                     usleep(1000)
                     continue
@@ -398,7 +398,7 @@ final class GraphFileScript {
         try attempt("close the reader") { try follower.stack.close() }
     }
 
-    /// Views of both are begun while commits run, and each shows one of these.
+    /// Views of both stacks are begun while commits run, and each shows one of these commits.
     private func race(_ editor: GraphEditor) throws {
         try follow(editor)
         note("race")

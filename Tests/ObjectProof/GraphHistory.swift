@@ -1,18 +1,18 @@
 import Proof
 
-/// What a store was committed to be, and which effects of the medium lay before each promise.
+/// The committed states of a store, and the effects of the medium before each promise.
 struct GraphHistory {
     /// A backup, from when its call began to when it returned.
     struct Copy {
         var path: String
         var begun: Int
-        /// The most there is until the call has returned.
+        /// The largest number until the call has returned.
         var done = Int.max
-        /// Of the states.
+        /// The index of the state copied.
         var index: Int
     }
 
-    /// By commit.
+    /// The states by commit.
     private(set) var states: [GraphModel]
     /// The count of effects when a commit began, and when it was known to be durable.
     private var begun: [Int] = [0]
@@ -20,26 +20,26 @@ struct GraphHistory {
     /// The effects after which the store had been opened for the first time.
     var openedAt = 0
     private(set) var copies: [Copy] = []
-    /// The first state of which nobody knows whether it is there.
+    /// The first state that may or may not be there.
     private var unknown: Int?
 
     init(_ start: GraphModel = GraphModel()) { states = [start] }
 
     var last: GraphModel { states[states.count - 1] }
 
-    /// What a power cut after so many effects can leave, as indices of `states`.
+    /// The states that a power cut after this many effects can leave, as indices of `states`.
     func range(at effectCount: Int) -> ClosedRange<Int> {
         let least = durable.lastIndex { $0 <= effectCount } ?? 0
         let most = begun.lastIndex { $0 <= effectCount } ?? 0
         return least...max(least, most)
     }
 
-    /// What can be there when all is over.
+    /// The states that may be there at the end.
     var rangeAtEnd: ClosedRange<Int> {
         (durable.lastIndex { $0 != .max } ?? 0)...(states.count - 1)
     }
 
-    /// A commit of which the call returned, or of which nobody knows whether it is there.
+    /// Adds a commit whose call returned, or that may or may not be there.
     mutating func append(_ state: GraphModel, begun start: Int, isUnknown: Bool = false) {
         if isUnknown, unknown == nil { unknown = states.count }
         states.append(state)
@@ -47,14 +47,14 @@ struct GraphHistory {
         durable.append(.max)
     }
 
-    /// All that was acknowledged is durable now.
+    /// All acknowledged commits are durable now.
     mutating func noteDurable(at effectCount: Int) {
         for index in durable.indices.prefix(unknown ?? .max) where durable[index] == .max {
             durable[index] = effectCount
         }
     }
 
-    /// The store was found to be one of these.
+    /// The store was found to have one of these states.
     mutating func truncate(to index: Int) {
         unknown = nil
         let rest = states.count - 1 - index

@@ -4,7 +4,7 @@ import PageStore
 import Proof
 import TestSupport
 
-/// Opens images of a store by the public API and compares every answer with the states that the
+/// Opens images of a store with the public API and compares every answer with the states that the
 /// history allows.
 struct GraphJudge {
     let policy: UniqueConflictPolicy
@@ -46,7 +46,7 @@ struct GraphJudge {
         var queries = GraphQueries(graph, found, seed: random.next())
         try queries.check(view, 3)
         if random.below(3) == 0 {
-            // The view is a source of its own.
+            // The view is checked as another source.
             try graph.queue.sync {
                 try graph.check(graph.stack, found, "the view")
                 try queries.check(graph.stack, 1)

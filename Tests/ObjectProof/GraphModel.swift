@@ -1,21 +1,21 @@
 import Foundation
 
-/// What a graph of objects is to be, as plain values. Objects have the numbers of the script.
+/// The expected graph of objects as plain values. Objects have the numbers of the script.
 struct GraphModel: Equatable {
     struct Node: Equatable {
         var a = 0
         var b = ""
-        /// No two objects have the same.
+        /// Different for each object.
         var tag = 0
         var n: Int?
-        /// Unique, but for nil.
+        /// Unique except for nil.
         var code: String?
         var blob: Data?
         var marks: [String] = []
         var parent: Int?
-        /// Goes with its owner.
+        /// The object is deleted with its owner.
         var owner: Int?
-        /// Cannot be deleted while it keeps anything.
+        /// The keeper cannot be deleted while it keeps objects.
         var keeper: Int?
         var mate: Int?
     }
@@ -25,7 +25,7 @@ struct GraphModel: Equatable {
         var second: Int
     }
 
-    /// Objects that a deny rule looked at when their keeper was deleted.
+    /// Objects that a deny rule checked when their keeper was deleted.
     typealias Denials = [[Int]]
 
     var nodes: [Int: Node] = [:]
@@ -59,7 +59,7 @@ struct GraphModel: Equatable {
         clearLinks()
     }
 
-    /// Links lead to objects that are there, and to no others.
+    /// Removes links to deleted objects.
     mutating func clearLinks() {
         for (number, node) in nodes {
             var node = node
@@ -89,7 +89,8 @@ struct GraphModel: Equatable {
 
     // MARK: Merging
 
-    /// The changes between two states over a third one: the changes win, property by property.
+    /// Applies the changes between two states to a third one: the changes win, property by
+    /// property.
     static func merged(
         from before: GraphModel, to after: GraphModel, over theirs: GraphModel,
         _ denials: inout Denials
@@ -134,7 +135,7 @@ struct GraphModel: Equatable {
     }
 }
 
-/// What an unsafe transaction is to show, and what it can return to.
+/// The expected state of an unsafe transaction, and the states that it can return to.
 struct TransactionModel {
     typealias State = (graph: GraphModel, denials: GraphModel.Denials)
 
@@ -183,7 +184,7 @@ struct TransactionModel {
 
     mutating func rollBack() { self = TransactionModel(before) }
 
-    /// After a commit: what it left, and what was changed since it was begun.
+    /// After a commit: its result, with the changes made since it was begun.
     mutating func move(to graph: GraphModel, committed: GraphModel, keepsRest: Bool) {
         var moved = TransactionModel(graph)
         if keepsRest {

@@ -3,7 +3,7 @@ import ObjectGraph
 import Proof
 import TestSupport
 
-/// Random fetches and queries of a source, and what the model answers to them.
+/// Random fetches and queries of a source, compared with the model's answers.
 struct GraphQueries {
     private struct Condition {
         var clause: Where<GraphNode>
@@ -70,7 +70,7 @@ struct GraphQueries {
         }
     }
 
-    /// Of the properties with an index.
+    /// A condition on an indexed property.
     private mutating func numberCondition() -> Condition {
         let nodes = model.nodes
         let (k, m) = (random.below(100), random.below(6))
@@ -178,7 +178,7 @@ struct GraphQueries {
 
     // MARK: Fetches
 
-    /// Orders with ties, which the unique tag ends.
+    /// Orders with ties, resolved by the unique tag.
     private mutating func order() -> ([OrderBy<GraphNode>.SortKey], (Int, Int) -> Bool, String) {
         let nodes = model.nodes
         var keys: [OrderBy<GraphNode>.SortKey] = []

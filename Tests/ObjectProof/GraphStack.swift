@@ -27,7 +27,7 @@ final class GraphNode: CoreStoreObject {
 }
 
 extension GraphNode: ImportableUniqueObject {
-    /// What an import says of one object: nil where it says nothing.
+    /// An import source of one object; nil for values that it lacks.
     struct ImportSource {
         var code: String
         var a: Int
@@ -48,12 +48,12 @@ extension GraphNode: ImportableUniqueObject {
     }
 }
 
-/// Which object of a script each ID is.
+/// The object of the script for each ID.
 struct GraphNames {
     private(set) var ids: [NSManagedObjectID] = []
     private var numbers: [NSManagedObjectID: Int] = [:]
 
-    /// Names an object that was created. An ID that a commit which failed has left is used again.
+    /// Names an object that was created. The ID of a failed commit's object is used again.
     mutating func add(_ id: NSManagedObjectID) -> Int {
         numbers[id] = ids.count
         ids.append(id)
@@ -63,7 +63,7 @@ struct GraphNames {
     func number(_ id: NSManagedObjectID) -> Int? { numbers[id] }
 }
 
-/// A stack beside the models.
+/// A stack and the names that connect its objects with the models.
 final class GraphStack {
     let stack: DataStack
     let queue = DispatchQueue(label: "view")
@@ -84,7 +84,7 @@ final class GraphStack {
                         "Node", indexes: [[\.$a], [\.$n]], uniqueConstraints: [[\.$code]],
                         conflictPolicies: [policy])
                 ],
-                // Without it each opening would say what it should be.
+                // Without the lock each opening would print it.
                 versionLock: [
                     "Node": [
                         0x123d_82f9_6a3e_9a0b, 0x97a0_8237_e7b6_2e5c, 0x67b0_97ec_0dd4_cc7d,
@@ -114,7 +114,7 @@ final class GraphStack {
         source.fetchExisting(names.ids[number]) as GraphNode? != nil
     }
 
-    /// All that a source shows, once both sides of every link agree.
+    /// The whole content of a source, once both sides of every link agree.
     func graph(_ source: some FetchableSource) throws -> GraphModel {
         var graph = GraphModel()
         var inverse: Set<String> = []
@@ -149,7 +149,7 @@ final class GraphStack {
         return graph
     }
 
-    /// What getters could not read the next fetch throws.
+    /// The next fetch throws the read error of a getter.
     static func throwFault(_ source: some FetchableSource) throws {
         _ = try source.fetchCount(From<GraphNode>())
     }
@@ -174,7 +174,7 @@ final class GraphStack {
 }
 
 extension GraphModel {
-    /// What is not the same: for the trace.
+    /// The differences, for the trace.
     func difference(from expected: GraphModel) -> String {
         var lines: [String] = []
         for number in Set(nodes.keys).union(expected.nodes.keys).sorted()

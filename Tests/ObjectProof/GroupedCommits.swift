@@ -4,9 +4,9 @@ import Primitives
 import Proof
 import TestSupport
 
-/// Commits of several threads that one write makes durable, and all of which are there before the
-/// first of them is told: each step shows exactly its own commit, in fetches, in an observed list
-/// and to completions, and steps that were joined show the last of theirs.
+/// Commits of several threads that one write makes durable, all of them staged before the first is
+/// announced: each step shows exactly its own commit, in fetches, in an observed list and to
+/// completions, and joined steps show the last of their commits.
 final class GroupedCommits: Sendable {
     private struct Line: Hashable, Sendable {
         var id: NSManagedObjectID
@@ -18,7 +18,7 @@ final class GroupedCommits: Sendable {
         }
     }
 
-    /// What commits left, as their transactions saw it.
+    /// The results of commits, as their transactions saw them.
     private struct Record {
         /// The list after the commit with each number of marks.
         var lists: [Int: [Line]] = [:]
@@ -33,7 +33,7 @@ final class GroupedCommits: Sendable {
     private let record = Mutex(Record())
     private let failure = Mutex<String?>(nil)
     private let told = Mutex(0)
-    /// Rounds all commits of which were there before the first write.
+    /// Rounds whose commits were all staged before the first write.
     private let groupCount = Mutex(0)
     private static var chain: FetchChainBuilder<Pet> {
         From<Pet>().orderBy(.ascending(\.$rank), .descending(\.$name), .ascending(\.$color))
@@ -46,7 +46,7 @@ final class GroupedCommits: Sendable {
             LocalStore(fileURL: URL(fileURLWithPath: "/kennel"), files: files))
     }
 
-    /// Returns how many steps were told.
+    /// Returns how many steps were announced.
     func run(_ rounds: Int) throws -> Int {
         var random = SeededRandom(seed: seed)
         try stack.perform(synchronous: { Kennel.addMany($0, &random, 20) })
@@ -95,7 +95,7 @@ final class GroupedCommits: Sendable {
         files.goOn()
         if isWhole { groupCount.withLock { $0 += 1 } } else { last.wait() }
         threads.wait()
-        // Only now is anything delivered: past sixteen steps some were joined.
+        // Steps are delivered only now: past sixteen some were joined.
         queue.resume()
         completions.wait()
         for _ in 0..<4 { queue.sync {} }
@@ -106,7 +106,7 @@ final class GroupedCommits: Sendable {
 
     private func begin(_ name: String, _ seed: UInt64, _ group: DispatchGroup) {
         group.enter()
-        // No pool's threads: all of them wait for the write.
+        // Not a pool's threads, because all of them wait for the write.
         Thread.detachNewThread { [self] in
             defer { group.leave() }
             do {

@@ -7,7 +7,7 @@ import TestSupport
 /// whatever groups, have come and gone what the snapshots at both ends say. So has what is found by
 /// comparing leaves.
 struct JoinedChanges {
-    /// A commit as a plain model has it.
+    /// A commit in a plain model.
     private struct Commit {
         var changes: ChangeSet
         var snapshot: RecordSnapshot
@@ -82,7 +82,7 @@ struct JoinedChanges {
         return compared
     }
 
-    /// The sets of neighbours, joined in random groups.
+    /// Adjacent change sets, joined in random groups.
     private static func joined(
         _ commits: ArraySlice<Commit>, _ random: inout SeededRandom
     ) -> ChangeSet {
@@ -100,7 +100,7 @@ struct JoinedChanges {
         return set
     }
 
-    /// What is found by the leaves that were written is exact, also between commits of one write.
+    /// The changes found from written leaves are exact, also between commits of one write.
     private func checkLeaves(_ first: Commit, _ last: Commit, _ entity: EntityLayout) throws {
         let found = try ChangeSet.between(first.snapshot, last.snapshot)
             .records(in: entity.hierarchy)
@@ -155,7 +155,7 @@ struct JoinedChanges {
         _ random: inout SeededRandom
     ) throws -> StagedRecordCommit {
         let transaction = try database.beginWrite(notesChanges: true)
-        // Of several batches, so that what one does another takes back.
+        // Several batches, so that one may undo another's changes.
         for _ in 0...random.below(2) {
             var batch = RecordBatch()
             for number in rows.keys.sorted() where random.below(5) == 0 {

@@ -2,7 +2,7 @@ import ObjectGraph
 import Proof
 import TestSupport
 
-/// What the lists of the proof of observing show.
+/// An object in the lists of the observation proof.
 final class Pet: CoreStoreObject {
     @Field.Stored("rank") var rank: Int = 0
     @Field.Stored("name") var name: String?
@@ -60,7 +60,7 @@ enum Kennel {
                 let new = transaction.create(Into<Pet>())
                 new.rank = random.below(12)
                 new.name = random.below(6) == 0 ? nil : "n\(random.below(30))"
-                // Made and gone at once, sometimes.
+                // Sometimes created and deleted at once.
                 if random.below(6) == 0 { transaction.delete(new) }
             case 2:
                 if let pet = pick(), pets.count > min(15, countMax / 4) { transaction.delete(pet) }
@@ -80,7 +80,7 @@ enum Kennel {
         }
     }
 
-    /// Deletes the first of an order, so that windows use their reserve up.
+    /// Deletes the first objects of an order, so that windows use up their reserve.
     static func deleteFirst(_ transaction: BaseDataTransaction, _ count: Int) throws {
         let first = try transaction.fetchAll(
             From<Pet>().orderBy(.ascending(\.$rank), .ascending(\.$name)).tweak {
@@ -99,7 +99,7 @@ enum Kennel {
     }
 }
 
-/// A request as a monitor, a publisher and a fetch have it.
+/// A request in the forms for a monitor, a publisher and a fetch.
 struct KennelRequest {
     var chain: FetchChainBuilder<Pet>
     var section: SectionBy<Pet>?

@@ -1,7 +1,7 @@
 import ObjectGraph
 import TestSupport
 
-/// A list as its callbacks have built it up, checked against the list itself.
+/// A list rebuilt from its callbacks and compared with the list itself.
 final class ListMirror: ListSectionObserver {
     private(set) var listed: [ListedSection] = []
     private var change: BatchUpdate?

@@ -8,10 +8,10 @@ import struct Synchronization.Atomic
 /// Files over others with the locks and notices that several processes have: each open file is a
 /// process of its own, so that a store can be written by one stack and followed by another.
 final class LockingFiles: ForwardingFileSystem {
-    /// What the open files of one file hold.
+    /// The locks that the open files of one file hold.
     fileprivate struct Locks {
         var writer: Int?
-        /// Open file and generation.
+        /// The count of locks by open file and generation.
         var readers: [Int: [UInt64: Int]] = [:]
         var watches: [Int: (queue: DispatchQueue, changed: @Sendable () -> Void)] = [:]
     }

@@ -5,11 +5,10 @@ import Proof
 import TestSupport
 
 /// Runs scripts of transactions on a stack and on plain values: unsafe transactions over rows that
-/// others change or delete, undoing, rolling back, nesting, commits in the background, and read
-/// views that are held meanwhile. The store, each transaction and each view must be what the model
-/// says.
+/// others change or delete, undo, rollback, nesting, commits in the background, and read views that
+/// are held meanwhile. The store, each transaction and each view must equal the model.
 ///
-/// ``ObjectFileProof`` does the same on files.
+/// ``ObjectFileProof`` runs scripts on files.
 package struct ObjectProof: StoreProof {
     package static let requiredCounts = ["steps", "commits"]
     package static let stepCount: String? = "steps"
@@ -57,7 +56,7 @@ private final class GraphScript {
     private struct Level {
         var transaction: UnsafeDataTransaction
         var model: TransactionModel
-        /// Objects that the program has kept since whenever.
+        /// Objects that the program has held since earlier steps.
         var held: [Int: GraphNode] = [:]
     }
 
@@ -132,7 +131,7 @@ private final class GraphScript {
         if random.below(8) == 0 { level.held = [:] }
     }
 
-    /// A transaction of someone else.
+    /// A transaction of another client.
     private func commitOthers() throws {
         editor.note("others")
         var state = committed
@@ -214,7 +213,7 @@ private final class GraphScript {
         try checkAll()
     }
 
-    /// What a commit is to leave, and whether it was to succeed.
+    /// The expected result of a commit, and whether it must succeed.
     private func expectCommit(
         _ outcome: Result<Void, any Error>, _ work: GraphModel
     ) throws -> (Bool, GraphModel) {
@@ -254,7 +253,7 @@ private final class GraphScript {
         }
     }
 
-    /// A commit beside which the transaction goes on.
+    /// A commit in the background while the transaction continues.
     private func commitInBackground() throws {
         try endNested()
         editor.note("commit in the background")
@@ -268,7 +267,7 @@ private final class GraphScript {
         let (work, denials) = (form.model.work, form.model.denials)
         let goesOn = random.below(2) == 0
         if goesOn {
-            // The commit may be taken over at any of these.
+            // The commit may be completed at any of these steps.
             for _ in 0...random.below(3) {
                 form.model.isChanged = true
                 let (number, node) = editor.create(form.transaction, &form.model.work)
@@ -286,7 +285,7 @@ private final class GraphScript {
         try checkConflicts(merged, work)
         committed = merged
         form.model.move(to: merged, committed: work, keepsRest: goesOn)
-        // What can be undone now depends on when the commit was taken over.
+        // The possible undos now depend on when the commit was completed.
         if random.below(2) == 0 {
             form.transaction.rollback()
             form.model.rollBack()
@@ -333,13 +332,13 @@ private final class GraphScript {
             to: form.model.work, committed: level.model.work, keepsRest: false)
         try check(level)
         nested = nil
-        // A change of its own: whether the merge was one is not the model's matter.
+        // A separate change, because the model does not know whether the merge was one.
         _ = editor.create(form.transaction, &form.model.work)
         form.model.isChanged = true
         try checkForm()
     }
 
-    /// Changes of one object are taken back.
+    /// Refreshes one object, which drops its changes.
     private func refresh() throws {
         guard nested == nil, let number = editor.pick(form.model.work),
             form.model.before.nodes[number] == nil

@@ -60,14 +60,14 @@ package struct ObserveProof: StoreProof {
 
 /// One stack with its lists.
 private final class ObserveScript {
-    /// A list in all the forms that it is observed in.
+    /// A list in all forms of observation.
     private struct Observed {
         let request: KennelRequest
         let monitor: ListMonitor<Pet>
         let mirror: ListMirror
         let publisher: ListPublisher<Pet>
         var snapshot: ListSnapshot<Pet>
-        /// What the snapshot lists.
+        /// The sections of the snapshot.
         var listed: [ListedSection]
 
         init(_ request: KennelRequest, _ stack: DataStack) {
@@ -86,7 +86,8 @@ private final class ObserveScript {
     private let queue = DispatchQueue(label: "view")
     private var random: SeededRandom
     private var observed: [Observed] = []
-    /// How many objects the lists are about: few in most scripts, since a step costs as many.
+    /// The number of objects in the lists: few in most scripts, since the cost of a step grows with
+    /// it.
     private let size: Int
     private var markCount = 0
     private(set) var trace: [String] = []
@@ -151,7 +152,7 @@ private final class ObserveScript {
         return try stack.perform(synchronous: task)
     }
 
-    /// Commits that are all there before any of them is delivered.
+    /// Runs commits that are all made before any of them is delivered.
     private func elsewhere(_ body: () throws -> Void) rethrows {
         queue.suspend()
         defer { queue.resume() }
@@ -205,7 +206,8 @@ private final class ObserveScript {
         }
     }
 
-    /// Objects that come and go before anything of it is delivered, and values that come back.
+    /// Objects that are created and deleted before either is delivered, and values that change
+    /// back.
     private func comeAndGo() throws {
         trace.append("come and go")
         try elsewhere {

@@ -5,18 +5,18 @@ import Proof
 import TestSupport
 
 /// Transactions of several threads in all three forms beside observers, refetches and releases. A
-/// watchdog ends the process when nothing moves, since what is stuck cannot be left.
+/// watchdog ends the process when there is no progress, since stuck threads cannot be stopped.
 struct ObserveRounds {
     private let seed: UInt64
-    /// Whether no other tests share the process: they may hold all threads that tasks run on.
+    /// Whether no other tests run in the process; they may block all threads of the task pool.
     private let isAlone = Thread.isMainThread
 
     init(seed: UInt64) { self.seed = seed }
 
-    /// Where the view of a stack lives, and how this thread has something done there.
+    /// The executor of a stack's view, and how this thread runs work on it.
     private enum Place {
         case queue(DispatchQueue)
-        /// This thread's, which serves its queue between what it does itself.
+        /// The main queue, which this thread serves between its own work.
         case main
 
         var context: ViewContext {
@@ -74,7 +74,7 @@ struct ObserveRounds {
         var lists: [Followed] = []
         for _ in 0..<count / 4 {
             try place.perform { try Self.observeOnce(stack, &random, &lists) }
-            // Elsewhere too the last reference may go.
+            // The last reference may be released on another thread too.
             if !lists.isEmpty, random.below(4) == 0 { lists.remove(at: random.below(lists.count)) }
             watchdog.note()
         }
@@ -162,7 +162,7 @@ struct ObserveRounds {
         }
     }
 
-    // MARK: A main queue that nobody serves
+    // MARK: A main queue that is not served
 
     private func besideUnservedMain(_ count: Int, _ watchdog: Watchdog) throws {
         let stack = try Kennel.stack(.main)
@@ -201,7 +201,7 @@ struct ObserveRounds {
     }
 }
 
-/// Ends the process when it is not told of progress for some seconds.
+/// Ends the process when no progress is reported for some seconds.
 private final class Watchdog: Sendable {
     private let state = Mutex<(count: Int, isEnded: Bool)>((0, false))
 

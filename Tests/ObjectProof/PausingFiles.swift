@@ -3,15 +3,15 @@ import PageStore
 import Primitives
 import TestSupport
 
-/// Files in memory one of whose durable writes can be made to wait, so that what is committed
-/// meanwhile shares the next one.
+/// Files in memory; one of their durable writes can be made to wait, so that later commits share
+/// the next one.
 final class PausingFiles: ForwardingFileSystem {
     let base: any FileSystem = MemoryFileSystem()
     private let isPausing = Mutex(false)
     private let hasPaused = DispatchSemaphore(value: 0)
     private let mayGoOn = DispatchSemaphore(value: 0)
 
-    /// Has the next durable write wait for ``goOn()``.
+    /// Makes the next durable write wait for ``goOn()``.
     func pauseNext() { isPausing.withLock { $0 = true } }
     func waitForPause() { hasPaused.wait() }
     func goOn() { mayGoOn.signal() }

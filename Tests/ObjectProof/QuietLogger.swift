@@ -1,10 +1,10 @@
 import ObjectGraph
 
-/// Says nothing of errors, which proofs make by the thousand and judge where they are thrown.
+/// Logs no errors: proofs cause thousands and judge them where they are thrown.
 package struct QuietLogger: CoreStoreLogger {
     package init() {}
 
-    /// For a program that runs proofs alone.
+    /// Installs the logger in a program that runs only proofs.
     package static func install() { CoreStoreDefaults.logger = QuietLogger() }
 
     package func log(

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 @Suite struct BitMapTests {
-    @Test func `runs come and go as in a set`() {
+    @Test func `inserting and removing runs equals a set`() {
         var random = SeededRandom(for: "BitMapTests")
         var map = BitMap()
         var model: Set<UInt64> = []

@@ -32,7 +32,7 @@ import Testing
         #expect(map[0] == nil)
     }
 
-    @Test func `a value that is taken out leaves its number where it was`() throws {
+    @Test func `a value taken from its index leaves the number there`() throws {
         var map = IntegerMap<Int>()
         for number in UInt64(1)...100 { map[number] = Int(number) }
         let index = try #require(map.index(of: 42))

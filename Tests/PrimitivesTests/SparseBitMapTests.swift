@@ -3,14 +3,14 @@ import TestSupport
 import Testing
 
 @Suite struct SparseBitMapTests {
-    /// Runs lie around the ends of parts, far from each other.
+    /// Numbers near the ends of parts, far from each other.
     private static func number(_ random: inout SeededRandom) -> UInt64 {
         let part = [0, 1, 2, 1 << 40][random.below(4)] as UInt64
         return part * SparseBitMap.partSize + UInt64(SparseBitMap.partSize - 200)
             + UInt64(random.below(400))
     }
 
-    @Test func `runs far apart come and go as in a set`() {
+    @Test func `inserting and removing distant runs equals a set`() {
         var random = SeededRandom(for: "SparseBitMapTests")
         var map = SparseBitMap()
         var model: Set<UInt64> = []
@@ -42,7 +42,7 @@ import Testing
         #expect(map.partCount <= 7)
     }
 
-    @Test func `words make the set that they were taken from`() {
+    @Test func `a bit map rebuilt from its words equals the original`() {
         var map = SparseBitMap()
         map.insert(100, 3 * SparseBitMap.partSize)
         var copy = SparseBitMap()
@@ -58,7 +58,7 @@ import Testing
         #expect(copy.subtracting(map, countMax: 10).isEmpty)
     }
 
-    @Test func `two sets are compared by runs, and no more of them than are asked for`() {
+    @Test func `two sets are compared by runs, up to a given number`() {
         let part = SparseBitMap.partSize
         var first = SparseBitMap()
         var second = SparseBitMap()
@@ -74,7 +74,7 @@ import Testing
         #expect(second.union(first).count(in: part, 15) == 15)
     }
 
-    @Test func `parts that a run fills take no memory of their own until they change`() {
+    @Test func `parts that a run fills completely can be changed one by one`() {
         var map = SparseBitMap()
         map.insert(0, 4 * SparseBitMap.partSize)
         #expect(map.remove(SparseBitMap.partSize, 1) == 1)

@@ -16,7 +16,7 @@ import Testing
         deinit { Self.liveCount.subtract(1, ordering: .relaxed) }
     }
 
-    @Test func `the first object of a slot stays, and all go with the table`() {
+    @Test func `the first object of a slot stays until the table is released`() {
         do {
             let table = WriteOnceTable<Counted>(slotCount: 8)
             #expect(table.object(at: 3) == nil)

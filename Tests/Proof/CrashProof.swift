@@ -1,9 +1,9 @@
 import PageStore
 import TestSupport
 
-/// Cuts the power at every call of a script and within it, and again inside the recovery: the
-/// store opens as one of the commits that were attempted, whole, none that was acknowledged is
-/// lost, and it goes on from there.
+/// Cuts the power at every call of a script and within it, and again inside the recovery: the store
+/// opens with one of the attempted commits, whole, loses no acknowledged one, and can be written
+/// from there.
 package struct CrashProof: StoreProof {
     package static let requiredCounts = ["images", "recoveries", "continued"]
     package private(set) var report = ProofReport()
@@ -60,7 +60,7 @@ package struct CrashProof: StoreProof {
             try run(sequence, from: used, nesting: isShort ? 24 : 96)
             if isShort { try run(sequence, from: (DiskImage(), ScriptHistory()), nesting: 48) }
             report.count("sequences")
-            // Long ones find what needs a past: space that is used again.
+            // Long scripts find faults that need a history, such as reuse of space.
             if !budget.isEndless && random.below(8) == 0 { try runRandom() }
         }
         report.count("exhaustive rounds")
@@ -73,7 +73,7 @@ package struct CrashProof: StoreProof {
         report.count("random scripts")
     }
 
-    /// A store that has lived for a while: free space, what pends, a log of two segments.
+    /// A store with a history: free space, pending space, a log of two segments.
     private func preparedStore() throws -> (DiskImage, ScriptHistory) {
         let disk = SimulatedDisk(seed: seed)
         var player = try ScriptPlayer(
@@ -151,8 +151,8 @@ package struct CrashProof: StoreProof {
         }
     }
 
-    /// Opens an image and compares it with the commit that it says it is; returns which. Nil when
-    /// it was refused as it may be: garbage where a store was being created is nobody's store.
+    /// Opens an image and compares it with the commit whose number it has; returns that. Nil when
+    /// it was refused as allowed: garbage where a store was being created is no store.
     private mutating func check(
         _ cut: PowerCut.Image, _ history: ScriptHistory, _ range: ClosedRange<Int>,
         _ effectCount: Int, _ label: String
@@ -167,7 +167,7 @@ package struct CrashProof: StoreProof {
         let index: Int
         do {
             var options = Self.options
-            // Without the name there is nothing to read: a writer begins anew.
+            // Without the name there is no file to read: a writer creates one.
             options.mode = image.names["store"] != nil ? .reading : .writing
             let engine = try openForReading(disk, &options)
             let snapshot = try engine.snapshot()
@@ -193,8 +193,8 @@ package struct CrashProof: StoreProof {
         return index
     }
 
-    /// For reading only, so that the allocation state is checked as well; an unfinished creation
-    /// is for a writer to finish.
+    /// Opens for reading only, so that the allocation state is checked as well; an unfinished
+    /// creation is completed by a writer.
     private func openForReading(
         _ disk: SimulatedDisk, _ options: inout Engine.Options
     ) throws(StoreError) -> Engine {
@@ -213,7 +213,7 @@ package struct CrashProof: StoreProof {
         if let finding = StoreCheck.run(snapshot).first { throw ProofFailure("check: \(finding)") }
     }
 
-    /// A copy is whole once its call has returned, and under its name it is never a part of one.
+    /// A copy is whole once its call has returned, and no partial copy has its name.
     private func checkBackups(
         _ image: DiskImage, _ history: ScriptHistory, _ effectCount: Int
     ) throws {
@@ -222,7 +222,7 @@ package struct CrashProof: StoreProof {
                 if backup.doneAt <= effectCount { throw ProofFailure("\(backup.path) is gone") }
                 continue
             }
-            // Either superblock alone leads to all of it.
+            // Either superblock alone is enough to read all of it.
             let slot = Int(imageTurn % 3)
             let left = slot < 2 ? image.without(superblock: slot, of: backup.path) : image
             let disk = SimulatedDisk(left, seed: imageTurn)
@@ -233,8 +233,8 @@ package struct CrashProof: StoreProof {
         }
     }
 
-    /// What is written after the recovery does not touch what the recovery found, and is there
-    /// when the store is opened again, twice.
+    /// Writes after the recovery do not touch the recovered content, and are there when the store
+    /// is opened again, twice.
     private mutating func goOn(
         _ disk: SimulatedDisk, _ history: ScriptHistory, _ index: Int
     ) throws {
@@ -257,7 +257,7 @@ package struct CrashProof: StoreProof {
         report.count("continued")
     }
 
-    /// A place in the tree of what can happen.
+    /// A node in the tree of possible events.
     private struct Branch {
         var medium: PowerCut
         var history: ScriptHistory
@@ -281,7 +281,7 @@ package struct CrashProof: StoreProof {
                 label: label))
     }
 
-    /// Runs a recovery on a simulated medium and cuts that too: what was found stays.
+    /// Runs a recovery on a simulated medium and cuts that too: the recovered content stays.
     private mutating func cutRecovery(_ branch: Branch) throws {
         var medium = branch.medium
         let disk = SimulatedDisk(medium.visible, seed: imageTurn &+ 77, records: true)
@@ -295,13 +295,14 @@ package struct CrashProof: StoreProof {
             throw ProofFailure("\(branch.label), recovery: \(error)")
         }
         var inner = player.history
-        // Who died may have been its creator: only the first commit makes sure of the name.
+        // The dead process may have created the store: only the first commit makes the name
+        // durable.
         inner.namedAt = .max
         for (call, effect) in disk.effects.enumerated() {
             let range = inner.range(at: call)
             var deeper: Branch?
             try medium.forEachImage(running: effect) { nested in
-                // The whole family of a call is for the first depth; here a share of each.
+                // All images of a call are for the first depth; deeper ones get a share.
                 guard random.below(4) == 0 else { return }
                 imageTurn += 1
                 report.count("images")
@@ -327,7 +328,7 @@ package struct CrashProof: StoreProof {
 }
 
 extension DiskImage {
-    /// The same with zeros in place of a superblock.
+    /// The image with zeros in place of a superblock.
     fileprivate func without(superblock slot: Int, of path: String) -> DiskImage {
         var image = self
         let size = SuperblockLayout.size
@@ -339,7 +340,7 @@ extension DiskImage {
         return image
     }
 
-    /// Equal for equal images, and for no others in practice.
+    /// A hash: equal for equal images, different otherwise in practice.
     fileprivate var fingerprint: UInt64 {
         var hash: UInt64 = 0
         for (name, file) in names.sorted(by: { $0.key < $1.key }) {

@@ -1,8 +1,8 @@
 import PageStore
 import TestSupport
 
-/// Damages a small store in every way that it knows and opens it: what is wrong is found and
-/// named, or lies where nothing is read, and the history is never silently a shorter one.
+/// Damages a small store in every known way and opens it: damage is found and reported, or is in
+/// unused space, and the history is never silently shortened.
 package struct DamageProof: StoreProof {
     package static let requiredCounts = ["blocks", "lengths", "found"]
     package private(set) var report = ProofReport()
@@ -16,7 +16,7 @@ package struct DamageProof: StoreProof {
         random = SeededRandom(seed: seed)
     }
 
-    /// A store at rest, and what it holds.
+    /// A closed store and its content.
     struct Sample {
         var bytes: [UInt8]
         /// By commit number.
@@ -29,9 +29,9 @@ package struct DamageProof: StoreProof {
 
         var newest: ScriptContent { contents[contents.count - 1] }
 
-        /// The oldest commit that may be shown without a word. A group that no other calls durable
-        /// may be the tail of a write that did not finish, and so may the log's end from some group
-        /// on, where all that is behind it is gone too.
+        /// The oldest commit that may be shown without an error. A group that no later one calls
+        /// durable may be an incomplete write, and so may the log's end from some group on, if
+        /// everything after it is damaged too.
         func oldest(after damaged: Range<Int>) -> Int {
             let unproven = groups.filter {
                 $0.commit > durableCommit && $0.place.overlaps(damaged)
@@ -67,7 +67,7 @@ package struct DamageProof: StoreProof {
     private mutating func damage(_ sample: Sample, _ budget: ProofBudget) throws {
         try superblocks(sample)
         try lostWrites(sample)
-        // Whatever the budget is, the same seed tells the same lies.
+        // The same seed makes the same changes, whatever the budget.
         var lies = RehashedLies(sample: sample, seed: seed)
         try lies.run(budget: budget.share(0.2))
         report.count("rehashed lies", lies.count)
@@ -119,7 +119,7 @@ package struct DamageProof: StoreProof {
 
     private mutating func everyBit(_ sample: Sample, _ budget: ProofBudget) throws {
         var bytes = sample.bytes
-        // In no order, so that a part of them is from everywhere.
+        // In random order, so that a part of them covers the whole file.
         for offset in bytes.indices.shuffled(using: &random) {
             if budget.isSpent { return }
             for change in 0..<10 {
@@ -152,7 +152,7 @@ package struct DamageProof: StoreProof {
         }
     }
 
-    /// Each extent as a lost write leaves its place: what lies there is sound, and not what the map
+    /// Each extent as a lost write leaves it: the content is valid, but not the one that the map
     /// names.
     private mutating func lostWrites(_ sample: Sample) throws {
         let seal = StoreSeal(sample.bytes)
@@ -199,7 +199,7 @@ package struct DamageProof: StoreProof {
         }
     }
 
-    /// Both copies in every combination of sound, broken and foreign.
+    /// Both superblocks in every combination of valid, broken and foreign.
     private mutating func superblocks(_ sample: Sample) throws {
         func broken(_ kind: Int, _ slot: Int, _ bytes: inout [UInt8]) {
             let start = slot * 4096
@@ -254,7 +254,7 @@ package struct DamageProof: StoreProof {
     }
 }
 
-/// What a reader and a check say of a file.
+/// The results of reading and checking a file.
 enum DamageVerdict {
     case found
     case shows(Engine)
@@ -280,7 +280,8 @@ enum DamageVerdict {
         }
     }
 
-    /// Reads, checks, and whatever that finds, writes. Whether something was found.
+    /// Reads and checks a file, then writes to it regardless of findings. Returns whether damage
+    /// was found.
     static func use(_ bytes: [UInt8]) throws -> Bool {
         let start = ContinuousClock.now
         defer { precondition(ContinuousClock.now - start < .seconds(20), "it takes too long") }

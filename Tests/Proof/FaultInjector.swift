@@ -2,15 +2,15 @@ import PageStore
 import Primitives
 import TestSupport
 
-/// What a call does instead of what it should.
+/// The effect of a faulty call.
 package enum FaultKind: String, CaseIterable, Sendable {
-    /// Fails and does nothing.
+    /// The call fails without an effect.
     case error, diskFull, denied, tooLarge
-    /// A write of which a part is there, and an error.
+    /// A write that is done in part and fails.
     case oneByte, oneSectorLess, oneByteLess
-    /// The call did what it should, and an error.
+    /// The call takes effect and reports an error.
     case errorAfter
-    /// A sync that fails, and what it should have written is never written later.
+    /// A sync that fails; the writes that it should have made durable are never made durable.
     case forgottenSync
     /// A read that fails.
     case unreadable
@@ -25,7 +25,7 @@ package enum FaultKind: String, CaseIterable, Sendable {
     }
 }
 
-/// A file system over another one, of which one call fails, or one and all behind it.
+/// A file system over another one; one of its calls fails, or one and all later calls.
 package final class FaultInjector: ForwardingFileSystem {
     package struct Fault: Sendable {
         /// Counted from 1 over the calls that the kind concerns.
@@ -61,7 +61,7 @@ package final class FaultInjector: ForwardingFileSystem {
     /// Whether at most one call fails.
     package var isOnce: Bool { state.withLock { $0.fault?.goesOn != true } }
 
-    /// What the next call has to do otherwise, if anything.
+    /// The fault of the next call, if any.
     fileprivate func next(isRead: Bool) -> FaultKind? {
         state.withLock { state in
             if isRead { state.readCount += 1 } else { state.changeCount += 1 }
@@ -77,7 +77,7 @@ package final class FaultInjector: ForwardingFileSystem {
         StoreError(kind.code, "the proof lets this call fail: \(kind.rawValue)")
     }
 
-    /// Runs a call that has no parts.
+    /// Runs a call that cannot be done in part.
     private func whole(_ call: () throws(StoreError) -> Void) throws(StoreError) {
         let kind = next(isRead: false)
         if kind == nil || kind == .errorAfter { try call() }

@@ -2,9 +2,9 @@ import Foundation
 import PageStore
 import TestSupport
 
-/// Lets every call of scripts fail in every way, alone and with all behind it: nobody traps, what
-/// was acknowledged is there afterwards, also when the power is cut then, and after a failed write
-/// or sync nothing more is acknowledged.
+/// Makes every call of scripts fail in every way, alone and with all later calls: nothing traps,
+/// acknowledged commits are there afterwards, also after a power cut, and after a failed write or
+/// sync nothing more is acknowledged.
 package struct FaultProof: StoreProof {
     package static let requiredCounts = ["faults", "errors", "states checked"]
     package private(set) var report = ProofReport()
@@ -52,7 +52,8 @@ package struct FaultProof: StoreProof {
         }
     }
 
-    /// One script: every call, every kind, once and from then on. On a disk of the machine a share.
+    /// One script: every call, every kind of fault, once and permanently. On a real disk only a
+    /// share.
     private mutating func sweep(_ steps: [ScriptStep], _ seed: UInt64, isReal: Bool) throws {
         let whole = try Run(steps, seed, nil, isReal: isReal)
         guard whole.failures.isEmpty else {
@@ -140,10 +141,10 @@ private final class Run {
                 failures.append(error)
                 history = player?.history ?? history
                 try expectHonest(error)
-                // Who closed the store while it failed opens it again when the world is well.
+                // A store that was closed during the fault is reopened without it.
                 guard player?.isOpen == true else { break }
                 if history.isUnknown { try expectPoison() }
-                // Room that ran out before the log was written fails the transaction alone.
+                // Lack of space before the log is written fails only the transaction.
                 if error.code != .diskFull || history.isUnknown { break }
             }
         }
@@ -151,8 +152,8 @@ private final class Run {
         player = nil
     }
 
-    /// The error tells whether the commit may be there, and lack of space leaves a store that can
-    /// be written.
+    /// Checks that the error says whether the commit may be there, and that lack of space leaves a
+    /// writable store.
     private func expectHonest(_ error: StoreError) throws {
         if history.isUnknown && error.code != .commitUncertain {
             throw ProofFailure("the log's write failed, and the error does not say so: \(error)")
@@ -162,7 +163,7 @@ private final class Run {
         }
     }
 
-    /// The outcome of a commit is not known: nothing may be acknowledged behind it.
+    /// The outcome of a commit is unknown: no later commit may be acknowledged.
     private func expectPoison() throws {
         guard let engine = try player?.engine else { return }
         var isRefused = false
@@ -176,7 +177,7 @@ private final class Run {
         if !isRefused { throw ProofFailure("a commit succeeded behind one whose log failed") }
     }
 
-    /// What the file holds now, and what a power cut can leave of it. Returns how many states.
+    /// Checks the file's content now and after power cuts. Returns the number of states.
     func check(_ random: inout SeededRandom) throws -> Int {
         let range = history.rangeAtEnd
         guard let simulated else {
@@ -197,7 +198,7 @@ private final class Run {
             do {
                 try check(SimulatedDisk(image.disk, seed: 6), range)
             } catch {
-                // Bytes of a creation that nobody has waited for.
+                // Bytes of an unfinished creation, which no commit depends on.
                 let isUnborn = range.lowerBound == 0 && image.name.hasPrefix("garbage")
                 guard isUnborn else { throw ProofFailure("power cut, \(image.name): \(error)") }
             }

@@ -1,10 +1,10 @@
 import PageStore
 
-/// What the bytes of a fuzzer mean: a file, or changes of a store.
+/// A fuzzer's input interpreted as a file, or as changes of a store.
 ///
-/// The first byte chooses. 0: the rest is a file. Else its low half is the number of a store of
-/// ``DamageProof``, and the rest are changes of it, each a place of three bytes and the byte that
-/// comes there; then the hashes are made right again, but not when the highest bit is set.
+/// The first byte selects. 0: the rest is a file. Otherwise its low half is the number of a store
+/// of ``DamageProof``, and the rest are changes of it, each an offset of three bytes and the new
+/// byte; then the hashes are corrected, unless the highest bit is set.
 package struct FuzzedStore {
     private let samples: [(bytes: [UInt8], seal: StoreSeal)]
 
@@ -14,8 +14,8 @@ package struct FuzzedStore {
 
     package var sampleCount: Int { samples.count }
 
-    /// Opens what an input means, checks it, reads all of it and writes to it. Whether something
-    /// was found to be wrong. Throws what no file may lead to.
+    /// Opens the store that an input describes, checks it, reads all of it and writes to it.
+    /// Returns whether damage was found. Throws for results that no file may have.
     @discardableResult
     package func run(_ input: [UInt8]) throws -> Bool { try DamageVerdict.use(file(of: input)) }
 

@@ -2,9 +2,9 @@ import PageStore
 import TestSupport
 
 /// Runs readers, writers and checkpoints of one store one step at a time, in every order with few
-/// interruptions and then in random ones. Every reader sees one commit, whole, none older than
-/// those that had returned; what was acknowledged or seen outlives a power cut; nobody waits for
-/// ever.
+/// interruptions and then in random ones. Every reader sees one whole commit that is not older than
+/// those that had returned; acknowledged or seen commits survive a power cut; no thread waits
+/// forever.
 package struct InterleavingProof: StoreProof {
     package static let requiredCounts = ["runs", "meetings"]
     package private(set) var report = ProofReport()
@@ -19,18 +19,18 @@ package struct InterleavingProof: StoreProof {
         random = SeededRandom(seed: seed)
     }
 
-    /// Each with something that has gone wrong in a store before, in ours or in others.
+    /// Each script covers a fault that a store once had, ours or another.
     package static let scripts: [WeaveScript] = [
         WeaveScript([[.look], [.look], [.commit], [.checkpoint]]),
-        // The relaxed one writes the log for both.
+        // The relaxed commit writes the log for both.
         WeaveScript([[.commit], [.relaxed], [.look]]),
         // A checkpoint ends, another one begins, and between its look at the log's head and its
         // publication the writer commits and takes a new segment: SQLite's WAL-reset race.
         WeaveScript([[.look], [.look], [.commit, .large], [.checkpoint, .checkpoint]]),
-        // One writes the log for two, while a third stages behind them.
+        // One commit writes the log for two, while a third is staged after them.
         WeaveScript([[.commit, .commit], [.commit], [.commit], [.look, .look]]),
         WeaveScript([[.grouped], [.grouped], [.relaxed], [.look]]),
-        // Space dies, is let go and used again under a reader that holds the old.
+        // Space becomes unused, is freed and reused while a reader holds the old content.
         WeaveScript(
             [[.look], [.checkpoint, .checkpoint, .bulk], [.bulk, .commit]], isUncached: true),
         WeaveScript(
@@ -51,13 +51,13 @@ package struct InterleavingProof: StoreProof {
 
     // MARK: In order
 
-    /// Where strands may stop, and how often they are made to.
+    /// The grains at which strands may stop, and the number of interruptions.
     private static let rounds: [(grain: Weave.Grain, interruptionsMax: Int)] = [
         (.fine, 0), (.fine, 1), (.coarse, 2), (.fine, 2), (.coarse, 3),
     ]
 
-    /// Every order of every script, round by round; half of what is left is for random ones, which
-    /// see far away sooner.
+    /// Every order of every script, round by round; half of the remaining time is for random
+    /// orders, which find distant faults sooner.
     private mutating func runOrders() throws {
         let half = budget.share(0.5)
         // Without an end to the budget, as much as takes a minute or two.
@@ -123,7 +123,7 @@ package struct InterleavingProof: StoreProof {
             let count = run.disk.effectCount
             report.count(
                 "power cuts", try run.cutPower(after: count, share: 16, random: &random))
-            // What somebody has seen or been told must be there from that moment on.
+            // A commit that was seen or acknowledged must be there from that moment on.
             let moments = run.ledger.effectCounts.filter { $0 >= first }
             if !moments.isEmpty {
                 let cut = moments[random.below(moments.count)]

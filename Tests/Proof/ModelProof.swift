@@ -1,8 +1,8 @@
 import PageStore
 import TestSupport
 
-/// Runs one script on stores of many shapes and compares each with a dictionary: all answer the
-/// same, and so does every snapshot that is held meanwhile. What fails is made shorter.
+/// Runs one script on stores with various options and compares each with a dictionary: all give the
+/// same answers, and so does every snapshot held meanwhile. A failing script is shortened.
 package struct ModelProof: StoreProof {
     package static let requiredCounts = ["steps"]
     package private(set) var report = ProofReport()
@@ -57,7 +57,7 @@ package struct ModelProof: StoreProof {
     private mutating func script() -> [ScriptStep] {
         let steps = ScriptStep.allCases
         return (0..<(20 + random.below(100))).map { _ in
-            // Small changes are the most of it.
+            // Most changes are small.
             random.below(3) == 0
                 ? [.insert, .update, .delete, .relaxed][random.below(4)]
                 : steps[random.below(steps.count)]
@@ -84,7 +84,7 @@ package struct ModelProof: StoreProof {
         return Shape(options: options)
     }
 
-    /// What is wrong with a script, nil when nothing is.
+    /// The failure of a script; nil if there is none.
     private func attempt(_ steps: [ScriptStep], _ shape: Shape, _ seed: UInt64) -> String? {
         let disk = SimulatedDisk(seed: seed)
         do {
@@ -109,7 +109,7 @@ package struct ModelProof: StoreProof {
         }
     }
 
-    /// Leaves out what is not needed for the failure: halves first, then single steps.
+    /// Removes the steps that the failure does not need: halves first, then single steps.
     private func shrunk(_ steps: [ScriptStep], _ shape: Shape, _ seed: UInt64) -> [ScriptStep] {
         var steps = steps
         var size = steps.count / 2

@@ -1,14 +1,14 @@
 import PageStore
 import TestSupport
 
-/// What a medium can hold after a power cut: what was made durable, in the order of the calls, and
-/// any part of what was not.
+/// The possible content of a medium after a power cut: the durable changes, in the order of the
+/// calls, and any part of the others.
 ///
 /// A call is *certain* when a later sync, or its own, has made it durable. A write that was made
 /// through to the medium stays among the uncertain ones before it in its order: an older write
 /// that reaches the medium late does not undo it, because both went through the same cache.
 package struct PowerCut {
-    /// What each image is: for the trace.
+    /// An image and its description for the trace.
     package typealias Image = (disk: DiskImage, name: String)
 
     private var durable: DiskImage
@@ -21,7 +21,7 @@ package struct PowerCut {
         random = SeededRandom(seed: seed)
     }
 
-    /// Takes the next effect over as completed.
+    /// Records the next effect as completed.
     package mutating func complete(_ effect: DiskEffect) {
         switch effect {
         case .sync(let file): settle { $0.file == file }
@@ -30,18 +30,18 @@ package struct PowerCut {
         case .forget(let file): open.removeAll { !$0.isCertain && $0.effect.file == file }
         default: open.append((effect, false))
         }
-        // What nothing uncertain precedes is no question any more.
+        // Effects that no uncertain one precedes are settled.
         let settled = open.firstIndex { !$0.isCertain } ?? open.count
         for entry in open.prefix(settled) { durable.apply(entry.effect) }
         open.removeFirst(settled)
     }
 
-    /// The process died inside a call: what it wrote is seen, and may not be durable.
+    /// The process died inside a call: its write is visible, and may not be durable.
     package mutating func interrupt(_ running: DiskEffect) {
         if running.changesMedium { open.append((running, false)) }
     }
 
-    /// What programs see while the power is on.
+    /// The content that programs see while the power is on.
     package var visible: DiskImage { image(open) { _ in true } }
 
     private mutating func settle(_ isSettled: (DiskEffect) -> Bool) {
@@ -104,8 +104,8 @@ package struct PowerCut {
         }
     }
 
-    /// A write of which a part is there: cut at each sector, in its first one, one byte short, with
-    /// a sector of garbage, with the file grown but nothing in it.
+    /// Partial states of a write: cut at each sector, in its first one, one byte short, with a
+    /// sector of garbage, and with the file grown but empty.
     private mutating func tears(
         _ entries: [(effect: DiskEffect, isCertain: Bool)], _ torn: Int, of effect: DiskEffect,
         isExhaustive: Bool, _ body: (Image) throws -> Void
@@ -116,7 +116,7 @@ package struct PowerCut {
             (file, start, bytes) = (f, s, b)
         default: return
         }
-        // With all other calls there, or with those before it only by chance.
+        // With all other calls done, or with a random part of the earlier ones.
         let others = isExhaustive || random.below(2) == 0
         func disk(_ write: (inout [UInt8]) -> Void) -> DiskImage {
             var disk = durable

@@ -1,7 +1,7 @@
 import Foundation
 import TestSupport
 
-/// A program that runs one proof for as long as it is told and prints what it tried.
+/// A program that runs one proof for the given time and prints what it tried.
 package struct ProofCommand {
     private let name: String
     private let proofs: [(kind: String, type: any StoreProof.Type)]
@@ -16,7 +16,7 @@ package struct ProofCommand {
         self.proofs = proofs
     }
 
-    /// How many MiB a proof may take: none keeps what it has tried.
+    /// The memory limit of a proof in MiB: none retains what it has tried.
     private static let mebibytesMax = 1024
 
     /// Ends the process: with 1 when the proof failed, with 2 when the arguments name none, with 3
@@ -71,7 +71,7 @@ package struct ProofCommand {
         return true
     }
 
-    /// At once, also into a pipe: the seed is known when the proof itself ends the process.
+    /// Prints at once, also into a pipe, so that the seed is known if the proof ends the process.
     private func say(_ text: String) {
         FileHandle.standardOutput.write(Data("\(text)\n".utf8))
     }
@@ -87,7 +87,7 @@ package struct ProofCommand {
 }
 
 extension ProofCommand {
-    /// The proofs that need the engine alone.
+    /// The proofs that need only the engine.
     package static var engineProofs: [(kind: String, type: any StoreProof.Type)] {
         [
             ("crash", CrashProof.self), ("damage", DamageProof.self), ("faults", FaultProof.self),

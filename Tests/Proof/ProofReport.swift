@@ -1,11 +1,11 @@
 import Foundation
 
-/// What a proof tried, counted while it ran, and the first thing that went wrong.
+/// Counts of what a proof tried, and the first failure.
 package struct ProofReport {
     package private(set) var counts: [(name: String, count: Int)] = []
-    /// What failed first, with the seed and the trace that repeat it.
+    /// The first failure, with the seed and the trace that repeat it.
     package private(set) var failure: String?
-    /// What kept the proof from trying anything, which is no fault of the store.
+    /// The reason why the proof could try nothing, which is no fault of the store.
     package private(set) var obstacle: String?
 
     package init() {}
@@ -18,7 +18,7 @@ package struct ProofReport {
         }
     }
 
-    /// Adds what a part of a proof counted.
+    /// Adds the counts of a part of a proof.
     package mutating func add(_ other: ProofReport) {
         for (name, increment) in other.counts { count(name, increment) }
     }
@@ -41,12 +41,12 @@ package struct ProofReport {
 
 /// Something that is tried in many ways, for as long as the budget lasts.
 package protocol StoreProof: SendableMetatype {
-    /// The counts without which nothing was proved.
+    /// The counts that must not be zero.
     static var requiredCounts: [String] { get }
-    /// The count that a budget of steps is about; none where a proof has its time alone.
+    /// The count that a budget of steps limits; nil if the proof is limited by time only.
     static var stepCount: String? { get }
 
-    /// What was tried so far, and what failed first.
+    /// The counts so far, and the first failure.
     var report: ProofReport { get }
 
     /// - Parameter seed: what repeats the same tries.
@@ -57,15 +57,15 @@ package protocol StoreProof: SendableMetatype {
 extension StoreProof {
     package static var stepCount: String? { nil }
 
-    /// Whether another try is within the budget; without end, one try was all.
+    /// Whether the budget allows another try; an endless budget allows one.
     package func goesOn(_ budget: ProofBudget) -> Bool {
         !budget.isEndless && !budget.isSpent(steps: Self.stepCount.map { report[$0] } ?? 0)
     }
 
-    /// What failed; also that a proof which found nothing has not tried what it is for.
+    /// The failure; a proof without failure fails if a required count is zero.
     package var failure: String? { report.failure ?? obstacle }
 
-    /// Why a proof that found nothing has proved nothing.
+    /// Why a proof without failure has proved nothing.
     package var obstacle: String? {
         if report.failure != nil { return nil }
         if let obstacle = report.obstacle { return obstacle }
@@ -81,15 +81,14 @@ package struct ProofFailure: Error, CustomStringConvertible {
     package init(_ description: String) { self.description = description }
 }
 
-/// What a proof needs is not there: nothing was tried.
+/// A requirement of a proof is missing: nothing was tried.
 package struct ProofObstacle: Error, CustomStringConvertible {
     package var description: String
 
     package init(_ description: String) { self.description = description }
 }
 
-/// How long a proof may go on, or how many steps it takes. Without either it does what it has to do
-/// once.
+/// The time or the number of steps of a proof. Without either it does its required work once.
 package struct ProofBudget: Sendable {
     private let end: ContinuousClock.Instant?
     private let steps: Int?
@@ -108,7 +107,7 @@ package struct ProofBudget: Sendable {
         return end.map { ContinuousClock.now >= $0 } ?? false
     }
 
-    /// A part of what is left.
+    /// A part of the remaining budget.
     package func share(_ fraction: Double) -> ProofBudget {
         guard let end else { return self }
         let left = (end - ContinuousClock.now) / .seconds(1)

@@ -1,8 +1,8 @@
 import PageStore
 import TestSupport
 
-/// Changes what a store says of itself and makes every hash right again, as no accident does:
-/// whoever reads it must not trap, run for ever or take memory without bound.
+/// Changes fields of a store and corrects every hash, which no accident does: a reader must not
+/// trap, loop forever or take unbounded memory.
 struct RehashedLies {
     let sample: DamageProof.Sample
     private var random: SeededRandom
@@ -41,7 +41,7 @@ struct RehashedLies {
     private mutating func lie(_ bytes: inout [UInt8], _ range: Range<Int>) -> String {
         let size = [1, 2, 4, 8][random.below(4)]
         guard range.count >= size else { return "nothing" }
-        // Most lies begin where numbers do.
+        // Most changes begin at offsets of numbers.
         let offset = range.lowerBound + random.below(range.count - size + 1) / size * size
         guard offset + size <= range.upperBound else { return "nothing" }
         let values: [UInt64] = [
@@ -56,7 +56,7 @@ struct RehashedLies {
     }
 
     private mutating func lieInSuperblock(_ bytes: inout [UInt8]) -> String {
-        // Both tell the same lie, or a whole one is read.
+        // Both superblocks get the same change, or a valid one is read.
         let slot = random.below(2)
         let what = lie(&bytes, (slot * 4096 + 8)..<(slot * 4096 + 184))
         if random.below(2) == 0 {
@@ -67,12 +67,12 @@ struct RehashedLies {
         return "superblock \(slot): \(what)"
     }
 
-    /// Lies in an extent, then corrects whoever names it, up to the superblocks.
+    /// Changes an extent, then corrects every reference to it, up to the superblocks.
     private mutating func lieInExtent(_ bytes: inout [UInt8]) -> String {
         guard !seal.extents.isEmpty else { return "nothing" }
         let extent = seal.extents[random.below(seal.extents.count)]
         let head = extent.lowerBound
-        // Its header, the beginning of what it holds, or anywhere.
+        // The extent's header, the beginning of its content, or any part.
         let range =
             [
                 (head + 8)..<(head + 48), (head + 48)..<min(head + 96, extent.upperBound),

@@ -3,7 +3,7 @@ import Primitives
 
 import struct Synchronization.Atomic
 
-/// A medium and its folder: what files hold, and what names lead to them.
+/// A medium and its folder: the content of files, and the names that refer to them.
 package struct DiskImage {
     package var files: [Int: [UInt8]] = [:]
     package var names: [String: Int] = [:]
@@ -41,12 +41,12 @@ package struct DiskImage {
     }
 }
 
-/// One call that changes what a medium holds, or makes that certain.
+/// One call that changes the content of a medium or makes changes durable.
 package enum DiskEffect {
     case create(path: String, file: Int)
     /// In the system's cache until the next sync of the file.
     case write(file: Int, start: Int, bytes: [UInt8])
-    /// On the medium when the call returned.
+    /// The bytes are on the medium when the call has returned.
     case durableWrite(file: Int, start: Int, bytes: [UInt8])
     case truncate(file: Int, count: Int)
     case sync(file: Int)
@@ -101,7 +101,7 @@ package final class SimulatedDisk: FileSystem {
     private static let nextDevice = Atomic<UInt64>(1 << 61)
 
     let state: Mutex<State>
-    /// Calls are meetings of its strands.
+    /// The weave whose strands meet at the calls.
     private let weave: Weave?
     private let device = nextDevice.wrappingAdd(1, ordering: .relaxed).oldValue
 
@@ -119,7 +119,7 @@ package final class SimulatedDisk: FileSystem {
     package var effects: [DiskEffect] { state.withLock { $0.effects } }
     package var effectCount: Int { state.withLock { $0.effects.count } }
 
-    /// What was written to a file and not synchronised is never written to its medium.
+    /// Unsynchronised writes of the file never reach its medium.
     package func forget(_ identity: FileIdentity) { perform(.forget(file: Int(identity.inode))) }
 
     func meetBeforeReading() { weave?.meet(.file) }

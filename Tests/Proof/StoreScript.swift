@@ -2,22 +2,22 @@ import Foundation
 import PageStore
 import TestSupport
 
-/// One thing that a script does to a store.
+/// One step of a script.
 package enum ScriptStep: String, CaseIterable, Sendable {
     case insert, update, delete, blob, relaxed, bulk, grow, spill, build
-    /// One writer that goes to and fro between leaves, as batches of one transaction do.
+    /// One writer that edits leaves back and forth, as batches of one transaction do.
     case revisit
-    /// Keys without values by the leaf, as a large batch gives an index.
+    /// Keys without values merged leaf by leaf, as a large batch does with an index.
     case merge
     case checkpoint, rotate, vacuum, backup, reopen, die
-    /// A reader takes what the store is now, and is compared after each step; all let go.
+    /// `hold` takes a snapshot, which is compared after each step; `letGo` releases all snapshots.
     case hold, letGo
 
-    /// Those that a power cut may meet.
+    /// The steps for scripts with power cuts.
     static let onMedium = allCases.filter { $0 != .hold && $0 != .letGo }
 }
 
-/// What a store should hold: the seed of each value's bytes by key.
+/// The expected content of a store: the seed of each value's bytes by key.
 package typealias ScriptContent = [UInt64: ScriptValue]
 
 /// A value that is made from its seed when it is needed.
@@ -27,14 +27,14 @@ package struct ScriptValue: Hashable, Sendable {
 
     var bytes: [UInt8] {
         var random = SeededRandom(seed: seed)
-        // Half of them are easily compressed.
+        // Half of the values compress well.
         if seed & 1 == 0 { return random.bytes(count) }
         let part = random.bytes(4)
         return (0..<count).map { part[$0 & 3] }
     }
 }
 
-/// What a script did and when: the commits, and which effects of the medium lay before them.
+/// The history of a script: the commits, and the number of effects of the medium before each.
 package struct ScriptHistory {
     /// By commit number; empty before the first.
     package var contents: [ScriptContent] = [[:]]
@@ -55,13 +55,13 @@ package struct ScriptHistory {
         firstCommit = commit
     }
 
-    /// What may be there when all is over.
+    /// The commits that may be there at the end.
     package var rangeAtEnd: ClosedRange<Int> {
         (durable.lastIndex { $0 != .max } ?? 0)...(contents.count - 1)
     }
 
-    /// What a process found that opened a store: the commits up to one of them, of which those
-    /// behind another may not be durable yet.
+    /// The history after a process opened the store: the commits up to the one it found; the later
+    /// ones of these may not be durable yet.
     func seen(from least: Int, to found: Int) -> ScriptHistory {
         var history = ScriptHistory(
             content: contents[least], commit: firstCommit + UInt64(least))
@@ -73,7 +73,7 @@ package struct ScriptHistory {
 
     package var last: ScriptContent { contents[contents.count - 1] }
 
-    /// The commits that a power cut after so many effects may leave, as indices of `contents`.
+    /// The commits that a power cut after this many effects may leave, as indices of `contents`.
     package func range(at effectCount: Int) -> ClosedRange<Int> {
         let least = durable.lastIndex { $0 <= effectCount } ?? 0
         let most = begun.lastIndex { $0 <= effectCount } ?? 0
@@ -81,11 +81,11 @@ package struct ScriptHistory {
     }
 }
 
-/// Runs steps on a store and writes down what should be there.
+/// Runs steps on a store and records the expected content.
 package struct ScriptPlayer {
     package let disk: any FileSystem
     package let options: Engine.Options
-    /// Nil only while it is replaced.
+    /// Nil only while the engine is replaced.
     private var open: Engine?
     package var history: ScriptHistory
     private var random: SeededRandom
@@ -115,7 +115,7 @@ package struct ScriptPlayer {
         }
     }
 
-    /// From now on a reader holds what the store is now; it is compared after each step.
+    /// Takes a snapshot that is compared after each step.
     package mutating func holdSnapshot() throws {
         held.append((try engine.snapshot(), history.last))
     }
@@ -139,12 +139,12 @@ package struct ScriptPlayer {
             try close()
             open = try Engine.open(path: path, options: options, files: disk)
         case .die:
-            // The process ends, the system goes on: what was written is there, but not durable.
+            // The process ends and the system continues: writes are visible, but not durable.
             letGo()
             open = nil
             open = try openWhenLetGo()
         case .rotate:
-            // More than a segment of log, in commits that stay in it.
+            // More than one segment of log, in commits that fit in a segment.
             for _ in 0..<2 { try commit(.rotate) }
         default: try commit(step)
         }
@@ -276,7 +276,7 @@ package struct ScriptPlayer {
         }
     }
 
-    /// Takes some of the keys around one, and gives others anew and without a value.
+    /// Removes some keys around one, and inserts others without values.
     private mutating func merge(
         around key: UInt64, _ writer: TreeWriter, _ content: inout ScriptContent
     ) throws {
@@ -324,7 +324,7 @@ extension UInt64 {
     package var key: [UInt8] { (0..<8).map { UInt8(truncatingIfNeeded: self >> (56 - 8 * $0)) } }
 }
 
-/// A snapshot beside what it should show.
+/// Compares a snapshot with its expected content.
 package enum StoreComparison {
     package static func compare(
         _ snapshot: Snapshot, _ content: ScriptContent, _ label: String

@@ -33,7 +33,7 @@ package struct StoreSeal {
         return bytes.withView { Checksum.hash($0, seed: 0) }
     }
 
-    /// The hash that an extent has of itself, and nobody's that names it.
+    /// Corrects the hash in an extent, and none in its references.
     func sealAlone(_ place: Range<Int>, of bytes: inout [UInt8]) {
         bytes.set(hash(of: place, bytes), at: place.lowerBound)
     }
@@ -44,7 +44,7 @@ package struct StoreSeal {
             .withView { Checksum.hash($0, seed: seed(UInt64(unit))) }
     }
 
-    /// Extents that were changed, whoever names them, up to the superblocks, and the log.
+    /// Corrects changed extents and every reference to them, up to the superblocks, and the log.
     package func seal(_ changed: [Range<Int>], of bytes: inout [UInt8]) {
         var open = changed
         var steps = 0
@@ -73,7 +73,7 @@ package struct StoreSeal {
         bytes.set(hash, at: start + SuperblockLayout.hash)
     }
 
-    /// The head segment's frames as their lengths say.
+    /// The frames of the head segment according to their lengths.
     func frames(_ bytes: [UInt8]) -> [Range<Int>] {
         var frames: [Range<Int>] = []
         guard var position = head(bytes)?.lowerBound, let end = head(bytes)?.upperBound else {
@@ -105,7 +105,7 @@ package struct StoreSeal {
         return Int(offset)..<Int(offset + length)
     }
 
-    /// Chains the frames of the head segment anew.
+    /// Recomputes the chain of the head segment's frames.
     func sealLog(of bytes: inout [UInt8]) {
         let slot = newestSlot(bytes)
         var chain = seed(

@@ -2,7 +2,7 @@ import Dispatch
 import Foundation
 import Primitives
 
-/// Threads that are used again: a run of a weave is shorter than it takes to make them.
+/// Threads that are reused, because a run of a weave is shorter than their creation.
 package final class ThreadPool: Sendable {
     private let idle = Mutex<[Worker]>([])
 

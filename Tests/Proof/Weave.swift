@@ -3,20 +3,20 @@ import PageStore
 import Primitives
 import TestSupport
 
-/// Runs threads of one store one at a time and decides at each meeting who goes on, so that a run
-/// can be had again, and another one tried in its place.
+/// Runs threads of one store one at a time and decides at each meeting which one continues, so that
+/// a run can be repeated, and other orders can be tried.
 ///
-/// A thread of a weave is a *strand*. Exactly one runs, until it meets others: it may be made to
-/// stop there, never while it holds a lock. Meetings of other threads, before and after the run,
-/// are nothing to the weave.
+/// A thread of a weave is a *strand*. Exactly one runs until it reaches a meeting, where it may be
+/// stopped, but never while it holds a lock. The weave ignores meetings of other threads, before
+/// and after the run.
 package final class Weave: Schedule {
-    /// How it is decided who goes on where the choices made before do not say.
+    /// How the next strand is chosen where the given choices end.
     package enum Manner: Sendable {
-        /// Whoever runs goes on for as long as it can.
+        /// The running strand continues for as long as it can.
         case steady
-        /// At every so manieth meeting, on average, anybody.
+        /// At every n-th meeting on average, any strand continues.
         case restless(Int)
-        /// Whoever runs goes on, but at these meetings.
+        /// The running strand continues, except at these meetings.
         case interrupted(Set<Int>)
     }
 
@@ -29,7 +29,7 @@ package final class Weave: Schedule {
 
     /// A meeting at which more than one strand could go on.
     package struct Choice: Sendable {
-        /// Those who could; first who would without a reason to switch.
+        /// The strands that could continue; first the one that would without a switch.
         var options: [Int]
         var chosen: Int
         /// Whether choosing another than the first preempts a thread that could go on.
@@ -67,7 +67,7 @@ package final class Weave: Schedule {
         var failure: String?
     }
 
-    /// Nobody's run is so long: one that is does not end.
+    /// No valid run is this long: one that is does not end.
     private static let meetingCountMax = 200_000
 
     private let state: Mutex<State>
@@ -93,7 +93,7 @@ package final class Weave: Schedule {
     package var meetingCount: Int { state.withLock { $0.meetingCount } }
     package var failure: String? { state.withLock { $0.failure } }
 
-    /// The run so far, one switch after the other.
+    /// The switches of the run so far.
     package var trace: String {
         state.withLock { state in
             state.switches.map { step in
@@ -151,7 +151,7 @@ package final class Weave: Schedule {
         }
     }
 
-    /// A meeting of the scripts' own.
+    /// A meeting at a step of a script.
     func meetAtStep() { stop(at: "step") }
 
     /// A call that changes the file.
@@ -175,11 +175,11 @@ package final class Weave: Schedule {
         while !attempt() {
             let current = state.withLock { state in
                 if state.lockDepth > 0, state.failure == nil {
-                    state.failure = "somebody waits at a gate while it holds a lock"
+                    state.failure = "a strand waits at a gate while it holds a lock"
                 }
                 return state.running
             }
-            precondition(current != nil, "nobody can open the gate: no strand runs")
+            precondition(current != nil, "no strand runs that could open the gate")
             state.withLock { state in
                 if let current { state.strands[current].status = .waiting(gate) }
             }
@@ -227,7 +227,7 @@ package final class Weave: Schedule {
         goOn(from: index, at: "end")
     }
 
-    /// Chooses who goes on, lets it, and stops the one that asks until it is chosen again.
+    /// Chooses the strand that continues, starts it, and stops the caller until it is chosen again.
     private func goOn(from current: Int?, at place: StaticString) {
         guard let current else { return }
         let (next, own) = state.withLock { state -> (DispatchSemaphore?, DispatchSemaphore?) in
@@ -275,7 +275,7 @@ package final class Weave: Schedule {
             isEndless ? "it does not end: \(names)" : "all wait for each other: \(names)"
     }
 
-    /// Who goes on; `current` is among the options, or cannot go on.
+    /// The strand that continues; `current` is among the options, or cannot continue.
     private func choose(among options: [Int], current: Int?, _ state: inout State) -> Int {
         guard options.count > 1 else { return options[0] }
         let number = state.choices.count

@@ -11,7 +11,7 @@ struct WeaveRun {
     let ledger: WeaveLedger
     private let engine: Engine
 
-    /// A store that has lived for a while.
+    /// A store with a history.
     static func preparedStore(_ script: WeaveScript) throws -> DiskImage {
         let disk = SimulatedDisk(seed: 1)
         var options = script.options
@@ -36,11 +36,11 @@ struct WeaveRun {
         options.schedule = weave
         engine = try Engine.open(path: "store", options: options, files: disk)
         ledger = WeaveLedger(0)
-        // The write part of recovery is another proof's.
+        // Recovery's writes are tested by another proof.
         try commit(.durable)
     }
 
-    /// Runs all strands. What fails is kept by the weave.
+    /// Runs all strands. The weave keeps failures.
     func run() -> Bool {
         let bodies = script.strands.enumerated().map { index, steps in
             (
@@ -84,7 +84,7 @@ struct WeaveRun {
         }
         try staged?.finish()
         ledger.acknowledge(number, effectCount: disk.effectCount)
-        // Others may have been written with it, and a checkpoint may have stored them since.
+        // Other commits may have been written with it, and a checkpoint may have stored them since.
         guard let own = try staged?.snapshot() else { return }
         guard own.commitNumber == number else {
             throw ProofFailure("the snapshot of commit \(number) shows \(own.commitNumber)")
@@ -107,7 +107,7 @@ struct WeaveRun {
 
     // MARK: Afterwards
 
-    /// The store shows its last commit, whole and sound.
+    /// Checks that the store shows its last commit, whole and valid.
     func checkEnd() throws {
         let snapshot = try engine.snapshot()
         guard snapshot.commitNumber == ledger.newest, ledger.newest == ledger.begun else {
@@ -118,8 +118,8 @@ struct WeaveRun {
 
     func close() throws { try engine.close() }
 
-    /// Opens what a power cut after so many calls leaves: what is certain, and a share of what
-    /// else there may be. Returns how many images that were.
+    /// Opens the images that a power cut after this many calls leaves: the certain one, and a share
+    /// of the others. Returns the number of images.
     func cutPower(after effectCount: Int, share: Int, random: inout SeededRandom) throws -> Int {
         let effects = disk.effects
         var medium = PowerCut(start, seed: random.next())

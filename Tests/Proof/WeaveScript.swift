@@ -2,21 +2,21 @@ import PageStore
 import Primitives
 import TestSupport
 
-/// One thing that a strand does to the store.
+/// One step of a strand.
 package enum WeaveStep: String, CaseIterable, Sendable {
     /// A durable commit; one that needs a new log segment; one with its pages out of line.
     case commit, large, bulk
-    /// Commits that wait for company, and that are not durable when they return.
+    /// A commit that waits for group commit; one that is not durable when it returns.
     case grouped, relaxed
     case checkpoint, vacuum
     /// A snapshot, read twice.
     case look
 }
 
-/// What each strand of a run does, one step after the other.
+/// The steps of each strand of a run.
 package struct WeaveScript: Sendable, CustomStringConvertible {
     var strands: [[WeaveStep]]
-    /// Whether commits have checkpoints run beside them.
+    /// Whether checkpoints run beside commits.
     var isInBackground = false
     /// Whether every page is read from the file.
     var isUncached = false
@@ -45,7 +45,7 @@ package struct WeaveScript: Sendable, CustomStringConvertible {
     }
 }
 
-/// What strands know of the store's commits. Nobody meets anybody here.
+/// The strands' shared knowledge of the store's commits. Its lock is no meeting.
 final class WeaveLedger: Sendable {
     struct Mark {
         var number: UInt64
@@ -67,7 +67,7 @@ final class WeaveLedger: Sendable {
             State(newest: number, begun: number, safe: [Mark(number: number, effectCount: 0)]))
     }
 
-    /// The newest commit that returned, which whoever looks now sees.
+    /// The newest commit that returned; every later reader sees it.
     var newest: UInt64 { state.withLock { $0.newest } }
     /// The newest commit that may be there.
     var begun: UInt64 { state.withLock { $0.begun } }
@@ -89,7 +89,7 @@ final class WeaveLedger: Sendable {
         }
     }
 
-    /// Somebody sees a commit: one that shall be durable is so by then.
+    /// A reader sees a commit: a durable one must be durable by then.
     func see(_ number: UInt64, effectCount: Int) {
         state.withLock { state in
             if !state.unsafe.contains(number) {
@@ -101,7 +101,7 @@ final class WeaveLedger: Sendable {
     /// The counts of effects after which a cut must leave more than before it.
     var effectCounts: [Int] { state.withLock { $0.safe.map(\.effectCount) } }
 
-    /// What a power cut after so many effects must leave at least.
+    /// The oldest commit that a power cut after this many effects may leave.
     func least(at effectCount: Int) -> UInt64 {
         state.withLock { state in
             state.safe.filter { $0.effectCount <= effectCount }.map(\.number).max() ?? 0

@@ -1,7 +1,7 @@
 import Proof
 
-/// The engine's proofs alone: `scripts/mutants` builds it anew for each broken engine, without the
-/// rooms above.
+/// The proofs of the engine only: `scripts/mutants` builds this program for each mutant without the
+/// upper rooms.
 @main
 struct ProveEngine {
     static func main() {

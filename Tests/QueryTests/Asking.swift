@@ -34,7 +34,7 @@ extension RecordReader {
         ).rows()
     }
 
-    /// The records of which the reference meaning is true, by number.
+    /// Calls the body with the number of each record that satisfies the reference evaluator.
     func forEachMatch(
         of condition: Condition, in entityName: String,
         _ body: (ObjectNumber, RowView) throws -> Void

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Query
 
-/// The plan that is explained is the one that runs: what each looks up in pages tells them apart.
+/// The explained plan is the one that runs: the number of page lookups tells the plans apart.
 @Suite struct PlanTests {
     private static let count = 8000
     private let database: RecordDatabase
@@ -72,7 +72,7 @@ import Testing
 
     private func all() throws -> UInt64 { try run(FetchRequest()).lookups }
 
-    @Test func `an order that an index has is not explained as a sort`() throws {
+    @Test func `an order that an index provides is explained without a sort`() throws {
         let first = FetchRequest(sortKeys: [SortKey(path: ["rank"])], limit: 3)
         let indexed = try run(first)
         #expect(indexed.explanation == "Part: 1 range of the index on rank, in the order asked for")
@@ -93,7 +93,7 @@ import Testing
         #expect(ranged.numbers.count == 5 && ranged.lookups < all / 2)
     }
 
-    @Test func `a key is looked up, and no more is read`() throws {
+    @Test func `an equality on an indexed property reads only the path to its key`() throws {
         let key = try run(FetchRequest(condition: .equality("rank", .int(7))))
         #expect(key.explanation == "Part: lookup of a key in the index on rank")
         #expect(key.numbers == [ObjectNumber(7993)])
@@ -104,7 +104,7 @@ import Testing
         #expect(key.lookups < 8 && scanned.lookups >= all)
     }
 
-    @Test func `nothing is read where nothing can be found`() throws {
+    @Test func `a condition that is always false or a limit of zero reads no page`() throws {
         for condition in [Condition.constant(false), .and([.constant(true), .constant(false)])] {
             let none = try run(FetchRequest(condition: condition))
             #expect(none.explanation == "Part: no record")
@@ -115,7 +115,7 @@ import Testing
         #expect(none.lookups == 0)
     }
 
-    @Test func `a count is explained as it is taken`() throws {
+    @Test func `the explanation of a count says how it is counted`() throws {
         let counts: [(Condition?, String, Int, ClosedRange<UInt64>)] = [
             (nil, "Part: the count that the store keeps", 8000, 0...6),
             (.equality("rank", .int(7)), "Part: lookup of a key in the index on rank", 1, 1...7),
@@ -123,7 +123,7 @@ import Testing
             (.constant(false), "Part: no record", 0, 0...0),
         ]
         for (condition, explanation, expected, bounds) in counts {
-            // No order is made for a count.
+            // A count makes no order.
             let request = FetchRequest(condition: condition, sortKeys: [SortKey(path: ["kind"])])
             let query = try snapshot.prepare(request, of: "Part", for: .count)
             #expect(query.explanation == explanation)
@@ -134,7 +134,7 @@ import Testing
         }
     }
 
-    @Test func `links and known objects are explained by their number`() throws {
+    @Test func `explanations of links and of known objects state their number`() throws {
         let whole = Comparison(.keyPath(["whole"]), .equal, .object("Part", 1))
         let sources = try run(FetchRequest(condition: .comparison(whole)))
         #expect(sources.explanation == "Part: links of whole to 1 object")
@@ -147,7 +147,7 @@ import Testing
         #expect(max(sources.lookups, numbers.lookups) < 8)
     }
 
-    @Test func `aggregates are explained by the plan that finds their records`() throws {
+    @Test func `an aggregate is explained by the plan that finds its records`() throws {
         let part = try snapshot.layout(of: "Part")
         func prepare(_ condition: Condition?, _ groups: [[String]]) throws -> PreparedValues {
             try PreparedValues(

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Query
 
-/// Whatever plan answers a request, the answer is that of the reference meaning on every record.
+/// Every plan gives the answer of the reference evaluator on every record.
 @Suite struct QueryPropertyTests {
     struct Random {
         var state: UInt64
@@ -163,7 +163,7 @@ import Testing
         }
     }
 
-    /// Asks every record, one after the other.
+    /// Evaluates every record, one after the other.
     private func reference(
         _ reader: RecordReader, _ entity: EntityLayout, _ condition: Condition
     ) throws -> [ObjectNumber] {
@@ -174,7 +174,7 @@ import Testing
         return found
     }
 
-    @Test func `every plan gives what the reference meaning gives`() throws {
+    @Test func `every access plan finds what the reference evaluator finds`() throws {
         let environment = ProcessInfo.processInfo.environment
         let seed = environment["TRELLIS_SEED"].flatMap(UInt64.init) ?? 7
         print("seed", seed)
@@ -203,7 +203,7 @@ import Testing
         #expect(indexed > 100)
     }
 
-    @Test func `a lookup by key gives what the reference meaning gives`() throws {
+    @Test func `a lookup by key finds what the reference evaluator finds`() throws {
         let seed = ProcessInfo.processInfo.environment["TRELLIS_SEED"].flatMap(UInt64.init) ?? 11
         print("seed", seed)
         var random = Random(state: seed)

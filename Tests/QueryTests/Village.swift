@@ -161,7 +161,7 @@ enum Village {
         return names
     }
 
-    /// Whether a condition that asks nothing of a record is true.
+    /// Whether a condition without properties is true.
     static func holds(_ format: String, _ arguments: FormatArgument...) throws -> Bool {
         let found = try find(try ConditionParser.parse(format, arguments))
         #expect(found.isEmpty || found.count == 4, "\(format) is not the same of all records")

@@ -42,7 +42,7 @@ import Testing
         return Dictionary(rows) { first, _ in first }
     }
 
-    @Test func `limits are as the table says`() throws {
+    @Test func `limits match the specification's table`() throws {
         #expect(
             try limits() == [
                 "pageSizeInBytesMin": UInt64(Limits.pageSizeInBytesMin),
@@ -65,7 +65,7 @@ import Testing
             ])
     }
 
-    @Test func `the superblock is as the table says`() throws {
+    @Test func `the superblock matches the specification's table`() throws {
         typealias Layout = SuperblockLayout
         try compare(
             "01-file.md", "superblock",
@@ -89,7 +89,7 @@ import Testing
             ])
     }
 
-    @Test func `sessions are as the table says`() throws {
+    @Test func `sessions match the specification's table`() throws {
         typealias Layout = SuperblockLayout
         try compare(
             "01-file.md", "session",
@@ -97,7 +97,7 @@ import Testing
         #expect(Layout.sessions + Limits.sessionCountMax * Layout.sessionSize == 4064)
     }
 
-    @Test func `extents and the allocation state are as the tables say`() throws {
+    @Test func `extents and the allocation state match the specification's tables`() throws {
         typealias Layout = ExtentLayout
         try compare(
             "02-pages.md", "extent header",
@@ -122,7 +122,7 @@ import Testing
             ])
     }
 
-    @Test func `frames are as the tables say`() throws {
+    @Test func `log frames match the specification's tables`() throws {
         typealias Layout = FrameLayout
         try compare(
             "03-wal.md", "frame header",

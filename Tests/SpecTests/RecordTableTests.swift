@@ -19,7 +19,7 @@ import Testing
             }
     }
 
-    @Test func `the record header is as the table says`() throws {
+    @Test func `the record header matches the specification's table`() throws {
         let constants = [
             ("entityTag", RowLayout.entityTag), ("layoutVersion", RowLayout.layoutVersion),
             ("slotCount", RowLayout.slotCount), ("flags", RowLayout.flags),
@@ -30,7 +30,7 @@ import Testing
         #expect(rows.compactMap { Int($0[1]) }.reduce(0, +) == RowLayout.headerSize)
     }
 
-    @Test func `the state of a migration is as the table says`() throws {
+    @Test func `the state of a migration matches the specification's table`() throws {
         let constants = [
             ("form", MigrationStateLayout.form), ("phase", MigrationStateLayout.phase),
             ("passCount", MigrationStateLayout.passCount),
@@ -46,7 +46,7 @@ import Testing
         #expect(size == MigrationStateLayout.position)
     }
 
-    @Test func `attribute types are as the table says`() throws {
+    @Test func `attribute types match the specification's table`() throws {
         let rows = try table("attribute types", in: "05-records.md")
         #expect(rows.map { Int($0[0]) } == AttributeType.allCases.map { Int($0.rawValue) })
         #expect(rows.map { $0[1] } == AttributeType.allCases.map(\.name))
@@ -55,13 +55,13 @@ import Testing
     }
 
     @Test(arguments: [(0, 2), (63, 65), (64, 67), (127, 130), (128, 132)])
-    func `a slot is where the formula puts it`(slot: Int, word: Int) {
+    func `a slot is at the offset that the formula gives`(slot: Int, word: Int) {
         #expect(RowLayout.byteOffset(slot: slot) == word * 8)
         #expect(2 + slot + slot / 64 == word)
         #expect(RowLayout.fixedSize(slotCount: slot + 1) == (word + 1) * 8)
     }
 
-    @Test func `keys are as the examples say`() throws {
+    @Test func `keys match the specification's examples`() throws {
         let rows = try table("key examples", in: "06-keys.md")
         #expect(rows.count == 20)
         for row in rows {
@@ -71,7 +71,7 @@ import Testing
         }
     }
 
-    @Test func `whole keys are as the examples say`() throws {
+    @Test func `whole keys match the specification's examples`() throws {
         let rows = try table("whole keys", in: "06-keys.md")
         #expect(rows.count == 2)
         for row in rows {

@@ -35,8 +35,7 @@ import Testing
         return options
     }
 
-    /// Writes the sample of the current version, for whoever adds one: `TRELLIS_WRITE_SAMPLE` is
-    /// the file.
+    /// Writes the sample of the current version: `TRELLIS_WRITE_SAMPLE` is the path of the file.
     private static func write(to path: String) throws {
         try? FileManager.default.removeItem(atPath: path)
         let database = try RecordDatabase.open(.file(path), schema: schema, options: options)

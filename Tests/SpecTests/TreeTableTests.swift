@@ -34,7 +34,7 @@ import Testing
         if let end, let last = sorted.last { #expect(last.offset + (last.size ?? 0) == end) }
     }
 
-    @Test func `the node header is as the table says`() throws {
+    @Test func `the node header matches the specification's table`() throws {
         try compare(
             "node header",
             [
@@ -48,7 +48,7 @@ import Testing
             ], end: nil)
     }
 
-    @Test func `slots and cells are as the tables say`() throws {
+    @Test func `slots and cells match the specification's tables`() throws {
         try compare(
             "slot",
             [
@@ -61,7 +61,7 @@ import Testing
             end: nil)
     }
 
-    @Test func `the header of a blob's page is as the table says`() throws {
+    @Test func `the header of a blob's page matches the specification's table`() throws {
         try compare(
             "blob page header",
             [

@@ -47,7 +47,7 @@ import Testing
         }
     }
 
-    @Test func `every row of the walk is the sample's`() throws {
+    @Test func `every row of the specification's walk equals the bytes of the sample`() throws {
         let file = try Array(Data(contentsOf: Self.sample))
         var options = Engine.Options()
         options.mode = .reading
@@ -77,7 +77,7 @@ import Testing
         #expect(rowCount > 70)
     }
 
-    @Test func `the hashes of the walk come out`() throws {
+    @Test func `the hashes of the specification's walk are those of the sample`() throws {
         let file = try Array(Data(contentsOf: Self.sample))
         let uuid = file[(SuperblockLayout.size + SuperblockLayout.uuid)...].prefix(16)
         let walk = try #require(try Self.walks().first { $0.title == "hashes" })

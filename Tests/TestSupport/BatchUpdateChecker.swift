@@ -2,7 +2,7 @@
 public struct ListedSection: Equatable {
     public struct Entry: Equatable {
         public var item: UInt64
-        /// Differs when what the entry shows differs.
+        /// Differs if the shown content of the entry differs.
         public var version: UInt64
 
         public init(item: UInt64, version: UInt64) {
@@ -20,7 +20,7 @@ public struct ListedSection: Equatable {
     }
 }
 
-/// A batch update as list views take it: what goes and what stays by old places, what comes by new
+/// A batch update in the form for list views: deletions and updates by old paths, insertions by new
 /// ones.
 public struct BatchUpdate {
     public struct Path: Hashable, Comparable {
@@ -63,7 +63,7 @@ public struct BatchUpdateChecker {
     private let after: [ListedSection]
     private let update: BatchUpdate
 
-    /// The first rule that an update of one content to another breaks; nil when it keeps all.
+    /// The first rule that an update of one content to another breaks; nil if it breaks none.
     public static func fault(
         from before: [ListedSection], to after: [ListedSection], _ update: BatchUpdate
     ) -> String? {
@@ -166,8 +166,8 @@ public struct BatchUpdateChecker {
         return nil
     }
 
-    /// As few moves as can be when some entries stay where they are, which ascend in both contents.
-    /// Asked of contents whose sections' names are each there once and keep their order.
+    /// The least number of moves when some entries stay where they are, which ascend in both
+    /// contents. The names of the contents' sections must be unique and in the same order.
     public static func moveCountMin(
         from before: [ListedSection], to after: [ListedSection], fixed: Set<UInt64>
     ) -> Int {
@@ -180,7 +180,7 @@ public struct BatchUpdateChecker {
             }
         }
         var common = 0
-        // The best chain that ends with each entry that may stay, and the last fixed one.
+        // The longest chain that ends with each entry that may stay, and the last fixed one.
         var chains: [(place: Int, length: Int)] = []
         var lastFixed: (place: Int, length: Int) = (-1, 0)
         for section in before {

@@ -3,15 +3,15 @@ import Primitives
 
 import struct Synchronization.Atomic
 
-/// One file in memory whose calls can be made to fail, and that forgets what was not
-/// synchronised when ``powerCut()`` asks for it.
+/// One file in memory whose calls can be made to fail. ``powerCut()`` returns it without
+/// unsynchronised writes.
 package final class FaultyFileSystem: FileSystem {
     /// A call with an effect on the medium.
     package enum Call: Hashable, Sendable {
         case write, durableWrite, sync, truncate, syncDirectory
     }
 
-    /// Which call fails and how.
+    /// The call that fails, and how.
     package struct Fault: Sendable {
         /// Counted from 1 over the calls that match, from when the fault was set.
         package var at: Int
@@ -76,14 +76,13 @@ package final class FaultyFileSystem: FileSystem {
         }
     }
 
-    /// Why all reads fail; nil while they do not.
+    /// The error of all reads; nil if they succeed.
     package var readFault: StoreError.Code? {
         get { state.withLock { $0.readFault } }
         set { state.withLock { ($0.readFault, $0.readFaultAfterSync) = (newValue, nil) } }
     }
 
-    /// Has all reads fail as soon as something has been synchronised: those that come after the
-    /// next commit.
+    /// Makes all reads fail after the next sync: those after the next commit.
     package func failReadsAfterSync(_ code: StoreError.Code) {
         state.withLock { $0.readFaultAfterSync = code }
     }

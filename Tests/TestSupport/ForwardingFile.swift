@@ -1,7 +1,7 @@
 import PageStore
 
-/// A file over another one, for tests that change what a few of its calls do. Locks are not handed
-/// on: without calls of its own it is a file that no other process can reach.
+/// A file over another one, for tests that change a few of its calls. Locks are not forwarded:
+/// unless it implements them, no other process can reach the file.
 package protocol ForwardingFile: StoreFile {
     var file: any StoreFile { get }
 }
@@ -35,7 +35,7 @@ extension ForwardingFile {
     package func close() { file.close() }
 }
 
-/// A file system over another one; what opens files says what they are.
+/// A file system over another one; methods that open files return the wrapped type.
 package protocol ForwardingFileSystem: FileSystem {
     var base: any FileSystem { get }
 }

@@ -1,7 +1,7 @@
 import Foundation
 
-/// The rounds of a fuzz: a number that takes a moment, or with `TRELLIS_FUZZ_SECONDS` in the
-/// environment as many more as that time holds.
+/// The rounds of a fuzz: a short default number, or with `TRELLIS_FUZZ_SECONDS` in the environment
+/// as many as fit in that time.
 public struct FuzzRounds: Sequence, IteratorProtocol {
     private let countMin: Int
     private let end: ContinuousClock.Instant?

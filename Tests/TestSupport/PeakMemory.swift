@@ -1,11 +1,10 @@
 import Foundation
 
-/// The most memory that this process has had at once, of which proofs and their children have a
-/// bound.
+/// The peak memory of this process. Proofs and their child processes have a limit for it.
 package enum PeakMemory {
     package static var mebibytes: Int? { mebibytes(of: "self") }
 
-    /// What a process has had that still runs; nil where the system does not tell.
+    /// The peak memory of a running process; nil if the system does not report it.
     package static func mebibytes(of process: String) -> Int? {
         let path = "/proc/\(process)/status"
         guard let status = try? String(contentsOfFile: path, encoding: .utf8),
@@ -15,7 +14,7 @@ package enum PeakMemory {
         return kibibytes / 1024
     }
 
-    /// What is wrong when the process has had more than a bound; nil when it has not.
+    /// A message if the peak memory exceeds a limit; nil otherwise.
     package static func excess(over most: Int) -> String? {
         guard let mebibytes, mebibytes > most else { return nil }
         return "the process took \(mebibytes) MiB of memory, which may be \(most) MiB"

@@ -1,7 +1,7 @@
 import Foundation
 
-/// Random numbers that can be had again: a failing test prints the seed, and `TRELLIS_SEED` in
-/// the environment gives it back.
+/// Random numbers that can be repeated: a failing test prints the seed, and `TRELLIS_SEED` in the
+/// environment sets it.
 public struct SeededRandom: RandomNumberGenerator, Sendable {
     public let seed: UInt64
     private var state: UInt64
@@ -11,7 +11,7 @@ public struct SeededRandom: RandomNumberGenerator, Sendable {
         self.state = seed
     }
 
-    /// A seed of the environment or a fresh one, printed with the name of who uses it.
+    /// The seed of the environment or a fresh one, printed with the given name.
     public init(for name: String) {
         let given = ProcessInfo.processInfo.environment["TRELLIS_SEED"].flatMap { UInt64($0) }
         self.init(seed: given ?? UInt64.random(in: 1...UInt64.max))

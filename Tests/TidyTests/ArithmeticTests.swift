@@ -5,7 +5,7 @@ import Testing
 /// calculated with, nor made an `Int`: either ends the process when the number lies. So does the
 /// product of two of 32 bits, as an `Int`.
 @Suite struct ArithmeticTests {
-    @Test func `no number of a file is calculated with before it is compared`() {
+    @Test func `a number read from a file is compared before any arithmetic on it`() {
         var verdict = Verdict("arithmetic")
         let rooms = SourceFile.rooms
         #expect(rooms.contains { $0.code.contains { $0.text.contains("uint64(at: ") } })
@@ -17,7 +17,7 @@ import Testing
         verdict.expectNothing()
     }
 
-    @Test func `the search for unchecked numbers finds each form`() {
+    @Test func `the search finds each form of unchecked arithmetic`() {
         func lines(_ body: String...) -> [Int] {
             let indented = body.map { "        " + $0 }
             let file = SourceFile(

@@ -62,7 +62,7 @@ import Testing
         verdict.expectNothing()
     }
 
-    @Test func `a block ends where its fence ends`() {
+    @Test func `a code block ends at its closing fence`() {
         let text = "a\n```swift\nlet b = 1\n```\nc\n```\nd\n```\n```swift\n```\n"
         let blocks = Self.blocks(of: text, at: "x")
         #expect(blocks.map(\.code) == ["let b = 1\n", ""])

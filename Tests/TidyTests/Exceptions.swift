@@ -1,4 +1,4 @@
-/// What the rules excuse, by rule. This list may only shrink.
+/// The exceptions from each rule. This list may only shrink.
 enum Exceptions {
     static let list: [String: Set<String>] = [
         // Names of CoreStore's inventory.

@@ -5,7 +5,7 @@ import Testing
 @Suite struct LayoutTests {
     /// Without this each test of a list of files would hold where the list is empty: a binary that
     /// was moved, or another checkout.
-    @Test func `the sources are where this test was built`() {
+    @Test func `the sources that the tidy tests read are found`() {
         let rooms = [
             "Primitives", "PageStore", "RecordStore", "Query", "ObjectGraph", "XcodeModels",
             "TrellisLogging", "trellis",
@@ -65,7 +65,7 @@ import Testing
     }
 
     /// The names differ, and so do what they export: CTrellis and swift-system stand for them.
-    @Test func `no file names the module of one platform`() {
+    @Test func `no file names a platform's own C library`() {
         var verdict = Verdict("platforms")
         for file in SourceFile.all where !file.path.hasPrefix("Tests/TidyTests/") {
             for (number, text) in file.code
@@ -77,9 +77,9 @@ import Testing
     }
 
     /// ThreadSanitizer sees the mutex of Primitives alone.
-    @Test func `a file that uses a mutex takes that of Primitives`() {
+    @Test func `a file that uses a mutex imports that of Primitives`() {
         var verdict = Verdict("mutexes")
-        // What programs that use the library see is their own affair.
+        // Code written as a program's may use the system's mutex.
         let users = ["Tests/GuideTests/", "Tests/KillChild/", "Tests/TidyTests/"]
         let tests = SourceFile.all.filter { file in
             isOurTest(file) && !users.contains(where: file.path.hasPrefix)
@@ -212,7 +212,7 @@ enum Paths {
         return paths.filter { path in
             let first = String(path.prefix { $0 != "/" })
             let start: String
-            if ["Sources", "Tests"].contains(first) {
+            if [".", "Sources", "Tests"].contains(first) {
                 start = ""
             } else {
                 if rooms.contains(first) { last = first + "/" }

@@ -23,7 +23,7 @@ import Testing
             .sorted { $0.path < $1.path }
     }()
 
-    @Test func `each mutant fits the sources`() throws {
+    @Test func `the patch of each mutant fits the sources`() throws {
         try #require(Self.patches.count > 50)
         for patch in Self.patches {
             let name = patch.lastPathComponent
@@ -40,7 +40,7 @@ import Testing
         }
     }
 
-    @Test func `a mutant of other lines is found out`() {
+    @Test func `a patch whose lines differ from the file does not fit`() {
         let text = "crash: a\n\n--- a/F\n+++ b/F\n@@ -1,3 +1,2 @@\n a\n-b\n c\n"
         let hunks = Self.hunks(of: text)
         #expect(hunks.map(\.path) == ["F"] && hunks.map(\.lines) == [["a", "b", "c"]])

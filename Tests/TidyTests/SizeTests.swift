@@ -35,7 +35,7 @@ import Testing
         verdict.expectNothing()
     }
 
-    @Test func `the measure finds a long function`() {
+    @Test func `the function measure counts the lines of a long function`() {
         let body = (0..<70).map { "        let a\($0) = \($0)" }
         let file = SourceFile(
             path: "Sources/Room/File.swift",

@@ -20,7 +20,7 @@ struct SourceFile: Sendable {
     static let all: [SourceFile] = ["Sources", "Tests", "FuzzTests", "Examples", "Benchmarks"]
         .flatMap { read($0) }
 
-    /// Without what a build leaves behind.
+    /// Reads the Swift files of a folder, without build products.
     private static func read(_ folder: String) -> [SourceFile] {
         let start = root.appending(path: folder)
         let walk = FileManager.default.enumerator(

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// What public functions throw.
+/// The error types of public functions.
 @Suite struct ThrowingTests {
     /// A program implements these, and throws what it likes. `AsyncThrowingStream`, which
     /// `async.addStorage` returns, has no typed form.
@@ -76,7 +76,7 @@ private struct Declarations {
         return found
     }
 
-    /// What stands between the parameters of a function and its body or its end of line.
+    /// The text between a function's parameters and its body or its end of line.
     private static func effects(of text: String) -> String {
         var depth = 0
         var effects: String?

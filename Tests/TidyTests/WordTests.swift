@@ -23,7 +23,7 @@ import Testing
         verdict.expectNothing()
     }
 
-    @Test func `the search for proofs finds what has none`() {
+    @Test func `the search for proofs finds unsafe code without a proof`() {
         let file = SourceFile(
             path: "Sources/Room/File.swift",
             lines: [
@@ -47,7 +47,7 @@ import Testing
         #expect(Safety.unprovedLines(of: file) == [9, 12])
     }
 
-    @Test func `nothing is forced`() {
+    @Test func `no source uses try!, as! or fatalError`() {
         var verdict = Verdict("force")
         for file in SourceFile.rooms {
             for (number, text) in file.code
@@ -58,7 +58,7 @@ import Testing
         verdict.expectNothing()
     }
 
-    @Test func `what is left to do has an issue`() {
+    @Test func `each note of work left to do names an issue number`() {
         var verdict = Verdict("left to do")
         let words = /\b(TO)(DO)\b|\b(FIX)(ME)\b|\bX(XX)\b/
         for file in SourceFile.all {
@@ -72,7 +72,7 @@ import Testing
         verdict.expectNothing()
     }
 
-    @Test func `no path of somebody's machine is in the sources`() {
+    @Test func `no source contains a path of one developer's machine`() {
         var verdict = Verdict("machine paths")
         let path = /["\s`](\/work\/|\/home\/|\/root\/|\/Users\/)/
         for file in SourceFile.all where !file.path.hasPrefix("Tests/TidyTests/") {
@@ -83,7 +83,7 @@ import Testing
         verdict.expectNothing()
     }
 
-    @Test func `programs, threads and users have names`() throws {
+    @Test func `texts name programs and threads instead of using pronouns`() throws {
         var verdict = Verdict("pronouns")
         var texts = SourceFile.rooms
         for place in ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"] {
@@ -106,7 +106,7 @@ import Testing
         verdict.expectNothing()
     }
 
-    @Test func `types have names that say something`() {
+    @Test func `no type name ends in Manager, Helper, Util, Info or Data`() {
         var verdict = Verdict("names of types")
         let type =
             /\b(?:class|struct|enum|protocol|actor) (\w*(?:Manager|Helper|Util|Utils|Info|Data))\b/

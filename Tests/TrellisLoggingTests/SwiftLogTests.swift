@@ -4,9 +4,9 @@ import Primitives
 import Testing
 import TrellisLogging
 
-/// What swift-log gets of the library's messages.
+/// The library's messages in swift-log.
 @Suite(.serialized) struct SwiftLogTests {
-    /// Keeps what is logged.
+    /// Keeps logged lines.
     private final class Lines: Sendable {
         let all = Mutex<[String]>([])
     }

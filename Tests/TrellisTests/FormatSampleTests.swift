@@ -129,7 +129,7 @@ import Testing
     }
 
     @Test(arguments: ["copying-v1", "dropping-v1"])
-    func `what an interrupted migration has left is dropped on request`(sample: String) throws {
+    func `an interrupted migration is discarded on request`(sample: String) throws {
         let store = try copy("\(sample).trellis")
         defer { try? FileManager.default.removeItem(at: store) }
         let schema = try Tool.run("schema", store.path, "--json").output
@@ -150,7 +150,7 @@ import Testing
         #expect(try Tool.run("dump", store.path, "Pot", "--json").output == before)
     }
 
-    @Test func `discarding makes no store and takes no model`() throws {
+    @Test func `discarding a migration creates no store and accepts no model`() throws {
         let store = try copy("copying-v1.trellis")
         defer { try? FileManager.default.removeItem(at: store) }
         let missing = store.path + ".no"

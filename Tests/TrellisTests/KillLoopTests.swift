@@ -3,8 +3,8 @@ import PageStore
 import TestSupport
 import Testing
 
-/// Kills a committing process over and over: whatever it had been told is durable is there, whole,
-/// and at most one commit more.
+/// Kills a committing process repeatedly: every commit that was acknowledged as durable is there,
+/// whole, and at most one commit more.
 @Suite struct KillLoopTests {
     /// The long loop is 200 kills; plain test runs take a slice.
     private static var killCount: Int {
@@ -29,7 +29,7 @@ import Testing
         return (process, pipe)
     }
 
-    @Test func `a killed writer loses nothing that it was told is durable`() throws {
+    @Test func `a killed writer loses no commit that was acknowledged as durable`() throws {
         let seed =
             ProcessInfo.processInfo.environment["TRELLIS_SEED"].flatMap(UInt64.init)
             ?? UInt64.random(in: 0...UInt64.max)

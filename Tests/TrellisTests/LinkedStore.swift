@@ -80,7 +80,7 @@ final class LinkedStore {
 
     deinit { try? FileManager.default.removeItem(atPath: path) }
 
-    /// Changes trees behind the back of the records.
+    /// Changes trees without the record layer.
     func lie(_ body: (WriteTransaction, (String) throws -> TreeID) throws -> Void) throws {
         let engine = try Engine.open(path: path)
         let trees = try #require(try CatalogView(try engine.snapshot())).trees()

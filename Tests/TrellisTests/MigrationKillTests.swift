@@ -42,7 +42,7 @@ import Testing
         let expected = try Self.run("tell", original)
         try #require(expected.count == 2 && expected[0] == "V1")
 
-        // How long it takes where nothing kills it.
+        // Measures how long the migration takes if it is not killed.
         let path = folder.appendingPathComponent("store").path
         try FileManager.default.copyItem(atPath: original, toPath: path)
         let said = try Self.run("migrate", path)

@@ -46,7 +46,7 @@ final class SampleStore {
         try database.close()
     }
 
-    /// A copy whose bytes are changed before anybody looks.
+    /// A copy whose bytes are changed before it is opened.
     init(damaging other: SampleStore, _ change: (inout Data) -> Void) throws {
         path = other.path + ".damaged-\(UUID().uuidString)"
         var bytes = try Data(contentsOf: URL(fileURLWithPath: other.path))

@@ -3,7 +3,7 @@ import PageStore
 import TestSupport
 import Testing
 
-/// Real processes that share one file, and what becomes of it when they die.
+/// Processes that share one file, and the state of the file after some of them died.
 @Suite(.timeLimit(.minutes(10))) struct SharedFileTests {
     private static let isLong = ProcessInfo.processInfo.environment["TRELLIS_LONG"] != nil
 
@@ -12,7 +12,7 @@ import Testing
             .appendingPathComponent("shared-\(UUID().uuidString).trellis").path
     }
 
-    /// Every state was whole, and each newer than the one before.
+    /// Checks that every state was whole and newer than the one before.
     private func check(_ reader: ChildProcess, _ seed: UInt64) -> Int {
         var last = -1
         for line in reader.lines {
@@ -28,7 +28,7 @@ import Testing
         return reader.lines.count
     }
 
-    @Test func `whoever is killed, readers see whole states and the file stays whole`() throws {
+    @Test func `readers see whole states and the file stays whole despite kills`() throws {
         var random = SeededRandom(for: "SharedFileTests")
         let path = Self.temporaryPath()
         defer { try? FileManager.default.removeItem(atPath: path) }
@@ -57,7 +57,7 @@ import Testing
                 #expect(first.flatMap { Int($0) } ?? -1 >= acknowledged, "seed \(random.seed)")
             }
         }
-        // Checkpoints are what this is about, and a busy machine makes few.
+        // The test needs several checkpoints, and a busy machine makes few.
         let deadline = ContinuousClock.now + .seconds(120)
         while try generation(path) <= 10, ContinuousClock.now < deadline { usleep(20_000) }
         writer.end(by: SIGKILL)
@@ -94,7 +94,7 @@ import Testing
         }
     }
 
-    @Test func `a stopped process keeps its snapshot and only that, a dead one nothing`() throws {
+    @Test func `a stopped process keeps its snapshot pinned, a dead one nothing`() throws {
         let path = Self.temporaryPath()
         defer { try? FileManager.default.removeItem(atPath: path) }
         let engine = try Engine.open(path: path)
@@ -128,7 +128,7 @@ import Testing
         try engine.close()
     }
 
-    @Test func `a writer that is killed gives its lock to one that waits`() throws {
+    @Test func `the lock of a killed writer goes to a waiting one`() throws {
         let path = Self.temporaryPath()
         defer { try? FileManager.default.removeItem(atPath: path) }
         let holder = try ChildProcess("hold", path)
@@ -148,7 +148,7 @@ import Testing
         try Engine.open(path: path, options: options).close()
     }
 
-    /// Whether this machine lets a process have mounts of its own.
+    /// Whether this machine allows a process to create private mounts.
     private static let canMount: Bool =
         (try? shell("unshare -rm mount --bind /tmp /tmp").exitCode) == 0
 

@@ -16,7 +16,7 @@ enum ModelFiles {
         return folder
     }
 
-    /// Lends an `.xcdatamodel` whose `contents` are these bytes.
+    /// Passes an `.xcdatamodel` whose `contents` are these bytes.
     static func withModel<Result>(
         _ contents: [UInt8], _ body: (URL) throws -> Result
     ) throws -> Result {
@@ -28,7 +28,7 @@ enum ModelFiles {
         return try body(model)
     }
 
-    /// What reading these bytes throws; nil for a model.
+    /// The error of reading these bytes; nil for a valid model.
     static func error(_ contents: [UInt8]) throws -> XcodeModelError? {
         try withModel(contents) { model in
             do throws(XcodeModelError) {

@@ -3,9 +3,9 @@ import Testing
 
 @testable import XcodeModels
 
-/// Folders of models, and what lies in them instead.
+/// Folders of models, and folders with other content.
 @Suite struct ModelFolderTests {
-    /// Lends a folder with these files, each of which is empty or a small model.
+    /// Passes a folder with these files, each of which is empty or a small model.
     private func withFolder<Result>(
         _ files: [String: String], _ body: (URL) throws -> Result
     ) throws -> Result {
@@ -29,7 +29,7 @@ import Testing
         }
     }
 
-    @Test func `what is missing, compiled or too old is refused by its kind`() throws {
+    @Test func `a missing, compiled or outdated model is refused with its own code`() throws {
         try withFolder([
             "Compiled.momd/Model.mom": "bplist00", "Single.mom": "bplist00",
             "Built.xcdatamodeld/Model.mom": "bplist00",
@@ -113,7 +113,7 @@ import Testing
         }
     }
 
-    @Test func `without a list, one version is current, and of several the chain's last`() throws {
+    @Test func `without a version list the only version or the chain's last is current`() throws {
         let files = [
             "M.xcdatamodeld/One.xcdatamodel/contents": Self.model,
             "N.xcdatamodeld/One.xcdatamodel/contents": Self.model,

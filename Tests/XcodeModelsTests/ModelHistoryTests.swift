@@ -144,7 +144,7 @@ import XcodeModels
         return try body(url)
     }
 
-    @Test func `a model of Xcode's and its classes declare the same`() throws {
+    @Test func `a model of Xcode and its classes declare the same schema`() throws {
         let models = try models()
         for (version, schema) in [("Library", V1.schema()), ("Library 2", V2.schema())] {
             let model = try #require(models[version]).description(for: nil)
@@ -209,7 +209,7 @@ import XcodeModels
 
     /// An identifier stays the same through all versions, as Xcode keeps it.
     @Test(arguments: [["Library", "Library 2", "V4"], ["Library", "V4"]])
-    func `what is renamed twice keeps its values`(versions: [ModelVersion]) throws {
+    func `a property renamed twice keeps its values`(versions: [ModelVersion]) throws {
         try withStore(V1.schema()) { url in
             let queue = DispatchQueue(label: "view")
             let models = try models()

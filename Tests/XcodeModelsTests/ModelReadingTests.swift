@@ -3,7 +3,7 @@ import RecordStore
 import Testing
 import XcodeModels
 
-/// What is read of Xcode's model files.
+/// The content read from Xcode's model files.
 @Suite struct ModelReadingTests {
     private func everything() throws -> SchemaDescription {
         try XcodeDataModelSchema(
@@ -41,7 +41,7 @@ import XcodeModels
         arguments: [
             (["Library", "Library 2"], "Library 2"),
             (["Library", "Library 3"], "Library 3"),
-            // An app that went on with classes.
+            // An app that continued with classes.
             (["Library", "Library 3", "V4"], "Library 3"),
             (["Library", "V2"], "Library 3"),
         ])
@@ -156,7 +156,7 @@ import XcodeModels
         #expect(schema.configurations == ["Catalog", "Desk"])
         let catalog = schema.description(for: "Catalog")
         #expect(catalog.entities.map(\.name) == ["Author", "Book"])
-        // Person is not in it, and what it declares is Author's.
+        // Person is not in the configuration, so its properties belong to Author.
         let author = try entity("Author", catalog)
         #expect(author.superentityName == nil)
         #expect(author.attributes.map(\.name) == ["name", "born", "penName"])

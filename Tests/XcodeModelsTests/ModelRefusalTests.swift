@@ -4,7 +4,7 @@ import Testing
 
 @testable import XcodeModels
 
-/// Files that are no model, or that would harm who reads them.
+/// Files that are not models, or that would harm their reader.
 @Suite struct ModelRefusalTests {
     // MARK: Markup
 
@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    /// Another encoding would hide a document type from whoever looks for one in UTF-8.
+    /// Another encoding would hide a document type from a search in UTF-8.
     @Test func `a text in another encoding is refused`() throws {
         let text = "<?xml version=\"1.0\" encoding=\"UTF-7\"?><model/>"
         #expect(try ModelFiles.error(text)?.code == .invalidMarkup)
@@ -52,13 +52,13 @@ import Testing
             ("<model/>\n<model/>", 2), ("<model>\u{1}</model>", 1), ("<model", 1),
             ("<!-- <model/>", 1), ("<![CDATA[<model/>]]>", 1), ("bplist00", 1),
         ])
-    func `what is no well-formed XML is refused with its line`(text: String, line: Int) throws {
+    func `XML that is not well-formed is refused with its line`(text: String, line: Int) throws {
         let error = try ModelFiles.error(text)
         #expect(error?.code == .invalidMarkup)
         #expect(error?.line == line)
     }
 
-    @Test func `a comment may say what it likes`() throws {
+    @Test func `the content of an XML comment is ignored`() throws {
         let text = "<!-- <!DOCTYPE a> --><model><!-- <!ENTITY b 'c'> --></model>"
         #expect(try ModelFiles.error(text) == nil)
         #expect(try ModelFiles.error([0xEF, 0xBB, 0xBF] + Array(text.utf8)) == nil)
@@ -126,7 +126,7 @@ import Testing
             "<relationship name='x' destinationEntity='A' toMany='YES' maxCount='9999999999'/>",
             "<relationship name='x' destinationEntity='A' toMany='YES' minCount='3' maxCount='2'/>",
         ])
-    func `what contradicts a model is refused with its line`(element: String) throws {
+    func `an invalid element of a model is refused with its line`(element: String) throws {
         let error = try ModelFiles.error(ModelFiles.model(element))
         #expect(error?.code == .invalidModel)
         #expect(error?.line == 3)
@@ -147,7 +147,7 @@ import Testing
             "<uniquenessConstraints><uniquenessConstraint><constraint value='x'/>"
                 + "</uniquenessConstraint></uniquenessConstraints>",
         ])
-    func `what contradicts itself is refused`(elements: String) throws {
+    func `a contradictory model is refused`(elements: String) throws {
         #expect(try ModelFiles.error(ModelFiles.model(elements))?.code == .invalidModel)
     }
 
@@ -161,7 +161,7 @@ import Testing
         #expect(error?.message.contains(type) == true)
     }
 
-    @Test func `another document is no model`() throws {
+    @Test func `an XML document that is not a model is refused`() throws {
         let error = try ModelFiles.error("<database><object/></database>")
         #expect(error?.code == .invalidModel)
         #expect(error?.line == 1)

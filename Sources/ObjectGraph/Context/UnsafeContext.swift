@@ -1,8 +1,8 @@
 import RecordStore
 
 /// The editing context of an unsafe transaction: one commit of each storage, or the state of the
-/// transaction around it, and private changes over it. It holds no writer lock: numbers come from the
-/// storage's reserve, and a commit hands over what differs.
+/// transaction around it, and private changes over it. It holds no writer lock: numbers come from
+/// the storage's reserve, and a commit hands over what differs.
 ///
 /// Invariants:
 /// 1. `touched` of an access names every record that may differ between `base` and `scratch`, and

@@ -43,8 +43,8 @@ final class ExternalCommitFeed: StepSubscriber {
         self.viewSteps = viewSteps
     }
 
-    /// The sequence has a commit when the lists have it and its delivery is scheduled where the view
-    /// lives: what a program runs there afterwards finds the commit.
+    /// The sequence has a commit when the lists have it and its delivery is scheduled where the
+    /// view lives: what a program runs there afterwards finds the commit.
     func receive(_ step: CommitStep) {
         guard step.origin == .otherProcess else { return }
         let commits = step.parts.map { part in

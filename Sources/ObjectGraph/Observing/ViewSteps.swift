@@ -74,14 +74,14 @@ final class ViewSteps: StepSubscriber {
 
     /// Has the steps delivered on the executor.
     func deliverSoon() {
-        guard !lists.isEmpty else { return scheduleTurn() }
+        guard !lists.isEmpty else { return scheduleDelivery() }
         guard !isComputingScheduled.exchange(true, ordering: .sequentiallyConsistent) else {
             return
         }
         observingQueue.async { [self] in
             isComputingScheduled.store(false, ordering: .sequentiallyConsistent)
             compute()
-            scheduleTurn()
+            scheduleDelivery()
         }
     }
 
@@ -89,11 +89,11 @@ final class ViewSteps: StepSubscriber {
     func announce() {
         // A step that the observing queue has just taken is in neither queue until it is computed.
         compute()
-        if !computed.isEmpty { scheduleTurn() }
+        if !computed.isEmpty { scheduleDelivery() }
     }
 
-    /// Runs work on the observing queue when the steps that are there are computed and their delivery
-    /// is scheduled. The caller does not wait.
+    /// Runs work on the observing queue when the steps that are there are computed and their
+    /// delivery is scheduled. The caller does not wait.
     func afterAnnouncing(_ work: @escaping @Sendable () -> Void) {
         observingQueue.async { [self] in
             announce()
@@ -116,8 +116,8 @@ final class ViewSteps: StepSubscriber {
         observingQueue.async(execute: work)
     }
 
-    /// Schedules a delivery unless one is scheduled: it is on the executor's queue when this returns.
-    private func scheduleTurn() {
+    /// Schedules a delivery unless one is scheduled. It is on the executor's queue when this returns.
+    private func scheduleDelivery() {
         isTurnScheduled.withLock { isScheduled in
             guard !isScheduled else { return }
             isScheduled = true

@@ -13,15 +13,16 @@ final class UniqueConflicts {
     func resolve() throws(StoreError) {
         try context.flush()
         // A merge assigns properties, which may meet other constraints.
-        while try resolveSharers() {}
+        while try resolveCandidates() {}
     }
 
     /// The record transaction noticed, while it applied what changed in key order, whose keys met;
     /// all others cannot be in conflict. False when there were none.
-    private func resolveSharers() throws(StoreError) -> Bool {
+    private func resolveCandidates() throws(StoreError) -> Bool {
         var hasFound = false
         for store in context.accesses.map(\.store) {
-            for (hierarchy, numbers) in try context.transaction(for: store).takeSharers() {
+            let candidates = try context.transaction(for: store).takeConflictCandidates()
+            for (hierarchy, numbers) in candidates {
                 hasFound = true
                 // Later objects win, so they are asked last.
                 for number in try conflicting(numbers, hierarchy, store).sorted() {

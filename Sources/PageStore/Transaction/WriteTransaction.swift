@@ -272,8 +272,8 @@ package final class WriteTransaction: PageEditor {
         return StagedCommit(parts, pin, durability)
     }
 
-    /// Hands the changes to the log and the writer lock to the next transaction. Returns the commit's
-    /// number, and the commit pinned when that is asked for.
+    /// Hands the changes to the log and the writer lock to the next transaction. Returns the
+    /// commit's number, and the commit pinned when that is asked for.
     private func end(
         _ durability: Durability, pinsCommit: Bool
     ) throws(StoreError) -> (number: UInt64, pin: SnapshotPin?) {

@@ -2,8 +2,8 @@
 package struct ListContent: Sendable {
     package let tree: CountedTree
     package let window: ListWindow
-    /// The names of the sections; nil for a list without named sections, which has a single one even
-    /// if it is empty.
+    /// The names of the sections; nil for a list without named sections, which has a single one,
+    /// even if it is empty.
     package let names: SectionNames?
     /// Whether several runs of the tree have the same name.
     package let hasRepeatedSections: Bool

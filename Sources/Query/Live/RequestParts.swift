@@ -16,7 +16,7 @@ struct RequestParts {
     private(set) var readHierarchies: Set<HierarchyID>
     /// The to-many relationships whose links the request reads.
     private(set) var readRelationships: [RelationshipLayout] = []
-    fileprivate let residual: ResidualFilter
+    fileprivate let candidateFilter: CandidateFilter
     private let request: FetchRequest
     private let storeID: UUID
 
@@ -44,7 +44,7 @@ struct RequestParts {
         if let stated = fetch.condition {
             condition = try ConditionResolver(entity, paths, storeID: storeID).resolve(stated)
         }
-        residual = ResidualFilter(
+        candidateFilter = CandidateFilter(
             FilterProgram(condition), entity, includesSubentities: fetch.includesSubentities,
             schema)
         collect(condition)
@@ -142,12 +142,12 @@ struct RecordEvaluation {
     fileprivate init(reader: RecordReader, parts: RequestParts) {
         self.reader = reader
         self.parts = parts
-        filter = RecordFilter(parts.residual, reader)
+        filter = RecordFilter(parts.candidateFilter, reader)
         evaluator = ReferenceEvaluator(reader)
     }
 
     func accepts(_ row: RowView, _ number: ObjectNumber) throws -> Bool {
-        if parts.residual.program.acceptsNone { return false }
+        if parts.candidateFilter.program.acceptsNone { return false }
         return try filter.accepts(row, number)
     }
 

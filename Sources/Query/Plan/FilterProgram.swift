@@ -45,12 +45,12 @@ struct FilterProgram {
 
     private(set) var steps: [Step] = []
     private(set) var start = accept
-    /// The first step for a record that has passed `leads`.
-    private(set) var residualStart = accept
+    /// The first step for a record that has passed `requiredTests`.
+    private(set) var startAfterRequired = accept
     /// Column tests that every record must pass, and that are the cheapest.
-    private(set) var leads: [ColumnTest] = []
-    /// The letters that are searched after `leads`, if nothing else is tested.
-    private(set) var residualLetters: (offset: Int, letters: LetterSearch)?
+    private(set) var requiredTests: [ColumnTest] = []
+    /// The letters that are searched after `requiredTests`, if nothing else is tested.
+    private(set) var lettersAfterRequired: (offset: Int, letters: LetterSearch)?
     private(set) var columnTests: [ColumnTest] = []
     private(set) var texts: [Text] = []
     private(set) var generals: [ResolvedComparison] = []
@@ -59,13 +59,17 @@ struct FilterProgram {
     init(_ condition: ResolvedCondition) {
         var costly: [ResolvedCondition] = []
         for part in Self.conjuncts(of: condition) {
-            if let lead = lead(part) { leads.append(lead) } else { costly.append(part) }
+            if let test = requiredTest(part) {
+                requiredTests.append(test)
+            } else {
+                costly.append(part)
+            }
         }
-        residualStart = compile(.and(costly), Self.accept, Self.reject)
-        residualLetters = letters(from: residualStart)
-        start = residualStart
+        startAfterRequired = compile(.and(costly), Self.accept, Self.reject)
+        lettersAfterRequired = letters(from: startAfterRequired)
+        start = startAfterRequired
         guard start != Self.reject else { return }
-        for test in leads.reversed() {
+        for test in requiredTests.reversed() {
             start = append(column(test), start, Self.reject)
             start = append(.isNull(offset: test.field.byteOffset), Self.reject, start)
         }
@@ -83,7 +87,7 @@ struct FilterProgram {
     }
 
     /// The test of a condition, if it is a column test that nil never passes.
-    private func lead(_ condition: ResolvedCondition) -> ColumnTest? {
+    private func requiredTest(_ condition: ResolvedCondition) -> ColumnTest? {
         guard case .comparison(let comparison) = condition, comparison.operation != .notEqual,
             case .constant(let value) = comparison.right, !value.isNull,
             let field = comparison.path?.ownField
@@ -94,11 +98,11 @@ struct FilterProgram {
     /// Whether every record passes.
     var acceptsAll: Bool { start == Self.accept }
     var acceptsNone: Bool { start == Self.reject }
-    /// Whether every record that has passed `leads` passes.
-    var hasNoResidual: Bool { residualStart == Self.accept }
+    /// Whether every record that has passed `requiredTests` passes.
+    var hasOnlyRequiredTests: Bool { startAfterRequired == Self.accept }
 
-    /// The letters that a text must contain, if nothing else is tested after `leads`: a scan then
-    /// searches the records of a leaf without running the program for each.
+    /// The letters that a text must contain, if nothing else is tested after `requiredTests`: a
+    /// scan then searches the records of a leaf without running the program for each.
     private func letters(from start: Int) -> (offset: Int, letters: LetterSearch)? {
         guard start >= 0, case .isNull(let offset) = steps[start].test,
             steps[start].onTrue == Self.reject, steps[start].onFalse >= 0

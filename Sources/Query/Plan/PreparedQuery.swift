@@ -21,11 +21,12 @@ package struct PreparedQuery {
     /// Whether the access visits the records in `order`.
     let isInOrder: Bool
     /// Nil if the access finds only records that match, except for their entity.
-    let residual: ResidualFilter?
+    let candidateFilter: CandidateFilter?
 
     private init(
         _ entity: EntityLayout, _ reader: RecordReader, _ request: FetchRequest,
-        access: AccessPlan, order: [ResolvedSortKey], isInOrder: Bool, residual: ResidualFilter?
+        access: AccessPlan, order: [ResolvedSortKey], isInOrder: Bool,
+        candidateFilter: CandidateFilter?
     ) {
         self.entity = entity
         self.reader = reader
@@ -35,7 +36,7 @@ package struct PreparedQuery {
         self.access = access
         self.order = order
         self.isInOrder = isInOrder
-        self.residual = residual
+        self.candidateFilter = candidateFilter
     }
 
     /// - Parameter storeID: identifies the store, for the objects that the condition names.
@@ -49,7 +50,8 @@ package struct PreparedQuery {
             let lookup = Planner.keyLookup(request.condition, of: entity, in: reader)
         {
             return PreparedQuery(
-                entity, reader, request, access: lookup, order: [], isInOrder: true, residual: nil)
+                entity, reader, request, access: lookup, order: [], isInOrder: true,
+                candidateFilter: nil)
         }
         let paths = PathResolver(schema: reader.schema)
         var condition = ResolvedCondition.constant(true)
@@ -57,15 +59,15 @@ package struct PreparedQuery {
             condition = try ConditionResolver(entity, paths, storeID: storeID).resolve(stated)
         }
         let order = purpose == .count ? [] : try paths.order(request.sortKeys, of: entity)
-        let residual = ResidualFilter(
+        let candidateFilter = CandidateFilter(
             FilterProgram(condition), entity,
             includesSubentities: request.includesSubentities, reader.schema)
         let planner = Planner(entity, reader)
-        let plan = plan(condition, residual.program, request, purpose, planner)
+        let plan = plan(condition, candidateFilter.program, request, purpose, planner)
         let ordered = ordered(plan, order, entity, isLimited: request.limit != nil)
         return PreparedQuery(
             entity, reader, request, access: ordered ?? plan, order: order,
-            isInOrder: order.isEmpty || ordered != nil, residual: residual)
+            isInOrder: order.isEmpty || ordered != nil, candidateFilter: candidateFilter)
     }
 
     private static func plan(
@@ -131,7 +133,7 @@ extension PathResolver {
 }
 
 /// The test of a candidate: its entity and the whole condition.
-final class ResidualFilter {
+final class CandidateFilter {
     let program: FilterProgram
     let tags: Set<UInt16>
     /// Whether all entities of the hierarchy are wanted.

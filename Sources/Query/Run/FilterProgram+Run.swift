@@ -7,11 +7,11 @@ extension FilterProgram {
         try run(from: start, row, number, evaluator)
     }
 
-    /// Whether a record that has passed `leads` passes the other tests.
-    func acceptsResidual(
+    /// Whether a record that has passed `requiredTests` passes the other tests.
+    func acceptsAfterRequired(
         _ row: RowView, _ number: ObjectNumber, _ evaluator: ReferenceEvaluator
     ) throws -> Bool {
-        try run(from: residualStart, row, number, evaluator)
+        try run(from: startAfterRequired, row, number, evaluator)
     }
 
     @inline(__always)

@@ -32,8 +32,8 @@ extension PreparedQuery {
 
     /// Counts the records of a scan that pass, without visiting those again.
     private func scannedCount() throws -> Int {
-        guard let residual else { return 0 }
-        var filter = RecordFilter(residual, reader)
+        guard let candidateFilter else { return 0 }
+        var filter = RecordFilter(candidateFilter, reader)
         var total = 0
         var selection = LeafSelection()
         let scan = reader.recordScan(entity.hierarchy)
@@ -163,8 +163,8 @@ extension PreparedQuery {
         if case .key(let index, let key) = access {
             return try forEachKeyed(index, key, limit: nil, offset: 0, body)
         }
-        guard let residual else { return }
-        let filter = RecordFilter(residual, reader)
+        guard let candidateFilter else { return }
+        let filter = RecordFilter(candidateFilter, reader)
         func test(_ number: ObjectNumber, _ row: RowView) throws -> Bool {
             guard try filter.accepts(row, number) else { return true }
             return try body(number, row)

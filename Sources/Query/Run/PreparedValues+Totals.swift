@@ -6,9 +6,9 @@ extension PreparedValues {
     func totalledRows() throws -> [GroupRow]? {
         let reader = fetch.reader
         guard var plan = TotalsPlan(columns, groups), case .scan = fetch.access,
-            let residual = fetch.residual
+            let candidateFilter = fetch.candidateFilter
         else { return nil }
-        var filter = RecordFilter(residual, reader)
+        var filter = RecordFilter(candidateFilter, reader)
         var keys: [[Value]] = groups.isEmpty ? [[]] : []
         var firsts: [[Value]] = groups.isEmpty ? [columns.map { _ in .null }] : []
         var assigned: [Int32] = []

@@ -6,15 +6,15 @@ struct RecordFilter {
     private let tags: Set<UInt16>
     private let isWhole: Bool
     private let evaluator: ReferenceEvaluator
-    /// The tests of the program's `leads`, each with the current leaf's column.
-    private var leads: [LeafTest]
+    /// The tests of the program's `requiredTests`, each with the current leaf's column.
+    private var leafTests: [LeafTest]
 
-    init(_ residual: ResidualFilter, _ reader: RecordReader) {
-        program = residual.program
-        tags = residual.tags
-        isWhole = residual.isWhole
+    init(_ candidateFilter: CandidateFilter, _ reader: RecordReader) {
+        program = candidateFilter.program
+        tags = candidateFilter.tags
+        isWhole = candidateFilter.isWhole
         evaluator = ReferenceEvaluator(reader)
-        leads = program.leads.map { LeafTest($0) }
+        leafTests = program.requiredTests.map { LeafTest($0) }
     }
 
     @inline(__always)
@@ -28,8 +28,8 @@ struct RecordFilter {
         from leaf: borrowing LeafRows, into selection: inout LeafSelection
     ) throws {
         narrow(leaf, into: &selection)
-        if program.hasNoResidual { return }
-        guard let text = program.residualLetters else {
+        if program.hasOnlyRequiredTests { return }
+        guard let text = program.lettersAfterRequired else {
             try selection.keep { index throws in try acceptsNarrowed(leaf, index) }
             return
         }
@@ -45,18 +45,18 @@ struct RecordFilter {
         }
     }
 
-    /// Selects the records of a leaf that pass the cheap tests: entity and `leads`.
+    /// Selects the records of a leaf that pass the cheap tests: entity and `requiredTests`.
     mutating func narrow(_ leaf: borrowing LeafRows, into selection: inout LeafSelection) {
         selection.takeAll(leaf.count)
         if !isWhole { selection.keep { tags.contains(leaf.row($0).entityTag) } }
-        for index in leads.indices { leads[index].narrow(&selection, leaf) }
+        for index in leafTests.indices { leafTests[index].narrow(&selection, leaf) }
     }
 
     /// Whether a record that has passed the cheap tests passes all.
     @inline(__always)
     func acceptsNarrowed(_ leaf: borrowing LeafRows, _ index: Int) throws -> Bool {
-        if program.hasNoResidual { return true }
-        return try program.acceptsResidual(leaf.row(index), leaf.number(index), evaluator)
+        if program.hasOnlyRequiredTests { return true }
+        return try program.acceptsAfterRequired(leaf.row(index), leaf.number(index), evaluator)
     }
 }
 

@@ -56,7 +56,7 @@ import Testing
         #expect(people.map(\.name) == ["Ann", "Cy"])
     }
 
-    @Test func `each condition finds what it says`() throws {
+    @Test func `each condition finds the objects that satisfy it`() throws {
         let people = try dataStack.fetchAll(From<Person>().orderBy(.ascending(\.$name)))
         let byRange = From<Person>().where(\.$age >= 18 && \.$age < 65)
         let byList = From<Person>().where(["Oslo", "Bergen"] ~= \.$city)

@@ -79,7 +79,7 @@ import Testing
         try stack.close()
     }
 
-    @MainActor @Test func `the program of the first page finds whom it made`() throws {
+    @MainActor @Test func `the program of the first page finds what it created`() throws {
         let url = Harbour.temporaryURL()
         defer { Harbour.remove(url) }
         final class Person: CoreStoreObject {

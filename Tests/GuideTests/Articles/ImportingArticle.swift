@@ -80,7 +80,7 @@ import Testing
         #expect(ann.boss?.code == "bob" && ann.pets.count == 2)
     }
 
-    @Test func `a closure says where targets are`() {
+    @Test func `a closure returns the targets of a relationship in a source`() {
         let relationship: ImportableRelationship<[String: Any]> =
             ImportableRelationship(\Person.$boss) { source in
                 (source["reportsTo"] as? String).map { [.uniqueID("staff-\($0)")] }

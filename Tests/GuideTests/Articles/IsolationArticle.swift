@@ -50,7 +50,7 @@ import Testing
         #expect(people.map(\.name) == names)
     }
 
-    @Test func `an ID leaves a transaction`() throws {
+    @Test func `an object is passed into a transaction, and its ID out of it`() throws {
         let person = try dataStack.fetchOne(From<Person>())
         try dataStack.perform(synchronous: { transaction in
             let person = transaction.edit(person)

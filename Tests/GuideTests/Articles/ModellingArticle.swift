@@ -126,7 +126,7 @@ import Testing
         #expect(try stack.fetchOne(From<Linked.Person>())?.pets.count == 1)
     }
 
-    @Test func `many dogs come to one person`() throws {
+    @Test func `many objects are linked to one`() throws {
         let stack = try stack([Entity<Linked.Person>("Person"), Entity<Linked.Dog>("Dog")])
         try stack.perform(synchronous: { transaction in
             let person = transaction.create(Into<Linked.Person>())
@@ -137,7 +137,7 @@ import Testing
         })
     }
 
-    @Test func `a class without an entity gives its properties to those below`() throws {
+    @Test func `a class without an entity passes its properties on to its subclasses`() throws {
         typealias Note = Above.Note
         typealias Task = Above.Task
         let schema = CoreStoreSchema(

@@ -16,7 +16,7 @@ import Testing
         }
     }
 
-    @Test func `the program of the README finds whom it made`() throws {
+    @Test func `the program of the README finds the objects that it created`() throws {
         typealias Person = Model.Person
         typealias Dog = Model.Dog
         let file = LocalStore(fileName: "people.trellis").fileURL

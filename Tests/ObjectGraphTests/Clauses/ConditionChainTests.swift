@@ -46,7 +46,7 @@ import Testing
         #expect(try self.count(all.combinedByAnd()) == 0)
     }
 
-    @Test func `a chain is the same condition however it was put together`() {
+    @Test func `a chain is the same condition in whatever order it was joined`() {
         let parts = (0..<100).map { age -> Where<Dog> in \.$age == age }
         let forwards = parts.combinedByOr()
         let backwards = parts.dropLast().reversed().reduce(parts[99]) { $1 || $0 }
@@ -74,7 +74,7 @@ import Testing
         #expect(throws: CoreStoreError.self) { try count(deep && \.$age == 1) }
     }
 
-    @Test func `predicates put together too deeply are refused`() throws {
+    @Test func `predicates that are nested too deeply are refused`() throws {
         let leaf = NSPredicate(format: "age == 1")
         var predicate = NSCompoundPredicate(notPredicateWithSubpredicate: leaf)
         for level in 0..<1000 {
@@ -85,7 +85,7 @@ import Testing
         #expect(throws: CoreStoreError.self) { try count(Where(deep)) }
     }
 
-    @Test func `as many levels as a program may want are answered on a small stack`() throws {
+    @Test func `a condition of many levels is evaluated on a small thread stack`() throws {
         var clause: Where<Dog> = \.$age == 1
         for level in 0..<180 {
             clause = level.isMultiple(of: 2) ? clause && \.$age < 3 : clause || \.$age == 2

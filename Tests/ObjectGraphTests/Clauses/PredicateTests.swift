@@ -54,7 +54,7 @@ import Testing
         }
     }
 
-    @Test func `a key path names its property, however many a program makes and drops`() {
+    @Test func `a key path names its property, also after thousands were created`() {
         let itself = \Person.self
         for number in 0..<3000 {
             let name: Where<Person> = itself.appending(path: \.$name) == "\(number)"
@@ -68,7 +68,7 @@ import Testing
         #expect(declared == Where<Animal>("species", isEqualTo: "Swift"))
     }
 
-    @Test func `values of a program are arguments`() throws {
+    @Test func `Swift values of many types are accepted as arguments`() throws {
         let fixture = try Fixture()
         #expect(try fixture.find("name == %@", "Ada") == ["Ada"])
         #expect(try fixture.find("name == %@", "xAda".dropFirst()) == ["Ada"])
@@ -190,12 +190,12 @@ import Testing
         #expect(
             try find(NSCompoundPredicate(notPredicateWithSubpredicate: none))
                 == ["Ada", "Bob", "Émile"])
-        // What runs code of the program's own is no condition of a store.
+        // A predicate that runs the program's code is not supported.
         #expect(throws: CoreStoreError.self) { try find(NSPredicate { _, _ in true }) }
         #expect(throws: CoreStoreError.self) { try find(OwnPredicate()) }
     }
 
-    @Test func `a predicate is a template for values that come later`() throws {
+    @Test func `a predicate with variables is a template for later values`() throws {
         let fixture = try Fixture()
         let template = NSPredicate(format: "level >= $LOW AND name IN $NAMES")
         let predicate = template.withSubstitutionVariables(["LOW": 2, "NAMES": ["Ada", "Bob"]])

@@ -1,11 +1,11 @@
 import ObjectGraph
 import Testing
 
-/// How much memory a process of its own takes at most. ThreadSanitizer's takes more.
+/// Peak memory of a child process. ThreadSanitizer needs more.
 @Suite struct BoundedMemoryTests {
     private let isLong = ProcessInfo.processInfo.environment["TRELLIS_LONG"] != nil
 
-    /// What a child says of its work on a store of its own, by name.
+    /// The figures that a child process reports of its work on its own store, by name.
     private func figures(of use: String, _ arguments: Int...) throws -> [String: Int] {
         let folder = FileManager.default.temporaryDirectory
             .appendingPathComponent("memory-\(UUID().uuidString)", isDirectory: true)

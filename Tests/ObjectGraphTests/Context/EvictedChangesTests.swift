@@ -5,9 +5,9 @@ import Testing
 @testable import ObjectGraph
 
 @Suite struct EvictedChangesTests {
-    /// Dense numbers, numbers that lie anywhere, and the greatest that a file may name.
+    /// Dense numbers, scattered numbers, and the largest that a file may contain.
     @Test(arguments: [40, 5000, UInt64.max])
-    func `updates are known as a dictionary knows them`(limit: UInt64) {
+    func `evicted updates equal those in a dictionary`(limit: UInt64) {
         var random = SeededRandom(for: "EvictedChangesTests \(limit)")
         let changes = EvictedChanges()
         var model: [ObjectNumber: EvictedChanges.Entry] = [:]
@@ -33,14 +33,14 @@ import Testing
         #expect(found == model.mapValues(\.tag), "seed \(random.seed)")
     }
 
-    @Test func `an evicted change is known however many ways there are of having changed`() {
+    @Test func `an evicted change is found among tens of thousands of distinct ones`() {
         let changes = EvictedChanges()
         func entry(_ number: UInt64) -> EvictedChanges.Entry {
             EvictedChanges.Entry(tag: UInt16(1 + number % 3), assigned: number)
         }
         let count: UInt64 = 70_000
         for number in 1...count { changes.noteUpdated(ObjectNumber(number), entry(number)) }
-        // One goes from the many to the few, and one is forgotten.
+        // One number changes to a frequent entry, and one is forgotten.
         changes.noteUpdated(ObjectNumber(count), entry(1))
         changes.forget(ObjectNumber(count - 1))
         #expect(changes.updated(ObjectNumber(count)) == entry(1))

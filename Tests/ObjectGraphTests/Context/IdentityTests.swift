@@ -12,7 +12,7 @@ import Testing
         return (stack, queue)
     }
 
-    @Test func `objects that are kept stay the same while those around them come and go`() throws {
+    @Test func `held objects keep their identity while others are released`() throws {
         let (stack, queue) = try kennel(3000)
         try queue.sync {
             var kept: [Int: Dog] = [:]
@@ -22,7 +22,7 @@ import Testing
                 for dog in dogs {
                     if let known = kept[dog.age] { #expect(known === dog) }
                 }
-                // Strides, which a table of bare numbers would pile up in a few places.
+                // Strides that would cluster in a hash table without mixing.
                 let stride = [64, 7, 256, 1][round]
                 kept = [:]
                 for dog in dogs where dog.age % stride == 0 { kept[dog.age] = dog }
@@ -31,7 +31,7 @@ import Testing
         }
     }
 
-    @Test func `an object that goes on another thread can be fetched again at any moment`() throws {
+    @Test func `an object released on another thread can be fetched again at any moment`() throws {
         let (stack, queue) = try kennel(50)
         let drops = DispatchQueue(label: "drops", attributes: .concurrent)
         for _ in 0..<200 {
@@ -78,7 +78,7 @@ import Testing
     }
 }
 
-/// Takes objects to another thread, which only lets them go.
+/// Passes objects to another thread, which only releases them.
 private final class Carrier: @unchecked Sendable {
     var objects: [Dog]
 

@@ -22,22 +22,22 @@ final class Knot: CoreStoreObject {
     @Field.Relationship("guards", inverse: \.$guarded, deleteRule: .deny) var guards: Set<Bead>
 }
 
-/// What hangs on knots.
+/// An object linked to knots.
 final class Bead: CoreStoreObject {
     @Field.Stored("label") var label: String = ""
     @Field.Relationship("owner") var owner: Knot?
     @Field.Relationship("guarded") var guarded: Knot?
 }
 
-/// One of two stacks that the same script is run on: what it notes on the way, and what is in the
-/// store at the end, must not tell which it was.
+/// One of two stacks that run the same script. The log of the run and the final content of the
+/// store must be the same for both.
 final class KnotStack {
     let stack: DataStack
     let queue = DispatchQueue(label: "view")
     private(set) var notes: [String] = []
-    /// The objects that a transaction has in its hands.
+    /// The objects that the transaction retains.
     private var held: [Knot] = []
-    /// The objects that were made, in order; nil for those that did not outlive their transaction.
+    /// The created objects, in order; nil for those that did not outlive their transaction.
     private var ids: [NSManagedObjectID?] = []
     private var beadIDs: [NSManagedObjectID?] = []
 
@@ -59,8 +59,8 @@ final class KnotStack {
                 engineOptions: options))
     }
 
-    /// Which object of the script it is. Its number says less: the numbers of a transaction that
-    /// left nothing are given out again, and whether it did is no matter of what it means.
+    /// The object's name in the script. Its number cannot be used: the numbers of a transaction
+    /// that left nothing are given out again, which must not count as a difference.
     private func name(_ id: NSManagedObjectID?) -> String {
         guard let id else { return "-" }
         if let index = ids.lastIndex(of: id) { return "knot \(index)" }
@@ -106,9 +106,9 @@ final class KnotStack {
         }
     }
 
-    /// A number that no commit ever saw may be given out again, and to ask for it is then to ask
-    /// for another object: in one of the two stacks, where the other flushed the first before its
-    /// end.
+    /// Forgets objects that no commit contains. Their numbers may be given out again, so that
+    /// asking for one finds another object, but only in the stack whose transaction flushed the
+    /// first one.
     private func forgetUnborn(_ made: inout [NSManagedObjectID?], from first: Int) {
         queue.sync {
             for index in first..<made.count {
@@ -118,7 +118,7 @@ final class KnotStack {
         }
     }
 
-    /// All that the store has.
+    /// The whole content of the store.
     func dump() throws -> [String] {
         try queue.sync {
             let knots = try stack.fetchAll(From<Knot>()).map(text)
@@ -157,7 +157,7 @@ final class KnotStack {
                 From<Knot>().where(\.$weight > step.a % 20).orderBy(.ascending(\.$weight)))
             notes.append(found.map(text).joined(separator: "\n"))
         case .list:
-            // Links to deleted objects are cleared when changes are handed on, as by a fetch.
+            // Links to deleted objects are cleared when changes are flushed, as by a fetch.
             _ = try transaction.fetchCount(From<Bead>())
             list(transaction)
         }
@@ -236,7 +236,7 @@ final class KnotStack {
     }
 }
 
-/// One step of a script; its numbers mean what the kind of step makes of them.
+/// One step of a script; the meaning of its numbers depends on the kind of step.
 struct KnotStep: CustomStringConvertible {
     enum Kind: CaseIterable {
         case make, edit, editHeld, link, hang, delete, deleteBead, refresh, read, fetch, list

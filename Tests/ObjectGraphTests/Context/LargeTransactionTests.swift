@@ -2,13 +2,13 @@ import ObjectGraph
 import TestSupport
 import Testing
 
-/// Transactions that let their objects go before they end.
+/// Transactions that release their objects before they end.
 @Suite struct LargeTransactionTests {
     private struct Script {
         var transactions: [(steps: [KnotStep], cancels: Bool)]
         var changedBytesMax: Int
 
-        /// The first line in which a run that lets objects go differs from one that does not.
+        /// The first line in which a run that releases objects differs from one that does not.
         func difference() throws -> String? {
             let whole = try KnotStack(changedBytesMax: nil)
             let parts = try KnotStack(changedBytesMax: changedBytesMax)
@@ -29,7 +29,7 @@ import Testing
             return nil
         }
 
-        /// The script without all steps that the difference does not need.
+        /// The script reduced to the steps that reproduce the difference.
         func shrunk() throws -> Script {
             var script = self
             for transaction in script.transactions.indices.reversed() {
@@ -45,9 +45,9 @@ import Testing
     }
 
     @Test(arguments: 0..<12)
-    func `letting objects go early changes nothing that a program can see`(round: Int) throws {
+    func `releasing objects early changes nothing that a program can see`(round: Int) throws {
         var random = SeededRandom(for: "large transaction \(round)")
-        // At once, and after a few.
+        // Half of the rounds release objects at once, the others after a few changes.
         var script = Script(transactions: [], changedBytesMax: round % 2 == 0 ? 1 : 3000)
         for _ in 0..<12 {
             let steps = (0..<(5 + random.below(60))).map { _ in KnotStep.random(&random) }

@@ -26,7 +26,7 @@ import Testing
         })
     }
 
-    @Test func `what is only linked to costs no look at a page`() throws {
+    @Test func `making objects editable looks up no page`() throws {
         try stack.perform(synchronous: { transaction in
             var people = [transaction.edit(Into<Person>(), ids[0])]
             let before = stack.statistics.pageLookups
@@ -53,7 +53,7 @@ import Testing
         })
     }
 
-    @Test func `an object that only got links has changed and can be asked for how`() throws {
+    @Test func `an object whose links alone changed is listed as changed`() throws {
         try stack.perform(synchronous: { transaction in
             let person = try #require(transaction.edit(Into<Person>(), ids[3]))
             let toy = transaction.create(Into<Toy>())
@@ -63,21 +63,21 @@ import Testing
         })
     }
 
-    @Test func `an object that was never read is read when its transaction has ended`() throws {
+    @Test func `an unread object can be read after its transaction has ended`() throws {
         let person = try stack.perform(synchronous: { transaction in
             try #require(transaction.edit(Into<Person>(), ids[7]))
         })
         #expect(person.name == "person 7")
     }
 
-    /// The fetch lent the object its row from before the transaction, and a later change stored
-    /// that.
-    @Test func `a fetch of what was before does not undo what was flushed`() throws {
+    /// A bug: the fetch gave the object its row from before the transaction, and a later change
+    /// stored that row.
+    @Test func `a fetch of the state before a transaction does not undo flushed changes`() throws {
         try stack.perform(synchronous: { transaction in
             var person = transaction.edit(Into<Person>(), ids[7])
             person?.name = "new"
             person = nil
-            // Makes room: the change is flushed, and its object let go.
+            // Makes room: the change is flushed, and its object is released.
             for id in ids[100..<200] { transaction.edit(Into<Person>(), id)?.name += "!" }
             let late = try #require(transaction.edit(Into<Person>(), ids[7]))
             let before = try transaction.fetchAll(
@@ -92,7 +92,7 @@ import Testing
         })
     }
 
-    @Test func `an unread object that was deleted after its transaction has its defaults`() throws {
+    @Test func `an unread object that a later transaction deleted has its defaults`() throws {
         let person = try stack.perform(synchronous: { transaction in
             try #require(transaction.edit(Into<Person>(), ids[7]))
         })
@@ -100,7 +100,7 @@ import Testing
         #expect(person.name.isEmpty)
     }
 
-    @Test func `what the transaction deleted is not there to edit`() throws {
+    @Test func `an object that the transaction deleted cannot be edited`() throws {
         try stack.perform(synchronous: { transaction in
             transaction.delete(objectIDs: [ids[10]])
             for _ in 0..<3 { _ = transaction.create(Into<Toy>()) }
@@ -109,7 +109,7 @@ import Testing
         })
     }
 
-    @Test func `what an earlier transaction deleted is not there to edit`() throws {
+    @Test func `an object that an earlier transaction deleted cannot be edited`() throws {
         try stack.perform(synchronous: { transaction in
             transaction.delete(objectIDs: [ids[20]])
         })
@@ -119,7 +119,7 @@ import Testing
         })
     }
 
-    @Test func `an object that came and went in one transaction leaves a gap`() throws {
+    @Test func `an object created and deleted in one transaction cannot be edited later`() throws {
         let gone = try stack.perform(synchronous: { transaction in
             let person = transaction.create(Into<Person>())
             person.email = "gone"
@@ -135,7 +135,7 @@ import Testing
         })
     }
 
-    @Test func `objects that a transaction adds and takes leave the rest there to edit`() throws {
+    @Test func `insertions and deletions of a transaction leave other objects editable`() throws {
         try stack.perform(synchronous: { transaction in
             // Applied at once, so that the counts have changed before the first is edited.
             for index in 0..<5 {

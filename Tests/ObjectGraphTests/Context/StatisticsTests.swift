@@ -1,7 +1,7 @@
 import ObjectGraph
 import Testing
 
-/// The work is done the right way: counted in bytes, pages and objects, never in time.
+/// Costs of operations, counted in bytes, pages and objects, never in time.
 @Suite struct StatisticsTests {
     private static var personCount: Int {
         // A million objects take minutes in a debug build.
@@ -25,7 +25,7 @@ import Testing
         stack.unsafeRemoveAllPersistentStoresAndWait()
     }
 
-    @Test func `large stores are opened changed and asked without reading them`() throws {
+    @Test func `a large store is opened, queried and changed without reading all of it`() throws {
         let url = Zoo.temporaryURL()
         defer { try? FileManager.default.removeItem(at: url) }
         let queue = DispatchQueue(label: "view")
@@ -36,12 +36,14 @@ import Testing
         try stack.addStorageAndWait(LocalStore(fileURL: url))
         let counted = try queue.sync { try stack.fetchCount(From<Dog>()) }
         #expect(counted == count)
-        #expect(stack.statistics.bytesRead < 1 << 20, "opening reads under 1 MiB")
+        #expect(stack.statistics.bytesRead < 1 << 20, "opening must read less than 1 MiB")
 
         let before = stack.statistics
         let found = try queue.sync { try stack.fetchAll(From<Dog>().where(\.$age == 777)) }
         #expect(found.count == 10)
-        #expect(stack.statistics.pagesRead - before.pagesRead < 50, "an indexed fetch of 10")
+        #expect(
+            stack.statistics.pagesRead - before.pagesRead < 50,
+            "an indexed fetch must read few pages")
         #expect(stack.statistics.objectsMade - before.objectsMade == 10)
 
         // The first transaction after an opening also begins a new log.
@@ -64,7 +66,7 @@ import Testing
             #expect(none.isEmpty)
             _ = try stack.fetchCount(From<Dog>().where(\.$age > 3))
         }
-        #expect(stack.statistics.objectsMade == made, "counts and sums make no object")
+        #expect(stack.statistics.objectsMade == made, "counts and sums must not create objects")
         stack.unsafeRemoveAllPersistentStoresAndWait()
     }
 }

@@ -3,9 +3,9 @@ import ObjectGraph
 import Primitives
 import Testing
 
-/// The view of a stack: when it moves, what it keeps, and the order in which it is told.
+/// The view of a stack: when it moves, what it keeps, and the order of its completions.
 @Suite struct ViewTests {
-    /// A serial executor of the program's own.
+    /// A serial executor that a program provides.
     private final class QueueExecutor: SerialExecutor {
         private static let key = DispatchSpecificKey<Bool>()
         private let queue = DispatchQueue(label: "executor")
@@ -43,7 +43,7 @@ import Testing
         return order.withLock { $0 }
     }
 
-    @Test func `completions come in the order of their transactions`() async throws {
+    @Test func `completions run in the order of their transactions`() async throws {
         let (onQueue, _) = try Zoo.stack()
         let queued = await Self.order(of: 300, in: onQueue)
         #expect(queued == Array(0..<300))
@@ -67,7 +67,7 @@ import Testing
         #expect(count == 7)
     }
 
-    @Test func `a view that nobody uses does not keep every commit`() throws {
+    @Test func `a view that is not used does not pin every commit`() throws {
         let url = Zoo.temporaryURL()
         defer { try? FileManager.default.removeItem(at: url) }
         let queue = DispatchQueue(label: "view")
@@ -99,7 +99,7 @@ import Testing
         stack.unsafeRemoveAllPersistentStoresAndWait()
     }
 
-    @Test func `several commits reach an unused view at once`() throws {
+    @Test func `an unused view moves over several commits at once`() throws {
         let (stack, queue) = try Zoo.stack()
         let ids = try stack.perform(synchronous: { transaction in
             (0..<3).map { _ in transaction.create(Into<Dog>()).objectID() }
@@ -122,7 +122,7 @@ import Testing
         try queue.sync { () throws in
             #expect(try stack.fetchCount(From<Dog>()) == 2)
             #expect(dogs[0].age == 4)
-            // What is deleted keeps the values that the view had.
+            // A deleted object keeps the values that the view had.
             #expect(dogs[1].age == 1)
             #expect(stack.fetchExisting(ids[1]) as Dog? == nil)
         }
@@ -165,7 +165,7 @@ import Testing
         #expect(labels == ["outer"])
     }
 
-    @Test func `transactions of many threads take their turns`() async throws {
+    @Test func `transactions of several threads run one after the other`() async throws {
         let (stack, queue) = try Zoo.stack()
         let id = try stack.perform(synchronous: { $0.create(Into<Dog>()).objectID() })
         try await withThrowingTaskGroup(of: Void.self) { group in

@@ -3,7 +3,7 @@ import PageStore
 import TestSupport
 import Testing
 
-/// Every file that cannot be opened says why and where, as an error that a program can read.
+/// A file that cannot be opened gives a typed error with reason and path.
 @Suite struct BadInputTests {
     private func store(_ url: URL) throws {
         let stack = DataStack(Zoo.schema(), viewContext: .queue(DispatchQueue(label: "view")))
@@ -29,7 +29,7 @@ import Testing
         }
     }
 
-    @Test func `a foreign file is named as such and left alone`() throws {
+    @Test func `a file of another format is reported as notAStore and left unchanged`() throws {
         let url = Zoo.temporaryURL()
         defer { try? FileManager.default.removeItem(at: url) }
         for text in ["x", String(repeating: "no store ", count: 5000)] {
@@ -43,7 +43,7 @@ import Testing
 
     /// Opening it for reading would wait for a process that writes to it.
     @Test(.timeLimit(.minutes(hangMinutes)), arguments: [true, false])
-    func `a pipe is named as no store`(isReadOnly: Bool) throws {
+    func `a pipe is reported as notAStore`(isReadOnly: Bool) throws {
         let url = Zoo.temporaryURL()
         defer { try? FileManager.default.removeItem(at: url) }
         try #require(mkfifo(url.path, 0o600) == 0)
@@ -64,7 +64,7 @@ import Testing
         #expect(error?.description.contains("“Nowhere”") == true)
     }
 
-    @Test func `a truncated file is named as such`() throws {
+    @Test func `a truncated file is reported as truncated`() throws {
         let url = Zoo.temporaryURL()
         defer { try? FileManager.default.removeItem(at: url) }
         try store(url)
@@ -72,14 +72,15 @@ import Testing
         for count in [4096, 8192, 20_000, whole.count / 2] {
             try whole.prefix(count).write(to: url)
             let error = openingError(url)
-            // The older root may fit the rest of the file; then its log is found to lead outside.
+            // The older superblock may fit the rest of the file; then its log leads outside the
+            // file.
             let codes: [StoreError.Code?] = [.truncated, .corrupt]
             #expect(codes.contains(error?.code), "\(count) of \(whole.count)")
             #expect(error?.byteOffset != nil)
         }
     }
 
-    @Test func `one damaged root is survived and two are named`() throws {
+    @Test func `a store opens with one damaged superblock and reports two`() throws {
         let url = Zoo.temporaryURL()
         defer { try? FileManager.default.removeItem(at: url) }
         try store(url)
@@ -122,7 +123,7 @@ import Testing
         }
     }
 
-    @Test func `damage in a page reaches the fetch as an error with its place`() throws {
+    @Test func `damage in a page makes a fetch throw an error with the offset`() throws {
         let url = Zoo.temporaryURL()
         defer { try? FileManager.default.removeItem(at: url) }
         try store(url)
@@ -160,7 +161,7 @@ import Testing
         #expect(failures > 0)
     }
 
-    @Test func `a second opening for another model says who has the store`() throws {
+    @Test func `a second opening with another model names the holder of the store`() throws {
         let url = Zoo.temporaryURL()
         defer { try? FileManager.default.removeItem(at: url) }
         let stack = DataStack(
@@ -174,7 +175,7 @@ import Testing
         #expect(openingError(url) == nil)
     }
 
-    @Test func `another model is refused and made anew on request`() throws {
+    @Test func `a file of another model is refused, and recreated on request`() throws {
         let url = Zoo.temporaryURL()
         defer { try? FileManager.default.removeItem(at: url) }
         try store(url)

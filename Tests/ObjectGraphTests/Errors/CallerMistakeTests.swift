@@ -26,7 +26,7 @@ private final class Right: CoreStoreObject {
     @Field.Relationship("lefts", inverse: \.$right) var lefts: Set<Left>
 }
 
-/// What a program does that it should not, or seldom does: it is told, and nothing hangs or ends.
+/// Mistakes and rare uses of a program: each gives an error, and nothing hangs or traps.
 @Suite struct CallerMistakeTests {
     private let queue = DispatchQueue(label: "view")
 
@@ -106,7 +106,7 @@ private final class Right: CoreStoreObject {
     }
 
     @Test(arguments: [true, false])
-    func `sources are one when their keys have the same bytes`(indexed: Bool) throws {
+    func `sources are one object when their keys have the same bytes`(indexed: Bool) throws {
         let stack = try words(indexed: indexed)
         let (composed, decomposed) = ("\u{e9}", "e\u{301}")
         try stack.perform(synchronous: { $0.create(Into<Word>()).text = composed })
@@ -150,7 +150,7 @@ private final class Right: CoreStoreObject {
         }
     }
 
-    @Test func `a typed ID leads to its object in every context`() throws {
+    @Test func `a typed ID finds its object in every context`() throws {
         let (stack, queue) = try Zoo.stack()
         let id = try stack.perform(synchronous: { transaction in
             let dog = transaction.create(Into<Dog>())

@@ -21,8 +21,8 @@ private final class Book: CoreStoreObject {
     @Field.Relationship("author") var author: Author?
 }
 
-/// One damaged page of a store at a time: whatever the public API answers is right, or an error
-/// says that something could not be read.
+/// One damaged page of a store at a time: each answer of the public API is right, or an error says
+/// that something could not be read.
 @Suite struct DamagedPageTests {
     private static let schema = CoreStoreSchema(
         modelVersion: "V1",
@@ -85,7 +85,7 @@ private final class Book: CoreStoreObject {
         return try engine.snapshot().pagePlaces().compactMap(\.byteOffset)
     }
 
-    /// All that the store says, as text.
+    /// All answers of the store, as text.
     private func answers(
         _ source: any FetchableSource & QueryableSource
     ) throws(CoreStoreError) -> [String] {
@@ -107,7 +107,7 @@ private final class Book: CoreStoreObject {
         return lines
     }
 
-    /// The same, and then a fetch that would throw what the getters could not.
+    /// The answers, followed by a fetch that throws the errors that getters could not throw.
     private func checkedAnswers(
         _ source: any FetchableSource & QueryableSource
     ) throws(CoreStoreError) -> [String] {
@@ -126,7 +126,7 @@ private final class Book: CoreStoreObject {
         case .readView:
             return try stack.read { try checkedAnswers($0) }
         case .transaction:
-            // What is changed stands for a commit that rests on what was read.
+            // The change stands for a commit that depends on what was read.
             return try stack.perform(synchronous: { transaction in
                 let lines = try answers(transaction)
                 transaction.create(Into<Book>()).title = "new"
@@ -150,7 +150,7 @@ private final class Book: CoreStoreObject {
         let truth = try answers(stack(FaultyFileSystem(bytes: bytes)), place)
         var (rightCount, errorCount) = (0, 0)
         for start in places {
-            // The stored bytes of the extent begin behind its header, and its length is there.
+            // The stored bytes of the extent begin after its header, which contains their length.
             var damaged = bytes
             let stored = Int(damaged[Int(start) + 32]) | Int(damaged[Int(start) + 33]) << 8
             let bit = random.below(8 * max(stored, 1))
@@ -166,7 +166,7 @@ private final class Book: CoreStoreObject {
                 errorCount += 1
             }
         }
-        // Trees that are only counted, or not asked at all, give right answers.
+        // Trees that are only counted, or not read at all, give right answers.
         #expect(errorCount > places.count / 2, "\(errorCount) of \(places.count)")
         print("\(place): \(rightCount) right, \(errorCount) errors")
     }

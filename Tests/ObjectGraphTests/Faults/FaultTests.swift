@@ -5,7 +5,7 @@ import PageStore
 import TestSupport
 import Testing
 
-/// Faults of the medium as a program meets them.
+/// Faults of the medium as seen by a program.
 @Suite struct FaultTests {
     private let queue = DispatchQueue(label: "view")
     /// Bytes that do not compress.
@@ -60,7 +60,7 @@ import Testing
         again.unsafeRemoveAllPersistentStoresAndWait()
     }
 
-    /// It said that object 0 is not in the store.
+    /// A bug: the error said that object 0 is not in the store.
     @Test func `a fetch after an object that could not be created throws the disk's error`() throws
     {
         let files = FaultyFileSystem()
@@ -79,7 +79,7 @@ import Testing
         #expect(error?.storeError?.code == .tooLarge, "\(String(describing: error))")
     }
 
-    @Test func `an error that a program passes over still fails its transaction`() throws {
+    @Test func `an error that a program ignores still fails its transaction`() throws {
         let files = FaultyFileSystem()
         let stack = try stack(files)
         try create(3, in: stack)

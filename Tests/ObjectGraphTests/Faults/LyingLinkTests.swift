@@ -32,8 +32,8 @@ private final class Purse: CoreStoreObject {
         return stack
     }
 
-    /// Makes a purse with one gold coin beside another coin, adds a link to gold, and lends the
-    /// store with the purse.
+    /// Creates a purse with one gold coin and another coin, adds a link to `gold`, and passes the
+    /// store and the purse to the body.
     private func withLie(
         to number: UInt64, ownsBoth: Bool = false,
         _ body: (DataStack, NSManagedObjectID) throws -> Void
@@ -72,7 +72,7 @@ private final class Purse: CoreStoreObject {
     }
 
     @Test(arguments: [false, true])
-    func `a record of another entity is not read as one of the link's`(
+    func `a link to a record of another entity is reported as corrupt`(
         _ ownsBoth: Bool
     ) throws {
         try withLie(to: 1, ownsBoth: ownsBoth) { stack, purse in
@@ -86,7 +86,7 @@ private final class Purse: CoreStoreObject {
     }
 
     @Test(arguments: [3, 1 << 62, 1 << 63, .max] as [UInt64])
-    func `a cascade to a number that no record has ends, and takes the others`(
+    func `a cascade to a missing record ends and deletes the others`(
         _ number: UInt64
     ) throws {
         try withLie(to: number) { stack, purse in

@@ -34,7 +34,7 @@ import Testing
             let person = transaction.create(Into<Person>())
             person.email = "3"
             let found = try transaction.fetchAll(From<Person>().where(\.$email == "3"))
-            #expect(found == [person], "a fetch does not know the new object")
+            #expect(found == [person], "a fetch does not find the new object")
         })
     }
 
@@ -44,9 +44,9 @@ import Testing
         return try queue.sync { try stack.fetchAll(From<Person>()).map(\.email).sorted() }
     }
 
-    /// The object was of a kind that fetches do not know when its kind could not be read and its
-    /// number could.
-    @Test func `an object created beside a passing fault was unknown to fetches`() throws {
+    /// A bug: when the kind of an object could not be read but its number could, the object got a
+    /// kind that fetches do not know.
+    @Test func `an object created during a passing fault was not found by fetches`() throws {
         let image = try storeOfThree()
         let whole = FaultInjector(SimulatedDisk(image, seed: 2), nil)
         try createFourth(whole)
@@ -65,6 +65,6 @@ import Testing
             let expected = failure == nil ? ["0", "1", "2", "3"] : ["0", "1", "2"]
             #expect(try emails(disk) == expected, "read \(call): \(String(describing: failure))")
         }
-        #expect(failureCount > 0, "no fault was met")
+        #expect(failureCount > 0, "no fault occurred")
     }
 }

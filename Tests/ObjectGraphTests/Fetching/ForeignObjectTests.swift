@@ -1,8 +1,8 @@
 import ObjectGraph
 import Testing
 
-/// A condition that names an object of another entity, or of another store, is true of none,
-/// although objects of the same number are there.
+/// A condition with an object of another entity, or of another store, matches nothing, although
+/// objects of the same number exist.
 @Suite struct ForeignObjectTests {
     final class Ship: CoreStoreObject {
         @Field.Stored("n") var n: Int = 0
@@ -59,7 +59,7 @@ import Testing
         ("next IN {%@}", 0), ("TERNARY(n == 2, next, SELF) == %@", 0), ("listed[FIRST] == %@", 0),
         ("SUBQUERY(listed, $p, $p == %@).@count > 0", 0),
     ])
-    func `an object of another entity is none of the objects asked about`(
+    func `an object of another entity equals none of the objects in a condition`(
         format: String, expected: Int
     ) throws {
         let ship = try ship()
@@ -71,7 +71,7 @@ import Testing
         #expect(try count(Where(filled)) == expected)
     }
 
-    @Test func `a list with an object of another entity has only its others`() throws {
+    @Test func `an object of another entity in a list of values is ignored`() throws {
         let ship = try ship()
         let ports = try queue.sync { try stack.fetchAll(From<Port>()) }
         for format in ["SELF IN %@", "next IN %@", "ANY listed IN %@"] {
@@ -83,7 +83,7 @@ import Testing
         #expect(try count(Where("NOT SELF IN %@", [ship])) == 2)
     }
 
-    @Test func `typed conditions do not take another entity's object for their own`() throws {
+    @Test func `typed conditions do not match an object of another entity by its number`() throws {
         let id = try ship().objectID()
         #expect(try count(Where("next", isEqualTo: id)) == 0)
         #expect(try count(Where(\.$next, isEqualTo: id)) == 0)
@@ -97,7 +97,7 @@ import Testing
         #expect(try count(Where("guest", isEqualTo: port.objectID())) == 0)
     }
 
-    @Test func `objects of two hierarchies that a record leads to are not the same`() throws {
+    @Test func `linked objects of two hierarchies with one number are not equal`() throws {
         try stack.perform(synchronous: { transaction in
             let ship = try #require(try transaction.fetchOne(From<Ship>()))
             for port in try transaction.fetchAll(From<Port>()) {
@@ -123,7 +123,7 @@ import Testing
         #expect(try count(Where()) == 2)
     }
 
-    @Test func `an object of another store is none of this one's, and no missing link`() throws {
+    @Test func `an object of another store matches neither an object here nor nil`() throws {
         let other = try ForeignObjectTests()
         let port = try other.queue.sync { try #require(try other.stack.fetchOne(From<Port>())) }
         #expect(try count(Where("next", isEqualTo: port)) == 0)

@@ -1,8 +1,8 @@
 import ObjectGraph
 import Testing
 
-/// Fetches of the objects whose one property equals a value: those by an index go without a plan,
-/// and find what a plan would.
+/// Fetches by one property's value: those by an index skip planning and find what a planned fetch
+/// finds.
 @Suite struct KeyedFetchTests {
     private let stack: DataStack
     private let queue: DispatchQueue
@@ -65,7 +65,7 @@ import Testing
                 == ["7", "5"])
     }
 
-    @Test func `a transaction finds what it changed unless it asks for what was before`() throws {
+    @Test func `a fetch sees its transaction's changes unless it excludes pending ones`() throws {
         try stack.perform(synchronous: { transaction in
             let clause = From<Person>().where(\.$email == "1@example.org")
             let person = try #require(try transaction.fetchOne(clause))
@@ -80,7 +80,7 @@ import Testing
         })
     }
 
-    @Test func `a condition is the same however it is stated`() throws {
+    @Test func `a condition is equal in each form that it can be written in`() throws {
         let conditions: [Where<Person>] = [
             \.$email == "x", Where("email", isEqualTo: "x"), Where("email == %@", "x"),
             Where(NSPredicate(format: "email == %@", "x")), Where { $0.$email == "x" },
@@ -122,7 +122,7 @@ import Testing
         #expect(try colors(Animal.self, cut) == ["b"])
     }
 
-    @Test func `an equality of no indexed property is planned as ever`() throws {
+    @Test func `an equality on a property without an index finds the objects by a scan`() throws {
         try queue.sync { () throws in
             #expect(try stack.fetchAll(From<Animal>().where(\.$color == "3")).count == 1)
             #expect(
@@ -134,7 +134,7 @@ import Testing
         }
     }
 
-    @Test func `all stores of a class are asked`() throws {
+    @Test func `a keyed fetch covers all stores of a class`() throws {
         let all: Set = ["Archive"]
         let stack = DataStack(
             CoreStoreSchema(

@@ -22,7 +22,7 @@ private final class QuietLogger: CoreStoreLogger {
     }
 }
 
-/// Lends objects of a view to other threads, which they may be used on.
+/// Passes objects of a view to other threads, which may use them.
 private struct Lent<Value>: @unchecked Sendable {
     let value: Value
 }
@@ -47,7 +47,7 @@ private final class Shell: CoreStoreObject {
         })
     }
 
-    @Test func `a view shows its commit whatever is committed later`() throws {
+    @Test func `a read view shows its commit despite later commits`() throws {
         let (stack, _) = try Zoo.stack()
         try Self.filled(stack, count: 3)
         let view = try stack.beginRead()
@@ -158,7 +158,7 @@ private final class Shell: CoreStoreObject {
         }
     }
 
-    @Test func `objects keep their commit when the view is gone`() throws {
+    @Test func `objects keep their commit pinned when the read view is gone`() throws {
         let (stack, _) = try Zoo.stack()
         try Self.filled(stack, count: 1)
         var person = try stack.beginRead().fetchOne(From<Person>())
@@ -175,7 +175,7 @@ private final class Shell: CoreStoreObject {
         #expect(stack.statistics.pins.isEmpty)
     }
 
-    @Test func `statistics name what is pinned`() throws {
+    @Test func `statistics name the read views that pin commits`() throws {
         let (stack, _) = try Zoo.stack()
         try Self.filled(stack, count: 1)
         var first: ReadView? = try stack.beginRead(name: "a report")
@@ -214,7 +214,7 @@ private final class Shell: CoreStoreObject {
         }
     }
 
-    @Test func `a view lasts through what its closure awaits`() async throws {
+    @Test func `a read view lasts until its asynchronous closure ends`() async throws {
         let (stack, _) = try Zoo.stack()
         try Self.filled(stack, count: 5)
         #expect(try await Counter(stack).count() == 5)

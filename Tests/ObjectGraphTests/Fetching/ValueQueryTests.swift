@@ -85,7 +85,7 @@ import Testing
         }
     }
 
-    @Test func `a request is limited to the only storage, or to none`() throws {
+    @Test func `a request may name the only storage, and naming none is an error`() throws {
         let stack = try filled([nil])
         let storage = stack.stores[0].storage
         try queue.sync { () throws in
@@ -124,7 +124,7 @@ import Testing
 
     // MARK: Order
 
-    @Test func `an order changes nothing of an aggregate, which is one row`() throws {
+    @Test func `an order does not change an aggregate of one row`() throws {
         let stack = try filled([nil])
         try queue.sync { () throws in
             let average = try stack.queryValue(
@@ -149,7 +149,7 @@ import Testing
     private static let layouts: [[String?]] = [[nil], ["One", "Two"]]
 
     @Test(arguments: layouts)
-    func `values are of all stores that have the entity`(_ configurations: [String?]) throws {
+    func `a value query covers all stores with the entity`(_ configurations: [String?]) throws {
         let stack = try filled(configurations)
         try queue.sync { () throws in
             #expect(try stack.queryValue(From<Sample>(), Select<Sample, Int>(.count("n"))) == 4)
@@ -184,7 +184,7 @@ import Testing
     }
 
     @Test(arguments: layouts)
-    func `objects of two stores are two, though their numbers are one`(
+    func `objects of two stores with one number are distinct`(
         _ configurations: [String?]
     ) throws {
         let stack = try filled(configurations)
@@ -206,7 +206,7 @@ import Testing
     }
 
     @Test(arguments: layouts)
-    func `a limit counted equal rows that become one afterwards`(
+    func `a limit counted duplicate rows before they were removed`(
         _ configurations: [String?]
     ) throws {
         let stack = try filled(configurations)
@@ -234,7 +234,7 @@ import Testing
 
     // MARK: Columns
 
-    @Test func `a column of no property is left out`() throws {
+    @Test func `a column that names no property is left out`() throws {
         let stack = try filled([nil])
         try queue.sync { () throws in
             let rows = try stack.queryAttributes(
@@ -253,7 +253,7 @@ import Testing
 
     // MARK: NaN
 
-    @Test func `every NaN is the same number, in a list and beside an index too`() throws {
+    @Test func `all NaN values are equal, in a list and in an index too`() throws {
         let stack = try stack([nil])
         let nans = [Double.nan, -Double.nan, Double(nan: 5, signaling: false), .signalingNaN]
         let numbers = nans + [0, -0.0, 5]

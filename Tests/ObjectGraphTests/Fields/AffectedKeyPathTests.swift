@@ -18,16 +18,16 @@ private final class Desk: CoreStoreObject {
     var clerks: Set<Clerk>
 }
 
-/// `affectedByKeyPaths:` as the guide writes it.
+/// `affectedByKeyPaths:` in the guide's form.
 @Suite struct AffectedKeyPathTests {
-    @Test func `key paths of a property's own class overflowed the stack`() async {
+    @Test func `key paths that name the property's own class overflowed the stack`() async {
         await #expect(processExitsWith: .success) {
             _ = CoreStoreSchema(
                 modelVersion: "V1", entities: [Entity<Clerk>("Clerk"), Entity<Desk>("Desk")])
         }
     }
 
-    @Test func `a property knows what affects it, also in another class`() throws {
+    @Test func `a property lists the key paths that affect it, also of other classes`() throws {
         let declarations = ClassMeta.of(Clerk.self).declarations
         #expect(declarations.map(\.keyPath) == ["title", "name", "desk"])
         let name = try #require(declarations.first { $0.keyPath == "name" })

@@ -10,7 +10,7 @@ struct Recipe: Codable, Equatable {
     var source: URL?
 }
 
-/// A top-level class, as keyed archives want them.
+/// A top-level class, which keyed archives require.
 final class Stamp: NSObject, NSSecureCoding {
     let text: String
     static var supportsSecureCoding: Bool { true }
@@ -77,7 +77,7 @@ private final class Card: Page, ImportableUniqueObject {
     }
 }
 
-/// The entity "Card" as bytes.
+/// The entity "Card" with its coded properties declared as bytes.
 private final class RawCard: CoreStoreObject {
     @Field.Coded("json", coder: (encode: { $0 }, decode: { $0 })) var json: Data?
     @Field.Coded("plist", coder: (encode: { $0 }, decode: { $0 ?? Data() })) var plist = Data()
@@ -85,7 +85,7 @@ private final class RawCard: CoreStoreObject {
     @Field.Coded("array", coder: (encode: { $0 }, decode: { $0 })) var array: Data?
 }
 
-/// The same with values.
+/// The entity "Card" with decoded values.
 private final class ReadCard: CoreStoreObject {
     @Field.Coded("json", coder: FieldCoders.Json.self) var json: Recipe?
     @Field.Coded("plist", coder: FieldCoders.Plist.self) var plist: Recipe = Recipe(title: "None")
@@ -107,7 +107,7 @@ private func makeStack(_ storage: LocalStore? = nil) throws -> (DataStack, Dispa
     return (stack, queue)
 }
 
-/// Properties whose bytes a coder makes.
+/// Properties whose bytes are made by a coder.
 @Suite struct CodedFieldTests {
     private static func temporaryURL() -> URL {
         FileManager.default.temporaryDirectory
@@ -120,7 +120,7 @@ private func makeStack(_ storage: LocalStore? = nil) throws -> (DataStack, Dispa
         }
     }
 
-    @Test func `values of every coder come back from the file`() throws {
+    @Test func `values of every coder are read back from the file`() throws {
         let url = Self.temporaryURL()
         defer { remove(url) }
         let recipe = Recipe(title: "Stew", steps: ["boil": []], source: URL(string: "a:b"))
@@ -189,7 +189,7 @@ private func makeStack(_ storage: LocalStore? = nil) throws -> (DataStack, Dispa
         #expect(decodedCount.load(ordering: .relaxed) == before + 2)
     }
 
-    @Test func `changing a class's object in place does not look stored`() throws {
+    @Test func `a decoded instance that is changed in place is stored when assigned`() throws {
         let (stack, _) = try makeStack()
         try stack.perform(synchronous: { transaction in
             let card = transaction.create(Into<Card>())
@@ -203,7 +203,7 @@ private func makeStack(_ storage: LocalStore? = nil) throws -> (DataStack, Dispa
         })
     }
 
-    @Test func `a cancelled or refreshed change of a coded value is gone`() throws {
+    @Test func `cancelling or refreshing drops a change of a coded value`() throws {
         let (stack, queue) = try makeStack()
         try stack.perform(synchronous: { transaction in
             let card = transaction.create(Into<Card>())
@@ -235,7 +235,7 @@ private func makeStack(_ storage: LocalStore? = nil) throws -> (DataStack, Dispa
         }
     }
 
-    @Test func `a large coded value leaves its record and comes back`() throws {
+    @Test func `a large coded value is stored outside its record and read back`() throws {
         let url = Self.temporaryURL()
         defer { remove(url) }
         let words = (0..<200_000).map { "word \($0)" }
@@ -259,7 +259,7 @@ private func makeStack(_ storage: LocalStore? = nil) throws -> (DataStack, Dispa
             _ = try transaction.importUniqueObject(
                 Into<Card>(), source: ["key": "k", "word": "imported"])
         })
-        // The same by a conflict at the commit.
+        // The values change also through a conflict at the commit.
         try stack.perform(synchronous: { transaction in
             let other = transaction.create(Into<Card>())
             (other.key, other.maybe) = ("k", [5])
@@ -289,7 +289,7 @@ private func makeStack(_ storage: LocalStore? = nil) throws -> (DataStack, Dispa
         }
     }
 
-    @Test func `the printed schema says which attributes are coded`() throws {
+    @Test func `the printed schema marks coded attributes`() throws {
         let (stack, _) = try makeStack()
         let text = stack.modelSchema.printCoreStoreSchema()
         #expect(
@@ -344,7 +344,7 @@ private func makeStack(_ storage: LocalStore? = nil) throws -> (DataStack, Dispa
             let cards = try transaction.fetchAll(From<ReadCard>())
             #expect(cards.count == 501)
             let whole = cards.filter { $0.stamp != nil || $0.array != nil }
-            // Damage may put back the byte that was there.
+            // Random damage may restore the original byte.
             #expect(whole.count < 20, "seed \(random.seed)")
             #expect(cards.count { $0.plist.title == "None" } > 480, "seed \(random.seed)")
             #expect(cards.count { $0.json == nil } > 100, "seed \(random.seed)")

@@ -1,7 +1,7 @@
 import ObjectGraph
 import Testing
 
-/// The least and the greatest of values of each type; of objects there is none.
+/// Minimum and maximum of values of each type; there are none of objects.
 @Suite struct ExtremeValueTests {
     final class Thing: CoreStoreObject {
         @Field.Stored("whole") var whole: Int16 = 0
@@ -52,9 +52,9 @@ import Testing
         return stack
     }
 
-    /// Three gigabytes of memory for a moment.
+    /// Uses three gigabytes of memory for a moment.
     @Test(.enabled(if: ProcessInfo.processInfo.environment["TRELLIS_LONG"] != nil))
-    func `a value that is too long fails its transaction alone`() throws {
+    func `a value that is too long fails only its transaction`() throws {
         let stack = try stack([nil])
         for isText in [true, false] {
             let error = #expect(throws: CoreStoreError.self) {
@@ -81,7 +81,7 @@ import Testing
     }
 
     @Test(arguments: layouts)
-    func `each type of values has a least and a greatest one`(_ configurations: [String?]) throws {
+    func `each type of values has a minimum and a maximum`(_ configurations: [String?]) throws {
         let stack = try stack(configurations)
         func check<V: QueryableAttributeType & Equatable>(
             _ name: String, least: V, greatest: V
@@ -91,7 +91,7 @@ import Testing
                 stack.queryValue(From<Thing>(), Select<Thing, V>(.maximum(name))),
             ]
             #expect(found == [least, greatest], "\(name)")
-            // Value by value, of a relationship's end.
+            // At the end of a relationship the values are read one by one.
             let across = try [
                 stack.queryValue(From<Thing>(), Select<Thing, V>(.minimum("next." + name))),
                 stack.queryValue(From<Thing>(), Select<Thing, V>(.maximum("next." + name))),
@@ -122,7 +122,7 @@ import Testing
     }
 
     @Test(arguments: layouts)
-    func `the greatest of objects was the one with the largest number`(
+    func `a minimum or maximum of a relationship compared object numbers`(
         _ configurations: [String?]
     ) throws {
         let stack = try stack(configurations)
@@ -135,7 +135,7 @@ import Testing
             #expect(rows.count == 1)
             #expect(rows.first?.keys.sorted() == ["count(next)", "max(whole)"])
             #expect(rows.first?["count(next)"] as? Int == 4)
-            // A comparison with nothing, and not with a number of the file's own.
+            // The condition compares with nil, and not with a number from the file.
             #expect(try stack.fetchCount(From<Thing>(), Where<Thing>("max(parts) == nil")) == 4)
             #expect(try stack.fetchCount(From<Thing>(), Where<Thing>("min(parts) == SELF")) == 0)
         }

@@ -3,8 +3,8 @@ import Testing
 
 @testable import ObjectGraph
 
-/// The classes for properties that were there before property wrappers. The containers stand here
-/// by their own names: those that programs use say that they are deprecated.
+/// The property classes that preceded property wrappers. The tests name the containers by their own
+/// names, because those for programs are deprecated.
 @Suite struct LegacyPropertyTests {
     class Being: CoreStoreObject {
         let species = ValueContainer<Being>.Required<String>("species", initial: "Swift")
@@ -74,7 +74,7 @@ import Testing
         return stack
     }
 
-    @Test func `values and links are read and written as they were`() throws {
+    @Test func `values and links of legacy properties are read and written`() throws {
         let stack = try stack()
         try queue.sync { () throws in
             let keeper = try #require(try stack.fetchOne(From<Keeper>()))
@@ -94,7 +94,7 @@ import Testing
         }
     }
 
-    @Test func `conditions, orders and columns name them`() throws {
+    @Test func `conditions, orders and columns name legacy properties`() throws {
         let stack = try stack()
         try queue.sync { () throws in
             let old = try stack.fetchAll(
@@ -221,7 +221,7 @@ import Testing
         })
     }
 
-    @Test func `a transient object is kept by its object and by no store`() throws {
+    @Test func `a transient value is kept by its object and not stored`() throws {
         let stack = try registers()
         try stack.perform(synchronous: { transaction in
             let register = transaction.create(Into<Register>())
@@ -240,7 +240,7 @@ import Testing
         }
     }
 
-    @Test func `paths lead across them, and chains name them`() throws {
+    @Test func `paths cross legacy relationships, and chains name them`() throws {
         let stack = try stack()
         try queue.sync { () throws in
             func count(_ clause: Where<Hound>) throws -> Int {
@@ -265,7 +265,7 @@ import Testing
         }
     }
 
-    @Test func `a deletion follows their rules`() throws {
+    @Test func `a deletion follows the rules of legacy relationships`() throws {
         let stack = try stack()
         try stack.perform(synchronous: { transaction in
             transaction.delete(try transaction.fetchOne(From<Keeper>()))
@@ -276,7 +276,7 @@ import Testing
         }
     }
 
-    @Test func `a model of them is the same as one of fields`() throws {
+    @Test func `a model of legacy properties equals a model of fields`() throws {
         let old = CoreStoreSchema(
             modelVersion: "V1",
             entities: [Entity<Walk>("Walk"), Entity<Keeper>("Keeper"), Entity<Being>("Being")])
@@ -292,7 +292,7 @@ import Testing
     }
 
     @available(*, deprecated)
-    @Test func `programs name them by the class`() throws {
+    @Test func `legacy properties are named through their class`() throws {
         let stack = DataStack(
             CoreStoreSchema(modelVersion: "V1", entities: [Entity<Note>("Note")]),
             viewContext: .queue(queue))
@@ -305,7 +305,7 @@ import Testing
         })
     }
 
-    @Test func `a property whose row is gone reads as a field does`() throws {
+    @Test func `a legacy property of a deleted object reads as a field does`() throws {
         let stack = try stack()
         let (name, walks) = try queue.sync { () throws in
             let keeper = try #require(try stack.fetchOne(From<Keeper>()))

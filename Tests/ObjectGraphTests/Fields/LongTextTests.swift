@@ -38,7 +38,7 @@ private final class Page: CoreStoreObject {
         }
     }
 
-    @Test func `a rule says that it could not compare a text with its pattern`() throws {
+    @Test func `a pattern rule reports a text that is too long to compare`() throws {
         let stack = try stack("(a|b)*")
         try stack.perform(synchronous: { transaction in
             transaction.create(Into<Page>()).text = "abba"

@@ -6,10 +6,10 @@ import Testing
 
 @testable import ObjectGraph
 
-/// Stored values that a program's type does not know: a newer version of the program wrote them, or
-/// the file is damaged. Bytes from disk never end the program.
+/// Stored values that a program's type does not accept, because a newer version of the program
+/// wrote them or the file is damaged. Bytes from disk never end the program.
 @Suite struct UnknownValueTests {
-    /// What wrote the file: the columns without the types.
+    /// The model that wrote the file: the same columns with plain types.
     enum Written {
         class Item: CoreStoreObject {
             @Field.Stored("code") var code: Int64 = 1
@@ -22,7 +22,7 @@ import Testing
         }
     }
 
-    /// A number that is even, and no other.
+    /// An even number; odd ones are refused.
     struct Even: FieldStorableType, ImportableAttributeType, Comparable {
         var number: Int64
 
@@ -127,7 +127,7 @@ import Testing
         }
     }
 
-    @Test func `a first value made by a closure was another one at each read`() throws {
+    @Test func `an initial value made by a closure changed with each read`() throws {
         try withFile { url in
             let stack = try stack(Read.Item.self, url)
             try queue.sync { () throws in

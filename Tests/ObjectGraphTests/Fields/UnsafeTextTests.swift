@@ -9,7 +9,7 @@ import Testing
 @Suite struct UnsafeTextTests {
     private let queue = DispatchQueue(label: "view")
 
-    @Test func `a text after a rollback is not taken for one that is being committed`() throws {
+    @Test func `a text set after a rollback is not confused with one being committed`() throws {
         let stack = DataStack(Zoo.schema(), viewContext: .queue(queue))
         try stack.addStorageAndWait(InMemoryStore())
         let form = stack.beginUnsafe()
@@ -17,7 +17,7 @@ import Testing
         person.name = "Ada"
         try form.commitAndWait()
         for round in 0..<20 {
-            // Equally long, so that the records are equal but for what is behind their names.
+            // Equally long, so that the records differ only in the bytes after their names.
             person.name = String(repeating: "x", count: 9000 + round)
             let isDone = DispatchSemaphore(value: 0)
             form.commit { _ in isDone.signal() }
@@ -31,7 +31,7 @@ import Testing
         }
     }
 
-    @Test func `pages after a return to a mark have names of their own`() throws {
+    @Test func `pages allocated after a return to a mark get new page IDs`() throws {
         let engine = try Engine.inMemory()
         let transaction = try engine.beginWrite()
         transaction.catalogRoot = try transaction.createTree().root

@@ -97,7 +97,7 @@ private func makeStack() throws -> (DataStack, DispatchQueue) {
         }
     }
 
-    @Test func `what a getter keeps lasts until the object reads its record again`() throws {
+    @Test func `a value cached by a getter lasts until the object reads its record again`() throws {
         let (stack, queue) = try makeStack()
         try stack.perform(synchronous: { $0.create(Into<Creature>()).species = "Cat" })
         let creature = try queue.sync { try #require(try stack.fetchOne(From<Creature>())) }
@@ -136,7 +136,7 @@ private func makeStack() throws -> (DataStack, DispatchQueue) {
         #expect(selections == [nil])
     }
 
-    @Test func `an object never finds what another at its address kept`() throws {
+    @Test func `an object does not see values cached by an earlier object at its address`() throws {
         let (stack, _) = try makeStack()
         try stack.perform(synchronous: { _ = $0.create(Into<Creature>()) })
         for _ in 0..<200 {
@@ -174,7 +174,7 @@ private func makeStack() throws -> (DataStack, DispatchQueue) {
             let text = error.map { "\($0)" } ?? ""
             #expect(text.contains("\(name) of Horse is virtual"), "\(text)")
         }
-        // A subentity's is its superentity's.
+        // The subentity inherits the property of its superentity.
         queue.sync {
             expectRefusal {
                 _ = try stack.fetchCount(From<Horse>(), Where<Horse>("%K != nil", name))
@@ -241,7 +241,7 @@ private func makeStack() throws -> (DataStack, DispatchQueue) {
         #expect(said.contains("changed outside of a transaction"))
     }
 
-    @Test func `what a condition's closure assigned was dropped silently`() async {
+    @Test func `an assignment in a condition's closure was dropped silently`() async {
         let result = await #expect(
             processExitsWith: .exitCode(77), observing: [\.standardErrorContent]
         ) {

@@ -78,7 +78,7 @@ private final class City: CoreStoreObject, ImportableUniqueObject {
         #expect(try run("name,people\n", .csv).count == 0)
     }
 
-    @Test func `a long file is imported in parts and tells its progress`() throws {
+    @Test func `a long file is imported in parts and reports its progress`() throws {
         let progress = Progress(totalUnitCount: 0)
         let text = (0..<2_500).map { #"{"name": "n\#($0 % 2_000)", "people": \#($0)}"# }
             .joined(separator: "\n")
@@ -96,7 +96,7 @@ private final class City: CoreStoreObject, ImportableUniqueObject {
         ("[{}] x", .json), ("{\"name\": ", .jsonLines), ("[]", .jsonLines),
         ("name,people\na", .csv), ("name\n\"a", .csv), ("name\n\"a\"b", .csv),
     ])
-    func `a file that is none of its format fails the transaction`(
+    func `a file that is not in its format fails the transaction`(
         text: String, format: SourceFormat
     ) throws {
         #expect(throws: CoreStoreError.self) { try run(text, format) }
@@ -121,7 +121,7 @@ private final class City: CoreStoreObject, ImportableUniqueObject {
         }
     }
 
-    @Test func `a source of a file names one of a later part`() throws {
+    @Test func `a source of a file links to one in a later part`() throws {
         let guild = try Guild()
         let lines = (0..<2_500).map { number in
             #"{"code": "\#(number)", "master": "\#((number + 1) % 2_500)"}"#

@@ -2,7 +2,7 @@ import Dispatch
 import ObjectGraph
 import Testing
 
-/// Imports whose sources reach over storages, or give objects other IDs than they name.
+/// Imports whose sources refer to other storages, or change the IDs of objects.
 @Suite struct NestedImportTests {
     final class Binder: CoreStoreObject, ImportableUniqueObject {
         @Field.Stored("code") var code: String = ""
@@ -86,7 +86,7 @@ import Testing
     }
 
     @Test(arguments: [Into<Binder>(), Into<Binder>("A")])
-    func `nested sources go to the storage of those around them`(into: Into<Binder>) throws {
+    func `nested sources go to the storage of the enclosing source`(into: Into<Binder>) throws {
         let stack = try stackOfTwo()
         try stack.perform(synchronous: { transaction in
             _ = try transaction.importUniqueObject(
@@ -139,10 +139,10 @@ import Testing
         try stack.perform(synchronous: { transaction in
             let labels = try transaction.importUniqueObjects(Into<Label>(), sourceArray: sources)
             #expect(labels.count == 2 && labels[0] === labels[1])
-            // A class with relationships takes the same ID again, which is free now.
+            // The ID, which is free now, is used again by a class with relationships.
             let again = sources + [["code": "a", "text": "new", "label": "b"]]
             let binders = try transaction.importUniqueObjects(Into<Binder>(), sourceArray: again)
-            // Each object is given back once.
+            // Each object is returned once.
             #expect(binders.count == 2 && binders[0] !== binders[1])
         })
         try queue.sync { () throws in

@@ -2,13 +2,13 @@ import ObjectGraph
 import TestSupport
 import Testing
 
-/// Random imports of related objects, beside a reference that does the plainest thing.
+/// Random imports of related objects, compared with a simple reference.
 @Suite struct RandomImportTests {
     private struct Cancellation: Error {}
 
     /// Each transaction has several passes; one of ten is cancelled.
     @Test(arguments: 0..<24)
-    func `imports do what one source after the other would do`(round: Int) throws {
+    func `random imports equal importing one source after the other`(round: Int) throws {
         let random = SeededRandom(for: "related imports \(round)")
         var sources = GuildSources(random)
         let guild = try Guild(changedBytesMax: round % 3 == 0 ? 1 : nil)
@@ -60,7 +60,7 @@ import Testing
         _ transaction: BaseDataTransaction
     ) throws {
         try transaction.importRelatedObjects {
-            // The same by one call and by several.
+            // The import is made by one call or by several.
             let half = members.count / 2
             try transaction.importUniqueObjects(
                 Into<Fellow>(), sourceArray: members[..<half])

@@ -1,7 +1,7 @@
 import ObjectGraph
 import Testing
 
-/// Imports that make related objects in the same pass.
+/// Imports that create related objects in the same pass.
 @Suite struct RelatedImportTests {
     private let guild: Guild
 
@@ -24,7 +24,7 @@ import Testing
             ])
     }
 
-    @Test func `an ID leads to an object that comes later, and round to its source`() throws {
+    @Test func `an ID may name a later source's object or the source itself`() throws {
         let count = try guild.take([
             ["code": "a", "master": "c", "friends": ["b", "c", "a"]],
             ["code": "b", "master": "a"],
@@ -40,7 +40,7 @@ import Testing
     }
 
     @Test(arguments: [1, 2, 10_000])
-    func `imports of several classes are one pass`(batchCount: Int) throws {
+    func `imports of several classes resolve their links together`(batchCount: Int) throws {
         try guild.change { transaction in
             transaction.importBatchCount = batchCount
             try transaction.importRelatedObjects {
@@ -71,7 +71,7 @@ import Testing
         #expect(try guild.lines().isEmpty)
     }
 
-    @Test func `a link without its key stays, and null clears it`() throws {
+    @Test func `a link whose key is missing stays, and null clears it`() throws {
         try guild.take([["code": "a", "master": ["code": "m"], "friends": [["code": "m"]]]])
         try guild.take([["code": "a", "name": "Ann", "master": NSNull()]])
         #expect(
@@ -81,7 +81,7 @@ import Testing
             ])
     }
 
-    @Test func `what is nested in a source that is left out is left out too`() throws {
+    @Test func `sources nested in one that is left out are left out too`() throws {
         try guild.take([
             ["code": "a", "isKnown": true, "master": ["code": "m"], "notes": [["text": "x"]]],
             ["name": "without a code", "master": ["code": "n"]],
@@ -89,7 +89,7 @@ import Testing
         #expect(try guild.lines().isEmpty)
     }
 
-    @Test func `a nested source that is not to change its object leads to it`() throws {
+    @Test func `a nested source that may not change its object still links to it`() throws {
         try guild.take([["code": "m", "name": "Max"]])
         try guild.take([
             ["code": "a", "master": ["code": "m", "name": "other", "isNew": true]],
@@ -171,7 +171,7 @@ import Testing
             ).count
         }
         #expect(count == 1)
-        // What was imported before the error stays, as the guide says; its links are not set.
+        // Objects imported before the error stay, as the guide says; their links are not set.
         #expect(
             try guild.lines() == [
                 #"a “” of none, pupils ["d"], friends [], badges [], notes []"#,

@@ -2,7 +2,8 @@ import Testing
 
 @testable import ObjectGraph
 
-/// Unique IDs whose type is not the attribute's, and IDs that only the store tells apart.
+/// Unique IDs of another type than their attribute, and IDs that Swift considers equal and the
+/// store does not.
 @Suite struct UniqueIDTests {
     final class Part: CoreStoreObject, ImportableUniqueObject {
         @Field.Stored("number") var number: Int32 = 0
@@ -18,7 +19,7 @@ import Testing
         }
     }
 
-    /// Its attribute has a form for no ID.
+    /// Its attribute can store no ID.
     final class Broken: CoreStoreObject, ImportableUniqueObject {
         @Field.Stored("number") var number: Int = 0
 
@@ -30,7 +31,7 @@ import Testing
         func update(from source: String, in transaction: BaseDataTransaction) throws {}
     }
 
-    /// A source may give its object another name.
+    /// A source may change the ID of its object.
     final class Place: CoreStoreObject, ImportableUniqueObject {
         @Field.Stored("name") var name: String = ""
         @Field.Stored("text") var text: String = ""
@@ -79,7 +80,7 @@ import Testing
         #expect(parts.map(\.1) == ["c1", "b1"])
     }
 
-    @Test func `an ID for which the attribute has no form wrote over the row`() async throws {
+    @Test func `an ID that its attribute cannot store overwrote the row`() async throws {
         await #expect(processExitsWith: .failure) {
             let stack = try UniqueIDTests.stack()
             try stack.perform(synchronous: { transaction in
@@ -94,8 +95,8 @@ import Testing
         }
     }
 
-    /// Swift takes both texts for equal, and the store for two.
-    @Test func `a source renamed an object to a text that Swift takes for its ID`() throws {
+    /// Swift considers the two texts equal; the store does not.
+    @Test func `a source changed an ID to a text that Swift considers equal`() throws {
         let stack = try Self.stack()
         let (composed, decomposed) = ("\u{e9}", "e\u{301}")
         try stack.perform(synchronous: { transaction in

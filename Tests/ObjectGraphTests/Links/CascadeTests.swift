@@ -37,7 +37,7 @@ private final class Shelf: CoreStoreObject {
     @Field.Relationship("books", inverse: \.$shelf, deleteRule: .cascade) var books: Set<Book>
 }
 
-/// What cascades along mirrors take, which read no record of it.
+/// Cascades along relationships that mirror a to-one, which read no record of what they delete.
 @Suite struct CascadeTests {
     private let stack: DataStack
     private let queue = DispatchQueue(label: "view")
@@ -55,14 +55,14 @@ private final class Shelf: CoreStoreObject {
 
     // MARK: Against a model
 
-    /// The links of all marbles by their labels, kept by the plainest means.
+    /// The links of all marbles by their labels, as a simple model.
     private struct Links: Equatable {
         var parent: [Int: Int] = [:]
         var keeper: [Int: Int] = [:]
         var watcher: [Int: Int] = [:]
         var ward: [Int: Int] = [:]
 
-        /// What goes with a marble, in the order in which it goes.
+        /// The marbles that a deletion of this one deletes, in order.
         func doomed(by marble: Int, in living: Set<Int>) -> [Int] {
             var found = [marble]
             var position = 0
@@ -91,7 +91,8 @@ private final class Shelf: CoreStoreObject {
     private struct Model: Equatable {
         var links = Links()
         var living: Set<Int>
-        /// Deleted marbles, in order, and those that each deletion would have left without a ward.
+        /// Deleted marbles, in order; and the marbles whose ward a deletion took, which deny it
+        /// unless they are deleted too.
         var gone: [Int] = []
         var denials: [Int] = []
 
@@ -99,7 +100,7 @@ private final class Shelf: CoreStoreObject {
             guard living.contains(marble) else { return }
             let doomed = links.doomed(by: marble, in: living)
             for (index, next) in doomed.enumerated() {
-                // Those that went before have lost their wards.
+                // Marbles that were deleted earlier have lost their wards.
                 denials += living.filter {
                     links.ward[$0] == next && !doomed[..<index].contains($0)
                 }
@@ -113,7 +114,7 @@ private final class Shelf: CoreStoreObject {
     }
 
     @Test(arguments: 0..<8)
-    func `cascades through cycles and shared targets take what the rules say`(round: Int) throws {
+    func `cascades over cycles and shared targets delete what a model does`(round: Int) throws {
         var random = SeededRandom(for: "cascades \(round)")
         let count = 24
         let ids = try stack.perform(synchronous: { transaction in
@@ -186,7 +187,7 @@ private final class Shelf: CoreStoreObject {
         }
         let gone = Set(model.gone.map { ids[$0] })
         #expect(transaction.deletedObjectIDs() == gone, "seed \(random.seed)")
-        // Each deleted object still says who it was.
+        // Each deleted object still has its label.
         for object in transaction.deletedObjects(Marble.self) {
             #expect(object.objectID() == ids[object.label], "seed \(random.seed)")
         }
@@ -206,7 +207,7 @@ private final class Shelf: CoreStoreObject {
         return model
     }
 
-    // MARK: Rows that nobody read
+    // MARK: Unread rows
 
     /// One marble with three children.
     private func family() throws -> (parent: NSManagedObjectID, children: [NSManagedObjectID]) {
@@ -222,14 +223,15 @@ private final class Shelf: CoreStoreObject {
         })
     }
 
-    @Test func `a cascade reads no record of what it takes`() throws {
+    @Test func `a cascade reads no record of the objects that it deletes`() throws {
         func lookups(of count: Int) throws -> UInt64 {
             let id = try stack.perform(synchronous: { transaction in
                 let shelf = transaction.create(Into<Shelf>())
                 for _ in 0..<count {
                     let book = transaction.create(Into<Book>())
                     book.shelf = shelf
-                    // Few to a leaf, so that reading one after the other asks for many.
+                    // Few records fit in a leaf, so that reading them one by one looks up many
+                    // pages.
                     book.title = String(repeating: "a", count: 3000)
                 }
                 return shelf.objectID()
@@ -246,7 +248,7 @@ private final class Shelf: CoreStoreObject {
     }
 
     @Test(arguments: [false, true])
-    func `what a cascade took keeps its values beyond its transaction`(cancels: Bool) throws {
+    func `an object deleted by a cascade keeps its values afterwards`(cancels: Bool) throws {
         let (parent, children) = try family()
         var held: Set<Marble> = []
         do {
@@ -264,7 +266,7 @@ private final class Shelf: CoreStoreObject {
         #expect(Set(held.map { $0.objectID() }) == Set(children + [parent]))
     }
 
-    @Test func `what changed before a cascade took it keeps the change`() throws {
+    @Test func `an object changed before a cascade deleted it keeps the change`() throws {
         let (parent, children) = try family()
         try stack.perform(synchronous: { transaction in
             do {
@@ -278,7 +280,7 @@ private final class Shelf: CoreStoreObject {
         })
     }
 
-    @Test func `a cascade takes the objects of entities below the one it names`() throws {
+    @Test func `a cascade deletes objects of subentities too`() throws {
         let id = try stack.perform(synchronous: { transaction in
             let box = transaction.create(Into<Box>())
             let long = transaction.create(Into<LongCard>())

@@ -14,7 +14,7 @@ private final class Note: CoreStoreObject {
 
 /// Links to an object that loses a unique conflict, which no inverse leads back to.
 @Suite struct ConflictLinkTests {
-    @Test func `links to the loser of a unique conflict lead to the one that stays`() throws {
+    @Test func `links to the loser of a unique conflict move to the winner`() throws {
         let queue = DispatchQueue(label: "view")
         let stack = DataStack(
             CoreStoreSchema(

@@ -19,7 +19,7 @@ private final class Picture: CoreStoreObject {
     @Field.Stored("name") var name: String = ""
 }
 
-/// What goes when an object is deleted, and what it costs.
+/// The objects and links that a deletion removes, and its cost.
 @Suite struct DeletionTests {
     private func stack() throws -> (DataStack, DispatchQueue) {
         let queue = DispatchQueue(label: "view")
@@ -57,7 +57,7 @@ private final class Picture: CoreStoreObject {
     }
 
     @Test(arguments: [false, true])
-    func `what a cascade takes first is counted too`(reversed: Bool) throws {
+    func `a deletion counts objects that a cascade deleted first`(reversed: Bool) throws {
         let (stack, _) = try stack()
         try stack.perform(synchronous: { transaction in
             let cars = (0..<5).map { _ in transaction.create(Into<Car>()) }
@@ -80,7 +80,7 @@ private final class Picture: CoreStoreObject {
         return time
     }
 
-    @Test func `deleting fresh objects costs each the same however many there are`() throws {
+    @Test func `the cost of deleting a new object does not grow with their number`() throws {
         let small = try (0..<3).map { _ in try timeOfDeleting(1_000) }.min()
         let large = try (0..<3).map { _ in try timeOfDeleting(16_000) }.min()
         let ratio = try #require(large) / #require(small)
@@ -88,7 +88,7 @@ private final class Picture: CoreStoreObject {
         #expect(ratio < 80, "\(ratio)")
     }
 
-    @Test func `an object that is made flushed and deleted at once is gone`() throws {
+    @Test func `an object created, flushed and deleted in one transaction is gone`() throws {
         let (stack, queue) = try stack()
         try stack.perform(synchronous: { transaction in
             let picture = transaction.create(Into<Picture>())
@@ -107,7 +107,7 @@ private final class Picture: CoreStoreObject {
         #expect(try queue.sync { try stack.fetchCount(From<Album>()) } == 1)
     }
 
-    @Test func `a deleted object leaves what no inverse leads back to`() throws {
+    @Test func `a deleted object is removed from relationships without an inverse`() throws {
         let (stack, queue) = try stack()
         try stack.perform(synchronous: { transaction in
             let pictures = (0..<3).map { number in
@@ -134,7 +134,7 @@ private final class Picture: CoreStoreObject {
         }
     }
 
-    @Test func `a least count holds for a list that is not empty`() throws {
+    @Test func `a minimum count applies to a list that is not empty`() throws {
         let (stack, queue) = try stack()
         try stack.perform(synchronous: { transaction in
             transaction.create(Into<Album>()).title = "empty"
@@ -164,7 +164,7 @@ private final class Picture: CoreStoreObject {
         @Field.Relationship("shelf") var shelf: Shelf?
     }
 
-    @Test func `noAction leaves no link to what is gone`() throws {
+    @Test func `noAction leaves no link to a deleted object`() throws {
         let queue = DispatchQueue(label: "view")
         let stack = DataStack(
             CoreStoreSchema(

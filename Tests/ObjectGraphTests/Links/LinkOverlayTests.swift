@@ -4,7 +4,7 @@ import Testing
 
 /// To-many sides that mirror a to-one, while a transaction changes them.
 @Suite struct LinkOverlayTests {
-    @Test func `pets are what their masters say, read at any time and never flushed`() throws {
+    @Test func `both sides of unflushed links agree with a model at any time`() throws {
         var random = SeededRandom(for: "LinkOverlayTests")
         let (stack, _) = try Zoo.stack()
         let ids = try stack.perform(synchronous: { transaction in
@@ -37,7 +37,7 @@ import Testing
         })
     }
 
-    @Test func `a link alone leaves the values of its owner to a later transaction`() throws {
+    @Test func `a change of links alone does not undo a later transaction's values`() throws {
         let (stack, queue) = try Zoo.stack()
         let (person, pet) = try stack.perform(synchronous: { transaction in
             let person = transaction.create(Into<Person>())

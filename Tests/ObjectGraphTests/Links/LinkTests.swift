@@ -4,7 +4,7 @@ import Testing
 
 /// Links against a model of them: whatever a transaction does, both sides agree.
 @Suite struct LinkTests {
-    /// What the links of some people should be, kept by the plainest means.
+    /// The expected links of some people, as a simple model.
     private struct Expected {
         var friends: [[Int]]
         var spouse: [Int?]
@@ -26,7 +26,7 @@ import Testing
             let person = transaction.create(Into<Person>())
             var dogs: [Dog] = []
             for number in 0..<count {
-                // What lies between them takes them to other leaves.
+                // The objects between them put them on other leaves.
                 for _ in 0..<40 {
                     transaction.create(Into<Animal>()).color = String(repeating: "x", count: 60)
                 }
@@ -39,7 +39,7 @@ import Testing
         let names = Set((0..<count).map { "\($0)" })
         try queue.sync {
             let person: Person = try #require(stack.fetchExisting(ids.person))
-            // Some have been read before, and some of those have to be read again.
+            // Some have been read before, and some of these must be read again.
             for _ in 0..<20 {
                 var known: [Dog] = []
                 for _ in 0..<random.below(20) {
@@ -172,7 +172,7 @@ import Testing
         }
     }
 
-    @Test func `links of objects that have read nothing else leave their values alone`() throws {
+    @Test func `setting a link of an object whose values are unread keeps its values`() throws {
         let (stack, queue) = try Zoo.stack()
         let (a, b) = try stack.perform(synchronous: { transaction in
             let a = transaction.create(Into<Person>())
@@ -193,7 +193,7 @@ import Testing
         }
     }
 
-    @Test func `a cascade takes the toys and leaves the pets without a master`() throws {
+    @Test func `a deletion cascades to the toys and nullifies the masters of the pets`() throws {
         let (stack, queue) = try Zoo.stack()
         try stack.perform(synchronous: { transaction in
             let person = transaction.create(Into<Person>())
@@ -211,7 +211,7 @@ import Testing
         }
     }
 
-    @Test func `an object that is made and deleted at once leaves no link behind`() throws {
+    @Test func `an object created and deleted in one transaction leaves no link`() throws {
         let (stack, queue) = try Zoo.stack()
         try stack.perform(synchronous: { transaction in
             let a = transaction.create(Into<Person>())

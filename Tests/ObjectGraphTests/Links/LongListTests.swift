@@ -5,12 +5,12 @@ private final class Track: CoreStoreObject {
     @Field.Stored("number") var number: Int = 0
 }
 
-/// Leads to tracks that do not know of it.
+/// An ordered list of tracks without an inverse.
 private final class Playlist: CoreStoreObject {
     @Field.Relationship("tracks") var tracks: [Track]
 }
 
-/// What changes of long ordered lists cost.
+/// The cost of changes of long ordered lists.
 @Suite struct LongListTests {
     enum Change: CaseIterable {
         case clear, keepHalf, befriend, befriendEach, partEach, deleteRecords, deleteOwner
@@ -126,7 +126,7 @@ private final class Playlist: CoreStoreObject {
     @Test(
         .enabled(if: ProcessInfo.processInfo.environment["TRELLIS_LONG"] != nil),
         arguments: Change.allCases)
-    func `thirty thousand links change in three tenths of a second`(change: Change) throws {
+    func `a list of many links changes within a time limit`(change: Change) throws {
         #if DEBUG
             let limit = 6.0
         #else
@@ -137,7 +137,7 @@ private final class Playlist: CoreStoreObject {
         #expect(try #require(seconds) <= limit)
     }
 
-    /// In seconds that the calling thread works.
+    /// Seconds that the calling thread works.
     private func timeToLink(_ count: Int, by step: (Person, [Animal]) -> Void) throws -> Double {
         let (stack, _) = try Zoo.stack()
         return try stack.perform(synchronous: { transaction in
@@ -150,7 +150,7 @@ private final class Playlist: CoreStoreObject {
         })
     }
 
-    /// What the documentation advises in place of inserting one by one.
+    /// The documentation advises these calls instead of inserting objects one by one.
     @Test func `setting the other side or the whole set costs each link the same`() throws {
         let steps: [(Person, [Animal]) -> Void] = [
             { person, animals in person.pets.formUnion(animals) },

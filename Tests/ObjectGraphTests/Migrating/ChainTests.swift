@@ -2,7 +2,7 @@ import Foundation
 import ObjectGraph
 import Testing
 
-/// Chains with several beginnings, and entities that say what they were named before.
+/// Chains with several first versions, and entities with earlier names.
 @Suite struct ChainTests {
     private enum V1 {
         final class Person: CoreStoreObject {
@@ -11,7 +11,7 @@ import Testing
             @Field.Relationship("friendOf") var friendOf: Set<Person>
         }
     }
-    /// The beta's, which leads to V2 by another way.
+    /// The model of a beta, from which another branch leads to V3.
     private enum Beta {
         final class Person: CoreStoreObject {
             @Field.Stored("nick") var nick: String = ""
@@ -128,7 +128,7 @@ import Testing
         #expect(error?.storeError?.code == .newerModel)
     }
 
-    @Test func `a file of another branch joins the same version by its own way`() throws {
+    @Test func `a file of another branch reaches the same version by its own steps`() throws {
         defer { remove() }
         let old = stack([Self.beta])
         try old.addStorageAndWait(LocalStore(fileURL: url))
@@ -145,7 +145,7 @@ import Testing
         stack.unsafeRemoveAllPersistentStoresAndWait()
     }
 
-    @Test func `an entity that is renamed keeps its objects, and none is written`() throws {
+    @Test func `renaming an entity keeps its objects and rewrites none`() throws {
         defer { remove() }
         try fillFirst()
         func schema(_ previousName: String?) -> CoreStoreSchema {
@@ -154,7 +154,7 @@ import Testing
                 entities: [Entity<Single.Human>("Human", previousName: previousName)])
         }
         #expect(Entity<Single.Human>("Human", previousName: "Person").previousName == "Person")
-        // Without the earlier name the objects would be lost.
+        // Without the earlier name the migration would drop the objects, so it is refused.
         #expect(throws: CoreStoreError.self) {
             try stack([schema(nil)]).addStorageAndWait(LocalStore(fileURL: url))
         }

@@ -22,7 +22,7 @@ import Testing
             @Field.Stored("fullName", previousVersionKeyPath: "name") var fullName: String = ""
             /// Wider, and optional.
             @Field.Stored("age") var age: Int?
-            /// New ones, in front of others.
+            /// New properties, declared before the others.
             @Field.Stored("country") var country: String = "Sápmi"
             @Field.Stored("born") var born: Date?
             @Field.Relationship("pets", inverse: \.$owner) var pets: [Pet]
@@ -59,7 +59,7 @@ import Testing
         }
     }
 
-    /// One class of two is gone, and what led to it.
+    /// One of two classes is removed, with the links to it.
     enum Alone {
         final class Person: CoreStoreObject {
             @Field.Stored("name") var name: String = ""
@@ -135,7 +135,7 @@ import Testing
         #expect(try stack.fetchCount(From<V2.Town>()) == 0)
     }
 
-    @Test func `a file follows the classes when it is added`() throws {
+    @Test func `a file is migrated to the classes when it is added`() throws {
         defer { remove() }
         try fill()
         for _ in 0..<2 {
@@ -144,7 +144,7 @@ import Testing
             try checkSecond(stack)
             stack.unsafeRemoveAllPersistentStoresAndWait()
         }
-        // What follows is written in the new layout.
+        // Later objects are written in the new layout.
         let stack = makeStack(second)
         try stack.addStorageAndWait(LocalStore(fileURL: url))
         try stack.perform { transaction in
@@ -171,7 +171,7 @@ import Testing
         reader.unsafeRemoveAllPersistentStoresAndWait()
     }
 
-    @Test func `an older program does not open a file that has gone on`() throws {
+    @Test func `an older program does not open a file that was migrated`() throws {
         defer { remove() }
         try fill()
         let stack = makeStack(second)
@@ -198,7 +198,7 @@ import Testing
         stack.unsafeRemoveAllPersistentStoresAndWait()
     }
 
-    @Test func `the steps are told before and are those of the chain`() throws {
+    @Test func `the required migration steps are known before and follow the chain`() throws {
         defer { remove() }
         let direct = makeStack(second)
         #expect(try direct.requiredMigrationsForStorage(LocalStore(fileURL: url)) == [])
@@ -233,7 +233,7 @@ import Testing
         #expect(try chained.requiredMigrationsForStorage(LocalStore(fileURL: url)) == [])
     }
 
-    @Test func `a chain that does not know the file has no way`() throws {
+    @Test func `a chain without the file's version is refused`() throws {
         defer { remove() }
         try fill()
         let chained = makeStack(second, third)
@@ -288,7 +288,7 @@ import Testing
         return ([], false)
     }
 
-    @Test func `a storage that is added in the background says that it migrates`() async throws {
+    @Test func `a storage that is added in the background reports its migration`() async throws {
         defer { remove() }
         try fill()
         let stack = makeStack(second)
@@ -306,7 +306,7 @@ import Testing
         }
     }
 
-    /// Before, the entity of an ID was looked up by position, as if tags had no gaps.
+    /// A bug: the entity of an ID was looked up by position, as if tags had no gaps.
     @Test func `IDs name their own entity when another one is gone`() throws {
         func check<O: CoreStoreObject>(_ type: O.Type, _ name: String) throws {
             defer { remove() }

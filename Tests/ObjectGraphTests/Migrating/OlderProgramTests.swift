@@ -2,8 +2,8 @@ import Foundation
 import ObjectGraph
 import Testing
 
-/// A program that is older than a file leaves it alone, and says why; planning errors reach every
-/// form of adding a storage.
+/// A program that is older than a file leaves the file alone and says why; planning errors reach
+/// every form of adding a storage.
 @Suite struct OlderProgramTests {
     private enum V1 {
         final class Pot: CoreStoreObject {
@@ -116,7 +116,7 @@ import Testing
         LocalStorageOptions.none, .recreateStoreOnModelMismatch,
         [.recreateStoreOnModelMismatch, .allowDataLoss, .allowSynchronousLightweightMigration],
     ])
-    func `an older program erased a newer file, or took it back to its model`(
+    func `an older program erased a newer file, or migrated it backwards`(
         options: LocalStorageOptions
     ) async throws {
         defer { remove() }
@@ -142,7 +142,7 @@ import Testing
         stack.unsafeRemoveAllPersistentStoresAndWait()
     }
 
-    @Test func `a file that a chain's last version made is newer than the others`() async throws {
+    @Test func `a file created by a chain's last version is newer than the others`() async throws {
         defer { remove() }
         try open(makeStack(Self.first, Self.second, Self.third))
         let before = try Data(contentsOf: url)
@@ -155,7 +155,7 @@ import Testing
         #expect(try Data(contentsOf: url) == before)
     }
 
-    @Test func `a version that takes back what the one before added is named in a chain`() throws {
+    @Test func `a version that undoes the preceding one is accepted in a chain`() throws {
         defer { remove() }
         try fill()
         let later = makeStack(Self.second)
@@ -182,7 +182,7 @@ import Testing
         #expect(error?.storeError?.code == .newerModel)
     }
 
-    @Test func `a mapping that names the file's model leads to an earlier one`() throws {
+    @Test func `a mapping from the file's model can lead back to an earlier model`() throws {
         defer { remove() }
         try fill()
         try open(makeStack(Self.second))
@@ -218,7 +218,7 @@ import Testing
             for name in Self.forms where name != "addStorageAndWait" {
                 expectNoMapping(failures[name], .schemaMismatch, stack.modelVersion, name)
             }
-            // As with CoreStore.
+            // CoreStore reports the same error.
             guard case .internalError? = failures["addStorageAndWait"] else {
                 Issue.record("\(failures)")
                 continue
@@ -231,7 +231,7 @@ import Testing
             return
         }
         #expect(try Data(contentsOf: url) == before)
-        // That several steps are refused reaches all of them.
+        // The refusal of several steps reaches all of them.
         let chained = await failures(
             makeStack(Self.first, Self.second, Self.third),
             [.preventProgressiveMigration, .recreateStoreOnModelMismatch])

@@ -15,12 +15,12 @@ import Testing
     /// Lacks the pot's property and has none of its own, as an older program's class may.
     private final class Lid: CoreStoreObject {}
 
-    /// Has no property of the pot's, and another one.
+    /// Has another property and none of the pot's.
     private final class Spoon: CoreStoreObject {
         @Field.Stored("size") var size: Int = 0
     }
 
-    /// Takes that its objects are written.
+    /// A migration to this class must write the objects.
     private final class Counter: CoreStoreObject {
         @Field.Stored("count") var count: Int = 0
     }
@@ -120,7 +120,7 @@ import Testing
         #expect(try labels(url).sorted() == ["kept", "later"])
     }
 
-    @Test func `another model takes the file over and leaves no second file`() throws {
+    @Test func `recreating a file for another model leaves no second file`() throws {
         let folder = FileManager.default.temporaryDirectory
             .appendingPathComponent("recreation-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -179,7 +179,7 @@ import Testing
         }
     }
 
-    @Test func `a link to a store became the new store, and the old one stayed behind it`() throws {
+    @Test func `a symbolic link was replaced by the new store, and the old store stayed`() throws {
         try withFolder { url in
             let folder = url.deletingLastPathComponent()
             let links = folder.appendingPathComponent("links")
@@ -189,7 +189,7 @@ import Testing
             #expect(recreate(link, Entity<Jar>("Pot")) == nil)
             let kept = try? FileManager.default.destinationOfSymbolicLink(atPath: link.path)
             #expect(kept == url.path)
-            // Without leave to replace it, the store itself opens by the new model alone.
+            // If replacing is not allowed, the store opens by the new model alone.
             let stack = stack(Entity<Jar>("Pot"))
             try stack.addStorageAndWait(LocalStore(fileURL: url))
             try stack.perform(synchronous: { $0.create(Into<Jar>()).litres = 2 })
@@ -212,7 +212,7 @@ import Testing
         #expect(try labels(url) == ["kept"])
     }
 
-    @Test func `a store of an unrelated model is made anew, or loses values where it may`() throws {
+    @Test func `a store of an unrelated model is recreated, or loses permitted values`() throws {
         for (options, count) in [
             (LocalStorageOptions.recreateStoreOnModelMismatch, 0),
             ([.recreateStoreOnModelMismatch, .allowDataLoss], 1),
@@ -227,7 +227,7 @@ import Testing
         }
     }
 
-    @Test func `a store was erased where a migration took an option`() throws {
+    @Test func `a store was erased although a migration was possible with an option`() throws {
         let url = Zoo.temporaryURL()
         defer { try? FileManager.default.removeItem(at: url) }
         let stack = stack(Entity<Counter>("Pot"))
@@ -297,7 +297,7 @@ import Testing
             Issue.record("\(thrown.map { "\($0)" } ?? "nothing was thrown")")
             return
         }
-        // Even where it says what a model without a way says.
+        // Even if the error equals that of a model without a migration.
         let mismatch = CoreStoreError(StoreError(.schemaMismatch, "refused"))
         let own = await failure(url, options, isCancelled: false) { _, _ in throw mismatch }
         #expect(own == mismatch)

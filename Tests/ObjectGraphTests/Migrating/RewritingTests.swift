@@ -41,7 +41,7 @@ import Testing
             @Field.Relationship("owner") var owner: Person?
         }
         final class Cat: Animal {}
-        /// New above two roots.
+        /// A new superentity of two root entities.
         class Party: CoreStoreObject {
             @Field.Stored("since") var since: Int = 2001
         }
@@ -59,7 +59,7 @@ import Testing
         }
     }
 
-    /// One name that was two, and objects that make their own first value.
+    /// One name made of two, and objects whose initial values are made by closures.
     enum Split {
         final class Person: CoreStoreObject {
             @Field.Stored("givenName") var givenName: String = ""
@@ -161,7 +161,7 @@ import Testing
         stack.unsafeRemoveAllPersistentStoresAndWait()
     }
 
-    @Test func `types, places in a hierarchy, superentities and kinds of links change`() throws {
+    @Test func `a migration changes types, hierarchies, superentities and kinds of links`() throws {
         defer { remove() }
         let uris = try fill()
         let stack = makeStack(second)
@@ -234,7 +234,7 @@ import Testing
 
     private static let splitting = mapping { source, createDestination in
         let names = (source["name"] as? String ?? "").split(separator: " ").map(String.init)
-        // One of them has left.
+        // One of them was left out by the mapping.
         guard names[0] != "Given5" else { return }
         let person = createDestination()
         person.enumerateAttributes { attribute, sourceAttribute in
@@ -292,7 +292,7 @@ import Testing
                 #expect(person.photo == (number == 7 ? Self.photo : nil))
                 #expect((person.employer != nil) == number.isMultiple(of: 2))
             }
-            // The dogs of the one that was dropped have no owner now.
+            // The dogs of the person that was dropped have no owner now.
             #expect(try stack.fetchCount(From<Split.Dog>().where(\.$owner == nil)) == 3)
             #expect(
                 try stack.fetchCount(From<Split.Person>().where(\.$familyName == "Family3")) == 1)
@@ -302,7 +302,7 @@ import Testing
 
     private struct Refusal: Error {}
 
-    @Test func `what a mapping throws ends the migration with the file as it was`() async throws {
+    @Test func `an error of a mapping ends the migration with the file unchanged`() async throws {
         defer { remove() }
         _ = try fill()
         let failing: [CustomSchemaMappingProvider] = [
@@ -415,8 +415,8 @@ import Testing
         }
     }
 
-    /// The file kept the earlier version's name, and the step was foreseen as one from V1 to V1.
-    @Test func `a mapped version that only adds is the file's afterwards`() async throws {
+    /// A bug: the file kept the earlier version's name, and the plan showed a step from V1 to V1.
+    @Test func `a file takes the name of a mapped version that only adds`() async throws {
         defer { remove() }
         let less = makeStack(
             CoreStoreSchema(modelVersion: "Less", entities: [Entity<Less.Person>("Person")]))
@@ -451,7 +451,8 @@ import Testing
         #expect(try more.requiredMigrationsForStorage(storage) == [])
     }
 
-    /// Objects of a constraint that was there were not compared when a mapping made their values.
+    /// A bug: for an existing constraint, objects whose values a mapping had made were not
+    /// compared.
     @Test func `a mapping that makes two objects equal is refused`() async throws {
         defer { remove() }
         let entity = Entity<Less.Person>("Person", uniqueConstraints: [[\.$name]])

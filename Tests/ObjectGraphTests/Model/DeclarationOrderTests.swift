@@ -31,7 +31,7 @@ import Testing
         }
     }
 
-    /// The same with every list turned round.
+    /// The first model with every list reversed.
     private enum Second {
         final class Owner: CoreStoreObject {
             @Field.Relationship("nursed", inverse: \.$nurse) var nursed: [Animal]
@@ -117,7 +117,7 @@ import Testing
         back.unsafeRemoveAllPersistentStoresAndWait()
     }
 
-    @Test func `moved declarations erase nothing where another model would`() throws {
+    @Test func `declarations in another order do not make a recreatable store empty`() throws {
         let url = Zoo.temporaryURL()
         defer { try? FileManager.default.removeItem(at: url) }
         let made = try stack(First.schema(), url)

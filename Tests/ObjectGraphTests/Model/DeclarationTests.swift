@@ -1,7 +1,7 @@
 import ObjectGraph
 import Testing
 
-// Written plainly, both sides are a circle to the compiler already.
+// Both sides are built at run time, because plain declarations are a cycle to the compiler.
 private final class Husband: CoreStoreObject {
     @Field.Relationship("wife", inverse: toHusband) var wife: Wife?
 }
@@ -105,7 +105,7 @@ private struct SurvivingLogger: CoreStoreLogger {
             ["inverse relationship of Child.parent could not be found", "Parent.children"], result)
     }
 
-    @Test func `an inverse that leads elsewhere is refused where the store opens`() throws {
+    @Test func `an inverse with another destination is refused when the store opens`() throws {
         let stack = DataStack(
             CoreStoreSchema(
                 modelVersion: "V1",
@@ -120,7 +120,7 @@ private struct SurvivingLogger: CoreStoreLogger {
     }
 
     /// As in a release build: the program goes on after what is asserted.
-    @Test func `an entity name used twice, beside a version lock, ended the program without words`()
+    @Test func `an entity name used twice with a version lock ended the program silently`()
         async
     {
         let result = await #expect(
@@ -203,7 +203,7 @@ private struct SurvivingLogger: CoreStoreLogger {
         expectAssertion(["after its transaction had ended"], result)
     }
 
-    @Test func `links of an ended transaction seemed to be none`() async throws {
+    @Test func `links read after their transaction had ended seemed empty`() async throws {
         let result = await #expect(
             processExitsWith: .exitCode(77), observing: [\.standardErrorContent]
         ) {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import ObjectGraph
 
-/// What makes an entity another one for its version lock, and what does not.
+/// The changes of an entity that change its version lock, and those that do not.
 @Suite struct VersionLockTests {
     private static let schema = SchemaDescription(
         modelVersion: "V1",
@@ -40,7 +40,7 @@ import Testing
             before.hashesByEntityName.filter { after.hashesByEntityName[$0.key] != $0.value }.keys)
     }
 
-    @Test func `everything that decides how objects are stored counts, below it too`() {
+    @Test func `everything that decides how objects are stored changes the version lock`() {
         let animals: [Change] = [
             { $0.entities[0].isAbstract = true },
             { $0.entities[0].versionHashModifier = "2" },
@@ -64,13 +64,13 @@ import Testing
         }
         #expect(changed { $0.entities[1].superentityName = nil } == ["Dog"])
         #expect(changed { $0.entities[1].attributes[0].type = .int32 } == ["Dog"])
-        // An inverse counts at both of its ends.
+        // An inverse changes the hash of both of its entities.
         let inverses: [Change] = [
             { $0.entities[0].relationships[0].name = "house" },
             { $0.entities[0].relationships.removeLast() },
             { $0.entities[2].relationships[0].inverseName = nil },
             { $0.entities.removeLast() },
-            // Leads elsewhere now, so that no pair is left.
+            // The destination changes, so that no inverse pair is left.
             { $0.entities[0].relationships[0].destinationEntityName = "Dog" },
         ]
         for (number, change) in inverses.enumerated() {
@@ -78,7 +78,7 @@ import Testing
         }
     }
 
-    @Test func `order, defaults, indexes, earlier names and classes do not count`() {
+    @Test func `order, defaults, indexes, earlier names and classes keep the version lock`() {
         let changes: [Change] = [
             { $0.modelVersion = "V2" },
             { $0.entities.reverse() },
@@ -99,14 +99,14 @@ import Testing
         }
     }
 
-    @Test func `the order of unique constraints does not count`() {
+    @Test func `the order of unique constraints does not change the version lock`() {
         var (one, other) = (Self.schema, Self.schema)
         one.entities[0].uniqueConstraints = [["species"], ["age", "species"]]
         other.entities[0].uniqueConstraints = [["age", "species"], ["species"]]
         #expect(VersionLock(one) == VersionLock(other))
     }
 
-    @Test func `no text of a name or modifier stands for a property`() {
+    @Test func `the text of a hash modifier cannot imitate a property`() {
         var (one, other) = (Self.schema, Self.schema)
         one.entities[1].attributes = [
             AttributeDescription(

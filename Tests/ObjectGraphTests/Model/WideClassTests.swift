@@ -90,7 +90,7 @@ private final class Wide: CoreStoreObject {
         return (stack, queue)
     }
 
-    @Test func `the last of seventy fields is kept changed and found`() throws {
+    @Test func `the last of seventy fields is stored, changed and found`() throws {
         let (stack, queue) = try stack()
         try stack.perform(synchronous: { transaction in
             let wide = transaction.create(Into<Wide>())
@@ -111,7 +111,7 @@ private final class Wide: CoreStoreObject {
         }
     }
 
-    @Test func `a unique conflict leaves far fields that were not assigned`() throws {
+    @Test func `a unique conflict keeps unassigned fields past the sixty-fourth`() throws {
         let (stack, queue) = try stack()
         try stack.perform(synchronous: { transaction in
             let wide = transaction.create(Into<Wide>())

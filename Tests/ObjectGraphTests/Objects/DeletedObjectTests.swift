@@ -45,7 +45,7 @@ import Testing
         #expect(try sample.queue.sync { try sample.stack.fetchCount(From<Dog>()) } == 0)
     }
 
-    @Test func `a deleted object that was created in the transaction keeps values too`() throws {
+    @Test func `a deleted object that its transaction created keeps assigned values`() throws {
         let sample = try sample()
         try sample.stack.perform(synchronous: { transaction in
             let dogs = (0..<2).map { _ in transaction.create(Into<Dog>()) }
@@ -80,7 +80,7 @@ import Testing
             #expect(dog.master === other)
             #expect(person.toys == [toy])
             #expect(person.friends == [friend])
-            // The living do not lead to the dead.
+            // Remaining objects have no links to deleted ones.
             #expect(toy.owner == nil)
             #expect(friend.friendOf.isEmpty)
         })
@@ -90,7 +90,7 @@ import Testing
         }
     }
 
-    @Test func `a view tells that an object is deleted when it moves to that commit`() throws {
+    @Test func `an object of the view says that it is deleted once the view has moved`() throws {
         let sample = try sample()
         let dog: Dog? = sample.queue.sync { sample.stack.fetchExisting(sample.dog) }
         // The view moves in a turn of its queue.
@@ -111,7 +111,7 @@ import Testing
         @Field.Stored("isDeleted") var isDeleted: Bool = false
     }
 
-    @Test func `a model may have a property of its own by that name`() throws {
+    @Test func `a model may declare a property named isDeleted`() throws {
         let stack = DataStack(
             CoreStoreSchema(modelVersion: "V1", entities: [Entity<Note>("Note")]))
         try stack.addStorageAndWait(InMemoryStore())

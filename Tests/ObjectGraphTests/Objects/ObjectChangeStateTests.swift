@@ -2,12 +2,12 @@ import Testing
 
 @testable import ObjectGraph
 
-/// The states of a changed object and what leads from one to another.
+/// The states of a changed object and the events that lead from one to another.
 @Suite struct ObjectChangeStateTests {
     private typealias State = ObjectChangeState
     private typealias Event = ObjectChangeState.Event
 
-    /// What each event leads to; one that is not listed cannot happen.
+    /// The next state for each event; an event that is not listed cannot happen.
     private static let table: [State: [Event: State]] = [
         .stored: [
             .create: .inserting, .writeRow: .updatingRow, .changeLinks: .updatingLinks,
@@ -72,7 +72,7 @@ import Testing
         ],
     ]
 
-    @Test func `every state and event leads where the table says`() {
+    @Test func `every event leads from each state to the one in the table`() {
         for state in State.allCases {
             for event in Event.allCases {
                 #expect(
@@ -81,7 +81,7 @@ import Testing
         }
     }
 
-    @Test func `what is open has a pending row and what has a pending row is pending`() {
+    @Test func `an open object has a pending row, and one with a pending row is pending`() {
         for state in State.allCases {
             #expect(!state.isOpen || state.isRowPending, "\(state)")
             #expect(!state.isRowPending || state.isPending, "\(state)")
@@ -89,7 +89,7 @@ import Testing
         }
     }
 
-    @Test func `a flush and an end leave nothing pending and keep the kind`() {
+    @Test func `a flush or an end leaves nothing pending and keeps the kind of change`() {
         for state in State.allCases {
             for event in [Event.flush, .end] {
                 guard let next = state.after(event) else { continue }
@@ -100,11 +100,11 @@ import Testing
         }
     }
 
-    @Test func `only an object that is not deleted is opened by a write`() {
+    @Test func `a write opens every object that is not deleted`() {
         for state in State.allCases {
             let next = state.after(.writeRow)
             #expect(next?.isOpen == (state != .deleted), "\(state)")
-            // A write after a change of links, or the other way, loses neither.
+            // A write and a change of links keep each other's effect in either order.
             #expect(state.after(.changeLinks)?.after(.writeRow) == next, "\(state)")
         }
     }

@@ -2,7 +2,7 @@ import Foundation
 import ObjectGraph
 import Testing
 
-/// IDs of objects that never came into the store lead to nothing, for good.
+/// IDs of objects that were never committed find nothing, for good.
 @Suite struct ObjectNumberTests {
     /// Opens a store, lets a program use it, and closes it again.
     private func use<Result>(
@@ -74,7 +74,7 @@ import Testing
         #expect(!later.contains(lost))
     }
 
-    @Test func `a loser of a unique conflict leaves its number to nothing else`() throws {
+    @Test func `the number of a unique conflict's loser is not used again`() throws {
         let url = Zoo.temporaryURL()
         defer { try? FileManager.default.removeItem(at: url) }
         let lost = try use(url) { stack, _ in

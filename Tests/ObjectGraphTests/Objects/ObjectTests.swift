@@ -1,7 +1,7 @@
 import ObjectGraph
 import Testing
 
-/// Goes on where the library asserts.
+/// Lets the program continue after a failed assertion.
 private struct SilentLogger: CoreStoreLogger {
     func log(
         level: LogLevel, message: String, fileName: StaticString, lineNumber: Int,
@@ -76,7 +76,7 @@ private struct SilentLogger: CoreStoreLogger {
     }
 
     @Test(arguments: ["a?b#c", "%2F", "a/b", "ä b", "100%", "."])
-    func `the URI of an object leads back to it whatever its entity is called`(
+    func `the URI of an object finds it, whatever the name of its entity`(
         name: String
     ) throws {
         let queue = DispatchQueue(label: "view")
@@ -94,7 +94,7 @@ private struct SilentLogger: CoreStoreLogger {
     }
 
     @Test func `an object of an ended transaction does not hold up the next one`() async {
-        // In a process of its own, whose logger goes on where the library asserts.
+        // In a child process whose logger continues after assertions.
         await #expect(processExitsWith: .success) {
             CoreStoreDefaults.logger = SilentLogger()
             let (stack, queue) = try Zoo.stack()
@@ -131,7 +131,7 @@ private struct SilentLogger: CoreStoreLogger {
         #expect(dog.objectID().entityName == "Dog")
     }
 
-    @Test func `an object names what it was fetched from for as long as that lives`() throws {
+    @Test func `an object returns its fetch source for as long as the source exists`() throws {
         let dog: Dog
         var created: Dog?
         do {
@@ -152,7 +152,7 @@ private struct SilentLogger: CoreStoreLogger {
         #expect(created?.fetchSource() == nil)
     }
 
-    @Test func `an object of a stack that is gone is reported to have had no answer`() throws {
+    @Test func `reading an object of a deallocated stack is reported as a storage fault`() throws {
         let url = Zoo.temporaryURL()
         defer { try? FileManager.default.removeItem(at: url) }
         let person: Person
@@ -170,7 +170,7 @@ private struct SilentLogger: CoreStoreLogger {
             stack.unsafeRemoveAllPersistentStoresAndWait()
             #expect(person.toys.isEmpty)
             #expect(told.wait(timeout: .now() + 20) == .success)
-            // The stack's own calls say it where they can.
+            // The stack's throwing calls report it.
             #expect(throws: CoreStoreError.self) {
                 try queue.sync { try stack.fetchCount(From<Toy>()) }
             }
@@ -180,7 +180,7 @@ private struct SilentLogger: CoreStoreLogger {
         #expect(error?.storeError?.code == .closed)
     }
 
-    @Test func `an object whose storage was closed answers with what it had or its defaults`()
+    @Test func `an object of a closed storage has its loaded values or defaults`()
         throws
     {
         let url = Zoo.temporaryURL()
@@ -201,10 +201,10 @@ private struct SilentLogger: CoreStoreLogger {
         stack.unsafeRemoveAllPersistentStoresAndWait()
         queue.sync {
             #expect(person.name == "Ada")
-            // No links is not what the store has: the program is told.
+            // The store has links, so the empty set is reported to the program.
             #expect(person.toys.isEmpty)
             #expect(told.wait(timeout: .now() + 20) == .success)
-            // The values that are there cannot be read again, so they stay.
+            // The loaded values cannot be read again, so they stay.
             person.refreshAsFault()
             #expect(person.name == "Ada")
             #expect(stack.fetchExisting(id) as Person? == nil)
@@ -233,7 +233,7 @@ private struct SilentLogger: CoreStoreLogger {
         #expect(queue.sync { (stack.fetchExisting(id) as Dog?)?.age } == 6)
     }
 
-    @Test func `refreshing takes back what a fetch has flushed and what links say`() throws {
+    @Test func `refreshing undoes flushed changes and links too`() throws {
         let (stack, queue) = try Zoo.stack()
         try stack.perform(synchronous: { transaction in
             for name in ["a", "b"] {

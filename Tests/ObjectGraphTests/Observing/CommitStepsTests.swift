@@ -5,7 +5,7 @@ import Testing
 
 @testable import ObjectGraph
 
-/// What subscribers learn of commits, and in which order.
+/// The steps that subscribers get, and their order.
 @Suite(.timeLimit(.minutes(hangMinutes))) struct CommitStepsTests {
     private final class Recorder: StepSubscriber {
         let needsChanges: Bool
@@ -22,7 +22,7 @@ import Testing
         return try snapshot.recordCount(of: try #require(snapshot.schema.entity(named: "Dog")))
     }
 
-    @Test func `steps of many threads come in the order of their commits and show each one`()
+    @Test func `steps of several threads arrive in commit order, each with its snapshot`()
         async throws
     {
         let (stack, _) = try Zoo.stack()
@@ -86,7 +86,7 @@ import Testing
         #expect(records.inserted.isEmpty && records.deleted.isEmpty)
     }
 
-    @Test func `a subscriber that comes before a staged commit is delivered knows no changes`()
+    @Test func `a subscriber that joins while a commit is staged gets unknown changes`()
         throws
     {
         let (stack, _) = try Zoo.stack()
@@ -101,7 +101,7 @@ import Testing
         try #require(staged).finish()
         #expect(late.steps.count == 1)
         guard case .unknown? = late.steps.first?.parts.first?.content else {
-            Issue.record("changes that nothing recorded were told as none")
+            Issue.record("unrecorded changes were reported as no changes")
             return
         }
     }
@@ -120,8 +120,8 @@ import Testing
         #expect(recorder.steps.count == 1)
     }
 
-    /// Before, a view that was not used kept the name of every object that was deleted meanwhile.
-    @Test func `what came and went while the view was not used leaves no record`() throws {
+    /// A bug: an unused view kept the ID of every object that was deleted in the meantime.
+    @Test func `objects created and deleted while the view is unused leave no entry`() throws {
         let (stack, queue) = try Zoo.stack()
         let kept = try stack.perform(synchronous: { $0.create(Into<Dog>()).objectID() })
         let dog: Dog? = queue.sync { stack.fetchExisting(kept) }
@@ -151,7 +151,7 @@ import Testing
         }
     }
 
-    @Test func `a view compares a hierarchy of which too many objects changed`() throws {
+    @Test func `a view compares the objects of a hierarchy with too many changes`() throws {
         let (stack, _) = try Zoo.stack()
         let store = try #require(stack.stores.first)
         let ids = try stack.perform(synchronous: { transaction in

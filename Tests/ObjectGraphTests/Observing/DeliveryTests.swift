@@ -7,7 +7,7 @@ import Testing
 
 /// When the view shows a commit, and what a completion sees.
 @Suite(.timeLimit(.minutes(hangMinutes))) struct DeliveryTests {
-    /// What completions have seen so far.
+    /// The values that completions have seen so far.
     private final class Seen: Sendable {
         private let values = Mutex<[Int]>([])
         var all: [Int] { values.withLock { $0 } }
@@ -23,9 +23,9 @@ import Testing
     /// Waits until all transactions that were begun have ended.
     private func settle(_ stack: DataStack) { stack.transactionQueue.sync {} }
 
-    /// Before, the object kept its old value until the next fetch.
+    /// A bug: the object kept its old value until the next fetch.
     @MainActor @Test
-    func `the view shows a transaction that was awaited where it lives`() async throws {
+    func `the view shows an awaited transaction's changes at once`() async throws {
         let stack = DataStack(Zoo.schema())
         try stack.addStorageAndWait(InMemoryStore())
         let id = try stack.perform(synchronous: { $0.create(Into<Dog>()).objectID() })
@@ -49,7 +49,7 @@ import Testing
         queue.sync { #expect(dog.age == 2) }
     }
 
-    /// Before, all saw five.
+    /// A bug: all completions saw five dogs.
     @Test(arguments: [false, true])
     func `a completion sees its own commit and no later one`(isUsedBefore: Bool) throws {
         let (stack, queue) = try Zoo.stack()
@@ -80,7 +80,7 @@ import Testing
         #expect(seen.all == [1, 2, 2])
     }
 
-    @Test func `completions without a commit keep their place among the others`() throws {
+    @Test func `completions of failed transactions run in order with the others`() throws {
         let (stack, queue) = try Zoo.stack()
         let seen = Seen()
         queue.suspend()
@@ -98,7 +98,7 @@ import Testing
         #expect(seen.all == [1, 11, 2, 22])
     }
 
-    @Test func `a transaction in a completion is seen when it returns`() throws {
+    @Test func `a transaction in a completion is visible when it returns`() throws {
         let (stack, queue) = try Zoo.stack()
         let seen = Seen()
         queue.suspend()
@@ -112,11 +112,11 @@ import Testing
         settle(stack)
         queue.resume()
         queue.sync {}
-        // The second completion runs after the first one, which has made a third dog.
+        // The second completion runs after the first one, which has created a third dog.
         #expect(seen.all == [3, 3])
     }
 
-    @Test func `completions are called though the storages have gone`() throws {
+    @Test func `completions are called even if the storages were removed`() throws {
         let (stack, queue) = try Zoo.stack()
         let seen = Seen()
         queue.suspend()
@@ -132,7 +132,7 @@ import Testing
         #expect(seen.all == [0, 1, 2])
     }
 
-    @Test func `an executor that never runs stops no writer and keeps few snapshots`() throws {
+    @Test func `an executor that never runs blocks no writer and holds few snapshots`() throws {
         let (stack, queue) = try Zoo.stack()
         let seen = Seen()
         queue.sync { _ = try? stack.fetchCount(From<Dog>()) }
@@ -148,7 +148,7 @@ import Testing
         #expect(seen.all.count == 100)
     }
 
-    @Test func `a transaction that does not wait for observers is told later`() throws {
+    @Test func `a transaction that does not wait for observers is reported later`() throws {
         let (stack, queue) = try Zoo.stack()
         let id = try stack.perform(synchronous: { $0.create(Into<Dog>()).objectID() })
         try queue.sync {
@@ -176,7 +176,7 @@ import Testing
         }
     }
 
-    @Test func `the deletion of a large entity is told once`() throws {
+    @Test func `the deletion of a large entity is reported once`() throws {
         let isLong = ProcessInfo.processInfo.environment["TRELLIS_LONG"] != nil
         let (stack, queue) = try Zoo.stack()
         for _ in 0..<(isLong ? 100 : 1) {

@@ -4,7 +4,8 @@ import Testing
 
 @testable import ObjectGraph
 
-/// A table that shows what its adapter says, and takes batch updates as strictly as list views do.
+/// A table that shows the content of its adapter and checks batch updates as strictly as list views
+/// do.
 private final class Table: DiffableDataSourceTarget {
     private struct Batch {
         var deletedSections = IndexSet()
@@ -114,7 +115,7 @@ private final class Table: DiffableDataSourceTarget {
             From<Dog>().sectionBy(\.$age).orderBy(.ascending(\.$age), .ascending(\.$nickname)))
     }
 
-    @Test func `a view that is told of stages shows each version of a list`() throws {
+    @Test func `a list view that applies stages shows each version of a list`() throws {
         var random = SeededRandom(for: "stages")
         let (stack, queue) = try Zoo.stack()
         try add(stack, 60)
@@ -138,7 +139,7 @@ private final class Table: DiffableDataSourceTarget {
                         }
                     }
                 })
-                // Some versions are passed over.
+                // Some versions are skipped.
                 if random.below(4) > 0 { adapter.apply(publisher.snapshot) }
                 if random.below(8) == 0 {
                     var edited = publisher.snapshot
@@ -157,8 +158,8 @@ private final class Table: DiffableDataSourceTarget {
         }
     }
 
-    /// Before, an item that had moved in a version that was passed over kept its old text.
-    @Test func `rows show the values of their items, though versions are passed over`() throws {
+    /// A bug: an item that had moved in a skipped version kept its old text.
+    @Test func `rows show the current values of their items when versions are skipped`() throws {
         var random = SeededRandom(for: "rows")
         let (stack, queue) = try Zoo.stack()
         try add(stack, 40)

@@ -3,14 +3,14 @@ import Testing
 
 @testable import ObjectGraph
 
-/// The list of a view that is made anew with clauses.
+/// The list publisher of a SwiftUI view that is rebuilt with clauses.
 @Suite(.timeLimit(.minutes(hangMinutes))) struct KeptListTests {
     private func source(_ stack: DataStack, age: Int) -> ListSource<Dog> {
         let chain = From<Dog>().where(\.$age > age).orderBy(.ascending(\.$age))
         return .terms(ListTerms(chain.from, .none, chain.fetchClauses), stack)
     }
 
-    @Test func `equal clauses keep their list, and others fetch theirs`() throws {
+    @Test func `equal clauses share a publisher, and other clauses get a new one`() throws {
         let (stack, queue) = try Zoo.stack()
         try stack.perform(synchronous: { transaction in
             for age in 1...4 { transaction.create(Into<Dog>()).age = age }
@@ -29,7 +29,7 @@ import Testing
         }
     }
 
-    @Test func `a publisher is shown as it is, and a list of another stack is another`() throws {
+    @Test func `a given publisher is used itself and replaces the kept one`() throws {
         let (stack, queue) = try Zoo.stack()
         queue.sync {
             let kept = KeptList<Dog>()
@@ -40,7 +40,7 @@ import Testing
         }
     }
 
-    @Test func `sections and watched paths tell lists apart, titles of sections do not`() {
+    @Test func `lists with other sections or watched paths differ, other titles do not`() {
         let order = OrderBy<Dog>(.ascending(\.$age))
         let bySection = SectionBy<Dog>(\.$age)
         let titled = SectionBy<Dog>(\.$age) { $0 }

@@ -70,7 +70,7 @@ private final class WholeBatches: ListSectionObserver {
             try process.run()
         }
 
-        /// Reads what it has acknowledged until those are so many batches; false at its end.
+        /// Reads acknowledgements until there are this many batches; false if the child has ended.
         func acknowledge(_ count: Int) -> Bool {
             var left = count
             while left > 0 {
@@ -127,7 +127,8 @@ private final class WholeBatches: ListSectionObserver {
             try #require(writer.acknowledge(1 + random.below(40)))
             writer.kill()
             let last = writer.lastBatch
-            // All that was acknowledged is shown, and at most the one commit that was not.
+            // All acknowledged batches are shown, and at most the one commit that was not
+            // acknowledged.
             let end = ContinuousClock.now + .seconds(30 * hangMinutes)
             var shown = 0
             while shown < last, ContinuousClock.now < end {

@@ -5,9 +5,9 @@ import Testing
 
 @testable import ObjectGraph
 
-/// Changes that are found by comparing leaves, beside a comparison of everything.
+/// Changes found by comparing leaves, checked against a comparison of everything.
 @Suite(.timeLimit(.minutes(hangMinutes))) struct LeafDifferenceTests {
-    /// Random changes of everything that the zoo has.
+    /// Random changes of all kinds of objects in the zoo.
     private struct Keeper {
         var random: SeededRandom
 
@@ -26,7 +26,7 @@ import Testing
                 case 0, 1:
                     let new = transaction.create(Into<Person>())
                     new.email = "e\(random.next())"
-                    // Some leave their record, and some the leaf.
+                    // Some values move to overflow pages or blobs.
                     let size = [0, 40, 900, 30_000][random.below(4)]
                     new.photo = Data(repeating: UInt8(random.below(250)), count: size)
                 case 2:
@@ -49,7 +49,7 @@ import Testing
         }
     }
 
-    /// Compares all that two commits have.
+    /// Compares the whole content of two commits.
     private struct Comparison {
         let before: RecordSnapshot
         let after: RecordSnapshot
@@ -109,7 +109,7 @@ import Testing
         return ids.map(\.number.rawValue).max() ?? 1
     }
 
-    @Test func `leaves tell what a comparison of everything tells`() throws {
+    @Test func `comparing changed leaves finds what comparing all records finds`() throws {
         let url = Zoo.temporaryURL()
         defer { try? FileManager.default.removeItem(at: url) }
         let (stack, queue) = try Zoo.stack(at: url)
@@ -173,7 +173,7 @@ import Testing
         #expect(reusedCount > 0)
     }
 
-    @Test func `no commit is no change, and none leads back`() throws {
+    @Test func `equal snapshots have no changes, and changes to an older one are unknown`() throws {
         let (stack, _) = try Zoo.stack()
         let database = try #require(stack.stores.first).database
         let first = try database.snapshot()
@@ -184,7 +184,7 @@ import Testing
         #expect(try !ChangeSet.between(first, second).isEmpty)
     }
 
-    @Test func `a list that follows another process looks at what changed`() throws {
+    @Test func `a list that follows another process compares only changed leaves`() throws {
         let url = Zoo.temporaryURL()
         defer { try? FileManager.default.removeItem(at: url) }
         let (writer, _) = try Zoo.stack(at: url)

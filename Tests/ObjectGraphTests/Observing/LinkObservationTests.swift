@@ -37,8 +37,7 @@ import Testing
         }
     }
 
-    @Test func `a relationship of the view is told from whichever end a commit assigned it`() throws
-    {
+    @Test func `both ends of a relationship are reported, whichever end was assigned`() throws {
         try withZoo { stack, ada, bob, dogs in
             var calls: [String] = []
             let master = dogs[0].observe(\.$master, options: [.new, .old, .prior]) { dog, change in
@@ -57,14 +56,14 @@ import Testing
             calls = []
             try stack.perform(synchronous: { $0.edit(dogs[1])?.age = 9 })
             try stack.perform(synchronous: { $0.edit(ada)?.balance = 9 })
-            #expect(calls.isEmpty, "values are not links")
+            #expect(calls.isEmpty, "changed values were reported as links")
             try stack.perform(synchronous: { $0.delete(dogs[1]) })
             #expect(calls == ["[9]>[]"])
             withExtendedLifetime((master, pets)) {}
         }
     }
 
-    @Test func `another order of an ordered relationship is told`() throws {
+    @Test func `reordering an ordered relationship is reported`() throws {
         try withZoo { stack, ada, bob, _ in
             var calls: [String] = []
             let friends = ada.observe(\.$friends, options: [.new, .old]) { _, change in
@@ -82,7 +81,7 @@ import Testing
         }
     }
 
-    @Test func `in a transaction both ends are told when all links are made`() throws {
+    @Test func `in a transaction both ends are reported once all links are set`() throws {
         try withZoo { stack, ada, bob, dogs in
             try stack.perform(synchronous: { transaction in
                 var calls: [String] = []
@@ -92,7 +91,7 @@ import Testing
                 let ofAda = ada.observe(\.$pets, options: [.new, .old, .prior]) { person, change in
                     let values = "\(ages(change.oldValue))>\(ages(change.newValue))"
                     calls.append((change.isPrior ? "prior Ada " : "Ada ") + values)
-                    // Nothing is half done.
+                    // Both sides of the link agree.
                     let isAda = dogs[0].master === ada
                     #expect(person.pets.contains(dogs[0]) == isAda)
                     #expect(bob.pets.contains(dogs[0]) != isAda)
@@ -109,7 +108,7 @@ import Testing
                 #expect(
                     calls == ["prior Ada [1, 2]>-", "dog Ada>Bob", "Ada [1, 2]>[2]", "Bob [1, 3]"])
                 calls = []
-                // Two dogs leave one owner by one assignment, which is told once.
+                // Two dogs change owners by one assignment, which is reported once.
                 ada.pets = [dogs[0], dogs[1], dogs[2]]
                 #expect(calls.first == "prior Ada [2]>-")
                 // A set has its objects in any order.

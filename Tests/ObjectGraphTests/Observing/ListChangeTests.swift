@@ -36,7 +36,7 @@ import Testing
 
     // MARK: Differences
 
-    @Test func `two versions of a list tell what led from one to the other`() throws {
+    @Test func `two versions of a list give the changes between them`() throws {
         let (stack, queue) = try Zoo.stack()
         try Self.add(stack, ["a", "b"], age: 1)
         try Self.add(stack, ["c", "d"], age: 2)
@@ -76,7 +76,7 @@ import Testing
             #expect(difference.deletions == [path(1, 0)])
             #expect(difference.updates == [path(0, 1)])
             #expect(difference.insertedSections == [2] && difference.deletedSections == [])
-            // The same item twice: the second one is told as another.
+            // An item appears twice: the second one counts as another item.
             var doubled = first
             doubled.appendItems(withIDs: [ids[0]])
             #expect(doubled.changes(since: first).insertions == [path(1, 1)])
@@ -98,7 +98,7 @@ import Testing
 
     // MARK: Stages
 
-    @Test func `stages name no item of a section that comes or goes`() throws {
+    @Test func `stages do not list items of inserted or deleted sections`() throws {
         let (stack, queue) = try Zoo.stack()
         try Self.add(stack, ["a", "b"], age: 1)
         try Self.add(stack, ["c", "d"], age: 2)
@@ -114,7 +114,7 @@ import Testing
             let stages = StagedChanges(from: first, to: publisher.snapshot)
             try #require(stages.count == 2)
             #expect(stages[0].snapshot == first)
-            // The moved ones have changed too.
+            // The moved items have changed too.
             #expect(stages[0].reloadedItems == [path(0, 0), path(0, 1), path(1, 1)])
             #expect(stages[1].snapshot == publisher.snapshot)
             #expect(stages[1].deletedSections == [0] && stages[1].insertedSections == [1])
@@ -126,7 +126,7 @@ import Testing
 
     // MARK: Sequences
 
-    @Test func `changes come as values with their identifier`() async throws {
+    @Test func `changes are delivered as values with their source identifier`() async throws {
         let (stack, queue) = try Zoo.stack()
         try Self.add(stack, ["a", "b"], age: 1)
         let changes = queue.sync { stack.monitorSectionedList(Self.chain).changes }
@@ -136,7 +136,7 @@ import Testing
         #expect(first.sourceIdentifier as? String == "x")
         #expect(first.difference.updates == [path(0, 0)])
         #expect(first.before != first.after && first.before.numberOfItems == 2)
-        // Several that nobody took are one.
+        // Several changes that were not read are joined into one.
         try Self.change(stack, "a", from: "y") { $0.age = 2 }
         queue.sync {}
         try Self.change(stack, "b", from: "z") { $0.age = 2 }
@@ -148,7 +148,7 @@ import Testing
         #expect(second.after.sectionIDs == ["2"])
     }
 
-    @Test func `a change that is taken back before its reader comes is none`() async throws {
+    @Test func `a change that is undone before it is read is not delivered`() async throws {
         let (stack, queue) = try Zoo.stack()
         try Self.add(stack, ["a"], age: 1)
         let changes = queue.sync {

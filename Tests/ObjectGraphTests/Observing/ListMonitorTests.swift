@@ -5,7 +5,7 @@ import Testing
 
 @testable import ObjectGraph
 
-/// What monitors of lists show and tell.
+/// The content of list monitors, and their notifications.
 @Suite(.timeLimit(.minutes(hangMinutes))) struct ListMonitorTests {
     /// A stack with dogs of these names and ages, and the queue of its view.
     private struct Kennel {
@@ -52,7 +52,7 @@ import Testing
         monitor.objectsInAllSections().compactMap(\.nickname)
     }
 
-    @Test func `a list shows what a fetch gives, by index, path and object`() throws {
+    @Test func `a list contains the fetched objects by index, path and object`() throws {
         let kennel = try Kennel([("a", 2), ("b", 1), ("c", 2), ("d", 3)])
         try kennel.queue.sync {
             let monitor = kennel.sectioned()
@@ -83,7 +83,7 @@ import Testing
         }
     }
 
-    @Test func `an empty list has one section without a rule and none with one`() throws {
+    @Test func `an empty list has one section without a section rule and none with one`() throws {
         let kennel = try Kennel()
         kennel.queue.sync {
             let plain = kennel.stack.monitorList(From<Dog>().orderBy(.ascending(\.$age)))
@@ -93,7 +93,7 @@ import Testing
         }
     }
 
-    @Test func `changes are told in order, with old and new paths`() throws {
+    @Test func `changes are reported in order, with old and new paths`() throws {
         let kennel = try Kennel([("a", 1), ("b", 1), ("c", 2), ("d", 3)])
         try kennel.queue.sync {
             let (monitor, recorder) = (kennel.sectioned(), kennel.recorder())
@@ -114,14 +114,14 @@ import Testing
                     "-[3] 2", "did",
                 ])
             #expect(names(monitor) == ["e", "a", "b", "c"])
-            // Nothing that concerns the list.
+            // A change that does not concern the list.
             try kennel.stack.perform(synchronous: { _ = $0.create(Into<Toy>()) })
             try kennel.change(["a"]) { dog, _ in dog.color = "black" }
             #expect(recorder.takeEvents().isEmpty)
         }
     }
 
-    @Test func `before a change everything is as before, and after it as after`() throws {
+    @Test func `willChange sees the state before a change, and didChange the one after`() throws {
         let kennel = try Kennel([("a", 1), ("b", 2)])
         try kennel.queue.sync {
             let (monitor, recorder) = (kennel.sectioned(), kennel.recorder())
@@ -145,7 +145,7 @@ import Testing
         }
     }
 
-    @Test func `commits of other threads that wait are told as one net change`() throws {
+    @Test func `pending commits of other threads are reported as one net change`() throws {
         let kennel = try Kennel([("a", 1), ("b", 2)])
         let (monitor, recorder) = kennel.queue.sync { (kennel.sectioned(), kennel.recorder()) }
         kennel.queue.sync { monitor.addObserver(recorder) }
@@ -160,7 +160,7 @@ import Testing
         kennel.queue.sync {
             #expect(names(monitor) == ["a", "b"])
             #expect(monitor.sections().map(\.name) == ["1", "42"])
-            // What the last steps told apart adds up, and the first ones were joined.
+            // The separately reported steps add up, and the first ones were joined.
             let events = recorder.takeEvents()
             #expect(!events.contains { $0.contains("x") })
             #expect(events.filter { $0 == "did" }.count <= 2 * StepQueue.separateMax)
@@ -231,13 +231,13 @@ import Testing
         try kennel.queue.sync {
             let (monitor, recorder) = (kennel.sectioned(), kennel.recorder())
             monitor.addObserver(recorder)
-            // No object of the list was made before.
+            // No object of the list was loaded before.
             try kennel.change(["a"]) { dog, transaction in transaction.delete(dog) }
             #expect(recorder.takeEvents() == ["will", "-a 0.0", "-[1] 0", "did"])
         }
     }
 
-    @Test func `a transaction in a callback is told after the running delivery`() throws {
+    @Test func `a transaction in a callback is reported after the running delivery`() throws {
         let kennel = try Kennel([("a", 1)])
         try kennel.queue.sync {
             let (monitor, recorder) = (kennel.sectioned(), kennel.recorder())
@@ -258,9 +258,9 @@ import Testing
         }
     }
 
-    /// Before, a step that the observing queue was just computing, or had put no turn on the queue
-    /// for yet, was told after what the thread of the commit scheduled next.
-    @Test func `a commit is told before what its thread schedules next`() throws {
+    /// A bug: a step that the observing queue was still computing, or had not yet scheduled, was
+    /// reported after work that the committing thread scheduled next.
+    @Test func `a commit is announced before work that its thread schedules next`() throws {
         let kennel = try Kennel()
         let monitors = kennel.queue.sync {
             (0..<4).map { age in
@@ -278,7 +278,7 @@ import Testing
         #expect(late == 0)
     }
 
-    @Test func `a refetch replaces all clauses and is told twice`() throws {
+    @Test func `a refetch replaces all clauses and is reported before and after`() throws {
         let kennel = try Kennel([("a", 1), ("b", 2), ("c", 3)])
         let (monitor, recorder) = kennel.queue.sync { (kennel.sectioned(), kennel.recorder()) }
         kennel.queue.sync {
@@ -304,7 +304,7 @@ import Testing
         }
     }
 
-    @Test func `a list that is made in the background has the commits of meanwhile`() async throws {
+    @Test func `a list fetched in the background includes commits made meanwhile`() async throws {
         let kennel = try Kennel((0..<2000).map { ("\($0)", $0) })
         let box = UncheckedTransfer(kennel)
         let made = await withCheckedContinuation { done in
@@ -321,7 +321,7 @@ import Testing
         }
     }
 
-    @Test func `lists follow storages that come and go`() throws {
+    @Test func `lists follow storages that are added and removed`() throws {
         let queue = DispatchQueue(label: "view")
         let stack = DataStack(Zoo.schema(), viewContext: .queue(queue))
         let (monitor, recorder) = queue.sync {
@@ -376,7 +376,7 @@ import Testing
             #expect(monitor.targetSection(forSectionIndexTitle: "-B", at: 1) == 1)
             return monitor
         }
-        // From another thread than the one where getters may run.
+        // From a thread on which getters must not run.
         try add("Axel")
         queue.sync {}
         queue.sync { #expect(recorder.takeEvents() == ["will", "+Axel 0.1", "did"]) }
@@ -408,7 +408,7 @@ import Testing
         #expect(kennel.stack.viewSteps.lists.isEmpty && kennel.stack.observers.isEmpty)
     }
 
-    @Test func `observers come and go in callbacks`() throws {
+    @Test func `observers can be added and removed in callbacks`() throws {
         let kennel = try Kennel([("a", 1)])
         try kennel.queue.sync {
             let monitor = kennel.sectioned()
@@ -453,7 +453,7 @@ import Testing
             #expect(edited.explain().contains("unsafe transaction"))
             let empty = DataStack(Zoo.schema(), viewContext: .queue(kennel.queue))
             #expect(empty.publishList(From<Dog>(), order).explain().hasPrefix("empty: "))
-            // An answer that is fetched again follows other entities than its own.
+            // A refetched list follows other entities than its own.
             #expect(refetched.snapshot.isEmpty)
             try kennel.stack.perform(synchronous: { transaction in
                 let dog = try transaction.fetchOne(From<Dog>())
@@ -466,7 +466,7 @@ import Testing
         }
     }
 
-    @Test func `monitors are equal when they are one, also as other types`() throws {
+    @Test func `monitors are equal only if they are the same instance`() throws {
         let kennel = try Kennel([("a", 1)])
         kennel.queue.sync {
             let order = OrderBy<Dog>(.ascending(\.$age))

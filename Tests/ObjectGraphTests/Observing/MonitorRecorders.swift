@@ -1,9 +1,9 @@
 import ObjectGraph
 
-/// Writes down what it is told about a list.
+/// Records the notifications of a list.
 class ListRecorder<O: CoreStoreObject>: ListSectionObserver {
     private(set) var events: [String] = []
-    /// What an object is called.
+    /// The name of an object in the record.
     private let name: (O) -> String
     /// Called by each event.
     var onEvent: (String, ListMonitor<O>) -> Void = { _, _ in }
@@ -66,7 +66,7 @@ class ListRecorder<O: CoreStoreObject>: ListSectionObserver {
     }
 }
 
-/// Writes down what it is told about an object.
+/// Records the notifications of an object.
 final class ObjectRecorder<O: CoreStoreObject>: ObjectObserver {
     private(set) var events: [String] = []
     private let name: (O) -> String

@@ -4,7 +4,7 @@ import Testing
 
 @testable import ObjectGraph
 
-/// What monitors of objects tell.
+/// The notifications of object monitors.
 @Suite(.timeLimit(.minutes(hangMinutes))) struct ObjectMonitorTests {
     private func withDog(
         _ body: (DataStack, Dog, ObjectMonitor<Dog>, ObjectRecorder<Dog>) throws -> Void
@@ -20,7 +20,7 @@ import Testing
         }
     }
 
-    @Test func `each change is told with the names of what differs`() throws {
+    @Test func `each change is reported with the names of the changed properties`() throws {
         try withDog { stack, dog, monitor, recorder in
             let other = ObjectRecorder<Dog> { $0.color ?? "-" }
             monitor.addObserver(other)
@@ -31,7 +31,7 @@ import Testing
                     dog?.color = "red"
                 }, sourceIdentifier: "here")
             #expect(recorder.takeEvents() == ["will 1", "did 2 age,color here"])
-            // Before, a second observer was told of no names.
+            // A bug: a second observer got no names of properties.
             #expect(other.takeEvents() == ["will -", "did red age,color here"])
             try stack.perform(synchronous: { transaction in
                 let master = transaction.create(Into<Person>())
@@ -61,7 +61,7 @@ import Testing
         }
     }
 
-    @Test func `a deletion is told once, and the object is gone`() throws {
+    @Test func `a deletion is reported once, and the object is gone`() throws {
         try withDog { stack, dog, monitor, recorder in
             var wasDeleted: [Bool] = []
             recorder.onEvent = { wasDeleted.append($0.isObjectDeleted) }
@@ -76,7 +76,7 @@ import Testing
         }
     }
 
-    @Test func `what changes back, is rolled back or concerns others is not told`() throws {
+    @Test func `equal values, rollbacks and changes of other objects are not reported`() throws {
         try withDog { stack, dog, monitor, recorder in
             try stack.perform(synchronous: { $0.edit(dog)?.age = 1 })
             _ = try? stack.perform(synchronous: { transaction in
@@ -88,7 +88,7 @@ import Testing
         }
     }
 
-    @Test func `a refresh is told also of what is equal`() throws {
+    @Test func `a refresh is reported even if nothing has changed`() throws {
         try withDog { stack, dog, monitor, recorder in
             stack.refreshAndMergeAllObjects()
             #expect(recorder.takeEvents() == ["will 1", "did 1 "])

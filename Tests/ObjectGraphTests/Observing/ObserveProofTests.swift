@@ -6,7 +6,7 @@ import Testing
 
 /// A slice of `scripts/prove observe`.
 @Suite(.timeLimit(.minutes(hangMinutes))) struct ObserveProofTests {
-    @Test func `observed lists are what fetches give, and all that is told leads there`() {
+    @Test func `observed lists equal fetches, and the reported changes lead there`() {
         let environment = ProcessInfo.processInfo.environment
         let seed =
             environment["TRELLIS_SEED"].flatMap(UInt64.init) ?? UInt64.random(in: 1...UInt64.max)

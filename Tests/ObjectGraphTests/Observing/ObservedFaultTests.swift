@@ -23,7 +23,7 @@ import Testing
                 let dogs = (0..<Self.count).map { age in
                     let dog = transaction.create(Into<Dog>())
                     dog.age = age
-                    // So that a page has few of them.
+                    // Long enough that few dogs fit in a page.
                     dog.nickname =
                         "\(age) " + String((0..<300).map { _ in "abcdefgh".randomElement() ?? "x" })
                     return dog
@@ -51,7 +51,7 @@ import Testing
 
         func recorder() -> ListRecorder<Dog> { ListRecorder { "\($0.age)" } }
 
-        /// A step that has nothing to do with dogs.
+        /// A step that does not concern dogs.
         func takeStep() throws { try stack.perform(synchronous: { _ = $0.create(Into<Toy>()) }) }
 
         func wait(until isReached: () -> Bool) {
@@ -64,7 +64,7 @@ import Testing
     }
     private let order = OrderBy<Dog>(.ascending(\.$age))
 
-    /// Before, the list was empty from then on.
+    /// A bug: the list was empty from then on.
     @Test func `a refetch that fails keeps the list, and the next step fetches again`() throws {
         let kennel = try Kennel()
         let faults = Recorded()
@@ -85,7 +85,7 @@ import Testing
         #expect(recorder.takeEvents() == ["willRefetch", "didRefetch again"])
         kennel.queue.sync { #expect(monitor.numberOfObjects() == 3) }
         faults.wait(for: 1)
-        // It still fails, which is told and not reported again.
+        // The refetch still fails; observers are notified, and the fault is not reported again.
         try kennel.queue.sync { try kennel.takeStep() }
         kennel.wait { !monitor.isPendingRefetch }
         #expect(recorder.takeEvents() == ["willRefetch", "didRefetch"])
@@ -104,7 +104,7 @@ import Testing
         #expect(faults.all == ["a list to be observed could not be fetched."])
     }
 
-    @Test func `a request that cannot be answered is not asked again by steps`() throws {
+    @Test func `steps do not repeat a refetch whose request is invalid`() throws {
         let kennel = try Kennel()
         let monitor = kennel.queue.sync {
             kennel.stack.monitorList(From<Dog>(), Where<Dog>(\.$age < 3), order)
@@ -118,8 +118,8 @@ import Testing
         }
     }
 
-    /// Before, it stayed empty.
-    @Test func `lists that could not be fetched at first are fetched by the next step`() throws {
+    /// A bug: such a list stayed empty.
+    @Test func `lists whose first fetch failed are fetched at the next step`() throws {
         let kennel = try Kennel()
         let (publisher, monitor) = kennel.queue.sync {
             kennel.files.readFault = .io
@@ -146,7 +146,7 @@ import Testing
             monitor.addObserver(recorder)
             let before = publisher.snapshot.itemIDs
             #expect(before.count == 5)
-            // More than are held in reserve, so that others have to be read.
+            // More than the list holds in reserve, so that others must be read.
             kennel.files.failReadsAfterSync(.io)
             try kennel.stack.perform(synchronous: {
                 _ = try $0.deleteAll(From<Dog>().where(\.$age < 80))
@@ -164,8 +164,8 @@ import Testing
         }
     }
 
-    /// Before, they were never told of it.
-    @Test func `observers of an object are told of a step that could not be read by the next`()
+    /// A bug: observers were never notified of the step.
+    @Test func `the step after an unreadable one notifies observers of both`()
         throws
     {
         let kennel = try Kennel()
@@ -194,13 +194,13 @@ import Testing
         }
     }
 
-    /// Before, the next flush told nothing.
-    @Test func `an unsafe transaction makes up for what could not be read`() throws {
+    /// A bug: the next flush reported nothing.
+    @Test func `an unsafe transaction reports changes later that it failed to read`() throws {
         let kennel = try Kennel()
         let transaction = kennel.stack.beginUnsafe(supportsUndo: true)
         let first = try transaction.fetchAll(From<Dog>(), Where<Dog>(\.$age < 80), order)
         func age() { for dog in first { dog.age += 1000 } }
-        // So that all that the changes need is in memory.
+        // Loads all that the changes need into memory.
         age()
         transaction.flush()
         transaction.undo()
@@ -217,7 +217,7 @@ import Testing
         #expect(recorder.takeEvents().count == 12)
     }
 
-    @Test func `a commit that fails on the medium tells nothing`() throws {
+    @Test func `a commit that fails on the medium notifies no observer`() throws {
         let kennel = try Kennel()
         try kennel.queue.sync {
             let monitor = kennel.stack.monitorList(From<Dog>(), order)
@@ -246,7 +246,7 @@ import Testing
             #expect(recorder.takeEvents().isEmpty && objectRecorder.takeEvents().isEmpty)
             #expect(publishedCount == 1 && dog.age == -3)
             #expect(monitor.numberOfObjects() == Kennel.count + 1)
-            // Nor does one that a store refuses because of an earlier failure.
+            // A commit that a store refuses because of an earlier failure reports nothing either.
             kennel.files.fault = nil
             #expect(throws: CoreStoreError.self) { try change(-10) }
             #expect(recorder.takeEvents().isEmpty && objectRecorder.takeEvents().isEmpty)
@@ -255,7 +255,7 @@ import Testing
     }
 }
 
-/// Texts of any thread.
+/// Texts added by any thread.
 private final class Recorded: @unchecked Sendable {
     private let lock = NSLock()
     private var texts: [String] = []

@@ -12,7 +12,7 @@ import Testing
         try queue.sync { try body(stack, try #require(stack.fetchExisting(id) as Dog?)) }
     }
 
-    @Test func `a property is told with the values that were asked for`() throws {
+    @Test func `a property observer gets the values that its options ask for`() throws {
         try withDog { stack, dog in
             var calls: [String] = []
             func text(_ value: Int?) -> String { value.map { "\($0)" } ?? "-" }
@@ -35,8 +35,8 @@ import Testing
         }
     }
 
-    /// Before, they told nothing.
-    @Test func `undo, redo and rollback tell the properties that they change`() throws {
+    /// A bug: they notified no observer.
+    @Test func `undo, redo and rollback notify observers of the changed properties`() throws {
         try withDog { stack, dog in
             let transaction = stack.beginUnsafe(supportsUndo: true)
             let edited = try #require(transaction.edit(dog))
@@ -63,7 +63,7 @@ import Testing
             transaction.flush()
             other.color = "blue"
             _ = take()
-            // The group that is not ended: nothing that is observed.
+            // The open group has no change that is observed.
             transaction.undo()
             #expect(take().isEmpty)
             transaction.undo()
@@ -72,7 +72,7 @@ import Testing
             #expect(take() == ["prior 1>- 1", "1>5 5", "1 pets"])
             edited.age = 6
             _ = take()
-            // Also what was never flushed. Objects that go are not told.
+            // Changes that were never flushed are reported too. Objects that are removed are not.
             transaction.rollback()
             #expect(take() == ["prior 6>- 6", "6>1 1"])
             transaction.rollback()
@@ -81,7 +81,7 @@ import Testing
         }
     }
 
-    @Test func `in a transaction each write is told at once`() throws {
+    @Test func `in a transaction each write notifies its observers at once`() throws {
         try withDog { stack, dog in
             try stack.perform(synchronous: { transaction in
                 var calls: [String] = []
@@ -94,13 +94,13 @@ import Testing
                 }
                 edited.age = 3
                 #expect(calls == ["prior 2>- 2", "2>3 3"])
-                // Also what stays the same, and after a fetch has taken the changes over.
+                // An equal value is reported too, also after a fetch has flushed the changes.
                 #expect(try transaction.fetchCount(From<Dog>().where(\.$age == 3)) == 1)
                 calls = []
                 edited.age = 3
                 edited.age += 1
                 #expect(calls == ["prior 3>- 3", "3>3 3", "prior 3>- 3", "3>4 4"])
-                // No other property, and no other object.
+                // Other properties and other objects are not reported.
                 calls = []
                 edited.color = "red"
                 transaction.create(Into<Dog>()).age = 9
@@ -109,7 +109,7 @@ import Testing
                 edited.age = 5
                 edited.age = 6
                 #expect(calls.isEmpty)
-                // A new object, and no more once the token has gone.
+                // A new object is observed until the token is released.
                 let new = transaction.create(Into<Dog>())
                 var count = 0
                 do {
@@ -125,7 +125,7 @@ import Testing
         }
     }
 
-    @Test func `properties with setters and coders are told of in transactions too`() throws {
+    @Test func `observers of virtual and coded properties are notified in transactions`() throws {
         let (stack, _) = try Zoo.stack()
         try stack.perform(synchronous: { transaction in
             let person = transaction.create(Into<Person>())
@@ -187,7 +187,7 @@ import Testing
         }
     }
 
-    /// A dog of Ann's, who is one of three people.
+    /// A dog that belongs to Ann, one of three people.
     private func withOwnedDog(_ body: (DataStack, Dog) throws -> Void) throws {
         let (stack, queue) = try Zoo.stack()
         let id = try stack.perform(synchronous: { transaction in
@@ -311,7 +311,7 @@ import Testing
             if counts.count == 3 { break }
             try add(2)
             if counts.count == 2 {
-                // These two come as one.
+                // These two changes are delivered as one.
                 try add(3)
                 queue.sync {}
             }

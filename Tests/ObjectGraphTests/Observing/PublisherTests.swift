@@ -4,7 +4,7 @@ import Testing
 
 @testable import ObjectGraph
 
-/// What publishers of lists and objects show and tell.
+/// The content of publishers of lists and objects, and their notifications.
 @Suite(.timeLimit(.minutes(hangMinutes))) struct PublisherTests {
     private func withDogs(
         _ count: Int, _ body: (DataStack, [NSManagedObjectID]) throws -> Void
@@ -53,7 +53,7 @@ import Testing
             #expect(after.indexOfItem(withID: ids[2]) == 1)
             #expect(after.indexOfItem(withID: ids[0]) == nil)
             #expect(after.sectionID(containingItemWithID: ids[3]) == "1")
-            // Nothing that concerns the list.
+            // A change that does not concern the list.
             try stack.perform(synchronous: { _ = $0.create(Into<Toy>()) })
             #expect(calls.count == 2)
             publisher.removeObserver(observer)
@@ -65,7 +65,7 @@ import Testing
 
     private final class UserInfoKey {}
 
-    @Test func `a refetch is told once and may change the sections`() throws {
+    @Test func `a refetch is reported once and may change the sections`() throws {
         try withDogs(4) { stack, ids in
             let publisher = publisher(stack)
             var calls: [String] = []
@@ -112,8 +112,8 @@ import Testing
         }
     }
 
-    /// Before, a publisher showed the commit before until its own turn to tell.
-    @Test func `all publishers show a step before the first observer is told of it`() throws {
+    /// A bug: a publisher showed the preceding commit until its own notification.
+    @Test func `all publishers show a step before the first observer is notified`() throws {
         try withDogs(4) { stack, ids in
             let chain = From<Dog>().orderBy(.ascending(\.$age))
             let monitor = stack.monitorList(chain)
@@ -144,8 +144,8 @@ import Testing
         }
     }
 
-    /// Before, what was made or fetched while a step was announced never showed that step.
-    @Test func `publishers that come while a step is announced show it with the others`() throws {
+    /// A bug: publishers created or fetched during an announcement never showed that step.
+    @Test func `publishers created during the announcement of a step show that step`() throws {
         try withDogs(4) { stack, ids in
             let chain = From<Dog>().orderBy(.ascending(\.$age))
             let monitor = stack.monitorList(chain)
@@ -177,7 +177,7 @@ import Testing
         }
     }
 
-    @Test func `publishers are kept by those who use them alone`() throws {
+    @Test func `publishers are retained only by the code that uses them`() throws {
         let (stack, queue) = try Zoo.stack()
         let id = try stack.perform(synchronous: { $0.create(Into<Dog>()).objectID() })
         queue.sync {
@@ -197,7 +197,7 @@ import Testing
 
     // MARK: Snapshots of objects
 
-    @Test func `a snapshot has all values and is changed alone`() throws {
+    @Test func `a snapshot has all values, and changing it changes no object`() throws {
         try withDogs(2) { stack, ids in
             try stack.perform(synchronous: { transaction in
                 let person = transaction.create(Into<Person>())
@@ -287,7 +287,7 @@ import Testing
             list.moveSection(withID: "a", afterSectionID: "z")
             list.moveSection(withID: "y", beforeSectionID: "0")
             #expect(list.sectionIDs == ["y", "0", "x", "1", "z", "a"])
-            // The place counts before the move.
+            // The index counts before the move.
             list.moveSection(at: 0, to: 2)
             #expect(list.sectionIDs == ["0", "y", "x", "1", "z", "a"])
             list.moveSection(at: 3, to: 1)
@@ -308,7 +308,7 @@ import Testing
         try withDogs(6) { stack, ids in
             let list = publisher(stack).snapshot
             #expect(list.map { $0.objectID() } == ids)
-            // Before, a slice across sections was wrong.
+            // A bug: a slice across sections was wrong.
             let slice = list[1..<5]
             #expect(slice.indices == 1..<5)
             #expect(slice.map { $0.objectID() } == Array(ids[1..<5]))

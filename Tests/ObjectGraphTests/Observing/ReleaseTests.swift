@@ -6,17 +6,18 @@ import Testing
 
 @testable import ObjectGraph
 
-/// In whatever order a program lets go of what it observes with: nothing that is left keeps
-/// anything else alive, and nothing breaks.
+/// A program releases its stack and its observers in any order: the remaining ones keep nothing
+/// else alive, and nothing breaks.
 @Suite(.timeLimit(.minutes(hangMinutes))) struct ReleaseTests {
-    /// What a program lets go of at once.
+    /// The references that a program releases, each at once.
     private enum Part: Int, CaseIterable {
         case stack, monitors, publishers, observers, object, snapshots, sequences
     }
 
     private static let schema = Zoo.schema()
 
-    /// All that a program may hold of a stack, and what must be gone when it holds it no more.
+    /// All that a program may hold of a stack, and what must be deallocated when it holds it no
+    /// more.
     private final class Held {
         private struct Watched {
             var name: String
@@ -43,7 +44,7 @@ import Testing
         private var objects: AsyncStream<ObjectSnapshot<Toy>?>?
         private var watched: [Watched] = []
         private var isReleased: Set<Part> = []
-        /// What the next callback lets go of.
+        /// The parts that the next callback releases.
         var dueInCallback: [Part] = []
         private(set) var callbackCount = 0
 
@@ -101,7 +102,8 @@ import Testing
 
         private func noteCallback() {
             callbackCount += 1
-            // One a callback, so that some go before their own callback and others after it.
+            // One part in each callback, so that some are released before their own callback and
+            // others after it.
             if !dueInCallback.isEmpty { release(dueInCallback.removeFirst()) }
         }
 
@@ -119,7 +121,7 @@ import Testing
             }
         }
 
-        /// A commit that changes all that is observed.
+        /// A commit that changes everything that is observed.
         func change(_ label: String) throws {
             try stack?.perform(synchronous: { transaction in
                 try transaction.fetchOne(From<Toy>())?.label = label
@@ -127,7 +129,7 @@ import Testing
             })
         }
 
-        /// Asks what is left.
+        /// Uses the parts that are still held.
         func use() {
             _ = listMonitor?.numberOfObjects()
             _ = (objectMonitor?.object, objectMonitor?.isObjectDeleted)
@@ -137,18 +139,18 @@ import Testing
             _ = (objectSnapshot?.dictionaryForValues(), listMonitor?.snapshot.count)
         }
 
-        /// What lives though nobody holds it.
+        /// Objects that are alive although nothing holds them.
         var leaks: [String] {
             watched.filter { $0.object != nil && $0.holders.isSubset(of: isReleased) }.map(\.name)
         }
 
-        /// What does not live though it is held.
+        /// Objects that are deallocated although they are held.
         var losses: [String] {
             watched.filter { $0.object == nil && !$0.holders.isSubset(of: isReleased) }.map(\.name)
         }
     }
 
-    /// The orders of some things.
+    /// All permutations of the parts.
     private static func orders(_ parts: [Part]) -> [[Part]] {
         guard parts.count > 1 else { return [parts] }
         return parts.flatMap { first in
@@ -162,7 +164,7 @@ import Testing
         #expect(orders.count == 5040)
         var callbackCount = 0
         let isLong = ProcessInfo.processInfo.environment["TRELLIS_LONG"] != nil
-        // Each seventh order, beginning with another part of each run of them.
+        // Every seventh order, starting at another offset in each run of seven.
         for (number, order) in orders.enumerated() where isLong || number % 7 == number / 720 {
             try queue.sync {
                 let held = try Held(queue)
@@ -173,7 +175,7 @@ import Testing
                             "\(order), after \(part): \(held.leaks) leak, \(held.losses) went")
                     }
                     held.use()
-                    // Who is left is told as before.
+                    // Remaining observers are notified as before.
                     if index % 2 == 0 { try held.change("\(index)") }
                 }
                 callbackCount += held.callbackCount
@@ -182,7 +184,7 @@ import Testing
         #expect(callbackCount > orders.count / 7)
     }
 
-    @Test func `what is let go in callbacks is gone when they have returned`() throws {
+    @Test func `objects released in callbacks are deallocated when those have returned`() throws {
         let queue = DispatchQueue(label: "view")
         let isLong = ProcessInfo.processInfo.environment["TRELLIS_LONG"] != nil
         for (number, order) in Self.orders(Part.allCases).enumerated()
@@ -195,7 +197,7 @@ import Testing
                 try held.change("a")
                 held.use()
                 try held.change("b")
-                // What nobody was left to be told for.
+                // Parts for which no callback was left.
                 for part in held.dueInCallback { held.release(part) }
                 if !held.leaks.isEmpty || !held.losses.isEmpty {
                     Issue.record(

@@ -21,9 +21,9 @@ private struct PrintingLogger: CoreStoreLogger {
     ) {}
 }
 
-/// Lists whose order does not have the objects of a section together.
+/// Lists whose order does not keep the objects of a section together.
 @Suite struct RepeatedSectionsTests {
-    @Test func `a list whose sections repeat says so once`() async {
+    @Test func `a list whose sections repeat logs one warning`() async {
         let result = await #expect(
             processExitsWith: .success, observing: [\.standardErrorContent]
         ) {

@@ -4,10 +4,10 @@ import Testing
 
 @testable import ObjectGraph
 
-/// The steps that a subscriber has not taken: their order, what joining keeps, and how many there
-/// can be.
+/// The steps that a subscriber has not taken yet: their order, what joining keeps, and their
+/// largest number.
 @Suite struct StepQueueTests {
-    /// A store with a commit for each step of a test.
+    /// A store that makes a commit for each step of a test.
     private struct Commits {
         let stack: DataStack
         let store: AttachedStore
@@ -64,7 +64,7 @@ import Testing
         step?.parts.first?.snapshot.commitNumber
     }
 
-    @Test func `a queue that keeps nothing apart holds one step of all commits`() throws {
+    @Test func `without separate steps a queue joins all commits into one step`() throws {
         let (queue, commits) = (StepQueue(), try Commits())
         #expect(queue.isEmpty)
         #expect(queue.takeAll() == nil)
@@ -88,7 +88,7 @@ import Testing
         #expect(queue.takeAll()?.sourceIdentifier == nil)
     }
 
-    @Test func `steps that are kept apart come one by one in their order`() throws {
+    @Test func `separate steps are delivered one by one in order`() throws {
         let (queue, commits) = (StepQueue(), try Commits())
         queue.keepsApart = true
         let steps = try (0..<UInt64(16)).map { try commits.step(changes(updated: [$0])) }
@@ -103,7 +103,7 @@ import Testing
         #expect(queue.takeFirst() == nil)
     }
 
-    @Test func `past sixteen the oldest join and the newest stay apart`() throws {
+    @Test func `beyond the limit the oldest steps join and the newest stay separate`() throws {
         let (queue, commits) = (StepQueue(), try Commits())
         queue.keepsApart = true
         let steps = try (0..<UInt64(40)).map { try commits.step(changes(updated: [$0])) }
@@ -115,7 +115,7 @@ import Testing
         #expect(number(queue.takeFirst()) == number(steps[25]))
     }
 
-    @Test func `a step with a completion ends at its own commit until there are too many`() throws {
+    @Test func `a step with a completion is not joined with later ones up to the limit`() throws {
         let (queue, commits) = (StepQueue(), try Commits())
         queue.keepsApart = true
         let ran = Mutex<[Int]>([])
@@ -140,7 +140,7 @@ import Testing
             #expect(covered == NumberSet(Array(0...UInt64(last))))
         }
         #expect(ran.withLock { $0 } == (0..<80).filter { $0 % 2 == 1 })
-        // All with completions: past 64 there is one, and none is lost.
+        // All steps have completions: past 64 they are joined into one, and none is lost.
         ran.withLock { $0 = [] }
         for index in 0..<65 {
             queue.receive(
@@ -151,7 +151,7 @@ import Testing
         #expect(ran.withLock { $0 } == Array(0..<65))
     }
 
-    @Test func `what nothing recorded stays unknown when it is joined`() throws {
+    @Test func `an unknown change stays unknown when it is joined`() throws {
         let commits = try Commits()
         let known = try commits.step(changes(updated: [1]))
         let unknown = try commits.step(.unknown)
@@ -164,7 +164,7 @@ import Testing
         }
     }
 
-    @Test func `joining keeps the net change`() throws {
+    @Test func `joined steps contain the net change`() throws {
         let commits = try Commits()
         let first = try commits.step(changes(inserted: [1, 2], updated: [5, 6]))
         let second = try commits.step(changes(updated: [2], deleted: [1, 5]))
@@ -175,7 +175,7 @@ import Testing
     }
 
     /// A checkpoint takes the newest snapshot, which may show a commit whose step is still to come.
-    @Test func `a relocation that is ahead of its commit is no exact step`() throws {
+    @Test func `a relocation past the last step makes the changes unknown`() throws {
         let commits = try Commits()
         let first = try commits.step(changes(updated: [1]))
         let second = try commits.step(changes(updated: [2]))
@@ -184,7 +184,7 @@ import Testing
         #expect(number(ahead) == number(second))
         let beside = second.joined(with: commits.relocation(of: second))
         #expect(sets(beside)?.updated == NumberSet([2]))
-        // The step that arrives late covers what the relocation showed.
+        // The step that arrives later covers what the relocation showed.
         #expect(
             sets(commits.relocation(of: second).joined(with: second))?.updated == NumberSet([2]))
         let late = commits.relocation(of: second).joined(with: first)

@@ -6,9 +6,9 @@ import Testing
 
 @testable import ObjectGraph
 
-/// What readers of publishers are told by the system's observation.
+/// Notifications of a publisher's readers by the Observation framework.
 @Suite(.timeLimit(.minutes(hangMinutes))) struct TrackingTests {
-    /// Whether anything that a closure read has changed since.
+    /// Tracks whether anything that a closure read has changed since.
     private final class Tracked: Sendable {
         private let flag = Mutex(false)
         var isTold: Bool { flag.withLock { $0 } }
@@ -18,7 +18,7 @@ import Testing
         }
     }
 
-    @Test func `who reads a list's snapshot is told of its changes`() throws {
+    @Test func `a reader of a list's snapshot is notified of its changes`() throws {
         let (stack, queue) = try Zoo.stack()
         try queue.sync {
             let publisher = stack.publishList(From<Dog>().orderBy(.ascending(\.$age)))
@@ -33,7 +33,7 @@ import Testing
         }
     }
 
-    @Test func `who reads a property is told of that property alone`() throws {
+    @Test func `a reader of a property is notified of that property alone`() throws {
         let (stack, queue) = try Zoo.stack()
         let id = try stack.perform(synchronous: { transaction in
             let person = transaction.create(Into<Person>())

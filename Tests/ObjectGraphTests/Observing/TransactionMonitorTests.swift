@@ -4,11 +4,11 @@ import Testing
 
 @testable import ObjectGraph
 
-/// Lists and objects of unsafe transactions that are observed.
+/// Observed lists and objects of unsafe transactions.
 @Suite(.timeLimit(.minutes(hangMinutes))) struct TransactionMonitorTests {
     private let chain = From<Dog>().where(\.$age > 1).orderBy(.ascending(\.$age))
 
-    /// Dogs of ages 1 to 3, called by their ages.
+    /// Dogs of ages 1 to 3, named by their ages.
     private func stack() throws -> (DataStack, DispatchQueue) {
         let (stack, queue) = try Zoo.stack()
         try stack.perform(synchronous: { transaction in
@@ -26,8 +26,7 @@ import Testing
         try transaction.fetchAll(From<Dog>().orderBy(.ascending(\.$nickname)))
     }
 
-    @Test func `a list tells at flush, undo, redo and rollback, and a fetch tells nothing`() throws
-    {
+    @Test func `a list reports changes at flush, undo, redo and rollback, not at a fetch`() throws {
         let transaction = try stack().0.beginUnsafe(supportsUndo: true, sourceIdentifier: "mine")
         let monitor = transaction.monitorList(chain)
         let recorder = recorder()
@@ -65,7 +64,7 @@ import Testing
         #expect(recorder.takeEvents().isEmpty)
     }
 
-    @Test func `an object that nobody had is told with its last values when it is gone`() throws {
+    @Test func `the deletion of an object that was not loaded reports its last values`() throws {
         let transaction = try stack().0.beginUnsafe(supportsUndo: true)
         let monitor = transaction.monitorList(chain)
         let recorder = recorder()
@@ -83,7 +82,7 @@ import Testing
         #expect(monitor[2].nickname == "new" && !monitor[2].isDeleted)
     }
 
-    @Test func `sections, and clauses given anew`() throws {
+    @Test func `a sectioned list in a transaction follows changes and refetches`() throws {
         let transaction = try stack().0.beginUnsafe()
         let monitor = transaction.monitorSectionedList(
             From<Dog>().sectionBy(\.$age).orderBy(.ascending(\.$age)))
@@ -102,8 +101,7 @@ import Testing
             From<Dog>().orderBy(.ascending(\.$age)))
     }
 
-    @Test func `a commit tells the transaction's changes, then what others have committed`() throws
-    {
+    @Test func `a commit reports its own changes before those of other commits`() throws {
         let (stack, _) = try stack()
         let transaction = stack.beginUnsafe()
         let monitor = transaction.monitorList(chain)
@@ -123,7 +121,7 @@ import Testing
         #expect(monitor.objectsInAllSections() == (try transaction.fetchAll(chain)))
     }
 
-    @Test func `a commit of a nested transaction is told by the one around it`() throws {
+    @Test func `a nested commit is reported by the outer transaction`() throws {
         let transaction = try stack().0.beginUnsafe()
         let (monitor, recorder) = (transaction.monitorList(chain), recorder())
         monitor.addObserver(recorder)
@@ -135,8 +133,8 @@ import Testing
         #expect(recorder.takeEvents() == ["will", "+n1 0.2", "did"])
     }
 
-    /// Before, only the next flush told it.
-    @Test func `what others have committed is told when a commit in the background has ended`()
+    /// A bug: only the next flush reported it.
+    @Test func `other commits are reported after a background commit has ended`()
         async throws
     {
         let (stack, _) = try stack()
@@ -159,8 +157,8 @@ import Testing
         #expect(recorder.takeEvents().isEmpty)
     }
 
-    /// Before, its own monitors were told by its next flush.
-    @Test func `a nested transaction that has committed tells what the one around it has`() throws {
+    /// A bug: its own monitors were notified only by its next flush.
+    @Test func `a nested commit reports the outer transaction's changes to its lists`() throws {
         let transaction = try stack().0.beginUnsafe()
         let nested = transaction.beginUnsafe()
         let (monitor, recorder) = (nested.monitorList(chain), recorder())
@@ -177,7 +175,7 @@ import Testing
         #expect(monitor.objectsInAllSections().map(\.nickname) == ["n3", "n1", "n2"])
     }
 
-    @Test func `changes of a callback are told after those that it was told`() throws {
+    @Test func `changes made in a callback are reported after the current ones`() throws {
         let transaction = try stack().0.beginUnsafe()
         let (monitor, recorder) = (transaction.monitorList(chain), recorder())
         monitor.addObserver(recorder)
@@ -195,8 +193,7 @@ import Testing
             ])
     }
 
-    @Test func `an object tells which of its properties differ, and comes back by undoing`() throws
-    {
+    @Test func `an object reports its changed properties, and an undo restores it`() throws {
         let transaction = try stack().0.beginUnsafe(supportsUndo: true)
         let dog = try dogs(transaction)[0]
         let monitor = transaction.monitorObject(dog)
@@ -219,7 +216,7 @@ import Testing
         #expect(monitor.object === dog && !monitor.isObjectDeleted)
     }
 
-    @Test func `monitors keep no transaction, and outlive it`() throws {
+    @Test func `monitors do not retain their transaction and stay usable after it`() throws {
         let (stack, _) = try stack()
         var transaction: UnsafeDataTransaction? = stack.beginUnsafe()
         weak let observed = transaction
@@ -234,7 +231,7 @@ import Testing
         #expect(stack.statistics.pins.isEmpty)
     }
 
-    @Test func `lists are what fetches give after random changes, undone and merged`() throws {
+    @Test func `lists equal fetches after random changes, undos and merges`() throws {
         let seed = SeededRandom(for: "TransactionMonitorTests").seed
         var lists = EditedLists(seed: seed)
         #expect(try lists.run(900) >= 900)

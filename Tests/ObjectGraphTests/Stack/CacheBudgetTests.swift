@@ -11,7 +11,7 @@ import Testing
     @Test(arguments: [
         (256 << 20, 64 << 20), (4 << 30, 512 << 20), (64 << 30, 1 << 30),
     ])
-    func `an eighth of the memory is used within bounds`(memory: Int, size: Int) {
+    func `the cache is an eighth of the memory, within bounds`(memory: Int, size: Int) {
         let budget = budget(memory)
         #expect(budget.sizeInBytes == size)
         #expect(budget.origin == .machine(bytes: memory))
@@ -25,7 +25,7 @@ import Testing
         ["/sys/fs/cgroup/memory.max": "1073741824\n"],
         ["/sys/fs/cgroup/memory/app/memory.limit_in_bytes": "1073741824\n"],
     ])
-    func `the smallest limit of a group or of one above it counts`(files: [String: String]) {
+    func `the smallest limit of a cgroup and its ancestors counts`(files: [String: String]) {
         var files = files
         files["/proc/self/cgroup"] = "5:cpu,memory:/app/job\n1:name=systemd:/x\n0::/app/job\n"
         let budget = budget(16 << 30, files)
@@ -34,14 +34,14 @@ import Testing
     }
 
     @Test(arguments: ["max", "", "-1", "9223372036854771712", "no number"])
-    func `a group without a limit leaves the machine's memory`(text: String) {
+    func `without a cgroup limit the machine's memory counts`(text: String) {
         let files = [
             "/proc/self/cgroup": "0::/\n\n::\nbroken", "/sys/fs/cgroup/memory.max": text,
         ]
         #expect(budget(8 << 30, files).origin == .machine(bytes: 8 << 30))
     }
 
-    @Test func `the statistics say what was chosen and why`() throws {
+    @Test func `the statistics show the cache size and its origin`() throws {
         let stack = DataStack(Zoo.schema(), viewContext: .queue(DispatchQueue(label: "view")))
         let (url, other) = (Zoo.temporaryURL(), Zoo.temporaryURL())
         defer {
@@ -60,7 +60,7 @@ import Testing
     }
 
     @Test
-    func `a stack that shares a file told of its own options, which the engine does not have`()
+    func `a stack that shares a file reported its own options, not the engine's`()
         throws
     {
         let url = Zoo.temporaryURL()

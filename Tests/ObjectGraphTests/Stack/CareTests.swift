@@ -4,7 +4,7 @@ import Proof
 import TestSupport
 import Testing
 
-/// Durability, checkpoints, backups, vacuum, and files that are only read, as a program meets them.
+/// Durability, checkpoints, backups, vacuum, and read-only files as a program uses them.
 @Suite struct CareTests {
     private let queue = DispatchQueue(label: "view")
 
@@ -29,7 +29,7 @@ import Testing
         }
     }
 
-    @Test func `every durability keeps what it was given`() throws {
+    @Test func `commits of every durability are there after closing`() throws {
         let url = Zoo.temporaryURL()
         defer { try? FileManager.default.removeItem(at: url) }
         var options = EngineOptions()
@@ -46,8 +46,8 @@ import Testing
         #expect(try names(again) == ["a", "b", "c", "d", "e"])
     }
 
-    /// The IDs of the two would be equal, and changes of the one would go to the other.
-    @Test func `a store and its copy are not opened by one stack`() throws {
+    /// The IDs of both would be equal, and changes of one would go to the other.
+    @Test func `one stack does not open a store and its copy`() throws {
         let (url, copyURL) = (Zoo.temporaryURL(), Zoo.temporaryURL())
         defer { for url in [url, copyURL] { try? FileManager.default.removeItem(at: url) } }
         let stack = try stack(LocalStore(fileURL: url))
@@ -68,7 +68,7 @@ import Testing
         #expect(try names(other) == ["a"])
     }
 
-    @Test func `every thread finds in the view what it committed, in order`() throws {
+    @Test func `each thread's commits appear in the view in order`() throws {
         let url = Zoo.temporaryURL()
         defer { try? FileManager.default.removeItem(at: url) }
         let stack = try stack(LocalStore(fileURL: url))
@@ -101,7 +101,7 @@ import Testing
         #expect(try names(stack).count == 160)
     }
 
-    @Test func `a checkpoint leaves no log`() throws {
+    @Test func `a checkpoint empties the log`() throws {
         let url = Zoo.temporaryURL()
         defer { try? FileManager.default.removeItem(at: url) }
         let stack = try stack(LocalStore(fileURL: url))
@@ -162,15 +162,15 @@ import Testing
         #expect(error?.storeError?.code == .invalidArgument)
     }
 
-    /// It looked for the copy on the machine's disk.
+    /// A bug: the backup looked for the copy on the machine's disk.
     @Test(arguments: [false, true])
-    func `an incremental backup looks for its copy in the files of its store`(
+    func `an incremental backup finds its copy through its store's file system`(
         isOnMachine: Bool
     ) throws {
         let url = Zoo.temporaryURL()
         let copy = Zoo.temporaryURL()
         defer { try? FileManager.default.removeItem(at: copy) }
-        // A file of that path on the machine's disk is none of the store's.
+        // A file at that path on the machine's disk is not one of the store's.
         if isOnMachine { try Data("other".utf8).write(to: copy) }
         let disk = SimulatedDisk(seed: 1)
         let stack = try stack(LocalStore(fileURL: url, files: disk))
@@ -181,7 +181,7 @@ import Testing
             copies.append(try disk.identity(copy.path))
         }
         #expect(copies[0] != nil)
-        #expect(copies[0] == copies[1], "the copy was made anew")
+        #expect(copies[0] == copies[1], "the backup copied the whole file again")
         stack.unsafeRemoveAllPersistentStoresAndWait()
         let restored = try self.stack(LocalStore(fileURL: copy, files: disk))
         #expect(try names(restored) == ["a", "b"])
@@ -189,7 +189,7 @@ import Testing
         #expect(FileManager.default.fileExists(atPath: copy.path) == isOnMachine)
     }
 
-    @Test func `vacuum gives back what was deleted`() throws {
+    @Test func `vacuum shortens the file after a deletion`() throws {
         let url = Zoo.temporaryURL()
         defer { try? FileManager.default.removeItem(at: url) }
         let stack = try stack(LocalStore(fileURL: url))
@@ -207,7 +207,7 @@ import Testing
         try stack.checkpoint()
         let before = stack.statistics.fileSizeInBytes
         for _ in 0..<6 {
-            // The view shows the old place of what was moved until it moves too.
+            // The view keeps the old extents of moved pages until it moves too.
             try stack.vacuum(byteBudget: 1 << 20)
             queue.sync {}
         }
@@ -236,7 +236,7 @@ import Testing
         #expect(throws: CoreStoreError.self) { try self.stack(missing) }
     }
 
-    @Test func `the generation before shows what a checkpoint replaced`() throws {
+    @Test func `the previous generation opens with the content before the checkpoint`() throws {
         let url = Zoo.temporaryURL()
         defer { try? FileManager.default.removeItem(at: url) }
         let stack = try stack(LocalStore(fileURL: url))

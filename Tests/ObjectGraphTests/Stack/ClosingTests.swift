@@ -42,7 +42,7 @@ private final class South: CoreStoreObject {
         #expect(try queue.sync { try survivor.fetchCount(From<Person>()) } == 3)
     }
 
-    @Test func `closing says that relaxed commits may be lost`() throws {
+    @Test func `closing reports relaxed commits that may be lost`() throws {
         let files = FaultyFileSystem()
         let stack = try stack(files)
         try create(in: stack, .durable)
@@ -51,12 +51,12 @@ private final class South: CoreStoreObject {
         let error = #expect(throws: CoreStoreError.self) { try stack.close() }
         #expect(error?.storeError?.code == .commitUncertain)
         #expect(error?.storeError?.message.contains("not waited for") == true)
-        // It is closed all the same.
+        // The stack is closed nevertheless.
         try stack.close()
     }
 
-    /// Those that an earlier opening could not make durable, and this one neither.
-    @Test func `closing says that commits which it found may be lost`() throws {
+    /// Commits that neither an earlier opening nor this one could make durable.
+    @Test func `closing reports found commits that may be lost`() throws {
         let files = FaultyFileSystem()
         let first = try stack(files)
         try create(in: first, .durable)
@@ -73,7 +73,7 @@ private final class South: CoreStoreObject {
         #expect(error?.storeError?.code == .commitUncertain)
     }
 
-    @Test func `closing after a durable commit failed has nothing more to say`() throws {
+    @Test func `closing after a failed durable commit throws nothing`() throws {
         let files = FaultyFileSystem()
         let stack = try stack(files)
         try create(in: stack, .durable)
@@ -93,7 +93,7 @@ private final class South: CoreStoreObject {
     }
 
     @Test(arguments: [0, 1])
-    func `a commit that fails in one of two storages says which have it`(_ failing: Int) throws {
+    func `a commit that fails in one of two storages names those with it`(_ failing: Int) throws {
         let stack = DataStack(
             CoreStoreSchema(
                 modelVersion: "V1",
@@ -122,14 +122,15 @@ private final class South: CoreStoreObject {
         let commit = try #require(error?.partialCommit)
         #expect(commit.committed.map { $0 === storages[1 - failing] } == [true])
         #expect(commit.failed.map { $0 === storages[failing] } == [true])
-        // From then on it fails before anything is written, in the first storage or in the second.
+        // From then on a commit fails before anything is written, in the first or the second
+        // storage.
         let next = #expect(throws: CoreStoreError.self) { try create() }
         #expect(next?.storeError?.code == .poisoned)
         let counts = try stack.read { view in
             (try view.fetchCount(From<North>()), try view.fetchCount(From<South>()))
         }
         #expect(counts == (failing == 0 ? (1, 2) : (2, 1)))
-        // One that is only read has no part in it.
+        // A storage that a transaction only reads takes no part in its commit.
         let alone = #expect(throws: CoreStoreError.self) {
             try stack.perform(synchronous: { transaction in
                 _ = try transaction.fetchCount(From<North>())

@@ -3,9 +3,9 @@ import Testing
 
 @testable import ObjectGraph
 
-/// What the default logger prints in builds without assertions.
+/// Messages of the default logger in builds without assertions.
 @Suite struct DefaultLoggerTests {
-    @Test func `a release build prints what the program hears of in no other way`() {
+    @Test func `a release build prints errors that are reported in no other way`() {
         #expect(DefaultLogger.prints(.fatal, isDebugBuild: false))
         for level in [LogLevel.trace, .notice, .warning] {
             #expect(!DefaultLogger.prints(level, isDebugBuild: false))
@@ -14,7 +14,7 @@ import Testing
             let error = CoreStoreError(StoreError(code, "words"))
             #expect(DefaultLogger.prints(error, isDebugBuild: false), "\(code)")
         }
-        // These are thrown, or given to a completion.
+        // These errors are thrown or passed to a completion.
         for code in [StoreError.Code.lockedByOther, .schemaMismatch, .invalidArgument] {
             let error = CoreStoreError(StoreError(code, "words"))
             #expect(!DefaultLogger.prints(error, isDebugBuild: false), "\(code)")

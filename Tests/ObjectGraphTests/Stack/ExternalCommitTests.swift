@@ -3,7 +3,7 @@ import Testing
 
 @testable import ObjectGraph
 
-/// A stack that reads what another one writes: as good as another process to the system.
+/// A stack that reads another stack's commits: to the system they are like two processes.
 @Suite(.timeLimit(.minutes(hangMinutes))) struct ExternalCommitTests {
     private let queue = DispatchQueue(label: "view")
 
@@ -70,8 +70,8 @@ import Testing
         }
     }
 
-    /// Before, the commit could be told before the lists had it, and a program that waited for it
-    /// found the list as it had been.
+    /// A bug: the commit could be announced before the lists had it, and a program that waited for
+    /// it found the old list.
     @Test func `a list shows a commit that was awaited`() async throws {
         let url = Zoo.temporaryURL()
         defer { try? FileManager.default.removeItem(at: url) }
@@ -94,7 +94,7 @@ import Testing
         }
     }
 
-    @Test func `a view for reading gives up old space when only a checkpoint came`() throws {
+    @Test func `a read-only view releases old space after a checkpoint without commits`() throws {
         let url = Zoo.temporaryURL()
         defer { try? FileManager.default.removeItem(at: url) }
         let writer = try stack(url)
@@ -104,7 +104,7 @@ import Testing
         let first = reader.statistics.generation
         var oldest: UInt64 = first
         while oldest == first {
-            // Stores the same state again, and asks who holds which.
+            // The checkpoint stores the same state again, and reads which readers hold pages.
             try writer.checkpoint()
             oldest = writer.statistics.oldestReaderGeneration ?? .max
             Thread.sleep(forTimeInterval: 0.02)
@@ -131,7 +131,7 @@ import Testing
         try other.addStorageAndWait(LocalStore(fileURL: url))
         let error = await #expect(throws: CoreStoreError.self) { _ = try await commits.next() }
         #expect(error?.storeError?.code == .schemaMismatch)
-        // What it showed it still shows.
+        // It still shows the earlier content.
         #expect(try names(reader) == ["a"])
     }
 

@@ -62,7 +62,8 @@ private final class Writer: CoreStoreObject {
         return (files.bytes, ids)
     }
 
-    /// What each property of a letter says, by name; nil where it throws that the file is damaged.
+    /// The value of each property of a letter, by name; nil if reading it reports that the file is
+    /// damaged.
     private func loaded(
         _ id: NSManagedObjectID, _ transaction: BaseDataTransaction
     ) -> [String: String?] {
@@ -99,7 +100,7 @@ private final class Writer: CoreStoreObject {
         }
     }
 
-    @Test func `what load and loadExisting give is right, or they throw`() throws {
+    @Test func `load and loadExisting return the stored objects or throw`() throws {
         var random = SeededRandom(for: "LoadTests")
         let (bytes, ids) = try made(&random)
         var truth: [[String: String?]] = []

@@ -2,7 +2,7 @@ import Dispatch
 import ObjectGraph
 import Testing
 
-/// Stores that other processes have to do with.
+/// Stores that other processes use.
 @Suite struct ProcessTests {
     /// The child program, with its output, and an input that holds it until it is closed.
     private struct Child {
@@ -21,7 +21,7 @@ import Testing
             try process.run()
         }
 
-        /// All that it says until it ends.
+        /// All its output until it ends.
         func end() throws -> String {
             try input.fileHandleForWriting.close()
             let said = output.fileHandleForReading.readDataToEndOfFile()
@@ -53,7 +53,7 @@ import Testing
         #expect(error?.path == url.path)
         _ = try child.end()
         #expect(child.process.terminationStatus == 0)
-        // Now it is only a store with another model, which holds nothing and follows this one.
+        // Now it is an empty store with another model, which is migrated to this one.
         #expect(openingError(url) == nil)
     }
 
@@ -97,7 +97,7 @@ import Testing
         #expect(lines.first?.hasPrefix("Trellis [fatal] ") == true)
     }
 
-    @Test func `ten thousand transactions on the main thread run beside others`() throws {
+    @Test func `many transactions on the main thread run beside background ones`() throws {
         let child = try Child("busy", "memory")
         let lines = try child.end().split(separator: "\n").map(String.init)
         #expect(child.process.terminationStatus == 0)

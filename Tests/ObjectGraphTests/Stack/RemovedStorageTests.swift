@@ -31,7 +31,7 @@ import Testing
         return (stack, one, two)
     }
 
-    @Test func `objects of the others stay what they are`() throws {
+    @Test func `objects of the remaining storages keep their values`() throws {
         let (stack, one, _) = try stack()
         try queue.sync { () throws in
             let notes = try stack.fetchAll(From<Note>().orderBy(.ascending(\.$text)))
@@ -64,7 +64,7 @@ import Testing
         }
     }
 
-    @Test func `values of an object that was only linked to are kept`() throws {
+    @Test func `values of an object that was only linked are kept`() throws {
         let (stack, one, _) = try stack()
         queue.sync {
             // Nothing of the view was read before a transaction moved it.
@@ -75,7 +75,7 @@ import Testing
         }
     }
 
-    @Test func `an observed list goes on without it`() throws {
+    @Test func `an observed list continues without the removed storage`() throws {
         let (stack, _, two) = try stack()
         let done = DispatchSemaphore(value: 0)
         let monitor = queue.sync {

@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    @Test func `an observed list is told exactly what another stack changed`() throws {
+    @Test func `an observed list reports exactly the changes of another stack`() throws {
         try withFile { url in
             let (one, two) = (try stack(url), try stack(url))
             for name in ["a", "b", "c"] { try add(name, to: one) }
@@ -70,7 +70,7 @@ import Testing
                     dogs[1].age = 7
                     transaction.create(Into<Dog>()).nickname = "d"
                 }, sourceIdentifier: "one")
-            // The turn that tells of it is on the queue.
+            // The notification is scheduled on the queue.
             waitUntil { queue.sync { monitor.objectsInAllSections().last?.nickname == "d" } }
             queue.sync {
                 let told = recorder.takeEvents().filter { !$0.contains("[") }
@@ -81,7 +81,7 @@ import Testing
         }
     }
 
-    @Test func `objects of one view take over what another stack commits on its own thread`()
+    @Test func `objects of a view see a commit of another stack on the view's queue`()
         throws
     {
         try withFile { url in
@@ -90,7 +90,7 @@ import Testing
             try queue.sync { () throws in
                 let dog = try #require(try two.fetchOne(From<Dog>()))
                 #expect(dog.age == 1)
-                // Where both views live.
+                // On the queue of both views.
                 try one.perform(synchronous: { try $0.fetchOne(From<Dog>())?.age = 2 })
                 _ = try two.fetchCount(From<Dog>())
                 #expect(dog.age == 2)
@@ -133,7 +133,7 @@ import Testing
         }
     }
 
-    @Test func `another default is another model`() throws {
+    @Test func `a model with another default is refused`() throws {
         try withFile { url in
             let first = CoreStoreSchema(modelVersion: "V1", entities: [Entity<OldMug>("Mug")])
             let second = CoreStoreSchema(modelVersion: "V1", entities: [Entity<NewMug>("Mug")])
@@ -190,7 +190,7 @@ import Testing
         }
     }
 
-    @Test func `a path of another spelling leads to the same store`() throws {
+    @Test func `another spelling of a path opens the same store`() throws {
         try withFile { url in
             let one = try stack(url)
             try add("a", to: one)

@@ -18,14 +18,14 @@ import Testing
             entityConfigurations: [Entity<Coin>("Coin"): Set(["One", "Two"])])
     }
 
-    /// What the view of a stack has, moved from step to step, against a fetch of everything.
-    @Test func `views that are moved by steps have what the files have`() throws {
+    /// The content of a stack's view, moved step by step, equals a fetch of everything.
+    @Test func `views that follow steps equal a fetch of everything`() throws {
         let urls = [Zoo.temporaryURL(), Zoo.temporaryURL()]
         defer { for url in urls { try? FileManager.default.removeItem(at: url) } }
         let queue = DispatchQueue(label: "view")
         let stacks = try (0..<3).map { number in
             let stack = DataStack(Self.schema(), viewContext: .queue(queue))
-            // The order in which the files come differs from stack to stack.
+            // The order of the files differs from stack to stack.
             let order = number == 1 ? [1, 0] : [0, 1]
             for file in order {
                 try stack.addStorageAndWait(
@@ -78,7 +78,7 @@ import Testing
         }
     }
 
-    @Test func `locks that join in a circle are one`() {
+    @Test func `writer locks that are joined in a circle become one lock`() {
         let locks = (0..<4).map { _ in WriterLock() }
         DispatchQueue.concurrentPerform(iterations: 4) { number in
             locks[number].join(locks[(number + 1) % 4])
@@ -104,7 +104,7 @@ import Testing
         #expect(!locks[0].isHeldByCaller)
     }
 
-    @Test func `threads that wait for a lock while it joins another go on there`() {
+    @Test func `threads that wait for a lock take the lock that it joins`() {
         for _ in 0..<20 {
             let (one, two) = (WriterLock(), WriterLock())
             let count = Mutex(0)

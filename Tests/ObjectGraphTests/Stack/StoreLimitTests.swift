@@ -47,7 +47,7 @@ private final class Reading: CoreStoreObject {
         #expect(one * 10 < all, "\(one) lookups for one object, and \(all) for all")
     }
 
-    /// Ordered by an index, by a column that has none, and by both.
+    /// The order is by an index, by a column without one, and by both.
     @Test func `a limit and an offset cut what a fetch of all finds`() throws {
         let stack = try stack(500)
         let orders: [OrderBy<Reading>] = [

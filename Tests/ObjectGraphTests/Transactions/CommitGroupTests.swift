@@ -3,11 +3,12 @@ import Testing
 
 @testable import ObjectGraph
 
-/// Transactions whose commits one write makes durable are told to the view one after the other.
+/// Transactions whose commits become durable by one write are announced to the view one after the
+/// other.
 @Suite(.timeLimit(.minutes(hangMinutes))) struct CommitGroupTests {
-    /// The view was moved to the newest commit of the group, and told of the first one's changes
-    /// alone: it showed rows that nothing had announced.
-    @Test func `the view sees of a group what the transactions announced`() throws {
+    /// A bug: the view was moved to the newest commit of the group but was given only the first
+    /// one's changes, so it showed rows that were not announced.
+    @Test func `the view shows each commit of a group only when it is announced`() throws {
         let (stack, queue) = try Zoo.stack()
         let id = try stack.perform(synchronous: { transaction in
             let dog = transaction.create(Into<Dog>())

@@ -1,7 +1,7 @@
 import ObjectGraph
 import Testing
 
-/// What small commits write, counted in bytes.
+/// The bytes that small commits write.
 @Suite struct CommitSizeTests {
     final class Reading: CoreStoreObject {
         @Field.Stored("sensor") var sensor: String = ""

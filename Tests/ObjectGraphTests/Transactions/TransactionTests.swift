@@ -2,7 +2,7 @@ import ObjectGraph
 import Testing
 
 @Suite struct TransactionTests {
-    @Test func `objects come back with every value after a reopening`() throws {
+    @Test func `objects have all their values after reopening`() throws {
         let url = Zoo.temporaryURL()
         defer { try? FileManager.default.removeItem(at: url) }
         let queue = DispatchQueue(label: "view")
@@ -60,7 +60,7 @@ import Testing
         stack.unsafeRemoveAllPersistentStoresAndWait()
     }
 
-    @Test func `both sides of a relationship follow at once`() throws {
+    @Test func `assigning one side of a relationship updates the other at once`() throws {
         let (stack, _) = try Zoo.stack()
         try stack.perform(synchronous: { transaction in
             let a = transaction.create(Into<Person>())
@@ -161,7 +161,7 @@ import Testing
         }
     }
 
-    @Test func `an import changes what is there and makes the rest`() throws {
+    @Test func `an import updates existing objects and creates the others`() throws {
         let (stack, queue) = try Zoo.stack()
         for round in 0..<2 {
             let made = try stack.perform(synchronous: { transaction in
@@ -182,7 +182,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func `the last source of an identity is imported at the place of the first`(
+    func `the last source of an ID is imported, in the position of the first`(
         isPreprocessed: Bool
     ) throws {
         let (stack, _) = try Zoo.stack()

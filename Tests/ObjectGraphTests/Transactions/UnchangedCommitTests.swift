@@ -84,7 +84,7 @@ import Testing
         stack.unsafeRemoveAllPersistentStoresAndWait()
     }
 
-    @Test func `a durable transaction that cannot secure what it found says so`() throws {
+    @Test func `a durable transaction reports commits that it could not make durable`() throws {
         let files = FaultyFileSystem()
         let stack = try stack(files)
         try create(in: stack, .durable)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import ObjectGraph
 
-/// What an open transaction keeps over undoing, and over commits that end while it goes on.
+/// The state of an open transaction over undos and over commits that end later.
 @Suite struct UnsafeStateTests {
     private let stack: DataStack
     private let ids: [NSManagedObjectID]
@@ -36,7 +36,7 @@ import Testing
         private let done = DispatchSemaphore(value: 0)
         private let errors = Mutex<[CoreStoreError?]>([])
 
-        /// Takes the writer lock; the changes are made when it is released.
+        /// Takes the writer lock; the commits proceed when it is released.
         init(
             _ stack: DataStack,
             _ changes: @escaping @Sendable (BaseDataTransaction) -> Void = { _ in }
@@ -70,7 +70,7 @@ import Testing
 
     // MARK: Commits that end later
 
-    @Test func `a change after a commit was begun is a change when it has ended`() throws {
+    @Test func `a change made after a commit began stays pending after it`() throws {
         let form = stack.beginUnsafe()
         let commits = HeldCommits(stack)
         try person(0, form).name = "first"
@@ -82,7 +82,7 @@ import Testing
         #expect(try names() == ["name 1", "name 2", "second"])
     }
 
-    @Test func `an undo after a commit was begun is a change when it has ended`() throws {
+    @Test func `an undo made after a commit began stays pending after it`() throws {
         let form = stack.beginUnsafe(supportsUndo: true)
         let commits = HeldCommits(stack)
         try person(0, form).name = "first"
@@ -97,7 +97,7 @@ import Testing
         #expect(try names() == ["first", "name 1", "name 2"])
     }
 
-    @Test func `what a failed commit took up is still to be committed`() throws {
+    @Test func `the changes of a failed commit stay pending`() throws {
         let form = stack.beginUnsafe()
         let ids = ids
         let commits = HeldCommits(stack) { transaction in
@@ -110,7 +110,7 @@ import Testing
         #expect(commits.end(2) == [false, true])
         #expect(form.hasChanges && form.deletedObjectIDs() == [ids[2]])
         #expect(try names() == ["first", "name 1", "name 2"])
-        // The debt is there still. It was let go when the first commit was taken over.
+        // The debt is still there. A bug dropped it when the first commit was completed.
         #expect(throws: CoreStoreError.self) { try form.commitAndWait() }
         form.rollback()
         #expect(try person(2, form).name == "name 2" && !form.hasChanges)
@@ -146,14 +146,14 @@ import Testing
         form.redo()
         #expect(throws: CoreStoreError.self) { try form.commitAndWait() }
         form.undo()
-        // Without the debt nothing denies it.
+        // Without the debt the deletion is not denied.
         for debt in try person(2, form).debts { debt.debtor = nil }
         form.delete(try person(2, form))
         try form.commitAndWait()
         #expect(try names() == ["first", "name 1"])
     }
 
-    @Test func `an object whose creation is undone keeps its values each time`() throws {
+    @Test func `an object whose creation is undone and redone keeps its values`() throws {
         let form = stack.beginUnsafe(supportsUndo: true)
         let toy = form.create(Into<Toy>())
         toy.label = "toy"
@@ -162,12 +162,12 @@ import Testing
             form.undo()
             form.redo()
         }
-        // Its values were not read since.
+        // Its values have not been read since.
         form.undo()
         #expect(toy.isDeleted && toy.label == "toy")
     }
 
-    @Test func `an object that others deleted keeps values that were not read before`() throws {
+    @Test func `an object that another transaction deleted still has its unread values`() throws {
         let form = stack.beginUnsafe()
         let first = try person(0, form)
         first.name = "kept"
@@ -183,7 +183,7 @@ import Testing
 
     // MARK: Nesting
 
-    @Test func `a nested commit tells what the transaction around it had changed`() throws {
+    @Test func `a nested commit reports the changes of the outer transaction`() throws {
         let form = stack.beginUnsafe()
         let nested = form.beginUnsafe()
         try person(0, nested).name = "inner"

@@ -31,14 +31,14 @@ import Testing
         try #require(transaction.fetchExisting(ids[index]) as Person?)
     }
 
-    /// What is committed.
+    /// The committed names.
     private func names() throws -> [String] {
         try stack.read { view in
             try view.fetchAll(From<Person>().orderBy(.ascending(\.$name))).map(\.name)
         }
     }
 
-    @Test func `an open transaction blocks no other and is not moved by it`() throws {
+    @Test func `an open transaction neither blocks others nor sees their commits`() throws {
         let form = stack.beginUnsafe()
         try person(0, form).name = "edited"
         form.create(Into<Dog>()).age = 30
@@ -102,7 +102,7 @@ import Testing
         try form.commitAndWait()
     }
 
-    @Test func `a commit merges by property and tells of each that both changed`() throws {
+    @Test func `a commit merges by property and reports each property that both changed`() throws {
         let form = stack.beginUnsafe()
         let mine = try person(0, form)
         (mine.name, mine.balance) = ("mine", 5)
@@ -113,7 +113,7 @@ import Testing
         try form.commitAndWait()
         #expect(form.conflicts == [CommitConflict(objectID: ids[0], kind: .property("name"))])
         #expect(mine.name == "mine" && mine.balance == 5 && mine.level == 9)
-        // The same value in both is no conflict.
+        // An equal value on both sides is no conflict.
         mine.name = "agreed"
         try stack.perform(synchronous: { try person(0, $0).name = "agreed" })
         try form.commitAndWait()
@@ -141,7 +141,7 @@ import Testing
         #expect(try person(1, form).friendOf.isEmpty)
     }
 
-    @Test func `the list that others moved an object to took it from the one that won`() throws {
+    @Test func `another commit's list took back an object whose own move had won`() throws {
         let toyID = try stack.perform(synchronous: { transaction in
             let toy = transaction.create(Into<Toy>())
             toy.owner = try person(0, transaction)
@@ -161,7 +161,7 @@ import Testing
         #expect(form.conflicts.contains(CommitConflict(objectID: toyID, kind: .property("owner"))))
     }
 
-    @Test func `what was deleted meanwhile is told of`() throws {
+    @Test func `a commit reports its objects that others deleted meanwhile`() throws {
         let form = stack.beginUnsafe()
         let first = try person(0, form)
         first.name = "changed"
@@ -226,7 +226,7 @@ import Testing
         #expect(!form.canUndo)
     }
 
-    @Test func `a flush of a closure that throws ends no group`() throws {
+    @Test func `a flush whose closure throws does not end the undo group`() throws {
         struct Refusal: Error {}
         let form = stack.beginUnsafe(supportsUndo: true)
         let first = try person(0, form)
@@ -335,7 +335,7 @@ import Testing
         done.wait()
         #expect(errors.withLock { $0 } == [nil, nil])
         #expect(try names() == ["second", "theirs"])
-        // The next call takes the commits over and keeps what came after them.
+        // The next call completes the commits and keeps the changes made after them.
         #expect(form.hasChanges)
         #expect(first.name == "second" && first.level == 99 && first.balance == 2)
         #expect(other.label == "kept" && first.toys == [toy])
@@ -362,7 +362,7 @@ import Testing
         form.undo()
         try form.commitAndWait()
         #expect(try names() == ["kept", "name 0", "name 2"])
-        // Others' links count too, which the transaction does not see.
+        // Links committed by others count too, although the transaction does not see them.
         form.delete(try person(2, form))
         try stack.perform(synchronous: { transaction in
             transaction.create(Into<Debt>()).debtor = try person(2, transaction)
@@ -423,7 +423,7 @@ import Testing
         #expect(form.conflicts.isEmpty && first.name == "other")
     }
 
-    @Test func `the view learns of an unsafe commit as of any other`() throws {
+    @Test func `the view shows the commit of an unsafe transaction`() throws {
         let view: Person = try queue.sync { try #require(stack.fetchExisting(ids[0])) }
         #expect(queue.sync { view.name } == "name 0")
         let form = stack.beginUnsafe()

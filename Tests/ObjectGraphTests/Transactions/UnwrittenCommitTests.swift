@@ -1,11 +1,11 @@
 import ObjectGraph
 import Testing
 
-/// A transaction goes on from the commit before it while that one is still being written, and no
-/// snapshot shows it: whatever it asks for must be of that commit all the same.
+/// A transaction builds on the preceding commit while that is still being written and no snapshot
+/// shows it: each answer must nevertheless be of that commit.
 @Suite struct UnwrittenCommitTests {
-    /// Runs one transaction that makes the dog seven years old, and a second one while the first's
-    /// commit waits for company.
+    /// Runs one transaction that makes the dog seven years old, and a second one while the first
+    /// one's commit waits for group commit.
     private func runBesideUnwritten(
         _ second: (SynchronousDataTransaction, Dog) throws -> Void
     ) throws {
@@ -38,17 +38,17 @@ import Testing
         hasChanged.wait()
         try stack.perform(synchronous: { transaction in
             let shown = try queue.sync { try stack.fetchOne(From<Dog>())?.age }
-            #expect(shown == 3, "the commit before must not be written yet")
+            #expect(shown == 3, "the preceding commit must not be written yet")
             let dog: Dog = try #require(transaction.fetchExisting(id))
             try second(transaction, dog)
-            // A commit is the company that the first one waits for.
+            // Another commit completes the group that the first one waits for.
             dog.nickname = "Rex"
         })
         group.wait()
         stack.unsafeRemoveAllPersistentStoresAndWait()
     }
 
-    @Test func `a query in a transaction finds what the commit before it left`() throws {
+    @Test func `a query in a transaction finds what the preceding commit changed`() throws {
         try runBesideUnwritten { transaction, _ in
             let oldest = try transaction.queryValue(
                 From<Dog>().select(Int.self, .maximum(\.$age)))
@@ -59,7 +59,7 @@ import Testing
         }
     }
 
-    @Test func `a fetch without pending changes finds what the commit before it left`() throws {
+    @Test func `a fetch without pending changes finds what the preceding commit changed`() throws {
         try runBesideUnwritten { transaction, dog in
             dog.age = 9
             let found = try transaction.fetchCount(
@@ -68,11 +68,11 @@ import Testing
         }
     }
 
-    @Test func `taking changes back leaves those of the commit before`() throws {
+    @Test func `refreshing an object keeps the values of the preceding commit`() throws {
         try runBesideUnwritten { transaction, dog in
             dog.age = 9
             dog.master = nil
-            // Hands the change on, so that it must be written over.
+            // Flushes the change, so that it must be overwritten.
             let found = try transaction.fetchCount(From<Dog>().where(\.$age == 9))
             #expect(found == 1)
             dog.refreshAsFault()
@@ -81,7 +81,7 @@ import Testing
         }
     }
 
-    @Test func `an object has changed when it differs from the commit before`() throws {
+    @Test func `an object has changed if it differs from the preceding commit`() throws {
         try runBesideUnwritten { transaction, dog in
             dog.age = 3
             #expect(transaction.objectHasPersistentChangedValues(dog))

@@ -30,7 +30,7 @@ import Testing
         stack.unsafeRemoveAllPersistentStoresAndWait()
     }
 
-    @Test func `over duplicates it is refused with the first pair named`() throws {
+    @Test func `a constraint over duplicates is refused with the first pair`() throws {
         let url = Zoo.temporaryURL()
         defer { try? FileManager.default.removeItem(at: url) }
         try fill(url, [("b", 1), ("a", 2), ("b", 3), ("a", 2), ("c", 1)])
@@ -48,7 +48,7 @@ import Testing
         stack.unsafeRemoveAllPersistentStoresAndWait()
     }
 
-    @Test func `nil is no duplicate, and without duplicates it holds from then on`() throws {
+    @Test func `nil is no duplicate, and without duplicates a constraint is added`() throws {
         let url = Zoo.temporaryURL()
         defer { try? FileManager.default.removeItem(at: url) }
         try fill(url, [("a", nil), ("a", nil), ("a", 1), ("b", 1)])

@@ -19,7 +19,7 @@ private final class Entry: CoreStoreObject {
     @Field.Relationship("account") var account: Account?
 }
 
-/// What a commit does with a second object of the same key, by policy.
+/// How a commit resolves a second object with the same key, by policy.
 @Suite struct ConflictPolicyTests {
     private let queue = DispatchQueue(label: "view")
 
@@ -98,7 +98,7 @@ private final class Entry: CoreStoreObject {
         #expect(try left(stack) == [expected])
     }
 
-    @Test func `a replacement has its own identity and takes nothing over`() throws {
+    @Test func `a replacement has its own ID and none of the old values`() throws {
         let (stack, _) = try stack(.replace)
         let id = try addSecond(stack)
         let expected = Left(id: id, name: "new", balance: 0, owner: "second", entries: ["new"])

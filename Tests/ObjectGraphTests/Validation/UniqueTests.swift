@@ -42,7 +42,7 @@ import Testing
         #expect(try queue.sync { try names(stack) } == ["new", "third"])
     }
 
-    @Test func `a key that one object gives up another may take in the same transaction`() throws {
+    @Test func `a key freed by one object can be used by another in the same transaction`() throws {
         let (stack, queue) = try Zoo.stack()
         try stack.perform(synchronous: { transaction in
             for name in ["a", "b"] {
@@ -59,10 +59,10 @@ import Testing
         #expect(try queue.sync { try names(stack) } == ["a", "b"])
     }
 
-    /// A program that kept the loser's ID, from inside the transaction, finds nothing by it, and
+    /// A program that kept the loser's ID from inside the transaction finds nothing by it; it finds
     /// the survivor by the key.
     @Test(arguments: [false, true])
-    func `the ID of a conflict's loser leads to nothing and never to another object`(
+    func `the ID of a conflict's loser never finds an object`(
         isStored: Bool
     ) throws {
         let url = Zoo.temporaryURL()

@@ -15,7 +15,7 @@ private final class Member: Being {
     @Field.Relationship("fans", maxCount: 2, inverse: \.$friend) var fans: Set<Member>
 }
 
-/// A value of the program's own that may have no stored form.
+/// A type of the program's whose values may have no stored form.
 private struct Rank: FieldStorableType {
     var text: String?
 
@@ -33,7 +33,7 @@ private final class Crew: CoreStoreObject {
     @Field.Relationship("mates", minCount: 2, inverse: \.$captain) var mates: Set<Crew>
 }
 
-/// What commits refuse, and how they say so.
+/// The changes that commits refuse, and their error messages.
 @Suite struct ValidationTests {
     private let queue = DispatchQueue(label: "view")
 
@@ -90,7 +90,7 @@ private final class Crew: CoreStoreObject {
         #expect(try queue.sync { try stack.fetchCount(From<Member>()) } == 0)
     }
 
-    @Test func `what keeps the rules is stored, and so is nil`() throws {
+    @Test func `values that satisfy the rules are stored, and so is nil`() throws {
         let stack = try stack()
         try stack.perform(synchronous: { transaction in
             let member = transaction.create(Into<Member>())
@@ -101,7 +101,7 @@ private final class Crew: CoreStoreObject {
         #expect(try queue.sync { try stack.fetchCount(From<Member>()) } == 2)
     }
 
-    @Test func `counts and rules are told of together`() throws {
+    @Test func `violations of counts and of rules are reported together`() throws {
         let stack = try stack()
         let ids = try add(stack, 4)
         let failure = #expect(throws: CoreStoreError.self) {
@@ -134,7 +134,7 @@ private final class Crew: CoreStoreObject {
         #expect(ages == [149, 149, 150])
     }
 
-    @Test func `a statement told of the first records that break a rule alone`() throws {
+    @Test func `a statement reported only the first records that break a rule`() throws {
         let stack = try stack()
         let ids = try add(stack, 5000)
         try stack.perform(synchronous: { transaction in

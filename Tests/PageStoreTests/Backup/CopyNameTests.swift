@@ -5,8 +5,8 @@ import Testing
 
 @testable import PageStore
 
-/// The names of copies: a backup that ended between two of its calls leaves more of them, or one
-/// that is not durable.
+/// The names of copies: a backup that was interrupted between two calls leaves an additional name
+/// or one that is not durable.
 @Suite struct CopyNameTests {
     /// Counts how often a folder was made durable.
     private final class CountingFiles: ForwardingFileSystem {
@@ -30,7 +30,7 @@ import Testing
         _ = try transaction.commit()
     }
 
-    /// The process that made it may have ended before its name was.
+    /// The process that made the copy may have ended before the name was durable.
     @Test(arguments: [false, true])
     func `a copy that was brought up to date has a durable name`(hasChanges: Bool) throws {
         let files = CountingFiles()
@@ -43,8 +43,8 @@ import Testing
         #expect(files.folderSyncCount > count)
     }
 
-    /// A backup ended between the copy's name and the end of its unfinished one. The copy was put
-    /// elsewhere since, and the next backup finds the other name.
+    /// A backup was interrupted between naming the copy and removing its unfinished name. The copy
+    /// was moved since, and the next backup finds the unfinished name.
     @Test func `a finished copy is not the next backup's unfinished one`() throws {
         let folder = FileManager.default.temporaryDirectory
             .appendingPathComponent("trellis-names-\(UUID().uuidString)")

@@ -3,7 +3,7 @@ import Testing
 
 @testable import PageStore
 
-/// A copy is whole under either of its superblocks: one that is lost costs it nothing.
+/// A copy is whole with either of its superblocks: losing one loses no content.
 @Suite struct CopySlotTests {
     private static var options: Engine.Options {
         var options = Engine.Options()

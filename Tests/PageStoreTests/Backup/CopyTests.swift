@@ -4,7 +4,7 @@ import Testing
 
 @testable import PageStore
 
-/// Copies of a store, and files that become shorter.
+/// Copies of a store, and vacuum.
 @Suite struct CopyTests {
     private func fill(
         _ engine: Engine, _ tree: TreeID, _ random: inout SeededRandom, count: Int
@@ -119,8 +119,8 @@ import Testing
         }
     }
 
-    /// The gaps still pended when the pages were to move into them, which made the file longer.
-    @Test func `vacuum right behind a change leaves few gaps`() throws {
+    /// A bug: the gaps were still pending when pages were to move into them, and the file grew.
+    @Test func `vacuum directly after a change leaves few gaps`() throws {
         let files = MemoryFileSystem()
         var random = SeededRandom(for: "CopyTests vacuum behind a change")
         let engine = try Engine.open(path: "store", files: files)
@@ -143,7 +143,7 @@ import Testing
         try compare(engine, tree, model)
     }
 
-    @Test func `a copy on a disk is there whole or not at all`() throws {
+    @Test func `a backup on a disk is complete or absent`() throws {
         let folder = FileManager.default.temporaryDirectory
             .appendingPathComponent("trellis-copy-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

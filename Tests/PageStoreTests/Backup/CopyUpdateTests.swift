@@ -3,7 +3,7 @@ import Testing
 
 @testable import PageStore
 
-/// An earlier copy that is brought up to date.
+/// Updating an earlier copy.
 @Suite struct CopyUpdateTests {
     private static var options: Engine.Options {
         var options = Engine.Options()

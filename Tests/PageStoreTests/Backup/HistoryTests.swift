@@ -4,8 +4,8 @@ import Testing
 
 @testable import PageStore
 
-/// Whether a copy and a store share the commits up to the copy's: files that were put back from
-/// earlier ones give the same numbers to other commits.
+/// A copy and a store must share the commits up to the copy's: files restored from earlier ones
+/// give the same numbers to other commits.
 @Suite struct HistoryTests {
     private static var options: Engine.Options {
         var options = Engine.Options()
@@ -65,7 +65,7 @@ import Testing
         return buffer.view.array()
     }
 
-    @Test func `a power cut takes nothing from the store that a backup holds`() throws {
+    @Test func `a power cut loses no commit that a backup contains`() throws {
         var random = SeededRandom(for: "HistoryTests power cut")
         let files = FaultyFileSystem()
         let copies = MemoryFileSystem()
@@ -79,7 +79,7 @@ import Testing
         for _ in 0..<4 { try change(survivor, &random, .relaxed) }
         try survivor.updateCopy(at: "copy", files: copies)
         #expect(try content(copies, "copy") == content(survivor))
-        // A second time, of a backup that has been brought up to date.
+        // The second time with a backup that has been updated.
         try change(survivor, &random, .relaxed)
         try survivor.updateCopy(at: "copy", files: copies)
         #expect(try content(copies, "copy") == content(survivor))
@@ -105,7 +105,7 @@ import Testing
         #expect(try bytes(copies, "copy") == before)
     }
 
-    /// Nil where the copy is brought up to date.
+    /// Nil if the copy can be updated.
     private func refusal(
         of engine: Engine, _ path: String, _ copies: any FileSystem
     ) -> StoreError.Code? {
@@ -117,8 +117,8 @@ import Testing
         }
     }
 
-    /// Files are saved and put back at random. A copy may be brought up to date exactly where the
-    /// store's past holds the copy's commit.
+    /// Files are saved and restored at random. A copy may be updated exactly if the store's past
+    /// contains the copy's commit.
     @Test(arguments: 0..<6)
     func `a copy is brought up to date where the store holds its commit`(_ part: Int) throws {
         var random = SeededRandom(for: "HistoryTests random \(part)")
@@ -210,7 +210,7 @@ import Testing
         #expect(try content(files, "copy") == content(engine))
     }
 
-    /// Their bytes were in the system's memory alone when the process ended.
+    /// The bytes were only in the system's cache when the process ended.
     @Test func `a backup makes durable what a process that ended had written`() throws {
         var random = SeededRandom(for: "HistoryTests left")
         let files = FaultyFileSystem()
@@ -227,7 +227,7 @@ import Testing
         #expect(try content(copies, "copy") == content(survivor))
     }
 
-    @Test func `a reader whose file cannot be made durable makes no backup`() throws {
+    @Test func `a reader that cannot make its file durable makes no backup`() throws {
         var random = SeededRandom(for: "HistoryTests reader")
         let files = FaultyFileSystem()
         let copies = MemoryFileSystem()
@@ -294,7 +294,7 @@ import Testing
         }
     }
 
-    @Test func `a backup takes the place of one whose process ended`() throws {
+    @Test func `a backup replaces the unfinished one of a process that ended`() throws {
         let files = MemoryFileSystem()
         var random = SeededRandom(for: "HistoryTests unfinished")
         let engine = try open(files)
@@ -324,7 +324,8 @@ import Testing
                 try Superblock.decode(view, slot: slot)
             }
             let isNewest = superblock.generation == engine.superblock.generation
-            // An even number less a slot's parity, and two less in the other slot.
+            // Generations of the two slots differ in parity: an even number less the slot's parity,
+            // and two less in the other slot.
             superblock.generation = Limits.numberMax - (isNewest ? 4 : 6) + UInt64(slot)
             let encoded = superblock.encoded()
             bytes.replaceSubrange(range, with: encoded.view.array())

@@ -1,7 +1,7 @@
 import PageStore
 import Testing
 
-/// Blobs whose pages lie about them.
+/// Blobs with damaged pages.
 @Suite struct BlobDamageTests {
     private func transaction() throws -> WriteTransaction {
         var options = Engine.Options()
@@ -25,7 +25,7 @@ import Testing
         }
     }
 
-    @Test func `a run that goes round in a circle ends`() throws {
+    @Test func `reading a blob whose pages form a cycle ends with an error`() throws {
         let transaction = try transaction()
         let blob = try transaction.createBlob(Array(repeating: 7 as UInt8, count: 2000).span)
         let first = try transaction.page(blob.page)

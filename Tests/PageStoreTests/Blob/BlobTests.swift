@@ -15,7 +15,7 @@ import Testing
         return try Engine.open(path: "store", options: options, files: files)
     }
 
-    @Test func `the bytes that a transaction has written count those of chunks`() throws {
+    @Test func `the changed bytes of a transaction include blob chunks`() throws {
         let transaction = try Engine.inMemory().beginWrite()
         _ = try transaction.createBlob([UInt8](repeating: 1, count: 3_000_000).span)
         #expect(transaction.changedBytes >= 3_000_000)
@@ -23,7 +23,7 @@ import Testing
     }
 
     @Test(arguments: sizes, [512, 16_384])
-    func `a blob is read back whole and in parts, and leaves nothing behind`(
+    func `a blob is read whole and in parts, and leaves no page when deleted`(
         _ size: Int, _ pageSize: Int
     ) throws {
         var random = SeededRandom(for: "BlobTests \(size)")

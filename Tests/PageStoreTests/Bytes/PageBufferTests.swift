@@ -15,7 +15,7 @@ import Testing
     }
 
     @Test(arguments: counts)
-    func `a page keeps what lies around its bytes, whatever they are`(count: Int) {
+    func `a page's fields around its bytes do not change with the bytes`(count: Int) {
         let page = PageBuffer(id: PageID(77), count: count)
         page.proof = 1 << 40 | 5
         let kept = ColumnCacheBudget()
@@ -26,7 +26,7 @@ import Testing
         #expect(column(of: page, countedBy: kept, whichReads: 7) == [6, 6])
     }
 
-    /// A column that a page keeps, read when it does not keep it yet.
+    /// The column that a page caches; it is read if it is not cached yet.
     private func column(
         of page: PageBuffer, countedBy kept: ColumnCacheBudget, whichReads word: UInt64
     ) -> [UInt64]? {
@@ -40,7 +40,7 @@ import Testing
     }
 
     @Test(arguments: counts)
-    func `a copy has the bytes, and nothing of what was proved`(count: Int) {
+    func `a copied page has the bytes and no validation mark`(count: Int) {
         var random = SeededRandom(for: "PageBufferTests")
         let bytes = random.bytes(count)
         let page = PageBuffer(id: PageID(3), count: count)
@@ -54,7 +54,7 @@ import Testing
         #expect(copy.view.array() == [UInt8](repeating: 0, count: count))
     }
 
-    @Test func `who has a page at second hand has the same image`() {
+    @Test func `two references to a page buffer share its bytes`() {
         let page = PageBuffer(id: PageID(3), count: 64)
         let other = page
         other[63] = 5

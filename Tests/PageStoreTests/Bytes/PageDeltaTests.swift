@@ -3,7 +3,8 @@ import Testing
 
 @testable import PageStore
 
-/// Blocks of pages against their versions before: a reader needs no more than LZ4.
+/// Delta blocks of pages relative to their previous versions: an LZ4 decoder is all that a reader
+/// needs.
 @Suite struct PageDeltaTests {
     private func block(
         _ image: PageBuffer, _ base: PageBuffer, sizeMax: Int = .max
@@ -53,7 +54,7 @@ import Testing
     }
 
     @Test(arguments: [512, 4096, 16_384, 32_768])
-    func `edited nodes are rebuilt from their version before`(size: Int) {
+    func `edited nodes are rebuilt from their previous version and the delta`(size: Int) {
         var random = SeededRandom(for: "PageDeltaTests")
         let page = PageBuffer(id: PageID(1), count: size)
         let node = NodeView.clearRoot(page, level: 0, firstChild: nil)
@@ -68,8 +69,8 @@ import Testing
         #expect(blockCount > 200)
     }
 
-    /// Slots of such keys differ little, and match where they should not.
-    @Test func `a few entries among keys that begin alike are found`() {
+    /// The slots of such keys differ little and match in wrong positions.
+    @Test func `a few insertions among similar keys are stored as a delta`() {
         var random = SeededRandom(for: "PageDeltaTests")
         for _ in 0..<100 {
             let page = PageBuffer(id: PageID(1), count: 16_384)
@@ -91,7 +92,7 @@ import Testing
         }
     }
 
-    @Test func `pages of any bytes are rebuilt or left to others`() {
+    @Test func `pages of arbitrary bytes are rebuilt or have no delta`() {
         var random = SeededRandom(for: "PageDeltaTests")
         for _ in 0..<300 {
             let size = 13 + random.below(400)
@@ -128,7 +129,7 @@ import Testing
         #expect(self.block(page, base, sizeMax: block.count - 1) == nil)
     }
 
-    @Test func `pages of sixty-four KiB do not reach their version before`() {
+    @Test func `pages of the largest size have no delta`() {
         let base = PageBuffer(id: PageID(1), count: 65_536)
         for index in 0..<base.count { base[index] = UInt8(truncatingIfNeeded: index * index / 7) }
         let image = PageBuffer(copying: base)

@@ -58,7 +58,7 @@ import Testing
         #expect(PageSummary(page).kind == .treeLeaf && PageSummary(page).entries.isEmpty)
     }
 
-    /// Whatever one byte becomes, the page is refused or still safe to search and to change.
+    /// Whatever value one byte gets, the page is refused or is still safe to search and to change.
     @Test(arguments: [true, false])
     func `a node with any one byte changed is refused or safe`(_ isLeaf: Bool) throws {
         let original = isLeaf ? try leaf() : try branch()
@@ -108,7 +108,7 @@ import Testing
 
     /// One entry's value contains a possible cell, and a slot is made to point to it.
     @Test(arguments: [["a", "b"], ["b", "a"]], ["a", "b"])
-    func `a cell within another is refused, in whatever order they lie`(
+    func `a cell inside another is refused, in any order of cells`(
         _ order: [String], _ outer: String
     ) throws {
         let inner = outer == "a" ? "b" : "a"
@@ -137,7 +137,7 @@ import Testing
         }
     }
 
-    /// In a leaf without fences that holds the keys a and b.
+    /// The slot in a leaf without fences that holds the keys a and b.
     private func slot(of key: String) -> Int {
         NodeLayout.slotsStart(fencesSize: 0) + (key == "a" ? 0 : NodeLayout.slotSize)
     }

@@ -2,12 +2,12 @@ import PageStore
 import TestSupport
 import Testing
 
-/// A whole file, one byte of which is wrong.
+/// A whole file in which one byte is wrong.
 @Suite struct StoreCheckTests {
     private struct Sample {
         let files = MemoryFileSystem()
-        /// After the last commit and before it: damage to the last group of the log cannot be
-        /// told from a commit that a power cut tore.
+        /// The states after the last commit and before it: damage to the last group of the log
+        /// cannot be distinguished from a torn commit.
         let states: [[[UInt8]]]
         let blob: BlobID
         let tree: TreeID
@@ -70,7 +70,7 @@ import Testing
         try changed.withView { view throws(StoreError) in try file.write(view, at: byteOffset) }
     }
 
-    @Test func `a flipped bit is found, or lies where nothing is read`() throws {
+    @Test func `a flipped bit is found, or is in unused space`() throws {
         var random = SeededRandom(for: "StoreCheckTests")
         let sample = try Sample()
         let file = try sample.files.open("store", .readWrite)

@@ -22,7 +22,7 @@ import Testing
         ProcessInfo.processInfo.environment["TRELLIS_LONG"] == nil ? 1500 : 20_000
     }
 
-    /// Page to the byte that fills it, by commit number.
+    /// The byte that fills each page, by commit number.
     private typealias Contents = [[PageID: UInt8]]
 
     private func write(_ engine: Engine, _ random: inout SeededRandom) throws -> Contents {
@@ -52,7 +52,7 @@ import Testing
                 #expect(try transaction.commit() == UInt64(contents.count))
                 contents.append(content)
             } else {
-                // It freed its own allocations again.
+                // The transaction freed its own allocations again.
                 transaction.rollback()
             }
         }
@@ -121,11 +121,11 @@ import Testing
             _ = try transaction.commit()
             most = max(most, engine.statistics.logBytes)
         }
-        // The limit is looked at when a transaction begins: one more fits on top of it.
+        // The limit is checked when a transaction begins, so one more fits on top of it.
         #expect(most < 3 * options.logBytesMax)
     }
 
-    /// Fills the pages anew in one transaction.
+    /// Rewrites all pages in one transaction.
     private func refill(_ ids: [PageID], _ engine: Engine, _ random: inout SeededRandom) throws {
         let transaction = try engine.beginWrite()
         for id in ids {
@@ -135,7 +135,7 @@ import Testing
         _ = try transaction.commit()
     }
 
-    @Test func `versions of pages that nobody can see are let go`() throws {
+    @Test func `page versions that no reader can see are pruned`() throws {
         var options = Self.options
         options.versionBytesMax = 65_536
         options.logBytesMax = 8 << 20
@@ -162,9 +162,9 @@ import Testing
         }
     }
 
-    /// Each page kept its version before until it was written again: twice the memory, so that a
-    /// checkpoint of all of it followed.
-    @Test func `versions that nobody can see make no checkpoint due`() throws {
+    /// A bug: each page kept its previous version until it was written again. That doubled the
+    /// memory, and a checkpoint of all of it followed.
+    @Test func `versions that no reader can see do not trigger a checkpoint`() throws {
         var options = Self.options
         options.versionBytesMax = 12 * options.pageSizeInBytes
         options.logBytesMax = 8 << 20
@@ -199,7 +199,7 @@ import Testing
         #expect(engine.statistics.checkpoints < 150)
     }
 
-    @Test func `a store that nobody writes to stores its log and frees its space`() throws {
+    @Test func `an idle store checkpoints its log and frees its space`() throws {
         var options = Self.options
         options.logBytesMax = 1 << 20
         options.versionBytesMax = 1 << 20
@@ -221,7 +221,7 @@ import Testing
         #expect(engine.statistics.pendingBytes < 65_536)
         let checkpoints = engine.statistics.checkpoints
         #expect(checkpoints > 0)
-        // Then there is nothing left to do.
+        // Then no work is left.
         Thread.sleep(forTimeInterval: 0.3)
         #expect(engine.statistics.checkpoints <= checkpoints + 2)
         try engine.close()

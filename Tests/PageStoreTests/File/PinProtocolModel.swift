@@ -5,7 +5,7 @@
 /// each checkpoint stores a map that the next one replaces, and each commit writes an extent that
 /// the next commit replaces.
 struct PinProtocolModel: Hashable {
-    /// A rule that is left out or turned round, to see that the others do not do without it.
+    /// A rule that is left out or reversed, to check that the others do not suffice without it.
     enum Mutant: CaseIterable {
         case none
         case readerDoesNotCheck
@@ -24,11 +24,11 @@ struct PinProtocolModel: Hashable {
     struct Reader: Hashable {
         var kind: ReaderKind
         var step = ReaderStep.idle
-        /// The newest generation that it read, and the one that it pins.
+        /// The newest generation that the reader has read, and the one that it pins.
         var newest: UInt8 = 0
         var generation: UInt8 = 0
         var scanned: UInt8 = 0
-        /// The generations whose locks it has, a bit each.
+        /// The generations whose locks the reader holds, one bit each.
         var locks: UInt16 = 0
         /// The generation and the commit of its snapshot.
         var shown: [UInt8] = []
@@ -74,7 +74,7 @@ struct PinProtocolModel: Hashable {
 
     // MARK: Steps
 
-    /// All states that one step of the writer or of a reader leads to.
+    /// All states that can follow by one step of the writer or of a reader.
     func next(_ mutant: Mutant, generationMax: Int, commitMax: Int) -> [PinProtocolModel] {
         var found: [PinProtocolModel] = []
         func add(_ change: (inout PinProtocolModel) -> Void) {

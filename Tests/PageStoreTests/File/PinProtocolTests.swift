@@ -24,12 +24,12 @@ import Testing
         return Outcome(stateCount: seen.count)
     }
 
-    /// How far the walk goes: the number of states grows eightfold with each generation.
+    /// The last generation explored: the number of states grows eightfold with each one.
     private static let generationMax =
         ProcessInfo.processInfo.environment["TRELLIS_LONG"] == nil ? 5 : 6
 
     @Test(arguments: [[.newest], [.previous]] as [[PinProtocolModel.ReaderKind]])
-    func `no order of steps takes from a reader what it shows`(
+    func `no order of steps frees pages that a reader shows`(
         kinds: [PinProtocolModel.ReaderKind]
     ) {
         let outcome = explore(kinds, .none, generationMax: Self.generationMax, commitMax: 2)
@@ -38,7 +38,7 @@ import Testing
         print("pin protocol: \(kinds), \(outcome.stateCount) states")
     }
 
-    @Test func `readers of two kinds do not get in each other's way`() {
+    @Test func `readers of two kinds are safe beside each other`() {
         let outcome = explore(
             [.newest, .previous], .none, generationMax: Self.generationMax - 2, commitMax: 1)
         #expect(outcome.broken == nil)
@@ -47,10 +47,10 @@ import Testing
     }
 
     @Test(arguments: PinProtocolModel.Mutant.allCases.filter { $0 != .none })
-    func `a protocol that lacks a rule takes from a reader what it shows`(
+    func `a protocol without one of its rules frees pages that a reader shows`(
         mutant: PinProtocolModel.Mutant
     ) {
-        // A reader of the newest generation has one more checkpoint's time.
+        // A reader of the newest generation is safe for one more checkpoint.
         let kind: PinProtocolModel.ReaderKind =
             mutant == .writerAsksBeforeTheSuperblock ? .previous : .newest
         let outcome = explore([kind], mutant, generationMax: 5, commitMax: 2)

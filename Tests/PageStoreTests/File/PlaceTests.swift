@@ -64,7 +64,7 @@ import Testing
         try engine.close()
     }
 
-    @Test func `a second writer gives up when its time is over`() throws {
+    @Test func `a second writer fails when its timeout has passed`() throws {
         let place = try Place()
         try commit(Engine.open(path: place.path))
         let other = try DiskFileSystem.shared.open(place.path, .readWrite)
@@ -170,13 +170,13 @@ import Testing
         #expect(try commitNumber(place.name("second")) == 2)
     }
 
-    /// Each commit looks at the path before it writes. Asking for the file's times there gave each
-    /// write a time of its own, for which its commit waited as well.
-    @Test func `looking at the path makes no later write note its time`() throws {
+    /// Each commit checks the path before it writes. Requesting the file's times there made each
+    /// later write update them, for which its commit waited as well.
+    @Test func `checking the path does not make the next write update the file time`() throws {
         let place = try Place()
         let file = try DiskFileSystem.shared.open(place.path, .create)
         var isEverOlder = false
-        // Whenever the system's clock ticks in between, the time is noted all the same.
+        // If the system's clock ticks in between, the time is updated in any case.
         for byte in 0..<100 as Range<UInt8> {
             try [byte].withView { try file.write($0, at: 0) }
             _ = try status(place.path)

@@ -24,7 +24,7 @@ import Testing
         let first = try commit(writer)
         try writer.checkpointNow()
         let second = try commit(writer)
-        // As if the writer had died: its log is there.
+        // As if the writer had died: its log is still there.
         let left = files.processDeath()
         let engine = try Engine.open(path: "store", options: options, files: left)
         for id in [first, second] { #expect(try engine.snapshot().page(id).id == id) }

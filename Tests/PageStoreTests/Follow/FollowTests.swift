@@ -4,7 +4,7 @@ import Testing
 
 @testable import PageStore
 
-/// A store that one open file writes and others read: to the system they are as good as other
+/// A store that one open file writes and others read: to the system they are like separate
 /// processes.
 @Suite struct FollowTests {
     /// A file whose pages all hold the number of the last commit.
@@ -66,7 +66,7 @@ import Testing
             return try Engine.open(path: path, options: options, files: files)
         }
 
-        /// The one commit whose state a snapshot shows.
+        /// The commit that a snapshot shows: all its pages must agree.
         func number(_ snapshot: Snapshot) throws -> UInt64 {
             let numbers = Set(try ids.map { try snapshot.page($0).uint64(at: 100) })
             #expect(numbers == [snapshot.commitNumber])
@@ -130,7 +130,7 @@ import Testing
         #expect(try shared.number(snapshot) == 1)
     }
 
-    @Test func `what another open file held is free when it moves on or closes`() throws {
+    @Test func `space held by another open file is freed when that advances or closes`() throws {
         let shared = try Shared()
         let reader = try shared.reader()
         try shared.commit(10, checkpoints: true)
@@ -191,7 +191,7 @@ import Testing
         #expect(try shared.number(reader.snapshot()) == 11)
     }
 
-    @Test func `a reader past the cap gets an error and never other bytes`() throws {
+    @Test func `a reader past the age limit gets an error and never other bytes`() throws {
         let shared = try Shared { $0.snapshotAgeMax = .zero }
         let reader = try shared.reader()
         let snapshot = try reader.snapshot()
@@ -217,9 +217,9 @@ import Testing
         }
     }
 
-    /// The writer's first group is there in part, a later one is whole: to a reader beside it that
-    /// is a write on its way, to anyone else it is damage.
-    @Test func `a bad frame is not yet there beside a writer, and damage without one`() throws {
+    /// The writer's first group is incomplete and a later one is whole: to a reader beside the
+    /// writer that is a write in progress, to any other reader it is damage.
+    @Test func `an incomplete group is pending beside a writer, and damage without one`() throws {
         let shared = try Shared()
         let head = shared.writer.superblock.head
         try shared.commit(3)
@@ -287,7 +287,7 @@ import Testing
     }
 }
 
-/// The machine's file system as one without locks.
+/// The machine's file system, presented as one without locks.
 struct LocklessFileSystem: ForwardingFileSystem {
     let base: any FileSystem = DiskFileSystem.shared
 

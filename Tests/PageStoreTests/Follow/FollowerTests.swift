@@ -10,8 +10,8 @@ import Testing
     private typealias Shared = FollowTests.Shared
 
     @Test(arguments: [true, false])
-    func `commits of another open file arrive`(isTold: Bool) async throws {
-        // Without notices of the system the file is looked at from time to time.
+    func `commits of another open file are delivered`(isTold: Bool) async throws {
+        // Without notifications of the system the file is polled.
         let shared = try Shared(files: isTold ? DiskFileSystem.shared : LocklessFileSystem())
         let reader = try shared.reader()
         var commits = reader.externalCommits.makeAsyncIterator()
@@ -24,7 +24,7 @@ import Testing
         #expect(try await commits.next() == nil)
     }
 
-    @Test func `the system tells of changes of a file and of its name`() throws {
+    @Test func `the system reports changes of a file and of its name`() throws {
         let shared = try Shared()
         let file = try DiskFileSystem.shared.open(shared.path, .readOnly)
         let isTold = DispatchSemaphore(value: 0)
@@ -37,13 +37,13 @@ import Testing
             default: unlink(shared.path + "-moved")
             }
             #expect(isTold.wait(timeout: .now() + .seconds(60 * hangMinutes)) == .success)
-            // A change may be told in several parts.
+            // A change may be reported in several parts.
             while isTold.wait(timeout: .now() + .milliseconds(50)) == .success {}
         }
         watch?.cancel()
     }
 
-    @Test func `several who follow one store all hear of it`() async throws {
+    @Test func `several followers of one store all receive a commit`() async throws {
         let shared = try Shared()
         let reader = try shared.reader()
         var first = reader.externalCommits.makeAsyncIterator()
@@ -63,7 +63,7 @@ import Testing
         #expect(try reader.snapshot().commitNumber == 1)
     }
 
-    @Test func `a store that nobody else can change is not followed`() async throws {
+    @Test func `a store that no other process can change is not followed`() async throws {
         let shared = try Shared()
         var commits = shared.writer.externalCommits.makeAsyncIterator()
         #expect(try await commits.next() == nil)

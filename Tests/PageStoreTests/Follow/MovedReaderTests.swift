@@ -3,10 +3,10 @@ import Primitives
 import TestSupport
 import Testing
 
-/// A writer that checkpoints while a reader is between the superblock and its lock: the reader
-/// looks at the superblock again, and begins anew.
+/// A writer that checkpoints while a reader is between reading the superblock and taking its lock:
+/// the reader reads the superblock again and starts over.
 @Suite struct MovedReaderTests {
-    /// Commits and checkpoints in turn, at the step of a reader.
+    /// Commits and checkpoints in turn while the reader takes a step.
     private func commit(_ count: Int, _ shared: FollowTests.Shared, at files: SteppingFiles) {
         let (writer, ids) = (shared.writer, shared.ids)
         files.beforeLock {
@@ -24,7 +24,7 @@ import Testing
         }
     }
 
-    @Test func `a reader that opens beside checkpoints begins anew`() throws {
+    @Test func `a reader that opens during checkpoints starts again`() throws {
         let files = SteppingFiles()
         let shared = try FollowTests.Shared(files: files)
         commit(10, shared, at: files)
@@ -34,7 +34,7 @@ import Testing
         #expect(reader.superblock.generation == shared.writer.superblock.generation)
     }
 
-    @Test func `a reader that moves on beside checkpoints begins anew`() throws {
+    @Test func `a reader that advances during checkpoints starts again`() throws {
         let files = SteppingFiles()
         let shared = try FollowTests.Shared(files: files)
         let reader = try shared.reader()
@@ -54,7 +54,7 @@ import Testing
     }
 }
 
-/// The machine's files, of which a reader's lock is waited for by something else.
+/// The machine's files; a step can run before a reader's lock is taken.
 private final class SteppingFiles: ForwardingFileSystem {
     let base: any FileSystem = DiskFileSystem.shared
     private let step = Mutex<(@Sendable () -> Void)?>(nil)

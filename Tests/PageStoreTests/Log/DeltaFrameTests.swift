@@ -3,10 +3,10 @@ import Testing
 
 @testable import PageStore
 
-/// Deltas as another writer could have put them together.
+/// Deltas as another implementation of a writer could make them.
 @Suite struct DeltaFrameTests {
-    /// A store whose log ends with a delta that sets byte 100 of the page from 1 to 7, and with
-    /// the hash of a page that has another value there.
+    /// A store whose log ends with a delta that sets byte 100 of the page from 1 to 7; the frame's
+    /// hash is that of a page with the given value there.
     private func store(hashOf value: UInt8) throws -> FaultyFileSystem {
         let files = FaultyFileSystem()
         let engine = try Engine.open(path: "store", files: files)

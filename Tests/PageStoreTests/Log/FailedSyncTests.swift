@@ -8,8 +8,8 @@ import Testing
 
 /// A sync of one thread that fails while another one commits.
 @Suite struct FailedSyncTests {
-    /// Files whose next sync waits, loses the writes since the last one, and fails a while later;
-    /// syncs after it succeed, as the system's do.
+    /// Files whose next sync waits, loses the writes since the preceding one, and fails later;
+    /// later syncs succeed, as those of the system do.
     private final class LateFiles: ForwardingFileSystem {
         let base: any FileSystem = MemoryFileSystem()
         let isFailing = Mutex(false)
@@ -30,7 +30,7 @@ import Testing
             hasBegun.signal()
             mayFail.wait()
             hasFailed.signal()
-            // The thread learns of it when others have had time to go on.
+            // The failure is returned after other threads had time to continue.
             usleep(200_000)
             throw StoreError(.io, "the test lets this sync fail")
         }
@@ -54,7 +54,7 @@ import Testing
         _ = try transaction.commit(durability)
     }
 
-    /// Its own sync succeeds without the writes that the other one has lost.
+    /// The second thread's own sync succeeds without the writes that the failed one has lost.
     @Test func `no commit is acknowledged that another thread's failed sync may have lost`() throws
     {
         let files = LateFiles()

@@ -9,7 +9,7 @@ import Testing
         try engine.logFrames().map(\.type).filter { $0 == .full || $0 == .delta }
     }
 
-    @Test func `small changes are logged as deltas, and now and then as a whole page`() throws {
+    @Test func `small changes are logged as deltas, with a whole page from time to time`() throws {
         let files = FaultyFileSystem()
         let engine = try Engine.open(path: "store", files: files)
         let first = try engine.beginWrite()
@@ -58,7 +58,7 @@ import Testing
         _ = try transaction.commit()
     }
 
-    /// Each commit took a segment, with a wait for its zeros and another for the LINK.
+    /// A bug: each commit took a segment, with one wait for its zeros and another for the LINK.
     @Test func `large commits share a segment`() throws {
         let engine = try Engine.inMemory()
         var random = SeededRandom(for: "LogSizeTests segments")
@@ -67,8 +67,8 @@ import Testing
         #expect(links <= 7)
     }
 
-    /// Room for more like it cost eight times its bytes in zeros.
-    @Test func `one large commit takes the room that it needs`() throws {
+    /// A bug: reserving room for more such commits wrote eight times the bytes in zeros.
+    @Test func `a large commit reserves no log space for more like it`() throws {
         let engine = try Engine.inMemory()
         var random = SeededRandom(for: "LogSizeTests room")
         let before = engine.statistics.bytesWritten
@@ -76,7 +76,7 @@ import Testing
         #expect(engine.statistics.bytesWritten - before < 3 * 40 * 16_384)
     }
 
-    @Test func `a page whose name is used again begins with a whole image`() throws {
+    @Test func `a page whose ID is reused is first logged as a whole image`() throws {
         let files = FaultyFileSystem()
         let engine = try Engine.open(path: "store", files: files)
         let first = try engine.beginWrite()
@@ -95,7 +95,7 @@ import Testing
         #expect(try again.snapshot().page(id)[9] == 9)
     }
 
-    /// A long log asked for a long segment, and a small commit failed for lack of its space.
+    /// A bug: a long log required a long segment, and a small commit failed for lack of space.
     @Test func `a disk with no room for a long segment has room for a short one`() throws {
         let files = FaultyFileSystem()
         let engine = try Engine.open(path: "store", files: files)
@@ -105,7 +105,7 @@ import Testing
         #expect(before.logBytes > 1 << 20)
         files.fault = .init(calls: [.write], code: .diskFull)
         for _ in 0..<100 { try insert(1, engine, &random) }
-        // The fault has struck: the log goes on in a segment that it made since.
+        // The fault has occurred: the log continues in a segment made since.
         #expect(engine.statistics.fileSizeInBytes > before.fileSizeInBytes)
         #expect(engine.statistics.checkpoints == before.checkpoints)
     }

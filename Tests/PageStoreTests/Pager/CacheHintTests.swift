@@ -20,13 +20,13 @@ import Testing
         for number in 2..<40 { cache.insert(Self.page(number), at: Self.address(number)) }
         #expect(cache.image(at: Self.address(1), hint) == nil)
         #expect(cache.image(at: Self.address(1), cache.hint(for: Self.address(1))) == nil)
-        // The slot is another page's now.
+        // The slot holds another page now.
         let next = try #require(
             (2..<40).first { cache.image(at: Self.address($0), hint) != nil })
         #expect(cache.image(at: Self.address(next), hint)?.id == PageID(UInt64(next)))
     }
 
-    @Test func `no hint finds nothing, and so does one of an emptied cache`() {
+    @Test func `a missing hint and a hint of an emptied cache find nothing`() {
         var cache = PageCache(budgetInBytes: 10 * 4096)
         #expect(cache.image(at: Self.address(1), .none) == nil)
         cache.insert(Self.page(1), at: Self.address(1))
@@ -36,7 +36,7 @@ import Testing
         #expect(cache.image(at: Self.address(1), hint) == nil)
     }
 
-    @Test func `a place that is stored anew is found under its new hash alone`() {
+    @Test func `an extent that is rewritten is found under its new hash alone`() {
         var cache = PageCache(budgetInBytes: 10 * 4096)
         let old = ExtentAddress(hash: 1, unit: 5, unitCount: 1)
         let new = ExtentAddress(hash: 2, unit: 5, unitCount: 1)

@@ -14,7 +14,7 @@ import Testing
         PageBuffer(id: PageID(UInt64(number)), count: pageBytes)
     }
 
-    @Test func `what is held stays while what nobody holds gives room`() {
+    @Test func `referenced images stay in the cache while others are evicted`() {
         var cache = PageCache(budgetInBytes: 20 * Self.pageBytes)
         var held: [PageBuffer] = []
         for number in 0..<10 {
@@ -26,13 +26,13 @@ import Testing
         for number in 0..<10 {
             #expect(cache.image(at: Self.address(number))?.id == held[number].id)
         }
-        // Given back, they go as others do; being asked for above is their last chance.
+        // Once released they are evicted like others; the lookups above were their last references.
         held = []
         for number in 500..<1000 { cache.insert(Self.page(number), at: Self.address(number)) }
         #expect((0..<10).allSatisfy { cache.image(at: Self.address($0)) == nil })
     }
 
-    @Test func `a cache of which all is held keeps its budget`() {
+    @Test func `a cache whose images are all referenced keeps its budget`() {
         var cache = PageCache(budgetInBytes: 200 * Self.pageBytes)
         let held = (0..<600).map(Self.page)
         for (number, image) in held.enumerated() {

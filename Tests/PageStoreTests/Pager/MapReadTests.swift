@@ -9,12 +9,12 @@ import struct Synchronization.Atomic
 
 /// Which threads wait while a node of the page map is read.
 @Suite(.timeLimit(.minutes(hangMinutes))) struct MapReadTests {
-    /// Readers that had all their pages in memory waited for a read of the map by another one,
-    /// which held the lock that they take.
-    @Test func `readers of pages in memory do not wait for the map`() throws {
+    /// A bug: readers that had all their pages in memory waited while another one read the map,
+    /// because it held the lock that they take.
+    @Test func `readers of cached pages do not wait for a read of the map`() throws {
         let files = SlowFileSystem()
         var options = Engine.Options()
-        // So small that the map has two levels.
+        // Small enough that the map has two levels.
         options.pageSizeInBytes = 512
         options.unitSizeInBytes = 64
         let ids = try Self.createPages(200, options, files)
@@ -55,7 +55,7 @@ import struct Synchronization.Atomic
     }
 }
 
-/// A file in memory one of whose reads can be made to wait.
+/// A file in memory; one of its reads can be made to wait.
 private final class SlowFileSystem: ForwardingFileSystem {
     let base: any FileSystem = MemoryFileSystem()
     let isPausing = Atomic<Bool>(false)

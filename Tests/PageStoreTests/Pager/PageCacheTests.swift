@@ -20,7 +20,7 @@ import Testing
         return options
     }
 
-    /// A store of ten times its cache, opened anew.
+    /// A reopened store of ten times its cache.
     private func store(cacheBytes: Int) throws -> (Engine, TreeID) {
         let files = MemoryFileSystem()
         let options = Self.options(cacheBytes: cacheBytes)
@@ -44,7 +44,7 @@ import Testing
         return Int(engine.statistics.pagesRead - before)
     }
 
-    /// Looks at every entry, and at the hot ones again and again meanwhile.
+    /// Reads every entry, and the hot ones again and again in between.
     private func scan(
         _ snapshot: Snapshot, _ tree: TreeID, count entryCount: Int = entryCount, hot: [Int]
     ) throws {
@@ -98,8 +98,8 @@ import Testing
         try engine.close()
     }
 
-    /// While a checkpoint ran its images counted twice, and others went for them.
-    @Test func `what a checkpoint has stored is still in memory`() throws {
+    /// A bug: while a checkpoint ran, its images counted twice, and others were evicted for them.
+    @Test func `pages that a checkpoint has stored stay in memory`() throws {
         var options = Self.options(cacheBytes: 480 << 10)
         options.dirtyBytesMax = 4 << 20
         options.versionBytesMax = 4 << 20
@@ -119,7 +119,7 @@ import Testing
             try engine.checkpointNow()
             let snapshot = try engine.snapshot()
             let count = try pagesRead(engine) { try scan(snapshot, tree, count: 600, hot: []) }
-            // The root did not change, and went when memory was short.
+            // The root did not change and was evicted when memory was short.
             #expect(count <= 1)
         }
         try engine.close()

@@ -6,7 +6,7 @@ import Testing
 
 /// When the system is told that the rest of a file will be read.
 @Suite struct ReadAheadTests {
-    /// A store of 64 pages that hardly compress, opened again; and its pages.
+    /// A reopened store of 64 pages that hardly compress, and its pages.
     private func reopened(
         _ files: AskedFileSystem, cacheSizeInBytes: Int
     ) throws -> (Engine, [PageID]) {
@@ -27,7 +27,7 @@ import Testing
         return (try Engine.open(path: "store", options: options, files: files), ids)
     }
 
-    @Test func `a store that fits into the cache is asked for once a part was read`() throws {
+    @Test func `a store that fits into the cache is read ahead after a part was read`() throws {
         let files = AskedFileSystem()
         let (engine, ids) = try reopened(files, cacheSizeInBytes: 4 << 20)
         let snapshot = try engine.snapshot()
@@ -38,7 +38,7 @@ import Testing
         #expect(files.asked.load(ordering: .relaxed) == engine.superblock.requiredLength)
     }
 
-    @Test func `a store that is larger than the cache is not asked for`() throws {
+    @Test func `a store that is larger than the cache is not read ahead`() throws {
         let files = AskedFileSystem()
         let (engine, ids) = try reopened(files, cacheSizeInBytes: 512 << 10)
         let snapshot = try engine.snapshot()
@@ -49,7 +49,7 @@ import Testing
 
 private final class AskedFileSystem: ForwardingFileSystem {
     let base: any FileSystem = MemoryFileSystem()
-    /// How far a file was asked for last, and how often one was.
+    /// The length of the last read-ahead request, and the number of requests.
     let asked = Atomic<UInt64>(0)
     let count = Atomic<Int>(0)
 

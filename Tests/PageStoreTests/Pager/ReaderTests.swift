@@ -3,7 +3,7 @@ import Testing
 
 @testable import PageStore
 
-/// The pages that readers pin, their cost, and how long they may.
+/// The pages that readers pin, their cost, and the age limit.
 @Suite struct ReaderTests {
     private func options(ageMax: Duration? = nil) -> Engine.Options {
         var options = Engine.Options()
@@ -50,7 +50,7 @@ import Testing
         withExtendedLifetime(snapshot) {}
     }
 
-    @Test func `what a reader held is free when it has ended`() throws {
+    @Test func `the space that a reader holds is freed when it ends`() throws {
         let (engine, ids) = try engine(options())
         var snapshot: Snapshot? = try engine.snapshot()
         for byte in 2...4 as ClosedRange<UInt8> { try change(engine, ids, byte) }
@@ -61,7 +61,7 @@ import Testing
         #expect(engine.statistics.oldestReaderGeneration == nil)
     }
 
-    @Test func `a reader past the cap gets an error and never other bytes`() throws {
+    @Test func `a reader past the age limit gets an error and never other bytes`() throws {
         let (engine, ids) = try engine(options(ageMax: .zero))
         let old = try engine.snapshot()
         #expect(try old.page(ids[0])[100] == 1)

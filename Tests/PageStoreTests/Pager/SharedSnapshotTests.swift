@@ -2,13 +2,13 @@ import PageStore
 import TestSupport
 import Testing
 
-/// One snapshot, many threads, and a writer that goes on beside them.
+/// One snapshot read by many threads beside a writer.
 @Suite struct SharedSnapshotTests {
-    @Test func `threads that share a snapshot find what it holds`() async throws {
+    @Test func `threads that share a snapshot read its content`() async throws {
         var options = Engine.Options()
         options.pageSizeInBytes = 512
         options.unitSizeInBytes = 128
-        // So small that pages come and go all the time.
+        // Small enough that pages are evicted and loaded all the time.
         options.cacheSizeInBytes = 16 << 10
         let engine = try Engine.inMemory(options: options)
         let transaction = try engine.beginWrite()

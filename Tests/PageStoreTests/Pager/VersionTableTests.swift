@@ -3,7 +3,7 @@ import Testing
 
 @testable import PageStore
 
-/// Through the generation, which reads the table where it is.
+/// The table is tested through the generation that contains it.
 @Suite struct VersionTableTests {
     /// The commits of all versions of each page, the oldest first, none of them pruned.
     private typealias Model = [PageID: [UInt64]]
@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    @Test func `a commit that somebody sees keeps its versions, whatever goes around it`() {
+    @Test func `a pinned commit keeps its versions while others are pruned`() {
         var random = SeededRandom(for: "VersionTableTests")
         let generation = generation()
         var model: Model = [:]
@@ -73,7 +73,7 @@ import Testing
         }
     }
 
-    @Test func `what goes on behind a checkpoint is what was committed after it`() {
+    @Test func `after a checkpoint the version table keeps only later commits`() {
         var random = SeededRandom(for: "VersionTableTests.behind")
         let generation = generation()
         var model: Model = [:]
@@ -95,7 +95,7 @@ import Testing
         #expect(later.version(of: PageID(1), upTo: 30) == nil)
     }
 
-    @Test func `when nobody sees the past, one version of each page is left`() {
+    @Test func `without pinned commits one version of each page is left`() {
         let generation = generation()
         let all = VisibleCommits(Array(0...9))
         for commit in 1...9 as ClosedRange<UInt64> {

@@ -2,7 +2,7 @@ import PageStore
 import TestSupport
 import Testing
 
-/// Pages that are no pages, in frames and extents whose hashes are right.
+/// Invalid pages in frames and extents with correct hashes.
 @Suite struct InvalidPageTests {
     private static var options: Engine.Options {
         var options = Engine.Options()
@@ -13,7 +13,7 @@ import Testing
         return options
     }
 
-    /// A store whose catalog's page says that it holds more than fits.
+    /// A store whose catalog page claims more content than fits.
     private func store(isChangedLater: Bool) throws -> (FaultyFileSystem, Engine, PageID) {
         let files = FaultyFileSystem()
         let engine = try Engine.open(path: "store", options: Self.options, files: files)

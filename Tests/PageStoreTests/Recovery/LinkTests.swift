@@ -3,8 +3,7 @@ import Testing
 
 @testable import PageStore
 
-/// A LINK that says something else than its segment is, with every hash right, as no accident
-/// makes one.
+/// A LINK that contradicts its segment although every hash is right, which no accident produces.
 @Suite struct LinkTests {
     private static var options: Engine.Options {
         var options = Engine.Options()
@@ -15,7 +14,7 @@ import Testing
         return options
     }
 
-    /// A store whose log goes on in a second segment.
+    /// A store whose log continues in a second segment.
     private struct Log {
         var bytes: [UInt8]
         let uuid: StoreUUID
@@ -69,7 +68,7 @@ import Testing
                     high: number(at: start + FrameLayout.linkSalt + 8)))
         }
 
-        /// Has the LINK name another segment, and makes each hash after it right.
+        /// Makes the LINK name another segment and corrects each hash after it.
         mutating func setTarget(_ segment: LogSegment) {
             let frame = frames[link]
             let start = Int(frame.byteOffset)
@@ -91,7 +90,8 @@ import Testing
             return hash
         }
 
-        /// Counts commits and segments from later numbers on, in the log and the superblocks.
+        /// Renumbers commits and segments in the log and the superblocks, starting at later
+        /// numbers.
         mutating func shift(commits: UInt64, segments: UInt64) throws {
             var chain: UInt64 = 0
             var (segment, current) = (first, UInt64(0))
@@ -144,7 +144,7 @@ import Testing
         #expect(error?.byteOffset != nil)
     }
 
-    @Test func `a LINK with its hashes made anew is followed where it is right`() throws {
+    @Test func `a valid LINK with recomputed hashes is followed`() throws {
         var log = try Log()
         log.setTarget(log.target)
         #expect(try log.shownCommit() == log.commit)

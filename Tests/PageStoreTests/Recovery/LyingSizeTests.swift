@@ -3,7 +3,7 @@ import Testing
 
 @testable import PageStore
 
-/// Wrong sizes under correct hashes, and logs larger than the part that is read at a time.
+/// Wrong sizes with correct hashes, and logs that are larger than the piece read at a time.
 @Suite struct LyingSizeTests {
     private static func options(segment: Int) -> Engine.Options {
         var options = Engine.Options()
@@ -15,7 +15,7 @@ import Testing
         return options
     }
 
-    @Test func `a map deeper than all page ids has no node past them`() throws {
+    @Test func `a map deeper than the range of page IDs has no node beyond it`() throws {
         for fanout in [32, 256, 4096] {
             for level in 1...Limits.mapDepthMax {
                 let parent = MapNode(level: level, firstID: 0, fanout: fanout)
@@ -48,7 +48,7 @@ import Testing
         }
     }
 
-    /// Commits noise until the log has so many bytes; returns where each commit's group begins.
+    /// Commits random bytes until the log has this size; returns the offset of each commit's group.
     private func fill(_ files: FaultyFileSystem, _ byteCount: Int) throws -> [Int] {
         let options = Self.options(segment: 3 * byteCount)
         let engine = try Engine.open(path: "store", options: options, files: files)
@@ -83,7 +83,7 @@ import Testing
             do throws(StoreError) {
                 let engine = try Engine.open(
                     path: "store", options: options, files: FaultyFileSystem(bytes: damaged))
-                // Only the last group may be the tail of a write that did not finish.
+                // Only the last group may be an incomplete write.
                 #expect(index == groups.count - 1)
                 #expect(try engine.snapshot().commitNumber == UInt64(index))
             } catch {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import PageStore
 
-/// Logs with more images than memory should hold as they are.
+/// Logs with more images than memory should hold uncompressed.
 @Suite struct PackedImageTests {
     private static func options(versionBytesMax: Int) -> Engine.Options {
         var options = Engine.Options()
@@ -27,7 +27,7 @@ import Testing
                     try isNew
                     ? transaction.allocatePage(.overflow)
                     : transaction.editablePage(ids[random.below(ids.count)])
-                // A run of its own, for the check at the end.
+                // A separate run, for the check at the end.
                 page[BlobLayout.flags] = BlobLayout.flagFirst
                 var bytes = content[page.id] ?? [UInt8](repeating: 0, count: 2000)
                 let start = random.below(1900)
@@ -53,7 +53,7 @@ import Testing
         }
     }
 
-    @Test func `pages of a log that memory keeps packed are what was committed`() throws {
+    @Test func `log pages kept compressed in memory read as they were committed`() throws {
         var random = SeededRandom(for: "PackedImageTests")
         let files = FaultyFileSystem()
         let writer = try Engine.open(
@@ -71,7 +71,7 @@ import Testing
         #expect(packed > 20, "seed \(random.seed)")
         #expect(reader.statistics.changedBytes < 40 * 4096)
         try reader.close()
-        // A writer stores them, and goes on.
+        // A writer stores the images and continues.
         let engine = try Engine.open(path: "store", options: options, files: survivor)
         try check(engine, content)
         let transaction = try engine.beginWrite()

@@ -42,7 +42,7 @@ import Testing
     }
 
     @Test(arguments: [Int.max, 1, 7])
-    func `a power cut loses no commit that was acknowledged`(checkpointEvery: Int) throws {
+    func `a power cut loses no acknowledged commit`(checkpointEvery: Int) throws {
         for rounds in [1, 2, 3, 40, 120] {
             let files = FaultyFileSystem()
             _ = try run(files, rounds: rounds, checkpointEvery: checkpointEvery)
@@ -111,7 +111,7 @@ import Testing
         }
     }
 
-    @Test func `a torn last group is a tail, damage before a durable commit is reported`() throws {
+    @Test func `a torn last group is ignored, damage before a durable commit is reported`() throws {
         let files = FaultyFileSystem()
         let id: PageID
         let frames: [LogFrame]

@@ -3,11 +3,11 @@ import Testing
 
 @testable import PageStore
 
-/// Which version of a page a salvage believes.
+/// The version of a page that a salvage uses.
 @Suite struct SalvagedPagesTests {
-    /// The place that the log named had a bad sector, and the older version was forgotten for it.
-    @Test func `an older version stands in for one that the log names and nobody can read`() throws
-    {
+    /// A bug: the extent that the log named had a bad sector, and the older version had been
+    /// dropped for it.
+    @Test func `an older version replaces one that the log names and cannot be read`() throws {
         let files = MemoryFileSystem()
         var options = Engine.Options()
         options.pageSizeInBytes = 4096
@@ -31,7 +31,7 @@ import Testing
         _ = try second.commit()
         #expect(try engine.logFrames().contains { $0.type == .extent })
 
-        // As the medium is now: closing would make a checkpoint.
+        // The current bytes of the medium: closing would make a checkpoint.
         let file = try files.open("store", .readOnly)
         let buffer = ReadBuffer(count: Int(try file.size()))
         _ = try file.read(into: buffer, at: 0)

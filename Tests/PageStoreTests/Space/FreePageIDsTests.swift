@@ -4,7 +4,7 @@ import Testing
 @testable import PageStore
 
 @Suite struct FreePageIDsTests {
-    @Test func `names come back in order after they were taken`() {
+    @Test func `page IDs that are freed again are allocated in order`() {
         var names = FreePageIDs(ascending: [.init(start: 3, count: 2), .init(start: 9, count: 1)])
         #expect(names.take() == PageID(3))
         names.insert(PageID(3))
@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    @Test func `a run as long as the format allows costs nothing`() {
+    @Test func `a run of the largest length is stored as one entry`() {
         var names = FreePageIDs(ascending: [.init(start: 1, count: 1 << 47)])
         names = names.subtracting([PageID(1), PageID(1 << 40)])
         #expect(names.take() == PageID(2))

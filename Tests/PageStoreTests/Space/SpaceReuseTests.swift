@@ -3,7 +3,7 @@ import Testing
 
 @testable import PageStore
 
-/// Space is used again as soon as no reader can need it, and no sooner.
+/// Space is reused as soon as no reader can need it, and no sooner.
 @Suite struct SpaceReuseTests {
     @Test func `a snapshot that is held keeps its own pages and no later ones`() throws {
         let engine = try Engine.inMemory()
@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    @Test func `page names that were freed are used again after a reopening`() throws {
+    @Test func `freed page IDs are reused after reopening`() throws {
         let files = FaultyFileSystem()
         var ids: [PageID] = []
         do {
@@ -93,7 +93,8 @@ import Testing
         #expect(lengths.min().map { $0 < before } == true, "\(lengths), \(before) before")
     }
 
-    /// They were named by the bytes before them, which another program took for damage.
+    /// A bug: the blocks were numbered by the bytes before them, which another program took for
+    /// damage.
     @Test func `the blocks of a long allocation state are numbered from zero`() throws {
         let files = MemoryFileSystem()
         let engine = try Engine.open(path: "store", files: files)
@@ -115,8 +116,8 @@ import Testing
         }
     }
 
-    /// A page that fitted nowhere kept later ones from the gaps below.
-    @Test func `a wish that nothing below a limit grants leaves the search where it was`() {
+    /// A bug: a page that fitted nowhere kept later ones from the gaps below.
+    @Test func `an allocation that fails below a limit does not move the search position`() {
         var space = SpaceMap(pageSizeInBytes: 1024)
         _ = space.allocate(100, isRecent: false)
         for gap in [10..<11, 20..<24, 90..<98] as [Range<UInt64>] {

@@ -79,7 +79,7 @@ import Testing
         try second.finish()
     }
 
-    @Test func `a commit whose snapshot is not asked for keeps no generation`() throws {
+    @Test func `a commit whose snapshot is not requested holds no generation`() throws {
         let engine = try Self.engine()
         let id = try Self.firstPage(in: engine)
         var staged: StagedCommit? = try Self.stage(2, id, in: engine)
@@ -88,14 +88,14 @@ import Testing
         staged = nil
         #expect(engine.statistics.oldestReaderGeneration == nil)
         staged = try Self.stage(3, id, in: engine)
-        // Given up before it was finished: the next write takes it along.
+        // Released before it was finished: the next write includes it.
         staged = nil
         #expect(engine.statistics.oldestReaderGeneration == nil)
         try Self.stage(4, id, in: engine).finish()
         #expect(try engine.snapshot().page(id)[100] == 4)
     }
 
-    @Test func `a commit shows nothing when the store was closed meanwhile`() throws {
+    @Test func `the snapshot of a commit is refused after the store was closed`() throws {
         let engine = try Self.engine()
         let id = try Self.firstPage(in: engine)
         let staged = try Self.stage(2, id, in: engine)

@@ -3,7 +3,8 @@ import Testing
 
 @testable import PageStore
 
-/// Deltas that are found when a writer leaves a page, before the commit that logs them.
+/// Deltas that are computed when a writer finishes editing a page, before the commit that logs
+/// them.
 @Suite struct DeltaDraftTests {
     private func key(_ number: Int) -> [UInt8] {
         (0..<8).map { UInt8(truncatingIfNeeded: number >> (8 * (7 - $0))) }
@@ -36,13 +37,13 @@ import Testing
         }
     }
 
-    @Test func `a page that is changed again after it was left is logged as it is`() throws {
+    @Test func `a page that changes after its draft is logged in its last state`() throws {
         let files = FaultyFileSystem()
         let (engine, tree) = try makeStore(files)
         let transaction = try engine.beginWrite()
         let writer = TreeWriter(transaction, tree: tree)
         var values: [Int: UInt8] = [:]
-        // To and fro between leaves, by the writer that left them, and without one.
+        // Back and forth between leaves, by the writer that edited them and without a writer.
         for round in 0..<6 as Range<UInt8> {
             for number in stride(from: 101, to: 4000, by: 400) {
                 values[number + 2 * Int(round)] = round
@@ -59,7 +60,7 @@ import Testing
         try expect(values, tree, of: files.powerCut())
     }
 
-    @Test func `a writer that holds a page which another one left looks it up again`() throws {
+    @Test func `a writer looks a page up again after another writer finished editing it`() throws {
         let files = FaultyFileSystem()
         let (engine, tree) = try makeStore(files)
         let transaction = try engine.beginWrite()
@@ -81,7 +82,7 @@ import Testing
     }
 
     @Test(arguments: [0, 4, 12, 40])
-    func `what was drafted before a transaction became large is stored as it is`(
+    func `pages drafted before a transaction became large keep their last state`(
         firstCount: Int
     ) throws {
         var random = SeededRandom(for: "DeltaDraftTests large \(firstCount)")
@@ -101,7 +102,7 @@ import Testing
                 _ = try writer.insert(
                     key(number).span, [UInt8](repeating: UInt8(round), count: 100).span)
             }
-            // Leaves that are filled in order are written at once; those that lose all are freed.
+            // Leaves that are filled in order are written at once; emptied ones are freed.
             for number in 0..<(count * 20) {
                 values[5000 + number] = UInt8(round)
                 _ = try writer.insert(
@@ -122,7 +123,7 @@ import Testing
         }
     }
 
-    @Test func `pages that were left are logged as deltas`() throws {
+    @Test func `pages whose editing was finished are logged as deltas`() throws {
         let files = FaultyFileSystem()
         let (engine, tree) = try makeStore(files)
         let transaction = try engine.beginWrite()
@@ -144,7 +145,7 @@ import Testing
         return (base, image)
     }
 
-    @Test func `a draft says what a delta made later would`() throws {
+    @Test func `a drafted delta equals one computed at the commit`() throws {
         let (base, image) = pages()
         var drafts = DeltaDrafts()
         #expect(drafts[image.id] == nil)
@@ -158,7 +159,7 @@ import Testing
         #expect(early.count == late.count)
     }
 
-    @Test func `a draft is gone when its page is asked for again`() throws {
+    @Test func `a draft is dropped when its page is edited again`() throws {
         let (base, image) = pages()
         var drafts = DeltaDrafts()
         drafts.add(image, from: base)
@@ -169,7 +170,7 @@ import Testing
         #expect(drafts[image.id] == nil)
     }
 
-    @Test func `drafts of pages that are left again and again take no more memory`() throws {
+    @Test func `drafts of pages that are edited repeatedly take no more memory`() throws {
         let (base, image) = pages()
         var random = SeededRandom(for: "DeltaDraftTests")
         random.bytes(400).withView { image.copy($0, to: 3200) }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import PageStore
 
-/// The promise of each mode of durability, and its cost.
+/// The guarantee of each durability mode, and its cost.
 @Suite struct DurabilityTests {
     private static var options: Engine.Options {
         var options = Engine.Options()
@@ -71,7 +71,7 @@ import Testing
         #expect(try content(other.powerCut()).commit >= 5)
     }
 
-    @Test func `a commit without changes waits for what it saw`() throws {
+    @Test func `a commit without changes makes the commits that it read durable`() throws {
         let files = FaultyFileSystem()
         let engine = try Engine.open(path: "store", options: Self.options, files: files)
         try commit(engine, 1, .relaxed)
@@ -124,7 +124,7 @@ import Testing
         #expect(try content(files.powerCut()) == (3, 2))
     }
 
-    @Test func `what was staged is written when the store is closed`() throws {
+    @Test func `staged transactions are written when the store is closed`() throws {
         let files = FaultyFileSystem()
         let engine = try Engine.open(path: "store", options: Self.options, files: files)
         try commit(engine, 1, .durable)
@@ -174,7 +174,7 @@ import Testing
         #expect(try content(files.powerCut()) == (2, 1))
     }
 
-    /// The crash simulator found it, seed 379489270830: closing looked at pages alone.
+    /// Found by the crash simulator, seed 379489270830: closing checked pages alone.
     @Test func `a relaxed commit that changes no page is durable when the store is closed`()
         throws
     {

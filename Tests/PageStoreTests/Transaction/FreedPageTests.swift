@@ -3,7 +3,7 @@ import Testing
 
 @testable import PageStore
 
-/// Pages that a transaction makes and frees again.
+/// Pages that a transaction allocates and frees again.
 @Suite struct FreedPageTests {
     private static var options: Engine.Options {
         var options = Engine.Options()
@@ -12,7 +12,7 @@ import Testing
         return options
     }
 
-    @Test func `a page that is made, freed and made again is written to one place`() throws {
+    @Test func `a page that is allocated, freed and allocated again is written once`() throws {
         let files = MemoryFileSystem()
         let engine = try Engine.open(path: "store", options: Self.options, files: files)
         let transaction = try engine.beginWrite()
@@ -35,7 +35,7 @@ import Testing
         try check(files, trees)
     }
 
-    /// That each place of the file is a page's, free, or the store's own.
+    /// Checks that each unit of the file belongs to a page, is free, or is the store's own.
     private func check(_ files: MemoryFileSystem, _ trees: [TreeID]) throws {
         var options = Self.options
         options.mode = .reading

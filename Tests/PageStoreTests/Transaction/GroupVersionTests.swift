@@ -7,8 +7,9 @@ import Testing
 
 /// The commit that readers see while later ones are staged.
 @Suite(.timeLimit(.minutes(hangMinutes))) struct GroupVersionTests {
-    /// A version that only the pending group shows was pruned when two more commits had staged.
-    @Test func `a group is shown as it was written, whatever was staged meanwhile`() throws {
+    /// A bug: a version that only the pending group shows was pruned when two more commits were
+    /// staged.
+    @Test func `a group becomes visible as written, whatever was staged meanwhile`() throws {
         let files = PausingFileSystem()
         var options = Engine.Options()
         options.checkpointsInBackground = false
@@ -21,7 +22,7 @@ import Testing
             try transaction.editablePage(id)[100] = byte
             return try transaction.stage()
         }
-        // Not staged: a staged commit keeps its versions by itself.
+        // The transaction is not staged, because a staged commit keeps its versions by itself.
         nonisolated(unsafe) let shown = try engine.beginWrite()
         try shown.editablePage(id)[100] = 2
         files.pausesNext()
@@ -42,8 +43,8 @@ import Testing
         #expect(try snapshot.page(id)[100] == 2)
     }
 
-    /// A relaxed commit that wrote for a durable one showed it before it was on the medium.
-    @Test func `a durable commit in a relaxed one's group is durable when it is seen`() throws {
+    /// A bug: a relaxed commit that wrote for a durable one showed it before it was on the medium.
+    @Test func `a durable commit in a relaxed commit's group is durable when visible`() throws {
         let engine = try Engine.inMemory()
         func stage(_ durability: Durability) throws(StoreError) -> StagedCommit {
             let transaction = try engine.beginWrite()
@@ -61,7 +62,7 @@ import Testing
     }
 }
 
-/// A file in memory one of whose writes can be made to wait.
+/// A file in memory; one of its writes can be made to wait.
 private final class PausingFileSystem: ForwardingFileSystem {
     let base: any FileSystem = MemoryFileSystem()
     let isPausing = Atomic<Bool>(false)

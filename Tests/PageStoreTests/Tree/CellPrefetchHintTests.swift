@@ -9,7 +9,7 @@ import Testing
         (0..<8).map { UInt8(truncatingIfNeeded: number >> UInt64(56 - 8 * $0)) }
     }
 
-    /// Values of about one size under some numbers, appended in order.
+    /// A store with values of about one size under the given numbers, appended in order.
     private func snapshot(
         of numbers: [UInt64], _ random: inout SeededRandom
     ) throws -> (Snapshot, TreeID) {
@@ -24,12 +24,12 @@ import Testing
         return (try engine.snapshot(), tree)
     }
 
-    /// Whether slot and cell are where the hint says; nil where there is none.
+    /// Whether slot and cell are where the hint predicts; nil if there is no hint.
     private func isRight(
         _ key: [UInt8], in tree: TreeID, of snapshot: Snapshot
     ) throws -> Bool? {
         try key.withView { key throws -> Bool? in
-            // The first descent shows the branches to the snapshot.
+            // The first descent loads the branches into the snapshot.
             let leaf = try snapshot.leaf(for: key, in: tree)
             let step = try #require(snapshot.cachedDescent(to: key, in: tree))
             #expect(step.id == leaf.page.id)
@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    @Test func `records that were appended lie where they are expected`() throws {
+    @Test func `the prefetch hint predicts the position of appended records`() throws {
         var random = SeededRandom(for: "CellPrefetchHintTests")
         let numbers = [UInt64](1...20_000)
         let (snapshot, tree) = try snapshot(of: numbers, &random)
@@ -54,12 +54,12 @@ import Testing
             count += 1
             if isRight { rightCount += 1 }
         }
-        // Of the first leaf and the last one no bound is known.
+        // The first and the last leaf have no known bound.
         #expect(count > 950)
         #expect(rightCount * 10 > count * 9)
     }
 
-    @Test func `numbers far apart are expected nowhere`() throws {
+    @Test func `the prefetch hint predicts nothing for sparse numbers`() throws {
         var random = SeededRandom(for: "CellPrefetchHintTests gaps")
         let numbers = (1...3000).map { UInt64($0) << 40 }
         let (snapshot, tree) = try snapshot(of: numbers, &random)

@@ -2,8 +2,7 @@ import PageStore
 import TestSupport
 import Testing
 
-/// Leaves that a large transaction fills in the order of their keys and writes out while it goes
-/// on.
+/// Leaves that a large transaction fills in key order and writes out before the commit.
 @Suite struct FilledLeafTests {
     private func options(outOfLine: Int) -> Engine.Options {
         var options = Engine.Options()
@@ -18,14 +17,14 @@ import Testing
         (0..<8).map { UInt8(truncatingIfNeeded: number >> (56 - 8 * $0)) }
     }
 
-    /// Bytes that each page takes once, with its header and its frame in the log.
+    /// The bytes of writing each page once, with its header and its frame in the log.
     private func onceBytes(_ engine: Engine, _ trees: [TreeID]) throws -> UInt64 {
         var check = TreeCheck(try engine.snapshot())
         for tree in trees { check.checkTree(tree) }
         return UInt64(check.visited.count * (1024 + 128 + 64))
     }
 
-    @Test func `leaves of a load are written once and while it goes on`() throws {
+    @Test func `leaves of a bulk load are written once, during the load`() throws {
         let engine = try Engine.inMemory(options: options(outOfLine: 64 << 10))
         let transaction = try engine.beginWrite()
         let tree = try transaction.createTree()
@@ -43,7 +42,7 @@ import Testing
         #expect(StoreCheck.run(try engine.snapshot(), knownTrees: [tree]) == [])
     }
 
-    @Test func `what is left of a large transaction is not written to the log as well`() throws {
+    @Test func `leaves that a large transaction wrote early are not logged too`() throws {
         let engine = try Engine.inMemory(options: options(outOfLine: 2 << 20))
         let transaction = try engine.beginWrite()
         let (tree, other) = (try transaction.createTree(), try transaction.createTree())
@@ -57,12 +56,12 @@ import Testing
         let before = engine.statistics.logBytes
         try transaction.commit()
         let logged = engine.statistics.logBytes - before
-        // A page of the other tree is a KiB, and the name of an extent some forty bytes.
+        // A page of the other tree is one KiB, and a frame that names an extent some forty bytes.
         #expect(logged < 512 << 10, "\(logged) bytes of log")
     }
 
     @Test(arguments: 0..<4)
-    func `a leaf that was written out takes changes`(round: Int) throws {
+    func `a leaf that was written out can be changed`(round: Int) throws {
         var random = SeededRandom(for: "filled leaves \(round)")
         let engine = try Engine.inMemory(options: options(outOfLine: 32 << 10))
         let transaction = try engine.beginWrite()
@@ -104,7 +103,7 @@ import Testing
         #expect(StoreCheck.run(snapshot, knownTrees: [tree]) == [])
     }
 
-    @Test func `a rollback gives the space of leaves back that were written out`() throws {
+    @Test func `a rollback releases the space of leaves that were written early`() throws {
         let engine = try Engine.inMemory(options: options(outOfLine: 32 << 10))
         let first = try engine.beginWrite()
         let kept = try first.createTree()

@@ -28,7 +28,7 @@ import Testing
         let tree = try transaction.createTree()
         transaction.catalogRoot = tree.root
         let store = Store(engine: engine, tree: tree, values: values)
-        // Every other key first, so that leaves divide, and always the same ones.
+        // Every other key first, so that leaves split, and always the same ones.
         let numbers = values.keys.sorted()
         for start in 0..<2 {
             for index in stride(from: start, to: numbers.count, by: 2) {
@@ -49,8 +49,8 @@ import Testing
         return entries
     }
 
-    /// All leaves of a tree, a second time from the columns and proofs that the first scan has
-    /// kept.
+    /// Compares all leaves of a tree, a second time from the columns and validation marks that the
+    /// first scan has cached.
     private static func expectAll(
         of store: Store, _ view: PageView, provedBy proof: UInt64?,
         at offsets: [Int] = [0, 3, 8, 16, 24, 40, 32, 0]
@@ -89,7 +89,7 @@ import Testing
     }
 
     @Test(arguments: [1, 256, 1 << 20, 1 << 40, 1 << 60])
-    func `every entry of every leaf is lent, whatever the keys share`(step: UInt64) throws {
+    func `a scan lends every entry of every leaf, for any common prefix`(step: UInt64) throws {
         var random = SeededRandom(for: "LeafEntriesTests \(step)")
         var values: [UInt64: [UInt8]] = [:]
         for index in 0..<UInt64(15) + (step < 1 << 50 ? 300 : 0) {
@@ -101,14 +101,14 @@ import Testing
         try Self.expectAll(of: store, store.engine.snapshot(), provedBy: nil)
     }
 
-    @Test func `the cache gives way to what scans keep`() throws {
+    @Test func `the page cache shrinks to make room for cached columns`() throws {
         let value = [UInt8](repeating: 7, count: 400)
         let store = try Self.store(
             Dictionary(uniqueKeysWithValues: (0..<5000).map { ($0, value) }),
             pageSizeInBytes: 4096, cacheSizeInBytes: 200_000)
         let engine = store.engine
         try engine.checkpointNow()
-        // The size of the columns kept of all leaves, at most, and of the first leaf.
+        // The largest size of the cached columns of all leaves, and the size for the first leaf.
         var (most, ofOne) = (0, 0)
         do {
             let cursor = Cursor(try engine.snapshot(), tree: store.tree)
@@ -119,14 +119,14 @@ import Testing
                 _ = entries.vectors(of: ColumnPair(dense: 16, sparse: 24))
                 most = max(most, engine.parts.pager.keptBytes.count)
                 if ofOne == 0 { ofOne = most }
-                // The page that was read last has got its columns after the cache gave way.
+                // The columns of the last page were cached after the cache had evicted others.
                 #expect(
                     engine.parts.pager.state.withLock { $0.cache.sizeInBytes }
                         + engine.parts.pager.keptBytes.count <= 200_000 + 4096 / 8)
                 isAtEntry = try cursor.next()
             }
         }
-        // The columns of half of the leaves whose images would fit; how many exactly depends on the
+        // The columns of half of the leaves whose images would fit; the exact number depends on the
         // order of eviction.
         #expect(ofOne > 0 && most > 200_000 / 4096 / 2 * ofOne)
         engine.parts.pager.state.withLock { $0.cache.removeAll() }
@@ -134,12 +134,12 @@ import Testing
         try engine.close()
     }
 
-    @Test func `a leaf is asked for where its image is, and is not read for that`() throws {
+    @Test func `prefetching a leaf locates its image without reading it`() throws {
         var values: [UInt64: [UInt8]] = [:]
         for number in 0..<UInt64(300) { values[number] = Array(repeating: 1, count: 100) }
         let store = try Self.store(values)
         let engine = store.engine
-        // As long as the versions of a commit are in memory their images are not the cache's.
+        // While the versions of a commit are in memory, their images are not in the cache.
         try engine.checkpointNow()
         let snapshot = try engine.snapshot()
         let leaf = try store.key(150).span.withView { key in
@@ -160,7 +160,7 @@ import Testing
         #expect(isFound())
     }
 
-    @Test func `entries of a leaf that a transaction changes stay as they were lent`() throws {
+    @Test func `entries lent from a leaf stay the same when the transaction changes it`() throws {
         let store = try Self.store([1: [1, 2, 3], 2: [4, 5, 6], 3: [7, 8, 9]])
         let transaction = try store.engine.beginWrite()
         _ = try transaction.insert(store.key(4).span, [10].span, into: store.tree)
@@ -179,7 +179,7 @@ import Testing
         transaction.rollback()
     }
 
-    @Test func `values in pages of their own are lent among the others`() throws {
+    @Test func `overflow values are lent in order with the others`() throws {
         var random = SeededRandom(for: "LeafEntriesTests large")
         var values: [UInt64: [UInt8]] = [:]
         for number in 0..<UInt64(200) {
@@ -209,13 +209,13 @@ import Testing
         }
     }
 
-    @Test func `what a scan has kept of a page is not shown after the page changed`() throws {
+    @Test func `columns cached from a page are not used after the page changed`() throws {
         var values: [UInt64: [UInt8]] = [:]
         for number in 0..<UInt64(100) { values[number] = Array(repeating: 1, count: 200) }
         var store = try Self.store(values)
         let before = try store.engine.snapshot()
         try Self.expectAll(of: store, before, provedBy: 7)
-        // As small as these leaves are, they keep columns.
+        // Even leaves as small as these have columns cached.
         #expect(ColumnCache.countMax(entryCount: 2048 / 200, pageSizeInBytes: 2048) >= 2)
         let old = store
         let transaction = try store.engine.beginWrite()
@@ -224,7 +224,7 @@ import Testing
             _ = try transaction.insert(
                 store.key(number).span, Array(repeating: UInt8(2), count: 200).span,
                 into: store.tree)
-            // The transaction sees its own pages as they are now.
+            // The transaction sees the current state of its own pages.
             if number % 30 == 0 { try Self.expectAll(of: store, transaction, provedBy: nil) }
         }
         _ = try transaction.commit()

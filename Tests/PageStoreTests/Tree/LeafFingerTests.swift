@@ -9,7 +9,7 @@ import Testing
     private struct Store {
         var view: Snapshot
         var tree: TreeID
-        /// By prefix, in ascending order.
+        /// The numbers of each prefix, ascending.
         var numbers: [[UInt8]: [UInt64]]
         let engine: Engine
     }
@@ -18,7 +18,7 @@ import Testing
         (0..<8).map { UInt8(truncatingIfNeeded: number >> UInt64(56 - 8 * $0)) }
     }
 
-    /// Small pages, so that runs of numbers cross from leaf to leaf.
+    /// Small pages, so that runs of numbers cross leaves.
     private func store(_ random: inout SeededRandom) throws -> Store {
         var options = Engine.Options()
         options.pageSizeInBytes = 512
@@ -29,7 +29,7 @@ import Testing
         transaction.catalogRoot = tree.root
         var numbers: [[UInt8]: [UInt64]] = [:]
         for _ in 0..<400 {
-            // No prefix begins another one, as with the keys of indexes.
+            // No prefix is a prefix of another, as with the keys of indexes.
             let prefix = Array("key\(random.below(10_000))".utf8) + [0]
             let count = random.below(12) == 0 ? random.below(60) : 1
             let list = Set((0..<count).map { _ in UInt64(random.below(1 << 20)) }).sorted()
@@ -46,7 +46,7 @@ import Testing
             view: try engine.snapshot(), tree: tree, numbers: numbers, engine: engine)
     }
 
-    @Test func `a run of suffixes is all that follows its beginning`() throws {
+    @Test func `the suffixes after a prefix are those of all keys with that prefix`() throws {
         var random = SeededRandom(for: "LeafFingerTests runs")
         let store = try store(&random)
         var lookup = LeafFinger(store.view, tree: store.tree)
@@ -66,11 +66,11 @@ import Testing
                 #expect((0..<run.count).map { run[$0].bigEndianUInt64(at: 0) } == expected)
             }
         }
-        // Only runs that end a leaf are left to a cursor.
+        // Only runs at the end of a leaf need a cursor.
         #expect(unclear < 300)
     }
 
-    @Test func `near lookups lend the values that lookups lend`() throws {
+    @Test func `lookups through a leaf finger find what ordinary lookups find`() throws {
         var random = SeededRandom(for: "LeafFingerTests values")
         let store = try store(&random)
         var lookup = LeafFinger(store.view, tree: store.tree)

@@ -2,13 +2,13 @@ import PageStore
 import TestSupport
 import Testing
 
-/// Keys that a writer is given many at a time.
+/// Keys that a writer merges in batches.
 @Suite struct MergedKeysTests {
     private let shape = KeyShape(suffixSizeInBytes: 8)
 
     struct Shape: Sendable, CustomTestStringConvertible {
         var pageSizeInBytes: Int
-        /// Of each transaction.
+        /// The number of edits of each transaction.
         var editCount: Int
         var dirtyPageMax = 1 << 20
         var testDescription: String { "\(editCount) on pages of \(pageSizeInBytes)" }
@@ -22,7 +22,7 @@ import Testing
         Shape(pageSizeInBytes: 16_384, editCount: 1200),
     ]
 
-    /// Columns that crowd, some of them as long as a key may be, and a number of eight bytes.
+    /// Clustered columns, some of them of the largest size, and a number of eight bytes.
     private func key(_ random: inout SeededRandom, _ limit: Int) -> [UInt8] {
         let number = UInt64(random.below(40))
         let columns: [UInt8] =
@@ -64,7 +64,7 @@ import Testing
     }
 
     @Test(arguments: shapes)
-    func `a tree holds what a sorted array holds, and says whose columns meet`(
+    func `a merged tree equals a sorted array and reports keys with equal columns`(
         _ shape: Shape
     ) throws {
         var random = SeededRandom(for: "MergedKeysTests \(shape.testDescription)")
@@ -81,7 +81,7 @@ import Testing
             let transaction = try engine.beginWrite()
             let tree = try root ?? transaction.createTree()
             (root, transaction.catalogRoot) = (tree, tree.root)
-            // Seasons of growth and of decay.
+            // Phases of growth and of shrinking.
             let removals = round % 8 < 5 ? 2 : 9
             var edits: [(key: [UInt8], isRemoval: Bool)] = []
             let known = model.sorted { $0.lexicographicallyPrecedes($1) }
@@ -90,7 +90,7 @@ import Testing
                 let isKnown = !known.isEmpty && random.below(8) < (isRemoval ? 7 : 1)
                 let key = isKnown ? known[random.below(known.count)] : key(&random, limit)
                 edits.append((key, isRemoval))
-                // Some keys are taken and given in one go.
+                // Some keys are removed and inserted in one batch.
                 if random.below(12) == 0 { edits.append((key, !isRemoval)) }
             }
             let order = edits.indices.sorted {
@@ -112,7 +112,8 @@ import Testing
                 #expect(silent <= (hasOld ? 0 : 1), "\(group), seed \(seed)")
             }
             for key in conflictCandidates where random.below(8) == 0 {
-                // A key that is alone before and after shares its beginning with no other.
+                // A key without others of equal columns, before and after, shares its columns with
+                // none.
                 let columns = key.dropLast(8)
                 let count = before.union(edits.map(\.key)).count { $0.starts(with: columns) }
                 #expect(count > 1, "\(key), seed \(seed)")
@@ -162,7 +163,7 @@ import Testing
         #expect(count < added * 5 / 4, "\(count) leaves for what fills \(added)")
     }
 
-    @Test func `a value that lies elsewhere is freed when a key without one takes its place`()
+    @Test func `an overflow value is freed when a key without a value replaces its entry`()
         throws
     {
         let (engine, transaction, tree) = try store(pageSizeInBytes: 512)

@@ -47,7 +47,7 @@ import Testing
         }
     }
 
-    @Test func `a node that is filled is the node into which its entries were inserted`() throws {
+    @Test func `a node that is filled at once equals one filled by insertions`() throws {
         var random = SeededRandom(for: "NodeBuilderTests filled")
         for _ in 0..<20 {
             let entries = entries(60, &random)
@@ -69,7 +69,7 @@ import Testing
         }
     }
 
-    @Test func `cells that were moved together are those of a node that is filled`() throws {
+    @Test func `a compacted node equals one that is filled anew`() throws {
         var random = SeededRandom(for: "NodeBuilderTests compact")
         for _ in 0..<20 {
             let node = clear("kab", "kac")
@@ -148,7 +148,7 @@ import Testing
         }
     }
 
-    @Test func `parts begin where shares of the bytes end`() {
+    @Test func `a split plan starts a new part at each share of the bytes`() {
         let sizes = [10, 10, 30, 10, 10, 10, 10, 10]
         var (before, starts) = (0, [Int]())
         for (index, size) in sizes.enumerated() {

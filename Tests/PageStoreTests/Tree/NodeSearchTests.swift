@@ -2,9 +2,10 @@ import PageStore
 import TestSupport
 import Testing
 
-/// Looking for keys where a search guesses: numbers with few gaps, and texts that begin alike.
+/// Searches in nodes where an estimate is used: numbers with few gaps, and texts with common
+/// prefixes.
 @Suite struct NodeSearchTests {
-    /// Sets of keys, each made for one of the ways in which a node is searched.
+    /// Sets of keys, one for each search method of a node.
     enum Shape: CaseIterable {
         case numbersWithoutGaps, numbersWithGaps, numbersFarApart, numbersInHeaps
         case pairsOfNumbers, textsAlike, shortTexts, zerosAtTheEnd
@@ -23,7 +24,7 @@ import Testing
                         Self.number(random.below(1500) + 1) + Self.number($0)
                     })
             case .shortTexts:
-                // Of four to nine letters: those of branches are compared as numbers.
+                // Of four to nine letters: branches compare such keys as numbers.
                 Set(
                     (1...3000).map { _ in
                         (0..<(4 + random.below(6))).map { _ in UInt8(random.below(3)) }
@@ -43,7 +44,7 @@ import Testing
         }
     }
 
-    /// Keys that are near to one, most of them not in the tree.
+    /// Keys near to a given one, most of them not in the tree.
     private func neighbours(_ key: [UInt8]) -> [[UInt8]] {
         var (greater, less) = (key, key)
         greater[key.count - 1] &+= 1
@@ -55,7 +56,7 @@ import Testing
     }
 
     @Test(arguments: Shape.allCases, [512, 4096, 16_384])
-    func `a key is found where it stands, and its neighbours where they would`(
+    func `a search finds each key, and the insertion points of absent keys`(
         _ shape: Shape, _ pageSize: Int
     ) throws {
         var random = SeededRandom(for: "NodeSearchTests \(shape) \(pageSize)")

@@ -3,7 +3,7 @@ import Testing
 
 @testable import PageStore
 
-/// Values that take the place of others in a node.
+/// Values that replace others in a node.
 @Suite struct ReplaceTests {
     private func key(_ number: Int) -> [UInt8] { Array("key \(1000 + number)".utf8) }
 
@@ -18,7 +18,7 @@ import Testing
         return node
     }
 
-    /// Each update of a full page moved all of its cells.
+    /// A bug: each update of a full page moved all of its cells.
     @Test func `a value that is no longer than the last one moves no cell`() throws {
         var random = SeededRandom(for: "ReplaceTests")
         var values = (0..<20).map { _ in random.bytes(150) }
@@ -37,7 +37,7 @@ import Testing
         #expect((0..<20).map { node.storedValue($0).array() } == values)
     }
 
-    @Test func `what shorter values leave is used again`() throws {
+    @Test func `the space freed by shorter values is reused`() throws {
         var random = SeededRandom(for: "ReplaceTests room")
         let node = node(values: (0..<20).map { _ in random.bytes(180) })
         #expect(!node.hasRoom(keySize: 8, valueSize: 180))
@@ -61,7 +61,7 @@ import Testing
         #expect((0..<values.count).map { node.storedValue($0).array() } == values)
     }
 
-    @Test func `a longer value is not put in place`() {
+    @Test func `a longer value is not replaced in place`() {
         let node = node(values: [[1, 2, 3]])
         let isReplaced = [UInt8]([1, 2, 3, 4]).withView {
             node.replaceInPlace($0, isOverflow: false, at: 0)

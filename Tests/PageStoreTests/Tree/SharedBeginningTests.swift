@@ -2,14 +2,14 @@ import PageStore
 import TestSupport
 import Testing
 
-/// Whether an insertion is told of other keys that begin alike, wherever these lie.
+/// Whether an insertion reports other keys with equal columns, in whichever leaf they are.
 @Suite struct SharedBeginningTests {
     private static func key(_ text: String, _ number: UInt8) -> [UInt8] {
         Array(text.utf8) + [number]
     }
 
     @Test(arguments: [1, 20, 60])
-    func `an insertion knows its neighbours in its leaf and in those beside it`(
+    func `an insertion reports a neighbour with equal columns, in any leaf`(
         size: Int
     ) throws {
         var random = SeededRandom(for: "SharedBeginningTests \(size)")
@@ -23,7 +23,7 @@ import Testing
         var model: [String: Set<UInt8>] = [:]
         for _ in 0..<12_000 {
             let text = String(repeating: "x", count: size) + "\(random.below(400))-"
-            // Among them one whose keys fill several leaves.
+            // One of them has so many keys that they fill several leaves.
             let isLarge = random.below(10) == 0
             let columns = isLarge ? "\(size)" : text
             let number = UInt8(random.below(isLarge ? 256 : 5))

@@ -16,7 +16,7 @@ import Testing
         return options
     }
 
-    /// Ascending keys that share much with their neighbours, or little; some values leave the node.
+    /// Ascending keys with long or short common prefixes; some values are overflow values.
     private func entries(_ count: Int, _ random: inout SeededRandom) -> [Entry] {
         var keys: Set<[UInt8]> = []
         let isNarrow = random.below(2) == 0
@@ -57,7 +57,7 @@ import Testing
     }
 
     @Test(arguments: 0..<10)
-    func `a built tree holds its entries and takes changes`(round: Int) throws {
+    func `a built tree contains its entries and can be changed`(round: Int) throws {
         var random = SeededRandom(for: "tree builder \(round)")
         let sizes = [0, 1, 2, 3, 9, 30]
         let count = round < sizes.count ? sizes[round] : 200 + random.below(3000)

@@ -1,7 +1,7 @@
 import PageStore
 import Testing
 
-/// Damage under correct hashes: wrong pages that were written by a transaction.
+/// Damage with correct hashes: wrong pages that a transaction wrote.
 @Suite struct TreeDamageTests {
     private static var options: Engine.Options {
         var options = Engine.Options()
@@ -50,7 +50,7 @@ import Testing
 
     struct Lie: Sendable, CustomTestStringConvertible {
         var testDescription: String
-        /// Writes damage that a full scan is sure to meet; wrong content only a check finds.
+        /// Writes damage that a full scan surely meets; wrong content is found only by a check.
         var tell: @Sendable (WriteTransaction, TreeID) throws -> Void
 
         init(
@@ -157,7 +157,7 @@ import Testing
     ]
 
     @Test(arguments: lies)
-    func `a lie ends in a typed error that names the page`(_ lie: Lie) throws {
+    func `damage in a tree is reported as a typed error with the page`(_ lie: Lie) throws {
         let (files, tree) = try store(lie.tell)
         let engine = try Engine.open(path: "store", options: Self.options, files: files)
         let snapshot = try engine.snapshot()
@@ -180,14 +180,14 @@ import Testing
     }
 
     @Test(arguments: lies)
-    func `changes to a lying tree end in typed errors too`(_ lie: Lie) throws {
+    func `changes to a damaged tree end in typed errors too`(_ lie: Lie) throws {
         let (files, tree) = try store(lie.tell)
         let engine = try Engine.open(path: "store", options: Self.options, files: files)
         let transaction = try engine.beginWrite()
         for number in 0..<2000 {
             let key = Array("key \(number)".utf8)
             let other = Array("key \(number) and more".utf8)
-            // The test requires that nothing traps or runs for ever, and that errors are `corrupt`
+            // The test requires that nothing traps or loops forever, and that errors are `corrupt`
             // or `truncated`.
             do throws(StoreError) {
                 if number % 2 == 0 { try transaction.remove(key.span, from: tree) }
@@ -199,7 +199,7 @@ import Testing
         #expect(throws: StoreError.self) { try transaction.deleteTree(tree) }
     }
 
-    @Test func `a whole tree is clean, and so is the store without it`() throws {
+    @Test func `an undamaged tree has no findings, and neither has the store without it`() throws {
         let (files, tree) = try store { _, _ in }
         let engine = try Engine.open(path: "store", options: Self.options, files: files)
         #expect(StoreCheck.run(try engine.snapshot()) == [])
@@ -211,7 +211,7 @@ import Testing
         #expect(StoreCheck.run(try engine.snapshot(), knownTrees: []) == [])
     }
 
-    @Test func `pages that nothing leads to are found`() throws {
+    @Test func `unreachable pages are found`() throws {
         let files = MemoryFileSystem()
         let engine = try Engine.open(path: "store", options: Self.options, files: files)
         let transaction = try engine.beginWrite()

@@ -36,7 +36,7 @@ import Testing
         #expect(try transaction.checkInvariants(of: tree) == 4)
     }
 
-    /// The worst there is: keys as long as can be that differ in the last byte, values as large
+    /// The worst case: keys of the largest size that differ in the last byte, with values as large
     /// as a leaf takes.
     @Test(arguments: pageSizes)
     func `the largest entries divide and merge`(_ pageSize: Int) throws {
@@ -61,7 +61,7 @@ import Testing
         #expect(try transaction.checkInvariants(of: tree) == 0)
     }
 
-    @Test func `a value that moves out of its leaf and back is the same value`() throws {
+    @Test func `a value is read back in and out of overflow pages`() throws {
         let transaction = try transaction(512)
         let tree = try transaction.createTree()
         let key = Array("key".utf8)

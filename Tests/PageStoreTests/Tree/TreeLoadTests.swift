@@ -1,11 +1,12 @@
 import PageStore
 import Testing
 
-/// How well pages are filled by keys in some order, and that the order makes no other difference.
+/// How full pages are for various orders of insertion, and that the order makes no other
+/// difference.
 @Suite struct TreeLoadTests {
     struct Load: Sendable, CustomTestStringConvertible {
         var testDescription: String
-        /// Of the bytes of all pages, the share that slots, whole keys and values would take.
+        /// The least share of all page bytes that slots, whole keys and values must take.
         var fillMin: Double
         var valueSize: Int
         var key: @Sendable (Int) -> [UInt8]
@@ -42,7 +43,7 @@ import Testing
     ]
 
     @Test(arguments: loads, [true, false])
-    func `keys in some order fill their pages`(_ load: Load, _ isByWriter: Bool) throws {
+    func `keys inserted in any order fill their pages`(_ load: Load, _ isByWriter: Bool) throws {
         let engine = try Engine.inMemory()
         let transaction = try engine.beginWrite()
         let tree = try transaction.createTree()

@@ -2,7 +2,7 @@ import PageStore
 import TestSupport
 import Testing
 
-/// A sorted array beside the tree: whatever is done to one is done to the other.
+/// A sorted array and a tree that get the same edits.
 struct TreeModel {
     private(set) var keys: [[UInt8]] = []
     private(set) var values: [[UInt8]: [UInt8]] = [:]
@@ -60,7 +60,7 @@ struct TreeModel {
         return options
     }
 
-    /// Keys that crowd: shared prefixes, the empty key, the longest key, zeros at the end.
+    /// Clustered keys: shared prefixes, the empty key, the longest key, zeros at the end.
     private func key(_ random: inout SeededRandom, _ limit: Int) -> [UInt8] {
         switch random.below(10) {
         case 0: return []
@@ -86,7 +86,7 @@ struct TreeModel {
     }
 
     @Test(arguments: shapes)
-    func `a tree holds what a sorted array holds, whatever is done to both`(
+    func `a tree equals a sorted array after random edits`(
         _ shape: Shape
     ) throws {
         var random = SeededRandom(for: "TreeModelTests \(shape.testDescription)")
@@ -99,7 +99,7 @@ struct TreeModel {
         var model = TreeModel()
         let limit = Limits.keySizeInBytesMax(pageSizeInBytes: shape.pageSizeInBytes)
         for step in 0..<shape.operationCount {
-            // Seasons of growth and of decay, down to nothing at the end.
+            // Phases of growth and of shrinking, down to nothing at the end.
             let season = step * 6 / shape.operationCount
             let isGrowing = season == 5 ? false : random.below(10) < (season % 2 == 0 ? 8 : 3)
             let isByWriter = random.below(2) == 0

@@ -1,7 +1,7 @@
 import PageStore
 import Testing
 
-/// Trees that are dropped in pieces are sound after each.
+/// Trees that are deleted in pieces are valid after each.
 @Suite struct TrimTreeTests {
     private static var options: Engine.Options {
         var options = Engine.Options()
@@ -10,7 +10,7 @@ import Testing
         return options
     }
 
-    /// Some values lie in pages of their own.
+    /// A tree in which some values are overflow values.
     private func tree(_ count: Int, in engine: Engine) throws -> TreeID {
         let editor = try engine.beginWrite()
         let tree = try editor.createTree()
@@ -32,7 +32,7 @@ import Testing
 
     /// A level has about a dozen children here, so a piece is 150 pages at most.
     @Test(arguments: [0, 1, 20, 300, 4000])
-    func `a tree goes in pieces, and each leaves it sound`(count: Int) throws {
+    func `a tree is deleted in pieces, and each piece leaves it valid`(count: Int) throws {
         let engine = try Engine.inMemory(options: Self.options)
         let other = try tree(30, in: engine)
         let dropped = try tree(count, in: engine)
@@ -56,7 +56,7 @@ import Testing
         try engine.close()
     }
 
-    @Test func `a piece that may free nothing changes nothing`() throws {
+    @Test func `trimming a tree with no allowance changes nothing`() throws {
         let engine = try Engine.inMemory(options: Self.options)
         let tree = try tree(300, in: engine)
         let editor = try engine.beginWrite()

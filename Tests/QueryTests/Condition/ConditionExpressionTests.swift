@@ -6,7 +6,7 @@ import Testing
 
 /// Paths with nil in them, calculations, functions and casts.
 @Suite struct ConditionExpressionTests {
-    @Test func `nil in a step of a path is nil at its end`() throws {
+    @Test func `a path with a nil step has the value nil`() throws {
         #expect(try Village.find("boss.age < 40") == ["Bob"])
         #expect(try Village.find("NOT (boss.age < 40)") == ["Ada", "Cat", "-"])
         #expect(try Village.find("boss.age != 36") == ["Ada", "Cat", "-"])
@@ -130,7 +130,7 @@ import Testing
         #expect(try Village.holds("\(call) == \(value)"))
     }
 
-    @Test func `casts and choices ask the record`() throws {
+    @Test func `casts and choices use values of the record`() throws {
         #expect(try Village.find("CAST(age, 'NSString') == '36'") == ["Ada"])
         #expect(try Village.find("born == CAST(100, 'NSDate')") == ["Ada"])
         #expect(try Village.find("born > CAST(99.9999, 'NSDate')") == ["Ada"])

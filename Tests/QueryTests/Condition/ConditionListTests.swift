@@ -3,11 +3,11 @@ import Testing
 
 @testable import Query
 
-/// Lists of conditions, however they were put together.
+/// Lists of conditions that were joined in various ways.
 @Suite struct ConditionListTests {
     private func part(_ number: Int) -> Condition { .equality("age", .int(Int64(number))) }
 
-    @Test func `lists that are joined at random have their parts in order`() {
+    @Test func `condition lists that are joined at random keep their parts in order`() {
         var random = SeededRandom(for: "ConditionListTests")
         for _ in 0..<20 {
             let count = 1 + random.below(600)
@@ -41,7 +41,7 @@ import Testing
         #expect(chain.depth == 1)
     }
 
-    @Test func `the depth at which a condition is refused is the one that is named`() {
+    @Test func `a condition deeper than depthMax becomes tooDeep`() {
         var condition = part(0)
         for level in 0..<Condition.depthMax {
             condition =

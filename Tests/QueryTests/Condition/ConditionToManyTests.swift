@@ -16,7 +16,7 @@ import Testing
         #expect(try Village.find("ANY kids.name MATCHES 'D.*'") == ["Cat"])
     }
 
-    @Test func `over nothing ANY is false, and ALL and NONE are true`() throws {
+    @Test func `over an empty collection ANY is false, and ALL and NONE are true`() throws {
         #expect(!(try Village.find("ANY kids.age != 99").contains("Bob")))
         #expect(try Village.find("ALL kids.age == 99") == ["Bob"])
         #expect(try Village.find("NONE kids.age == 4") == ["Bob", "Cat", "-"])
@@ -33,20 +33,20 @@ import Testing
         }
     }
 
-    @Test func `ALL asks elements without a value too`() throws {
+    @Test func `ALL includes elements whose value is nil`() throws {
         #expect(try Village.find("ALL kids.age > 3") == ["Bob", "Cat"])
         #expect(try Village.find("ALL kids.age == nil") == ["Bob", "-"])
         #expect(try Village.find("ALL kids.age != 4") == ["Bob", "Cat", "-"])
     }
 
-    @Test func `two to-manys in a path are one flat collection`() throws {
+    @Test func `a path over two to-many relationships is one flat collection`() throws {
         #expect(try Village.find("ANY kids.pets.name == 'Rex'") == ["Ada", "-"])
         #expect(try Village.find("ALL kids.pets.name == 'Rex'") == ["Bob", "Cat", "-"])
         #expect(try Village.find("NONE kids.pets.name == 'Pip'") == ["Bob", "Cat", "-"])
         #expect(try Village.find("kids.pets.@count == 2") == ["Ada"])
     }
 
-    @Test func `two ANYs ask two elements, and a subquery asks one`() throws {
+    @Test func `two ANYs may hold for different elements, a subquery needs one element`() throws {
         #expect(try Village.find("ANY kids.name == 'Cy' AND ANY kids.age == 4") == ["Ada"])
         let both = "SUBQUERY(kids, $k, $k.name == 'Cy' AND $k.age == 4).@count > 0"
         #expect(try Village.find(both) == [])
@@ -65,7 +65,7 @@ import Testing
         #expect(try Village.find("boss == nil") == ["Ada"])
     }
 
-    @Test func `objects are compared, found and contained by themselves`() throws {
+    @Test func `objects are compared and searched for by identity`() throws {
         let (ada, bob) = (try Village.person("Ada"), try Village.person("Bob"))
         #expect(try Village.find("SELF == %@", ada) == ["Ada"])
         #expect(try Village.find("self == %@", ada) == ["Ada"])
@@ -87,7 +87,7 @@ import Testing
 
     // MARK: Collection operators
 
-    @Test func `a collection operator stands before or behind the property`() throws {
+    @Test func `a collection operator stands before or after the property`() throws {
         for path in ["kids.@sum.age", "kids.age.@sum", "@sum.kids.age"] {
             #expect(try Village.find("\(path) == 4") == ["Ada"])
             #expect(try Village.find("%K == 7", .text(path)) == ["Cat"])
@@ -97,7 +97,7 @@ import Testing
         #expect(try Village.find("SELF.kids.@count == 2") == ["Ada"])
     }
 
-    @Test func `without values a count and a sum are zero, and the others nil`() throws {
+    @Test func `over no values a count and a sum are zero, and other aggregates are nil`() throws {
         #expect(try Village.find("kids.@sum.age == 0") == ["Bob", "-"])
         #expect(try Village.find("kids.@avg.age == nil") == ["Bob", "-"])
         #expect(try Village.find("kids.@min.age == nil") == ["Bob", "-"])
@@ -108,7 +108,7 @@ import Testing
         #expect(try Village.find("boss.kids.@count == 0") == ["Ada", "Cat"])
     }
 
-    @Test func `functions of collections calculate as the operators do`() throws {
+    @Test func `collection functions give what the collection operators give`() throws {
         #expect(try Village.find("count(kids) == 2") == ["Ada"])
         #expect(try Village.find("sum(kids.age) == 4") == ["Ada"])
         #expect(try Village.find("max(kids.age) == 7") == ["Cat"])
@@ -137,7 +137,7 @@ import Testing
 
     // MARK: Subqueries
 
-    @Test func `a subquery is counted, sized and asked`() throws {
+    @Test func `a subquery can be counted, indexed and compared`() throws {
         let query = "SUBQUERY(kids, $k, $k.age > 3)"
         #expect(try Village.find("\(query).@count == 1") == ["Ada", "Cat"])
         #expect(try Village.find("\(query)[SIZE] == 1") == ["Ada", "Cat"])
@@ -147,7 +147,7 @@ import Testing
         #expect(try Village.find("\(query)[FIRST] == kids[FIRST]") == ["Ada", "Bob", "Cat"])
     }
 
-    @Test func `a subquery compares its element with the record around it`() throws {
+    @Test func `a subquery compares its element with the outer record`() throws {
         #expect(try Village.find("SUBQUERY(kids, $k, $k.age + 32 == age).@count == 1") == ["Ada"])
         #expect(
             try Village.find("SUBQUERY(kids, $k, $k.age + 32 == SELF.age).@count == 1") == ["Ada"])
@@ -158,7 +158,7 @@ import Testing
         #expect(try Village.find("SUBQUERY(team, $t, $t == SELF).@count == 1") == [])
     }
 
-    @Test func `a subquery stands in another, also over its element's own relationships`() throws {
+    @Test func `subqueries nest, also over relationships of the element`() throws {
         let nested =
             "SUBQUERY(kids, $k, SUBQUERY($k.pets, $p, $p.name == 'Rex' AND $k.age == 4).@count > 0)"
         #expect(try Village.find("\(nested).@count == 1") == ["Ada"])
@@ -170,7 +170,7 @@ import Testing
         #expect(try Village.find("SUBQUERY(kids, $k, $k.pets.@count == 2).@count == 1") == ["Ada"])
     }
 
-    @Test func `an inner variable hides an outer one of its name`() throws {
+    @Test func `an inner variable hides an outer one of the same name`() throws {
         let query =
             "SUBQUERY(kids, $x, SUBQUERY($x.pets, $x, $x.name == 'Pip').@count == 1 "
             + "AND $x.age == 4).@count == 1"

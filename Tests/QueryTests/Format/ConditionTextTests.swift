@@ -4,7 +4,7 @@ import Testing
 
 @testable import Query
 
-/// A condition that is printed reads back as itself.
+/// A printed condition is parsed as the same condition.
 @Suite struct ConditionTextTests {
     @Test(arguments: [
         "TRUEPREDICATE", "NOT (FALSEPREDICATE)", "a == 1 AND b == 2 AND c == 3",
@@ -26,7 +26,7 @@ import Testing
         #"a == 'quote \" back \\ line \n nul \0 \u20ac'"#, "a == -9223372036854775808",
         "a == 18446744073709551615",
     ])
-    func `a format that is read, printed and read again is the same condition`(
+    func `a format that is parsed, printed and parsed again is the same condition`(
         format: String
     ) throws {
         let condition = try ConditionParser.parse(format)
@@ -42,20 +42,20 @@ import Testing
         .string("a\"b\\c\n\u{0}é e\u{301}"), .url("https://a.example/?q='x'"), .data([]),
         .data([0, 255]), .date(-0.5), .date(1e-7),
     ])
-    func `a value that is printed is read as itself`(value: Value) throws {
+    func `a printed value is parsed as the same value`(value: Value) throws {
         let condition = Condition.comparing(Comparison(.keyPath(["a"]), .equal, .constant(value)))
         let text = ConditionText.text(condition)
         #expect(try ConditionParser.parse(text) == condition, "\(text)")
     }
 
-    @Test func `a condition prints as people write it`() throws {
+    @Test func `a condition is printed in the usual notation`() throws {
         let format = "age > 3 AND (name BEGINSWITH[cd] 'A' OR NOT (boss == nil))"
         #expect(
             ConditionText.text(try ConditionParser.parse(format))
                 == "age > 3 AND (name BEGINSWITH[cd] \"A\" OR NOT (boss == nil))")
     }
 
-    @Test func `random conditions print as formats that read as them`() throws {
+    @Test func `the printed format of a random condition parses to the same condition`() throws {
         var random = SeededRandom(for: "ConditionTextTests")
         for _ in 0..<2000 {
             var conditions = RandomConditions(random: random)

@@ -27,12 +27,12 @@ import Testing
     }
 
     @Test(arguments: ["?", "age = ?", "age ? 3", "age > 3 ?"])
-    func `a question mark has no meaning`(format: String) {
+    func `a question mark is refused`(format: String) {
         let error = #expect(throws: QueryError.self) { try condition(format) }
         #expect(error?.message.contains("“?” has no meaning here") == true)
     }
 
-    @Test func `the parser asks for no types`() throws {
+    @Test func `the parser accepts operands of any types`() throws {
         _ = try condition("name > 3 AND 'x' BETWEEN {TRUE, 2} AND 3 LIKE age")
     }
 
@@ -41,7 +41,7 @@ import Testing
     @Test(arguments: [
         "size", "first", "in", "any", "self", "no", "null", "contains", "like", "end", "not",
     ])
-    func `a property named as a keyword is reached by argument, by escape and behind SELF`(
+    func `a property named as a keyword is reached by argument, by escape and after SELF`(
         name: String
     ) throws {
         #expect(try Village.find("%K == 1", .text(name)) == ["Ada"])
@@ -62,7 +62,7 @@ import Testing
         #expect(try Village.find("\(name) == 'Ada'") == ["Ada"])
     }
 
-    @Test func `a name that no letters spell is reached by argument and by escape`() throws {
+    @Test func `a name with a space and an emoji is reached by argument and by escape`() throws {
         #expect(try Village.find("%K == 'yes'", .text("naïve 🐶")) == ["Ada"])
         #expect(try Village.find("naïve\\u0020\\ud83d\\udc36 == 'yes'") == ["Ada"])
     }
@@ -77,7 +77,7 @@ import Testing
         ("'%@ %K %d %%'", "%@ %K %d %%"), ("'\u{301}x'", "\u{301}x"),
         ("'$x #y ? ; AND'", "$x #y ? ; AND"), ("'\r\n'", "\r\n"), ("'👩‍👧'", "👩‍👧"),
     ])
-    func `a text in quotes is what its escapes say`(literal: String, text: String) throws {
+    func `the escapes of a quoted text are decoded`(literal: String, text: String) throws {
         let value = try #require(try value(literal)?.text)
         #expect(Array(value.utf8) == Array(text.utf8))
     }
@@ -86,7 +86,7 @@ import Testing
         "'a", "\"a'", "'a\\", "'a\\'", #"'\d'"#, #"'\*'"#, #"'\x'"#, #"'\ug'"#, #"'\ud83d'"#,
         #"'\ud83d\u0041'"#, #"'\ude00'"#, "'a' 'b'",
     ])
-    func `a text that does not end or escapes what cannot be is refused with a place`(
+    func `an unterminated text or an invalid escape is refused with its position`(
         literal: String
     ) {
         let error = #expect(throws: QueryError.self) { try condition("x == \(literal)") }
@@ -117,7 +117,7 @@ import Testing
     @Test(arguments: [
         "0x", "0b2", "0o8", "1e", "1e+", "1e400", "1.2.3", "0x1FFFFFFFFFFFFFFFF", "1.",
     ])
-    func `what is almost a number is refused`(literal: String) {
+    func `a malformed number is refused`(literal: String) {
         #expect(throws: QueryError.self) { try condition("x == \(literal)") }
     }
 
@@ -127,7 +127,7 @@ import Testing
         ("TRUE", Value.bool(true)), ("yes", .bool(true)), ("False", .bool(false)),
         ("NO", .bool(false)), ("NULL", .null), ("nil", .null),
     ])
-    func `a literal word is its value in any case`(literal: String, expected: Value) throws {
+    func `a literal word is read in any letter case`(literal: String, expected: Value) throws {
         #expect(try value(literal) == expected)
     }
 
@@ -140,13 +140,13 @@ import Testing
         #expect(throws: QueryError.self) { try condition("age IN {1") }
     }
 
-    @Test func `the two constant conditions are true and false of everything`() throws {
+    @Test func `TRUEPREDICATE matches every record and FALSEPREDICATE none`() throws {
         #expect(try Village.find("TRUEPREDICATE").count == 4)
         #expect(try Village.find("falsePredicate") == [])
         #expect(try Village.find("(TRUEPREDICATE) AND NOT FALSEPREDICATE").count == 4)
     }
 
-    @Test func `a letter that becomes ASCII in upper case makes no keyword`() {
+    @Test func `a keyword spelled with a dotless i is not recognised`() {
         #expect(throws: QueryError.self) { try condition("age ın {1}") }
     }
 }

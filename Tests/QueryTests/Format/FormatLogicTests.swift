@@ -19,7 +19,7 @@ import Testing
         #expect(try condition("NOT a=1 AND b=1") == condition("(NOT (a=1)) AND b=1"))
     }
 
-    @Test func `words and signs are the same operators`() throws {
+    @Test func `an operator may be written as a word or as a sign`() throws {
         #expect(
             try condition("NOT a=1 AND b=1 OR c=1") == condition("!a=1 && b=1 || c=1"))
         #expect(try condition("!(a=1)") == condition("NOT a == 1"))
@@ -56,12 +56,12 @@ import Testing
         "TRUEPREDICATE == 3", "age == TRUEPREDICATE AND", "(age == 3)[0] == 1", "age, 3",
         "age == [3]",
     ])
-    func `what is no condition is refused with a place`(format: String) {
+    func `a text that is not a condition is refused with a position`(format: String) {
         let error = #expect(throws: QueryError.self) { try condition(format) }
         #expect(error?.message.contains("at character") == true, "\(error?.message ?? "")")
     }
 
-    @Test func `an error counts characters as people do`() {
+    @Test func `the position in an error counts whole characters`() {
         let error = #expect(throws: QueryError.self) { try condition("'👩‍👧é' = ?") }
         #expect(error?.message == "“?” has no meaning here, at character 8")
     }
@@ -71,7 +71,7 @@ import Testing
         ("TERNARY((", "), 1, 2)"), ("SUBQUERY(kids, $x, (", "))"), ("2 ** ", ""),
         ("((a) + (", "))"),
     ])
-    func `nesting without end is refused`(open: String, close: String) {
+    func `nesting beyond the limit is refused`(open: String, close: String) {
         for count in [ConditionParser.nestingMax + 1, 20_000] {
             let format =
                 String(repeating: open, count: count) + "a = 1"
@@ -91,7 +91,7 @@ import Testing
         #expect(throws: QueryError.self) { try condition("\(sum) + 1 + 1 == 502") }
     }
 
-    @Test func `the parser never reads twice what it has read`() throws {
+    @Test func `nested choices are parsed without exponential backtracking`() throws {
         // A parser that tries a condition first and an operand then needs 2³³ steps for this.
         let count = 33
         let format =

@@ -3,7 +3,8 @@ import Testing
 
 @testable import Query
 
-/// What the language of others knows and a store does not: an error with a reason, never a trap.
+/// Constructs of other predicate languages that a store does not support: an error with a reason,
+/// never a trap.
 @Suite struct FormatRefusalTests {
     @Test(arguments: [
         ("FUNCTION(name, 'length') > 3", "calls code by name"),
@@ -41,7 +42,7 @@ import Testing
         ("kids. == 1", "name is missing"), ("kids.3 == 1", "comparison"),
         ("$ == 1", "name is missing"),
     ])
-    func `what a store does not do is refused with a reason and a place`(
+    func `an unsupported construct is refused with a reason and a position`(
         format: String, reason: String
     ) {
         let error = #expect(throws: QueryError.self) { try ConditionParser.parse(format, []) }
@@ -77,7 +78,7 @@ import Testing
         ("name MATCHES '('", "no regular expression"), ("name MATCHES 'a)(b'", "no regular"),
         ("TRUEPREDICATE OR nothing == 3", "no property “nothing”"),
     ])
-    func `what a model does not allow is refused before a record is read`(
+    func `a condition that the model does not allow is refused before a record is read`(
         format: String, reason: String
     ) {
         #expect(

@@ -33,13 +33,13 @@ import Testing
         #expect(try Village.find("age IN %@", .list([.int(36), .null, .int(7)])) == ["Ada", "-"])
     }
 
-    @Test func `the least whole number has a positive behind a minus`() {
+    @Test func `negating the least integer gives an unsigned constant`() {
         let least = Operand.constant(.int(.min))
         #expect(least.negation == .constant(.uint(1 << 63)))
         #expect(least.negation.negation == least)
     }
 
-    @Test func `dates compare below a millisecond`() throws {
+    @Test func `dates are compared more finely than by milliseconds`() throws {
         #expect(try Village.find("born > %@", .value(.date(99.999_999_9))) == ["Ada"])
         #expect(try Village.find("born > %@", .value(.date(100.000_000_1))) == [])
     }
@@ -48,7 +48,7 @@ import Testing
         "%d", "%i", "%u", "%ld", "%lu", "%lld", "%llu", "%qi", "%hi", "%x", "%lx", "%o", "%D",
         "%U", "%O", "%X", "%c",
     ])
-    func `a place for whole numbers takes whole numbers only`(place: String) throws {
+    func `a placeholder for integers accepts whole numbers only`(place: String) throws {
         #expect(try Village.find("age == \(place)", .int(36)) == ["Ada"])
         #expect(try Village.find("age == \(place)", .double(36)) == ["Ada"])
         #expect(try Village.find("active == \(place)", .bool(true)) == ["Ada", "-"])
@@ -58,7 +58,7 @@ import Testing
     }
 
     @Test(arguments: ["%f", "%lf", "%g", "%e", "%E", "%G", "%hf"])
-    func `a place for numbers takes numbers only`(place: String) throws {
+    func `a placeholder for numbers accepts numbers only`(place: String) throws {
         #expect(try Village.find("height == \(place)", .double(1.5)) == ["Bob"])
         #expect(try Village.find("age == \(place)", .int(36)) == ["Ada"])
         for wrong in [.text("36"), .null, .list([.double(36)])] as [FormatArgument] {
@@ -66,7 +66,7 @@ import Testing
         }
     }
 
-    @Test func `a place for text takes text only`() throws {
+    @Test func `a placeholder for text accepts text only`() throws {
         #expect(try Village.find("name == %s", .text("Ada")) == ["Ada"])
         #expect(try Village.find("name BEGINSWITH %c", .text("A")) == ["Ada"])
         #expect(refusal("name == %s", .int(3)).contains("stands for a text"))
@@ -91,7 +91,7 @@ import Testing
             ])
     }
 
-    @Test func `the record itself is a path in any case, unless a property has that name`() throws {
+    @Test func `a path argument self is the record unless a property has that name`() throws {
         let kid = "SUBQUERY(kids, $k, $k.%K == $k).@count == 1"
         #expect(try Village.find(kid, .text("self")) == ["Cat", "-"])
         #expect(try Village.find(kid, .text("Self")) == ["Cat", "-"])
@@ -99,7 +99,7 @@ import Testing
     }
 
     @Test(arguments: ["", ".", "a.", ".a", "a..b"])
-    func `a path argument without a name in each place is refused`(path: String) {
+    func `a path argument with an empty component is refused`(path: String) {
         #expect(refusal("%K == 1", .text(path)).contains("at character 1"))
     }
 
@@ -121,7 +121,7 @@ import Testing
         #expect(refusal("TRUEPREDICATE", .null).contains("fewer places than the 1"))
     }
 
-    @Test func `a place inside of quotes is text, and the error says so`() throws {
+    @Test func `a placeholder inside quotes is text, and the error says so`() throws {
         #expect(try Village.find("name == '%@'") == [])
         let message = refusal("name == '%@'", .text("Ada"))
         #expect(message.contains("a place inside of quotes is text"))
@@ -133,7 +133,7 @@ import Testing
         "%hK",
         "% d", "%%", "%é",
     ])
-    func `a place that the language does not have is refused`(place: String) {
+    func `an unknown placeholder is refused`(place: String) {
         #expect(refusal("a == \(place)", .int(1)).contains("at character 6"))
     }
 
@@ -166,7 +166,7 @@ import Testing
         try Village.find(try ConditionParser.parse(template).substituting(values))
     }
 
-    @Test func `a template takes its values later, nil and lists among them`() throws {
+    @Test func `a template accepts its values later, including nil and lists`() throws {
         #expect(try find("name == $NAME", ["NAME": .text("Ada")]) == ["Ada"])
         #expect(try find("name == $NAME", ["NAME": .null, "OTHER": .int(1)]) == ["-"])
         #expect(try find("age IN $AGES", ["AGES": .list([.int(50)])]) == ["Bob"])
@@ -179,7 +179,7 @@ import Testing
                 ["A": .int(40)]) == ["Bob"])
     }
 
-    @Test func `a template without its value is refused, also where nothing is stored`() throws {
+    @Test func `a template without a value for its variable is refused`() throws {
         #expect(throws: QueryError("the variable $NAME has no value")) {
             try find("name == $NAME", ["name": .text("Ada")])
         }
@@ -191,19 +191,19 @@ import Testing
         #expect(throws: QueryError.self) { try find("$P.age == 36", ["P": .int(1)]) }
     }
 
-    @Test func `the variable of a subquery is not the template's`() throws {
+    @Test func `the variable of a subquery hides the template's of the same name`() throws {
         #expect(
             try find(
                 "SUBQUERY(kids, $x, $x.age > $MIN).@count > 0", ["MIN": .int(3), "x": .int(0)])
                 == ["Ada", "Cat"])
     }
 
-    /// Its text read again was another condition.
+    /// A bug: the printed condition was parsed as another one.
     @Test(arguments: [
         Value.int(5), .int(.min), .uint(1 << 63), .uint(.max), .double(0.5), .double(.nan),
         .decimal(2.5), .string("a"), .null,
     ])
-    func `a variable behind a minus is the negative of its value`(value: Value) throws {
+    func `a minus before a variable negates its value`(value: Value) throws {
         let template = try ConditionParser.parse("age == -$x AND age > - -$x")
         let condition = try template.substituting(["x": .value(value)])
         let written = try ConditionParser.parse(

@@ -6,7 +6,7 @@ import Testing
 
 /// Trees and differences against plain arrays, through random edits.
 @Suite struct CountedTreeTests {
-    /// What keys look like.
+    /// The shape of the keys.
     enum Shape: CaseIterable {
         case numbers, fewValues, longTexts, equalBeginnings, none
 
@@ -51,7 +51,7 @@ import Testing
         private var nextItem: UInt64 = 1
         private var ownerKeys = [UInt8](repeating: 1, count: 12)
         private(set) var editCount = 0
-        /// Versions with what they must go on to hold.
+        /// Earlier versions with the content that they must keep.
         private var kept: [(tree: CountedTree, model: ListModel)] = []
 
         init(_ seed: UInt64, _ shape: Shape, _ sectioning: Sectioning) {
@@ -86,7 +86,7 @@ import Testing
             return ListModel.Entry(item: item, key: key, section: section, stamp: step)
         }
 
-        /// The whole of a list at once, as a first fetch gives it.
+        /// Fills a list at once, as a first fetch does.
         mutating func fill(_ count: Int) throws {
             step += 1
             model = ListModel(
@@ -194,13 +194,13 @@ import Testing
             let least = BatchUpdateChecker.moveCountMin(
                 from: oldListed, to: newListed, fixed: before.model.unmoved(in: after.model))
             if touched != nil { try #require(differences[2].moves.count == least) }
-            // An entry whose key is known in part may move instead of one that was only updated.
+            // An entry whose key is only partly known may move although it was only updated.
             try #require(shape.isKnown ? byTree.moves.count == least : byTree.moves.count <= least)
         }
     }
 
     @Test(arguments: Shape.allCases, Sectioning.allCases)
-    func `a tree holds what a sorted array holds, and its differences lead from one to the next`(
+    func `a tree equals a sorted array, and each difference leads to the next version`(
         shape: Shape, sectioning: Sectioning
     ) throws {
         var random = SeededRandom(for: "CountedTreeTests \(shape) \(sectioning)")
@@ -214,7 +214,7 @@ import Testing
     }
 
     @Test(arguments: [Shape.numbers, .longTexts])
-    func `a tree of several heights holds what a sorted array holds`(shape: Shape) throws {
+    func `a tree that gains and loses levels equals a sorted array`(shape: Shape) throws {
         var random = SeededRandom(for: "CountedTreeTests of several heights \(shape)")
         for _ in FuzzRounds(1) {
             var run = Run(random.next(), shape, .byKey)
@@ -227,7 +227,7 @@ import Testing
         }
     }
 
-    @Test func `a tree of equal entries is the same however it came to be`() {
+    @Test func `a tree built at once equals one built entry by entry`() {
         let entries = (1...700).map { number in
             ListEntry(item: ListItem(rawValue: UInt64(number * 7)), key: [1, UInt8(number / 7)])
         }

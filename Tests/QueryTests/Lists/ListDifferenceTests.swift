@@ -43,13 +43,13 @@ import Testing
         ListPath(section: section, item: item)
     }
 
-    @Test func `an entry that passes unchanged ones is the one that moves`() {
+    @Test func `the changed entry moves, not the unchanged ones that it passes`() {
         let found = difference("a1 a2 a3 a4", "a2 a3 a4 a1", changed: [1])
         #expect(found.moves == [.init(from: path(0, 0), to: path(0, 3))])
         #expect(found.updates.isEmpty && found.deletions.isEmpty)
     }
 
-    @Test func `an entry that moves to another section is one move around its sections`() {
+    @Test func `an entry that leaves a deleted section for an inserted one is one move`() {
         let found = difference("a1 b2", "b2 c1", changed: [1])
         #expect(found.deletedSections == [0])
         #expect(found.insertedSections == [1])
@@ -57,14 +57,14 @@ import Testing
         #expect(found.updates.isEmpty)
     }
 
-    @Test func `a new key in the same place is an update at the old place`() {
+    @Test func `of two changed entries that swap, one is a move and the other an update`() {
         let found = difference("a1 a2 a3", "a3 a2", changed: [2, 3])
         #expect(found.deletions == [path(0, 0)])
         #expect(found.moves.count == 1)
         #expect(found.updates.count == 1)
     }
 
-    @Test func `a section in the middle of another divides it`() {
+    @Test func `a section inserted inside another splits it in two`() {
         let found = difference("a1 a2 a3", "a1 b9 a2 a3")
         #expect(found.insertedSections == [1, 2])
         #expect(found.insertions == [path(1, 0)])
@@ -74,7 +74,7 @@ import Testing
             ])
     }
 
-    @Test func `entries that shift over the edges of a window enter and leave`() {
+    @Test func `entries that shift past the edges of a window are inserted and deleted`() {
         let window = ListWindow(offset: 1, limit: 2)
         let found = difference("a1 a2 a3 a4", "a9 a1 a2 a3 a4", window: window)
         #expect(found.insertions == [path(0, 0)])
@@ -82,7 +82,7 @@ import Testing
         #expect(found.moves.isEmpty)
     }
 
-    @Test func `a list without sections has one also when it is empty`() {
+    @Test func `a list without a section rule has one section even when it is empty`() {
         let empty = ListContent(tree: CountedTree(), lineage: 1)
         let tree = CountedTree([ListEntry(item: ListItem(rawValue: 1))])
         let found = TreeDifference.between(empty, ListContent(tree: tree, lineage: 1))
@@ -91,7 +91,7 @@ import Testing
         #expect(found.insertions == [path(0, 0)])
     }
 
-    @Test func `contents of different lists are compared by their sections' names`() {
+    @Test func `contents of two lists are compared by section name, not by section number`() {
         let (first, second) = (SectionNames(), SectionNames())
         _ = second.number(of: "z")
         let old = content("a1 b2", first)
@@ -103,9 +103,9 @@ import Testing
         #expect(found.deletedSections.count == 1 && found.moves.count == 1)
     }
 
-    /// The stress that is published against Core Data's controller: numbers up to 99 in sections
-    /// by their first digit, those over 49 left out, changed at random.
-    @Test func `numbers in sections by their first digit follow any changes`() throws {
+    /// The published stress test of Core Data's fetched results controller: numbers up to 99 in
+    /// sections by first digit, without those over 49, changed at random.
+    @Test func `differences of numbers sectioned by first digit are valid updates`() throws {
         var random = SeededRandom(for: "ListDifferenceTests digits")
         let names = SectionNames()
         let sections = (0..<10).map { names.number(of: "\($0)") }

@@ -5,9 +5,9 @@ import Testing
 
 @testable import Query
 
-/// Lists that follow random commits, beside what a fetch gives after each.
+/// Lists that follow random commits, compared with a fetch after each.
 @Suite struct LiveListTests {
-    /// A list and what it has to be.
+    /// A list and its expected content.
     private struct Followed {
         let request: ListRequest
         var list: LiveList
@@ -46,7 +46,7 @@ import Testing
             return value
         }
 
-        /// The content is that of a fetch.
+        /// Expects the content of a fetch.
         private func expect(_ reader: RecordReader) throws {
             var fetch = request.fetch
             if fetch.sortKeys.isEmpty { (fetch.limit, fetch.offset) = (nil, 0) }
@@ -91,7 +91,8 @@ import Testing
             try expectStamps(before, after, difference, step)
         }
 
-        /// What counts as updated differs, and what does not is the same in all that counts.
+        /// Entries that count as updated differ, and the others are equal in everything that
+        /// counts.
         private func expectStamps(
             _ before: ListContent, _ after: ListContent, _ difference: ListDifference,
             _ step: StoreStep
@@ -144,7 +145,7 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func `a list that follows commits is what a fetch after each of them gives`(
+    func `a list that follows commits equals a fetch after each commit`(
         isKept: Bool
     ) throws {
         var seeds = SeededRandom(for: "LiveListTests kept \(isKept)")
@@ -248,7 +249,7 @@ import Testing
         }
     }
 
-    @Test func `a window is right at its edges while deletions use its reserve up`() throws {
+    @Test func `a window equals a fetch while deletions use up its reserve`() throws {
         let notes = try Notes((0..<400).map { $0 })
         var list = try notes.list(limit: 5, offset: 2)
         #expect(list.isCutOff)
@@ -266,14 +267,14 @@ import Testing
         }
     }
 
-    @Test func `an object that comes back through a refill is not deleted`() throws {
+    @Test func `an object that a refill brings back is not reported as deleted`() throws {
         let notes = try Notes((0..<70).map { $0 })
         var list = try notes.list(limit: 3)
         let first = try notes.change { batch, _ in
             for number in 4...40 { notes.delete(UInt64(number), &batch) }
         }
         #expect(try list.take([first]) == nil)
-        // All that is held goes but the last, and the first goes past it.
+        // All held entries but the last are deleted, and the first moves past it.
         let second = try notes.change { batch, _ in
             try notes.update(1, 1000, &batch)
             for number in Array(2...3) + Array(41...66) + Array(68...70) {
@@ -289,7 +290,7 @@ import Testing
         #expect(fault == nil)
     }
 
-    @Test func `an insertion after the last entry that is held is dropped`() throws {
+    @Test func `an insertion after the last held entry is ignored`() throws {
         let notes = try Notes((0..<300).map { $0 })
         var list = try notes.list(limit: 5)
         let step = try notes.change { batch, transaction in
@@ -299,7 +300,7 @@ import Testing
         #expect(list.content.tree.count == 5 + 64)
     }
 
-    @Test func `stamps that are used up begin again`() throws {
+    @Test func `stamps start again after the largest number`() throws {
         let notes = try Notes([1, 2, 3])
         var list = try notes.list()
         list.step = .max - 2
@@ -314,7 +315,7 @@ import Testing
         #expect(list.step < 10)
     }
 
-    @Test func `a step that fails is made up for by the next`() throws {
+    @Test func `the step after a failed one delivers the changes of both`() throws {
         let notes = try Notes([1, 2, 3])
         struct Failure: Error {}
         var fails = false
@@ -337,15 +338,15 @@ import Testing
         #expect(difference.deletions.count == 1 && difference.moves.count == 1)
     }
 
-    /// Before, each step of anything had it fetched again.
-    @Test func `a list is fetched again only when something changed that it reads`() throws {
+    /// A bug: any step caused a new fetch.
+    @Test func `a list is fetched again only when an entity that it reads has changed`() throws {
         let zoo = try Zoo(SeededRandom(seed: 3))
         let before = try zoo.commit(changeCount: 60).after
         let stores: [(id: UUID, reader: RecordReader)] = [(zoo.database.storeID, before)]
         let path = ["owner", "pets", "@count"]
         let request = ListRequest("Animal", FetchRequest(sortKeys: [SortKey(path: path)]))
         let after = try zoo.commit(changeCount: 60).after
-        /// Whether a list takes the state after, which differs, when it is told of one change.
+        /// Whether a list adopts the later state, which differs, when one change is reported to it.
         func isFetched(_ request: ListRequest, _ entityName: String) throws -> Bool {
             let entity = try #require(zoo.database.schema.entity(named: entityName))
             let records = ChangeSet.Records(updated: NumberSet([1]))
@@ -369,7 +370,7 @@ import Testing
         #expect(try isFetched(far, "City"))
     }
 
-    @Test func `a list says why it is fetched again`() throws {
+    @Test func `a list explains why it is fetched again`() throws {
         let zoo = try Zoo(SeededRandom(seed: 1))
         let reader = try zoo.commit(changeCount: 5).after
         let stores: [(id: UUID, reader: RecordReader)] = [(zoo.database.storeID, reader)]

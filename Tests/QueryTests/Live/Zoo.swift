@@ -93,7 +93,7 @@ final class Zoo {
 
     // MARK: Changes
 
-    /// Commits some changes; says what they were.
+    /// Commits some changes and returns them.
     func commit(changeCount: Int) throws -> (changes: ChangeSet, after: RecordSnapshot) {
         let transaction = try database.beginWrite(notesChanges: true)
         for _ in 0..<changeCount { try change(transaction) }

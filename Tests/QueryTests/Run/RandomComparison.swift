@@ -2,8 +2,8 @@ import RecordStore
 
 @testable import Query
 
-/// Comparisons of `QueryPropertyTests` that no index answers alone, and that stand beside those
-/// which one does.
+/// Comparisons for `QueryPropertyTests` that no index answers alone, used beside comparisons that
+/// an index answers.
 enum RandomComparison {
     typealias Random = QueryPropertyTests.Random
 
@@ -96,7 +96,7 @@ enum RandomComparison {
         let patterns =
             QueryPropertyTests.texts + ["a*", "?", "*b", ".*", "[aä].*", "\u{41}\u{308}b"]
         let pattern = random.next(6) == 0 ? .null : Value.string(random.pick(patterns))
-        // As a pattern of MATCHES some of these are none, which is an error and no answer.
+        // Some of these are no valid patterns of MATCHES, which is an error and not an answer.
         let isWrong = operation == .matches && ["*b", "a*", "?"].contains(pattern.text ?? "")
         return Comparison(
             .keyPath(path), operation, .constant(isWrong ? .string("b+") : pattern),

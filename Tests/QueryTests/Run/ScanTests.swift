@@ -4,8 +4,8 @@ import Testing
 
 @testable import Query
 
-/// A scan of many leaves gives what asking record by record gives: the first time, from what was
-/// kept with the pages, inside a transaction, and after it.
+/// A scan of many leaves equals a test of each record: the first time, from cached columns, inside
+/// a transaction, and after it.
 @Suite struct ScanTests {
     private static func attribute(_ name: String, _ type: AttributeType) -> AttributeDescription {
         AttributeDescription(name: name, type: type, isOptional: true)
@@ -32,8 +32,8 @@ import Testing
         if random.below(6) == 0 { return .null }
         switch type {
         case .string:
-            // Some in a page of their own, and a tenth beyond ASCII. Together so long that pages
-            // keep what is read of their columns.
+            // Some texts have a page of their own, and a tenth has letters beyond ASCII. Together
+            // they are long enough that pages cache columns of them.
             let size = random.below(60) == 0 ? 9000 : random.below(random.below(3) == 0 ? 20 : 250)
             let letters = random.below(10) == 0 ? ["a", "B", "é"] : ["a", "b", "A", "B", "x", " "]
             return .string((0..<size).map { _ in letters[random.below(letters.count)] }.joined())
@@ -42,7 +42,7 @@ import Testing
         case .date: return .date(Double(random.below(4)))
         case .bool: return .bool(random.below(2) == 0)
         case .uint8: return .uint(UInt64(random.below(4)))
-        // Around where groups are found another way.
+        // Numbers around the limits where another method finds the groups.
         default: return .int([-1, 0, 1, 7, 255, 256, 300][random.below(7)])
         }
     }
@@ -110,7 +110,7 @@ import Testing
 
     private typealias Found = (number: ObjectNumber, group: String, weight: Value)
 
-    /// All zeros are one group, and all that is no number.
+    /// All zeros are one group, and all NaN values another.
     private func group(_ value: Value) -> String {
         "\(value == .double(0) ? .double(0) : value)"
     }
@@ -154,7 +154,7 @@ import Testing
         }
     }
 
-    @Test func `a scan finds and adds up what is there, however often it is asked`() throws {
+    @Test func `repeated scans find and sum the stored records`() throws {
         var random = SeededRandom(for: "ScanTests")
         let database = try RecordDatabase.open(.memory, schema: Self.schema)
         var numbers: [ObjectNumber] = []
@@ -178,7 +178,7 @@ import Testing
         try database.close()
     }
 
-    @Test func `leaves without a match, before there is a group, add nothing`() throws {
+    @Test func `leaves without a match before the first group add no group`() throws {
         let database = try RecordDatabase.open(.memory, schema: Self.schema)
         let transaction = try database.beginWrite()
         let stone = try #require(database.schema.entity(named: "Stone"))

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Query
 
-/// What options overlook, in the scripts where it is hard.
+/// The differences that options ignore, in the scripts where that is hard.
 @Suite struct TextMatchTests {
     static let pairs: [(String, String, String, Bool)] = [
         // Sharp s is two letters, in either case.
@@ -28,7 +28,7 @@ import Testing
         // Width.
         ("１２３", "123", "", false), ("１２３", "123", "w", true), ("１２３", "123", "cd", false),
         ("ＡＢＣ", "abc", "c", false), ("ＡＢＣ", "abc", "cw", true), ("ﾊﾞﾅﾅ", "バナナ", "w", true),
-        // Emoji are what they are.
+        // Emoji equal only themselves.
         ("👩‍👧", "👩‍👧", "cdw", true), ("👩‍👧", "👩👧", "cdw", false), ("👍🏽", "👍", "cd", false),
         // Tatweel is a letter of the text, as Foundation has it; so are the vowel signs.
         ("محمد", "محـمد", "", false), ("محمد", "محـمد", "cd", false), ("محمد", "مُحَمَّد", "d", false),
@@ -66,23 +66,23 @@ import Testing
         ("CONTAINS", "कि", "क", true), ("CONTAINS", "कु", "क", false), ("ENDSWITH", "xß", "S", true),
         ("CONTAINS", "é", "", true), ("CONTAINS", "ẞ", "ss", true),
     ])
-    func `a part is found as whole characters once an option is given`(
+    func `with an option, a part matches whole characters only`(
         operation: String, text: String, part: String, isFound: Bool
     ) throws {
         #expect(try Village.holds("%@ \(operation)[c] %@", .text(text), .text(part)) == isFound)
     }
 
-    @Test func `without options parts are bytes`() throws {
+    @Test func `without options a part is matched by its bytes`() throws {
         #expect(try Village.holds("'e\u{301}' BEGINSWITH 'e' AND '👩‍👧' BEGINSWITH '👩'"))
         #expect(try !Village.holds("'é' BEGINSWITH 'e' OR 'é' CONTAINS 'e\u{301}'"))
     }
 
-    @Test func `an order overlooks what the options say`() throws {
+    @Test func `an ordering comparison ignores case and accents where its options say so`() throws {
         #expect(try Village.holds("'Émile' <[cd] 'FABIO' AND 'zebra' >[cd] 'Éa' AND 'a' >=[c] 'A'"))
         #expect(try Village.holds("'Z' < 'a' AND 'a' <[c] 'Z'"))
     }
 
-    @Test func `folding ASCII and folding by Unicode give the same`() {
+    @Test func `ASCII folding and Unicode folding give the same text`() {
         var random = SeededRandom(for: "TextMatchTests")
         for round in 0..<3000 {
             let count = round < 128 ? 1 : random.below(12)
@@ -98,7 +98,7 @@ import Testing
         }
     }
 
-    @Test func `parts are found in a text as in its folded form`() {
+    @Test func `a case-insensitive search finds what a search of the folded texts finds`() {
         var random = SeededRandom(for: "TextMatchTests parts")
         let letters = Array("aAbB é\r\n\u{301}")
         for _ in 0..<3000 {
@@ -115,7 +115,7 @@ import Testing
         }
     }
 
-    @Test func `a text is found by its bytes only where folding finds it too`() {
+    @Test func `the byte search agrees with the Unicode search wherever it answers`() {
         var random = SeededRandom(for: "TextMatchTests bytes")
         let pieces = [
             "a", "B", "ab", "S", "i", "N", "k", "é", "É", "ß", "ı", "İ", "ŉ", "ſ", "µ", "ÿ", "Ž",

@@ -49,12 +49,12 @@ import Testing
     }
 
     /// A transaction that only updates does not wait for a reservation; one that creates does.
-    @Test func `no number is given out before its reservation is durable`() throws {
+    @Test func `no object number is given out before its reservation is durable`() throws {
         let first = try Store()
         try first.add()
         let next = try Store(first.files.powerCut())
         let transaction = try next.database.beginWrite()
-        // Nothing that is written from here on reaches the medium.
+        // Nothing written from here on reaches the medium.
         next.files.fault = FaultyFileSystem.Fault(
             calls: [.write, .durableWrite, .sync], goesOn: true)
         let error = #expect(throws: StoreError.self) {
@@ -67,7 +67,7 @@ import Testing
         transaction.rollback()
     }
 
-    @Test func `an opening that only updates reserves within its first write`() throws {
+    @Test func `an opening that only updates reserves numbers with its first write`() throws {
         let first = try Store()
         let number = try #require(try first.add().first)
         try first.database.close()
@@ -105,7 +105,7 @@ import Testing
         try store.database.close()
     }
 
-    /// Its next opening has no log to read.
+    /// The next opening has no log to read.
     @Test func `a store that is closed after a checkpoint has an empty log`() throws {
         let store = try Store()
         try store.add(3)
@@ -169,8 +169,9 @@ import Testing
         try store.database.close()
     }
 
-    /// Every number up to the last has a record, or the transaction asks.
-    @Test func `an object is known to be there when no number lacks one`() throws {
+    /// If every number up to the last has a record, no read is needed; otherwise the transaction
+    /// reads.
+    @Test func `an object is known to exist without a read if every number has a record`() throws {
         let store = try Store()
         func known(_ numbers: [ObjectNumber]) throws -> [Bool] {
             let transaction = try store.database.beginWrite()
@@ -182,7 +183,7 @@ import Testing
         #expect(try known(first) == [true, true, true])
         #expect(try known(lost) == [false, false])
         let later = try store.add(1)
-        // The gap could be anywhere.
+        // The missing number could be any of them.
         #expect(try known(first + lost + later).allSatisfy { !$0 })
         try store.database.close()
     }
@@ -218,13 +219,13 @@ import Testing
         try last.database.close()
     }
 
-    /// Each of several threads that found nothing reserved made a reservation, and one that was
-    /// late to note its own put the end of a later one back: objects were refused as if all
-    /// numbers were given out.
-    @Test func `reservations of several threads at once refuse nobody a number`() throws {
+    /// A bug: each of several threads that found no reserved number made a reservation, and one
+    /// that was late to record its own moved the end of a later one back, so objects were refused
+    /// as if all numbers were used up.
+    @Test func `concurrent reservations leave no thread without a number`() throws {
         for round in 0..<300 {
             let store = try Store()
-            // What is reserved now is given back, so that all threads find nothing.
+            // The checkpoint releases the reserved numbers, so that all threads find none.
             try store.database.checkpoint()
             let failures = Mutex<[String]>([])
             DispatchQueue.concurrentPerform(iterations: 8) { _ in
@@ -241,14 +242,14 @@ import Testing
             let cursor = snapshot.recordCursor(store.stone.hierarchy)
             var last = ObjectNumber(0)
             while try cursor.next() { last = cursor.number }
-            // One reservation is for all.
+            // One reservation serves all threads.
             #expect(last.rawValue < 1 << 16)
             try store.database.close()
             guard found.isEmpty else { return }
         }
     }
 
-    @Test func `a hierarchy whose numbers are used up refuses objects`() throws {
+    @Test func `a hierarchy without free numbers refuses objects`() throws {
         let store = try Store()
         let transaction = try store.database.beginWrite()
         transaction.useNumbers(

@@ -52,7 +52,7 @@ import Testing
         }
     }
 
-    /// What becomes of the process between two transactions.
+    /// How the process ends between two transactions.
     enum Ending: CaseIterable {
         case none, close, processDeath, powerCut
 
@@ -87,7 +87,7 @@ import Testing
     }
 
     @Test(arguments: [Ending.processDeath, .powerCut])
-    func `a transaction that a crash cuts off loses its numbers for good`(ending: Ending) throws {
+    func `a transaction that a crash ends loses its numbers for good`(ending: Ending) throws {
         let store = try Store()
         try store.add()
         let transaction = try store.database.beginWrite()

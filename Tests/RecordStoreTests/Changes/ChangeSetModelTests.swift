@@ -3,7 +3,7 @@ import RecordStore
 import TestSupport
 import Testing
 
-/// A change set beside what two snapshots show when each record and each link is compared.
+/// A change set compared with the difference of two snapshots, record by record and link by link.
 @Suite struct ChangeSetModelTests {
     private static func relationship(
         _ name: String, _ kind: RelationshipDescription.Kind, _ target: String,
@@ -126,7 +126,7 @@ import Testing
             }
         }
 
-        /// Changes some objects and links; those that are deleted leave no to-one to themselves.
+        /// Changes some objects and links; deleted objects leave no to-one to themselves.
         func applyBatch(to transaction: RecordTransaction) throws {
             var batch = RecordBatch()
             var touched: [String: Set<ObjectNumber>] = ["Thing": [], "Box": []]
@@ -205,7 +205,7 @@ import Testing
         }
     }
 
-    /// What differs between two snapshots.
+    /// The difference of two snapshots.
     private struct Difference {
         var records: [HierarchyID: ChangeSet.Records] = [:]
         var owners: [Int: NumberSet] = [:]
@@ -322,7 +322,7 @@ import Testing
         }
     }
 
-    /// A joined set has what differs, and perhaps what was changed back.
+    /// A joined set contains the differences, and perhaps changes that were undone.
     private func cover(
         _ changes: ChangeSet, _ expected: Difference, _ place: String
     ) throws {

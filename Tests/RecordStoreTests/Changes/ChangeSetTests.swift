@@ -2,7 +2,7 @@ import PageStore
 import RecordStore
 import Testing
 
-/// What a commit says that it changed.
+/// The change set of a commit.
 @Suite struct ChangeSetTests {
     /// Batches of one transaction, each a list of edits of stones.
     private enum Edit {
@@ -58,14 +58,14 @@ import Testing
         return set
     }
 
-    @Test func `a transaction that was not asked notes nothing`() throws {
+    @Test func `a transaction that records no changes has no change set`() throws {
         let transaction = try store.database.beginWrite()
         let staged = try transaction.stage(.durable)
         try staged.finish()
         #expect(staged.changes == nil)
     }
 
-    @Test func `an update that changes no byte is none`() throws {
+    @Test func `an update that changes no byte is not in the change set`() throws {
         #expect(try commit([[.insert(1, 5), .insert(2, 6)]]) == records(inserted: [1, 2]))
         #expect(try commit([[.update(1, 5), .update(2, 7)]]) == records(updated: [2]))
         #expect(try commit([[.update(2, 8)], [.update(2, 7)]]) == records())
@@ -74,7 +74,7 @@ import Testing
                 == records(updated: [1, 2]))
     }
 
-    @Test func `what comes and goes in one transaction is nothing`() throws {
+    @Test func `an object inserted and deleted in one transaction is no change`() throws {
         #expect(try commit([[.insert(1, 5)], [.delete(1)]]) == records())
         #expect(
             try commit([[.insert(3, 5), .insert(2, 1)], [.update(2, 5)]])
@@ -106,7 +106,7 @@ import Testing
         #expect(known.records(in: store.stone.hierarchy) == nil)
     }
 
-    @Test func `a batch that failed leaves all unknown`() throws {
+    @Test func `a failed batch makes the change set unknown`() throws {
         let transaction = try store.database.beginWrite(notesChanges: true)
         let row = store.stone.emptyRow()
         defer { row.deallocate() }
@@ -119,7 +119,7 @@ import Testing
     }
 
     /// Every second number, so that no two make a run.
-    @Test func `a set past its bound says only that records changed`() throws {
+    @Test func `a change set past its size limit says only that records changed`() throws {
         let count = ChangeSet.sizeInBytesMax / 8
         let all = (1...UInt64(count)).map { Edit.insert(2 * $0, 1) }
         #expect(try commit([all])?.inserted.count == count)

@@ -15,8 +15,8 @@ import Testing
         #expect(NumberSet().isEmpty)
     }
 
-    /// Few and many, close together and far apart, in order and not.
-    @Test func `a set has the numbers that it is made of in order`() {
+    /// Few and many numbers, dense and sparse, ordered and not.
+    @Test func `a number set contains its numbers in order`() {
         var random = SeededRandom(for: "number sets in order")
         for _ in 0..<200 {
             let bound = [40, 3000, 1 << 20, 1 << 62][random.below(4)]
@@ -29,7 +29,7 @@ import Testing
         }
     }
 
-    @Test func `sets answer as sets of numbers do`() {
+    @Test func `number sets give what Swift sets give`() {
         var random = SeededRandom(for: "number sets")
         for _ in 0..<400 {
             let limit = UInt64.random(in: 1...60, using: &random)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import RecordStore
 
-/// The one writer of JSON, for files and for people.
+/// The JSON writer for files and for users.
 @Suite struct JSONWriterTests {
     private static let odd =
         "a\"b\\c/d\u{8}\t\n\u{c}\r\u{1}\u{1F}\u{7F}é🙂\u{2028}{[:,"
@@ -29,7 +29,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func `what was written is read back`(isSpaced: Bool) throws {
+    func `written JSON is read back`(isSpaced: Bool) throws {
         var json = JSONWriter(isSpaced: isSpaced)
         let text = written(&json)
         let read = try #require(
@@ -42,7 +42,7 @@ import Testing
         #expect(read.count == 6)
     }
 
-    @Test func `members stand in their order, with the digits that were given`() {
+    @Test func `members keep their order and numbers their digits`() {
         var (dense, spaced) = (JSONWriter(), JSONWriter(isSpaced: true))
         let end = "\"exact\":0.10000000000000000000001}"
         #expect(written(&dense).hasSuffix("\"[\":null,\"flag\":true," + end))

@@ -2,7 +2,7 @@ import PageStore
 import RecordStore
 import Testing
 
-/// Links that no inverse leads back to, when their target goes.
+/// Links without an inverse when their target is deleted.
 @Suite struct DanglingLinkTests {
     private static let schema = SchemaDescription(
         modelVersion: "V1",

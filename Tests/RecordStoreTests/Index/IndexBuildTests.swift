@@ -5,7 +5,7 @@ import Testing
 
 @testable import RecordStore
 
-/// Indexes that are added to objects which are stored, with more entries than one run holds.
+/// Indexes that are added over stored objects, with more entries than one run holds.
 @Suite struct IndexBuildTests {
     private static func schema(
         indexes: [[String]] = [], uniqueConstraints: [[String]] = []
@@ -44,7 +44,7 @@ import Testing
             .file("store"), schema: schema, options: Self.options, files: files)
     }
 
-    /// A file of objects with random values, and with one value each of those that are given.
+    /// A file of objects with random values, some of which get the given titles.
     private func files(
         _ count: Int, _ random: inout SeededRandom, titles: [Int: String] = [:]
     ) throws -> MemoryFileSystem {
@@ -84,7 +84,8 @@ import Testing
         return buffer.view.array()
     }
 
-    /// Some begin alike for longer than a key, some are stored beside their record.
+    /// Some titles have a common prefix longer than a key, and some are stored outside their
+    /// record.
     private func title(_ random: inout SeededRandom) -> Value {
         guard random.below(6) > 0 else { return .null }
         let count = random.below(20) == 0 ? 200 : random.below(4)
@@ -113,7 +114,7 @@ import Testing
             }
         }
         try database.close()
-        // Of the runs no page and no place in the file is left.
+        // The runs leave no page and no extent in the file.
         var options = Self.options
         options.mode = .reading
         let engine = try Engine.open(path: "store", options: options, files: files)
@@ -123,7 +124,7 @@ import Testing
         try engine.close()
     }
 
-    @Test func `a pair far apart breaks a new unique constraint, and the first is named`() throws {
+    @Test func `a distant duplicate breaks a new unique constraint and is reported`() throws {
         var random = SeededRandom(for: "IndexBuildTests")
         let files = try files(
             4000, &random, titles: [3: "other", 17: "same", 3000: "same", 3999: "other"])
@@ -136,7 +137,7 @@ import Testing
         #expect(try bytes(files) == before)
     }
 
-    @Test func `long texts that begin alike are no pair`() throws {
+    @Test func `long texts with a common prefix are not duplicates`() throws {
         var random = SeededRandom(for: "IndexBuildTests")
         let long = String(repeating: "b", count: 2000)
         let files = try files(

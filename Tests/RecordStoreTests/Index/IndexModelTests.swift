@@ -120,7 +120,7 @@ import Testing
         return (row, values)
     }
 
-    /// How trees are made from their first entries: one entry after the other, or bottom-up.
+    /// Trees are filled either entry by entry or bottom-up.
     @Test(arguments: [false, true])
     func `indexes links and counters agree with a full scan after random batches`(
         isBuilt: Bool
@@ -168,7 +168,7 @@ import Testing
         }
     }
 
-    @Test func `a unique probe tells long texts with one beginning apart`() throws {
+    @Test func `a unique check distinguishes long texts with a common prefix`() throws {
         let database = try RecordDatabase.open(
             .memory, schema: Self.schema, options: Self.options)
         let item = try #require(database.schema.entity(named: "Item"))

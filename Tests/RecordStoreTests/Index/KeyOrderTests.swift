@@ -19,7 +19,7 @@ import Testing
         return order.entries.map { Int($0.index) }
     }
 
-    @Test func `an order in the memory of a larger one holds its own keys alone`() {
+    @Test func `a key order that reuses the memory of a larger one has its own keys only`() {
         var random = SeededRandom(for: "KeyOrderTests memory")
         var memory = KeyOrder.Memory()
         for count in [300, 100, 0, 500, 1] {
@@ -48,7 +48,7 @@ import Testing
     }
 
     @Test(arguments: [2, 3, 256])
-    func `keys come out by their bytes and equal ones in their order`(alphabet: Int) {
+    func `keys are sorted by bytes, and equal ones keep their order`(alphabet: Int) {
         var random = SeededRandom(for: "KeyOrderTests")
         for count in [0, 1, 2, 47, 48, 300, 2000] {
             // Few letters and a shared beginning make heads equal, several times over.
@@ -61,7 +61,7 @@ import Testing
         }
     }
 
-    @Test func `keys that differ in zeros at their ends come out by length`() {
+    @Test func `keys that differ only in trailing zeros are sorted by length`() {
         let keys = (0..<200).map { index in [UInt8](repeating: 0, count: (index * 7) % 40) }
         #expect(sorted(keys) == expected(keys))
     }

@@ -5,8 +5,8 @@ import Testing
 
 @testable import RecordStore
 
-/// Random models that change in random ways, step by step, with objects written in between: what a
-/// file holds is what a migration of dictionaries gives.
+/// Random models that change step by step, with objects written in between: the file equals a
+/// migration of dictionaries.
 @Suite struct LayoutMigrationModelTests {
     private struct Object: Equatable {
         var entityName: String
@@ -19,7 +19,7 @@ import Testing
         var number: UInt64
     }
 
-    @Test func `a file that follows a model has what dictionaries would have`() throws {
+    @Test func `a file that is migrated to a model equals dictionaries`() throws {
         var random = SeededRandom(for: "LayoutMigrationModelTests")
         var options = Engine.Options()
         options.pageSizeInBytes = 4096
@@ -53,7 +53,7 @@ import Testing
         }
     }
 
-    /// Objects that are written again have the newest layout.
+    /// Rewrites some objects, which gives them the newest layout.
     private func rewriteSome(
         _ database: RecordDatabase, _ random: inout SeededRandom
     ) throws {
@@ -107,7 +107,7 @@ import Testing
         return content
     }
 
-    /// A record that is found by its number is the one that a cursor meets.
+    /// A record found by its number equals the one that a cursor reads.
     private func compareLent(
         _ number: ObjectNumber, _ entity: EntityLayout, _ row: RowView, _ reader: RecordReader
     ) throws {
@@ -119,13 +119,13 @@ import Testing
         #expect(isFound == true)
     }
 
-    /// Columns of leaves say what the rows of leaves say.
+    /// The columns of leaves equal their rows.
     private func compareColumns(_ root: EntityLayout, _ reader: RecordReader) throws {
         let schema = reader.schema
         for entity in schema.entities where entity.hierarchy == root.hierarchy {
             var columns = entity.fields.filter { !$0.isVariable }
                 .map { (field: $0, column: LeafColumn($0)) }
-            // Twice: the second time the pages are known.
+            // Twice: the second time the pages are cached.
             for _ in 0..<2 {
                 let scan = reader.recordScan(root.hierarchy)
                 while let leaf = try scan.next() {
@@ -146,11 +146,11 @@ import Testing
 
     // MARK: Models that change
 
-    /// A model and its objects, changed alike.
+    /// A model and its objects, which get the same changes.
     private struct Evolution {
         var schema: SchemaDescription
         var objects: [Key: Object]
-        /// Names of attributes that were there before this step.
+        /// Names of attributes that existed before this step.
         private let earlierNames: Set<String>
 
         init(
@@ -230,7 +230,7 @@ import Testing
             }
         }
 
-        /// A to-many that shows the links of a to-one that was there.
+        /// Adds a to-many that mirrors an existing to-one.
         private mutating func addMirror(_ index: Int, _ random: inout SeededRandom) {
             let entity = schema.entities[index]
             let paired = Set(
@@ -349,7 +349,7 @@ import Testing
                 default: value
                 }
             }
-            // A default that the file knows already stays as it was; that of the class follows.
+            // A default that the file has stays; the default of the class changes with the type.
             schema.entities[index].attributes[number].type = type
             schema.entities[index].attributes[number].defaultValue =
                 widened(attribute.defaultValue)
@@ -381,7 +381,7 @@ import Testing
             removeRelationship(name, of: entity.name)
         }
 
-        /// A list that mirrors it goes too; the other side of one that goes stays.
+        /// Removes a mirroring list too; the inverse of a removed relationship stays.
         private mutating func removeRelationship(_ name: String, of entityName: String) {
             for other in schema.entities {
                 for mirror in other.relationships where mirror.inverseName == name {
@@ -433,12 +433,12 @@ import Testing
             schema.entities.remove(at: index)
         }
 
-        /// What is nil becomes the default.
+        /// Nil values become the default.
         private mutating func require(_ index: Int, _ random: inout SeededRandom) {
             let entity = schema.entities[index]
             guard let number = entity.attributes.indices.randomElement(using: &random),
                 entity.attributes[number].isOptional,
-                // One that is new in this step has the last default alone.
+                // An attribute that is new in this step has the last default only.
                 earlierNames.contains(entity.attributes[number].name)
             else { return }
             var value = Value.null

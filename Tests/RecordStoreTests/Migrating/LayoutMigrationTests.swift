@@ -5,7 +5,7 @@ import Testing
 
 @testable import RecordStore
 
-/// A file follows a later model without a record being written.
+/// A file is migrated to a later model without rewriting a record.
 @Suite struct LayoutMigrationTests {
     private static func thing(
         _ attributes: [AttributeDescription] = [],
@@ -25,7 +25,7 @@ import Testing
             ])
     }
 
-    /// A file of the first model with so many objects.
+    /// A file of the first model with this many objects.
     private func files(_ count: Int = 3) throws -> MemoryFileSystem {
         let files = MemoryFileSystem()
         let database = try open(Self.thing(), files)
@@ -144,7 +144,7 @@ import Testing
     }
 
     @Test func `adding a property to many objects writes the catalog alone`() throws {
-        /// What opening a file for a model writes, recovery and closing included.
+        /// The bytes that opening a file for a model writes, including recovery and closing.
         func bytesWritten(_ files: MemoryFileSystem, _ schema: SchemaDescription) throws -> UInt64 {
             let database = try open(schema, files)
             if schema == Self.thing() { try insert(0...0, into: database) }
@@ -169,7 +169,7 @@ import Testing
         var numbers: [UInt64] = []
         while try cursor.next() { numbers.append(cursor.number.rawValue) }
         #expect(numbers == [1, 2, 3])
-        // Entries go when their objects change.
+        // Index entries are removed when their objects change.
         let transaction = try database.beginWrite()
         var row = try #require(try transaction.row(ObjectNumber(2), in: entity.hierarchy))
         defer { row.deallocate() }
@@ -253,13 +253,14 @@ import Testing
         let database = try open(schema(new), files)
         #expect(try values("x", database) == [later, later, later])
         try database.close()
-        // And never back, not even for a program that knows the wider type.
+        // A wider type never becomes narrower again, not even for a program that knows the wider
+        // one.
         #expect(code(of: schema(old), files, isNamed: false) == .newerModel)
         #expect(code(of: schema(old), files, isNamed: true) == .schemaMismatch)
     }
 
-    /// The layout has 1 KiB for an initial value, and its length in two bytes; of a longer default
-    /// the end was lost.
+    /// The layout has 1 KiB for an initial value, and two bytes for its length. A bug lost the end
+    /// of a longer default.
     @Test(arguments: [1024, 1025, 65_534, 65_535, 65_536, 100_000])
     func `a default of any length reaches the objects that are there`(length: Int) throws {
         let files = try files()
@@ -320,7 +321,7 @@ import Testing
     ]
 
     @Test(arguments: refused)
-    func `what the catalog alone cannot follow is refused, and nothing is written`(
+    func `changes that need records rewritten are refused without a write`(
         what: String, later: SchemaDescription
     ) throws {
         let files = try files()

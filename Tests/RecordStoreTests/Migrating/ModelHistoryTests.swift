@@ -43,7 +43,7 @@ import Testing
             route: route, earlier: earlier)
     }
 
-    /// A file that has had some models one after the other, without a value of a later property.
+    /// A file that has had these models one after the other, without a value of a later property.
     private func files(_ schemas: SchemaDescription...) throws -> MemoryFileSystem {
         let files = MemoryFileSystem()
         for schema in schemas {
@@ -102,7 +102,7 @@ import Testing
                     #expect(error?.message.contains("“V3”") == true)
                     #expect(error?.message.contains(" since 2") == true, "\(error?.message ?? "")")
                 }
-                // A chain that ends before the file's model does not know it.
+                // A chain that ends before the file's model does not contain it.
                 let error = #expect(throws: StoreError.self) {
                     try open(schema, files, recreates: recreates, route: { _ in nil })
                 }
@@ -152,7 +152,7 @@ import Testing
         #expect(throws: StoreError.self) { try open(Self.second, files, recreates: true) }
     }
 
-    @Test func `a program that names the file's model goes on to one that the file had`() throws {
+    @Test func `a program that names the file's model may migrate to an earlier one`() throws {
         let files = try files(Self.first, Self.second)
         let again = Self.schema("V3")
         let step = MigrationStep(again, allowedLoss: .all, isNamed: true)
@@ -163,7 +163,7 @@ import Testing
         #expect(throws: StoreError.self) { try open(Self.second, files) }
     }
 
-    @Test func `a new file knows the versions that come before in the program's chain`() throws {
+    @Test func `a new file records the earlier versions of the program's chain`() throws {
         let files = MemoryFileSystem()
         try open(Self.third, files, earlier: [Self.first, Self.second]).close()
         let before = try bytes(files)
@@ -204,8 +204,8 @@ import Testing
         #expect(askedCount == 1)
     }
 
-    /// The file is V2's, which never told it of V1: V1 removes the property that it does not know,
-    /// because it holds no value.
+    /// The file's model is V2, whose history lacks V1: a program with V1 removes the property that
+    /// it does not declare, because it has no values.
     @Test func `a newer program was refused after an older one had used a file without a history`()
         throws
     {
@@ -216,7 +216,7 @@ import Testing
         try open(Self.second, files).close()
         #expect(try #require(try history(files)).models.map(\.version) == ["V1", "V2"])
         #expect(throws: StoreError.self) { try open(Self.first, files) }
-        // With a history, or a chain, the model that only lacks something is known to be later.
+        // With a history or a chain, a model that only lacks properties is known to be later.
         let again = Self.schema("V3", [Self.last])
         try open(Self.third, files).close()
         try open(again, files).close()
@@ -243,19 +243,19 @@ import Testing
 
     // MARK: Replacing
 
-    @Test func `a file was replaced although a migration led to the program's model`() throws {
+    @Test func `a file was replaced although it could have been migrated`() throws {
         let files = try files(Self.first)
         let before = try bytes(files)
         let identity = try files.identity("store")
-        // A model that only lacks a property with values may be an older program's.
+        // A model that only lacks a property with values may belong to an older program.
         var without = Self.first
         without.entities[0].attributes.removeFirst()
         var refusals = [try refusal(without, files, MigrationLimit.mappings)]
-        // Objects would have to be written.
+        // The objects would be rewritten.
         var wider = Self.first
         wider.entities[0].attributes[0].type = .double
         refusals.append(try refusal(wider, files, .layout))
-        // A mapping would have to be called.
+        // A mapping would be called.
         let mapping = [EntityMapping.copy(from: "Thing", to: "Thing")]
         refusals.append(
             try refusal(
@@ -272,8 +272,9 @@ import Testing
         #expect(try files.identity("store") == identity)
     }
 
-    /// Found by a transaction, whose beginning makes the file writable: it starts a new log and
-    /// writes the other superblock. So the bytes differ after the rollback; the content does not.
+    /// The refusal is found in a transaction, and beginning one makes the file writable: it starts
+    /// a new log and writes the other superblock. So the bytes differ after the rollback; the
+    /// content does not.
     @Test func `a file was replaced because objects lacked a required value`() throws {
         let files = try files(Self.first, Self.second)
         let identity = try files.identity("store")
@@ -320,7 +321,7 @@ import Testing
         return error?.code
     }
 
-    @Test func `a file to whose model no way leads is replaced`() throws {
+    @Test func `a file that cannot be migrated is replaced`() throws {
         for route in [{ _ in nil }, { _ in [MigrationStep(Self.other)] }] as [MigrationRoute] {
             let files = try files(Self.first, Self.second)
             try open(Self.other, files, recreates: true, route: route).close()
@@ -333,7 +334,7 @@ import Testing
 
     // MARK: The saved form
 
-    @Test func `two models have one fingerprint when a file of the one is one of the other`()
+    @Test func `two models have one fingerprint if a file of one fits the other`()
         throws
     {
         var random = SeededRandom(for: "ModelHistoryTests")
@@ -357,7 +358,7 @@ import Testing
         }
     }
 
-    @Test func `a history reads as it was written, and damage to it is told`() throws {
+    @Test func `a model history is read as it was written, and damage to it is reported`() throws {
         var history = ModelHistory(of: Self.first)
         history.add(
             [Self.second, Self.third], earlier: [Self.other, Self.first], commitNumber: 7, time: 9)

@@ -4,8 +4,8 @@ import Testing
 
 @testable import RecordStore
 
-/// What a later model has no property or entity for: dropped where nothing is stored or the program
-/// allows it, and never read again.
+/// Properties and entities that a later model lacks: dropped if nothing is stored in them or the
+/// program allows it, and never read again.
 @Suite struct RemovalTests {
     private static func attribute(_ name: String, _ type: AttributeType) -> AttributeDescription {
         AttributeDescription(name: name, type: type, isOptional: true)
@@ -42,7 +42,7 @@ import Testing
         return error?.message ?? ""
     }
 
-    /// Objects of an entity with these values, from the next number on.
+    /// Inserts objects of an entity with these values, from the next number on.
     private func insert(
         _ entityName: String, _ rows: [[String: Value]], _ database: RecordDatabase
     ) throws {
@@ -79,7 +79,7 @@ import Testing
         return values
     }
 
-    /// A file of three boxes whose texts are nil, short and a blob's.
+    /// A file of three boxes whose texts are nil, short and stored in a blob.
     private func files() throws -> MemoryFileSystem {
         let files = MemoryFileSystem()
         let database = try open(Self.schema([Self.id, Self.text], indexes: [["text"]]), files)
@@ -94,7 +94,7 @@ import Testing
         return files
     }
 
-    @Test func `a property without values goes unasked, and its slot is not used again`() throws {
+    @Test func `a property without values is removed freely and its slot is not reused`() throws {
         let files = MemoryFileSystem()
         let first = Self.schema([Self.id, Self.text], indexes: [["text"]])
         let made = try open(first, files)
@@ -124,13 +124,13 @@ import Testing
         #expect(try files.open("store", .readOnly).size() == size)
     }
 
-    @Test func `a property with values goes where that is allowed, and its blob with it`() throws {
+    @Test func `a property with values is removed with permission, and its blobs with it`() throws {
         let files = try files()
         let database = try open(Self.schema([Self.id]), files, allowedLoss: .all)
         #expect(try values("Box", "id", database) == [.int(1), .int(2), .int(3)])
         try database.checkpoint()
         try database.close()
-        // The pages of the blob are free: a blob as large takes no more of the file.
+        // The pages of the blob are free: a blob of the same size does not make the file grow.
         let size = try files.open("store", .readOnly).size()
         let again = try open(Self.schema([Self.id, Self.text]), files)
         #expect(try values("Box", "text", again) == [.null, .null, .null])
@@ -146,7 +146,7 @@ import Testing
         #expect(try files.open("store", .readOnly).size() <= 2 * size)
     }
 
-    /// The same store after its last object was deleted and a checkpoint.
+    /// The store after its last object was deleted and a checkpoint.
     private func open(
         _ schema: SchemaDescription, _ files: MemoryFileSystem, _ database: RecordDatabase
     ) throws -> RecordDatabase {
@@ -170,7 +170,7 @@ import Testing
             attributes: [attribute("name", .string)])
     }
 
-    @Test func `an entity goes with its objects and the links to them`() throws {
+    @Test func `an entity is removed with its objects and the links to them`() throws {
         let files = MemoryFileSystem()
         let links = [
             RelationshipDescription(name: "base", destinationEntityName: "Base", kind: .toOne),
@@ -209,7 +209,7 @@ import Testing
         let list = try #require(entity.relationship(named: "bases"))
         #expect(
             try database.snapshot().linkedNumbers(list, of: ObjectNumber(1)) == [ObjectNumber(1)])
-        // The tags of what is gone stay free.
+        // The tags of removed entities are not reused.
         #expect(database.schema.entity(tag: 3) == nil)
         #expect(database.schema.entity(named: "Last")?.tag == 4)
         try database.close()
@@ -217,14 +217,14 @@ import Testing
         #expect(again.schema.entity(named: "Thing")?.tag == 5)
         try insert("Thing", [["no": .int(7)]], again)
         #expect(try values("Thing", "no", again) == [.int(7)])
-        // Its number is a new one.
+        // Its number is new.
         let isTaken = try again.snapshot()
             .contains(ObjectNumber(2), in: HierarchyID(rootTag: 2))
         #expect(!isTaken)
         try again.close()
     }
 
-    @Test func `nil becomes the default of a property that is required from now on`() throws {
+    @Test func `nil values become the default when a property becomes required`() throws {
         let files = try files()
         var later = Self.schema([Self.id, Self.text], indexes: [["text"]])
         later.entities[0].attributes[1].isOptional = false
@@ -235,7 +235,7 @@ import Testing
         try database.close()
     }
 
-    @Test func `a default in the place of nil that breaks a unique constraint is refused`() throws {
+    @Test func `a default for nil values that breaks a unique constraint is refused`() throws {
         let files = MemoryFileSystem()
         var schema = Self.schema([Self.id, Self.text])
         schema.entities[0].uniqueConstraints = [["text"]]

@@ -13,7 +13,7 @@ extension RewriteEvolution {
                 != true
     }
 
-    /// Everywhere in the model.
+    /// Renames an entity everywhere in the model.
     private mutating func changeName(_ old: String, to name: String) {
         for index in schema.entities.indices {
             if schema.entities[index].name == old { schema.entities[index].name = name }
@@ -54,7 +54,7 @@ extension RewriteEvolution {
         schema.entities.removeAll { $0.name == gone.name }
     }
 
-    /// Of an entity, and to it.
+    /// Removes the relationships of an entity and those to it.
     private mutating func removeRelationships(of name: String) {
         for entity in schema.entities {
             for relationship in entity.relationships
@@ -81,7 +81,7 @@ extension RewriteEvolution {
         schema.entities.append(above)
     }
 
-    /// A root below an entity of another hierarchy.
+    /// Puts a root below an entity of another hierarchy.
     mutating func putBelow(_ index: Int, _ random: inout SeededRandom) {
         let root = schema.root(schema.entities[index].name)
         let others = schema.entities.map(\.name).filter { schema.root($0) != root }
@@ -92,7 +92,7 @@ extension RewriteEvolution {
         schema.entities[rootIndex].attributes.removeAll { $0.name == "uid" }
     }
 
-    /// With what it inherited, but for something now and then.
+    /// Makes an entity a root with its inherited properties, sometimes without one of them.
     mutating func makeRoot(_ index: Int, _ random: inout SeededRandom) {
         let line = schema.line(schema.entities[index].name)
         guard line.count > 1 else { return }
@@ -114,7 +114,7 @@ extension RewriteEvolution {
         }
     }
 
-    /// Above an entity, and below the one that was above it.
+    /// Inserts a superentity above an entity and below its present one.
     mutating func insertSuperentity(_ index: Int, _ random: inout SeededRandom) {
         let name = newName(&random)
         var between = EntityDescription(
@@ -128,7 +128,7 @@ extension RewriteEvolution {
         schema.entities.append(between)
     }
 
-    /// To another entity of its hierarchy.
+    /// Moves an entity below another one of its hierarchy.
     mutating func changeSuperentity(_ index: Int, _ random: inout SeededRandom) {
         let entity = schema.entities[index]
         guard entity.superentityName != nil else { return }
@@ -140,7 +140,8 @@ extension RewriteEvolution {
         schema.entities[index].superentityName = other
     }
 
-    /// Those below stand below the one above, with some of its attributes.
+    /// Removes an entity between two: its subentities move below its superentity and get some of
+    /// its attributes.
     mutating func removeMiddle(_ index: Int, _ random: inout SeededRandom) {
         let gone = schema.entities[index]
         guard gone.superentityName != nil else { return }
@@ -176,7 +177,7 @@ extension RewriteEvolution {
         mappings = said
     }
 
-    /// Another name that only the mapping says.
+    /// A new name that only the mapping states.
     private mutating func renamed(
         _ before: String, _ after: String, _ said: inout [RewriteMapping],
         _ random: inout SeededRandom

@@ -3,7 +3,7 @@ import TestSupport
 
 @testable import RecordStore
 
-/// A model that changes in random ways, as far as the objects of a store can follow.
+/// A model that changes at random, within the changes that a store's objects can follow.
 struct RewriteEvolution {
     let old: SchemaDescription
     private let objects: [Int64: RewriteObject]
@@ -59,13 +59,13 @@ struct RewriteEvolution {
             for _ in 0...random.below(2) { attempt { $0.addMapping(&random) } }
         }
         if random.below(3) == 0 { schema.entities.shuffle(using: &random) }
-        // A version that is the same calls no mapping.
+        // An unchanged version calls no mapping.
         if !isOther { mappings = nil }
     }
 
     var isOther: Bool { SchemaDifference.needsMigration(from: old, to: schema) }
 
-    /// A change after which the model contradicts itself or objects is none.
+    /// Makes a change and drops it if the model then contradicts itself.
     mutating func attempt(_ body: (inout RewriteEvolution) -> Void) {
         let before = self
         body(&self)
@@ -137,7 +137,7 @@ struct RewriteEvolution {
                 kind: randomKind(&random)))
     }
 
-    /// To a relationship that has none.
+    /// Adds an inverse to a relationship without one.
     private mutating func addInverse(_ index: Int, _ random: inout SeededRandom) {
         let entity = schema.entities[index]
         let inverses = InverseTable(schema)
@@ -155,7 +155,7 @@ struct RewriteEvolution {
                 kind: randomKind(&random)))
     }
 
-    /// A name that no change has touched, of what the file has.
+    /// Whether this name of the file's model was not changed before.
     private func isUntouched(_ name: String, _ previousName: String?) -> Bool {
         name != "uid" && previousName == nil && !touched.contains(name)
     }
@@ -228,7 +228,7 @@ struct RewriteEvolution {
         }
     }
 
-    /// What is nil becomes the default.
+    /// Nil values become the default.
     private mutating func require(_ index: Int, _ random: inout SeededRandom) {
         guard let attribute = untouchedAttribute(index, &random), attribute.isOptional,
             let number = schema.entities[index].attributes.firstIndex(of: attribute)
@@ -250,7 +250,7 @@ struct RewriteEvolution {
         removeRelationship(PropertyPath(schema.entities[index].name, name))
     }
 
-    /// The other side stays, without an inverse.
+    /// Removes a relationship; its inverse stays without one.
     mutating func removeRelationship(_ path: PropertyPath) {
         touched.insert(path.name)
         if let inverse = InverseTable(schema).inverse(of: path) {
@@ -268,7 +268,7 @@ struct RewriteEvolution {
         schema.entities[index].relationships[number].kind = randomKind(&random)
     }
 
-    /// To an entity above, or sometimes below.
+    /// Changes a destination to a superentity, or sometimes to a subentity.
     private mutating func changeDestination(_ index: Int, _ random: inout SeededRandom) {
         guard let relationship = untouchedRelationship(index, &random),
             let number = schema.entities[index].relationships.firstIndex(of: relationship)
@@ -389,7 +389,7 @@ struct RewriteEvolution {
         }
     }
 
-    /// Indexes of what is gone are gone.
+    /// Removes indexes whose properties are gone.
     private mutating func tidyIndexes() {
         for index in schema.entities.indices {
             let name = schema.entities[index].name

@@ -18,8 +18,8 @@ struct RewriteFilling {
         entityNames = world.objects.mapValues(\.entityName)
     }
 
-    /// Adds objects to a store that holds a world, links some, and writes some again; `lastUID`
-    /// grows by one for each.
+    /// Adds objects to a store that already has some, links some, and rewrites some; `lastUID`
+    /// grows by one for each new object.
     static func fill(
         _ database: RecordDatabase, _ world: RewriteWorld, _ lastUID: inout Int64,
         _ random: inout SeededRandom
@@ -42,13 +42,13 @@ struct RewriteFilling {
         }
         try filling.rewriteSome(&random)
         try filling.linkSome(&random)
-        // The last numbers are not those of objects that are there.
+        // The highest numbers need not belong to existing objects.
         let goneUIDs = filling.places.keys.sorted().filter { _ in random.below(9) == 0 }
         try filling.deleteUnlinked(goneUIDs)
         try transaction.commit()
     }
 
-    /// Writes objects into a store that has none.
+    /// Writes objects into an empty store.
     static func write(
         _ objects: [Int64: RewriteObject], into database: RecordDatabase
     ) throws {
@@ -107,7 +107,7 @@ struct RewriteFilling {
         (places[uid], entityNames[uid]) = (number, entity.name)
     }
 
-    /// Objects that are written again have the newest layout.
+    /// Rewrites some objects, which gives them the newest layout.
     private func rewriteSome(_ random: inout SeededRandom) throws {
         for uid in places.keys.sorted() where random.below(4) == 0 {
             let entity = try entity(of: uid)
@@ -183,7 +183,7 @@ struct RewriteFilling {
         for (relationship, _) in relationships {
             let owners = try uids(of: relationship.sourceTag)
             let targets = try uids(of: relationship.destinationTag)
-            // Some have one at most, so that a to-one may follow.
+            // Some have one link at most, so that a to-one may follow.
             let countMax = [1, 1, 3, 6][random.below(4)]
             for owner in owners where random.below(2) == 0 {
                 for _ in 0...random.below(countMax) {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import RecordStore
 
-/// What random models found in migrations that write records.
+/// Faults of rewriting migrations that random models found.
 @Suite struct RewriteLossTests {
     private static func attribute(_ name: String, _ value: Int64) -> AttributeDescription {
         AttributeDescription(name: name, type: .int64, isOptional: true, defaultValue: .int(value))
@@ -19,7 +19,7 @@ import Testing
         }
     }
 
-    /// An object of each entity, in their order; the first leads to the second.
+    /// One object of each entity, in order; the first links to the second.
     private func files(_ entities: [EntityDescription]) throws -> MemoryFileSystem {
         let files = MemoryFileSystem()
         let database = try open(entities, files)
@@ -66,8 +66,8 @@ import Testing
         return values
     }
 
-    /// A name goes by the entity that declares it: what an entity above has by the earlier name of
-    /// a renamed attribute is another attribute.
+    /// A name belongs to the entity that declares it: an attribute that a superentity declares by
+    /// the earlier name of a renamed attribute is another attribute.
     @Test func `a renamed attribute keeps its values below an entity with one of its earlier name`()
         throws
     {
@@ -104,7 +104,7 @@ import Testing
         try database.close()
     }
 
-    @Test func `an attribute that moves up gives objects that never had it its default`() throws {
+    @Test func `an attribute moved to a superentity gives other subentities its default`() throws {
         let files = try files([
             EntityDescription(
                 name: "Car", className: "Car", superentityName: "Vehicle",
@@ -147,7 +147,7 @@ import Testing
     }
 
     @Test(arguments: [RelationshipDescription.Kind.toOne, .toManyUnordered, .toManyOrdered])
-    func `a side of a relationship goes, and the other one keeps the links`(
+    func `one side of a relationship is removed, and the other keeps the links`(
         kind: RelationshipDescription.Kind
     ) throws {
         let files = try files(Self.owners(kind))
@@ -160,7 +160,7 @@ import Testing
         try database.close()
     }
 
-    @Test func `a list that one entity of a hierarchy keeps is not lost by another unasked`()
+    @Test func `a list is not dropped without permission when one subentity keeps it`()
         throws
     {
         let list = RelationshipDescription(
@@ -188,7 +188,7 @@ import Testing
         try open(entities(true), files, allowedLoss: .only(["Base.things"])).close()
     }
 
-    @Test func `an inverse below the destination of its relationship goes through a migration`()
+    @Test func `an inverse declared below its destination survives a migration`()
         throws
     {
         func entities(_ type: AttributeType) -> [EntityDescription] {
@@ -216,7 +216,7 @@ import Testing
         try database.close()
     }
 
-    /// All links became nil without a word.
+    /// A bug: all links became nil silently.
     @Test(arguments: [LossPermission.all, .only(["Dog.owner"])])
     func `a to-one to another hierarchy is refused where it leads to objects`(
         allowed: LossPermission
@@ -249,7 +249,7 @@ import Testing
         try database.close()
     }
 
-    /// They became NaN.
+    /// A bug: they became NaN.
     @Test(arguments: [Double.infinity, -.infinity, 1e200, 1e-200])
     func `numbers that no decimal holds end the migration`(number: Double) throws {
         func model(_ type: AttributeType) -> [EntityDescription] {

@@ -6,8 +6,8 @@ import Testing
 
 @testable import RecordStore
 
-/// Random models that change in ways for which records must be written, with objects written in
-/// between: what a file holds is what a migration of dictionaries gives.
+/// Random models that change so that records must be rewritten, with objects written in between:
+/// the file equals a migration of dictionaries.
 @Suite struct RewriteModelTests {
     private struct Store {
         var schema: SchemaDescription
@@ -32,10 +32,10 @@ import Testing
         return options
     }
 
-    @Test func `a file whose records follow a model has what dictionaries would have`() throws {
+    @Test func `a file whose records are rewritten for a model equals dictionaries`() throws {
         var random = SeededRandom(for: "RewriteModelTests")
         for round in FuzzRounds(10) {
-            // Each round has a seed of its own: given back, it begins with that round.
+            // Each round has its own seed; a given seed starts with that round.
             var turn = SeededRandom(seed: round == 0 ? random.seed : random.next())
             let place = "seed \(turn.seed)"
             var store = Store(schema: RewriteEvolution.model(&turn))
@@ -64,7 +64,7 @@ import Testing
             route: { _ in steps })
     }
 
-    /// Ends migrations of a store at any call, and finds the store whole each time.
+    /// Interrupts migrations of a store at any call, and checks that the store is whole each time.
     private func interrupt(
         _ store: Store, _ step: MigrationStep, _ options: Engine.Options,
         to expected: [Int64: RewriteObject], loose: [Int64: Set<String>],
@@ -86,7 +86,7 @@ import Testing
             } else {
                 try expectSame(found, store.world.objects, "after a kill before the switch")
             }
-            // The earlier program has no use for what the later one has begun.
+            // The earlier program discards the unfinished migration of the later one.
             if !isNew, random.below(5) == 0 {
                 try open(store.schema, store.files, nil).close()
                 try expectNothingLeft(store.files)
@@ -94,7 +94,7 @@ import Testing
         }
     }
 
-    /// No tree of a migration is left.
+    /// Checks that no tree of a migration is left.
     private func expectNothingLeft(_ files: MemoryFileSystem) throws {
         var options = Self.options
         options.mode = .reading
@@ -121,7 +121,7 @@ import Testing
         try database.close()
     }
 
-    /// What the file holds, by its own schema.
+    /// The content of the file by its own schema.
     private func world(_ files: MemoryFileSystem) throws -> RewriteWorld {
         let database = try RecordDatabase.openReadOnly(
             path: "store", options: Self.options, files: files)
@@ -206,14 +206,14 @@ import Testing
         try expectSame(store.world, expected, loose: loose, "in place")
         try checkNumbers(&store.world, old, reference, database)
         try database.close()
-        // A second opening asks for no way.
+        // A second opening needs no migration.
         let again = try open(step.schema, store.files, nil)
         try expectSame(try RewriteWorld(again), store.world.objects, "again")
         try again.close()
         try expectNothingLeft(store.files)
     }
 
-    /// What the program does not allow, or cannot do, leaves the file as it was.
+    /// A migration that the program does not allow or that is impossible leaves the file unchanged.
     private func checkRefusals(
         _ store: Store, _ evolution: RewriteEvolution, _ random: inout SeededRandom
     ) throws {
@@ -254,7 +254,7 @@ import Testing
         try expectSame(try world(files), old, "after a mapping that failed")
     }
 
-    /// A store in which all records have the newest layout follows as one with older records.
+    /// A store whose records all have the newest layout migrates like one with older records.
     private func checkFresh(
         _ store: Store, _ reference: RewriteReference, _ step: MigrationStep
     ) throws {
@@ -314,7 +314,7 @@ import Testing
 
     // MARK: Two steps
 
-    /// Whether a chain of two versions in one opening gives what one opening each gives.
+    /// Whether one opening with a chain of two versions gives the same as two openings.
     private func chained(
         _ store: Store, _ random: inout SeededRandom, _ place: String
     ) throws -> Bool {
@@ -339,7 +339,7 @@ import Testing
             schema = evolution.schema
             schema.forgetEarlierNames()
         }
-        // A file of the last version already is not taken through the one between.
+        // A file that already has the last version does not pass through the one between.
         guard SchemaDifference.needsMigration(from: store.schema, to: schema) else { return true }
         do {
             let (fused, single) = (try copy(store.files), try copy(store.files))
@@ -348,7 +348,7 @@ import Testing
             let found = try world(fused)
             try expectSame(found, try world(single).objects, "in one opening and in two")
             #expect(found.places == (try world(single)).places)
-            // A list whose order was anything may have another name since.
+            // A list whose order is unspecified may have been renamed since.
             let names = Set(loose.values.joined())
             guard names.isEmpty else { return true }
             try expectSame(found, expected, "in one opening")

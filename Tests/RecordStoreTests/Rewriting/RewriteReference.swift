@@ -3,7 +3,7 @@ import PageStore
 
 @testable import RecordStore
 
-/// What a test's program says of an entity, as the store takes it and as dictionaries do.
+/// A program's mapping of one entity, in the form of the store and in that of dictionaries.
 enum RewriteMapping: Equatable {
     case delete(String)
     case insert(String)
@@ -37,7 +37,7 @@ enum RewriteMapping: Equatable {
     }
 }
 
-/// Copies what has a place, and does one thing besides.
+/// Copies the properties that exist in both models, and does one more thing.
 enum RewriteTransform: Equatable, Sendable {
     case copy
     case dropsThirds
@@ -72,7 +72,7 @@ enum RewriteTransform: Equatable, Sendable {
     }
 }
 
-/// A migration as a program would write it that has all objects in dictionaries.
+/// A migration as a program would write it for objects in dictionaries.
 struct RewriteReference {
     let old: SchemaDescription
     let new: SchemaDescription
@@ -111,7 +111,7 @@ struct RewriteReference {
         relationships = renamed { $0.relationships.map { ($0.name, $0.previousName) } }
     }
 
-    /// The properties that entities declare by other names than before, by their earlier paths.
+    /// The properties whose names entities have changed, by their earlier paths.
     private func renamed(
         _ properties: (EntityDescription) -> [(name: String, previousName: String?)]
     ) -> [PropertyPath: PropertyPath] {
@@ -132,14 +132,15 @@ struct RewriteReference {
         return renamed
     }
 
-    /// Of an earlier entity.
+    /// The transform of an earlier entity.
     func transform(of name: String) -> RewriteTransform? {
         for case .transform(name, _, let transform) in mappings ?? [] { return transform }
         return nil
     }
 
-    /// The earlier property that an object of a pair of entities has a later one from: what its
-    /// entity itself calls the earlier name comes before what another one has by that name.
+    /// The earlier property that a later one gets its value from, for an object of a pair of
+    /// entities: a property that the object's own entity declared by the earlier name precedes one
+    /// that another entity did.
     private func source<Property>(
         _ name: String, _ previousName: String?, _ renamed: [PropertyPath: PropertyPath],
         _ pair: (before: String, after: String),
@@ -183,7 +184,7 @@ struct RewriteReference {
 
     // MARK: Objects
 
-    /// The later objects, and the lists whose order is anything; nil where a to-one would lead to
+    /// The later objects, and the lists whose order is unspecified; nil if a to-one would lead to
     /// two objects.
     func migrated(
         _ objects: [Int64: RewriteObject]
@@ -222,7 +223,7 @@ struct RewriteReference {
         return (result, loose)
     }
 
-    /// Whether the inverse, if there is one, could lead back.
+    /// Whether the inverse, if there is one, allows the link.
     private func mayLead(
         _ owner: String, _ relationship: RelationshipDescription, to target: String
     ) -> Bool {
@@ -238,7 +239,7 @@ struct RewriteReference {
             && new.isKind(owner, of: back.destinationEntityName)
     }
 
-    /// A link that one side has the other has too.
+    /// Adds each link to its other side.
     private func addInverses(_ result: inout [Int64: RewriteObject]) -> [Int64: Set<String>] {
         var loose: [Int64: Set<String>] = [:]
         let inverses = InverseTable(new)
@@ -284,7 +285,7 @@ struct RewriteReference {
         return values
     }
 
-    /// What is inferred alone.
+    /// The inferred conversion, without a mapping.
     static func converted(
         _ value: Value, from old: AttributeType, to new: AttributeType
     ) -> Value? {

@@ -4,8 +4,8 @@ import Testing
 
 @testable import RecordStore
 
-/// An object apart from its number, by which migrations do not name it: links are to the `uid` of
-/// others, which every entity's root declares.
+/// An object without its number, which migrations do not use: links name the `uid` of other
+/// objects, which the root of every hierarchy declares.
 struct RewriteObject: Equatable {
     var entityName: String
     var values: [String: Value] = [:]
@@ -13,7 +13,7 @@ struct RewriteObject: Equatable {
     var links: [String: [Int64]] = [:]
 }
 
-/// What a store holds, by the objects' `uid`.
+/// The content of a store, by the objects' `uid`.
 struct RewriteWorld {
     struct Place: Hashable {
         var root: String
@@ -22,7 +22,7 @@ struct RewriteWorld {
 
     var objects: [Int64: RewriteObject] = [:]
     private(set) var places: [Int64: Place] = [:]
-    /// The last number that is known to have been given out, by the root's name.
+    /// The last number that is known to have been given out, by the name of the root entity.
     var lastNumbers: [String: UInt64] = [:]
 
     init() {}
@@ -78,7 +78,7 @@ struct RewriteWorld {
                 let links = numbers.compactMap {
                     uids[Place(root: root, number: $0.rawValue)]
                 }
-                #expect(links.count == numbers.count, "a link leads nowhere")
+                #expect(links.count == numbers.count, "a link has no target")
                 objects[uid]?.links[relationship.name] =
                     relationship.kind == .toManyOrdered ? links : links.sorted()
             }
@@ -112,7 +112,7 @@ struct RewriteWorld {
         }
     }
 
-    /// What two worlds differ in, in words; nil where they are equal.
+    /// The differences of two worlds as text; nil if they are equal.
     static func difference(
         _ found: [Int64: RewriteObject], _ expected: [Int64: RewriteObject]
     ) -> String? {

@@ -3,7 +3,7 @@ import RecordStore
 import TestSupport
 import Testing
 
-/// Records on their way into the store: copied when they are not in its form, else lent.
+/// Records that are stored: copied if they are not compact, else lent.
 @Suite struct CompactRowTests {
     private static let schema = SchemaDescription(
         modelVersion: "V1",
@@ -18,7 +18,7 @@ import Testing
                 ])
         ])
 
-    /// A row with properties set in any order, several times, and to nil.
+    /// A row whose properties are set in any order, several times, and to nil.
     private func row(_ entity: EntityLayout, _ random: inout SeededRandom) -> RowBuffer {
         var row = entity.emptyRow()
         for _ in 0..<random.below(6) {
@@ -35,7 +35,7 @@ import Testing
         return row
     }
 
-    @Test func `one long row makes few of those that follow it long`() throws {
+    @Test func `one long row gives few of the following rows a large buffer`() throws {
         let entity = try #require(try Schema(Self.schema).entity(named: "Note"))
         let text = try #require(entity.field(named: "text"))
         var sizes: [Int] = []
@@ -68,7 +68,7 @@ import Testing
         #expect(counts.values.allSatisfy { $0 > 100 }, "both kinds are tried: \(counts)")
     }
 
-    @Test func `lent rows are stored as copied ones are`() throws {
+    @Test func `rows with lent values are stored like copied ones`() throws {
         var random = SeededRandom(for: "lent rows")
         let database = try RecordDatabase.open(.memory, schema: Self.schema)
         defer { try? database.close() }
@@ -82,7 +82,7 @@ import Testing
             var rows: [RowBuffer] = []
             for index in 1...300 {
                 var row = row(entity, &random)
-                // One that leaves its record on the way.
+                // An image too long for its record.
                 if index % 50 == 0 { row.setValue(.data(random.bytes(9000)), image) }
                 let number =
                     isUpdate

@@ -21,7 +21,7 @@ import Testing
         try #require(try Schema(Self.schema).entity(named: "Note"))
     }
 
-    @Test func `rows of values that grow, shrink and go hold what was set`() throws {
+    @Test func `rows hold the values that were set while values grow, shrink and vanish`() throws {
         var random = SeededRandom(for: "growing rows")
         let entity = try entity()
         let fields = try (0..<Self.fieldCount).map {
@@ -42,7 +42,7 @@ import Testing
                 }
                 row.setValue(known[index].map { .data($0) } ?? .null, fields[index])
                 liveMax = max(liveMax, known.reduce(0) { $0 + ($1?.count ?? 0) })
-                // A copy takes what is unused along.
+                // A copy includes the unused bytes.
                 if round % 2 == 0 && step % 10 == 0 { copy(&row) }
                 for (field, bytes) in zip(fields, known) {
                     try #require(row.view.value(field) == bytes.map { .data($0) } ?? .null)
@@ -53,7 +53,7 @@ import Testing
         }
     }
 
-    /// As a snapshot or another context copies it.
+    /// Copies a row as a snapshot or another context does.
     private func copy(_ row: inout RowBuffer) {
         let copied = RowBuffer(copying: row.view)
         row.deallocate()
@@ -72,7 +72,7 @@ import Testing
             for step in 0..<200 {
                 bytes += [UInt8](repeating: UInt8(step), count: 16_384)
                 row.setValue(.data(bytes), grown)
-                // Between two values neither is the last one.
+                // With another value set in between, neither is the last in the row.
                 if !isAlone { row.setValue(.data(Array(bytes.suffix(5000 + step))), other) }
             }
             #expect(row.sizeInMemory < 8 * bytes.count)
@@ -81,7 +81,7 @@ import Testing
         }
     }
 
-    @Test func `a value that goes and comes again takes its bytes once`() throws {
+    @Test func `a value that is removed and set again takes its bytes once`() throws {
         let entity = try entity()
         let field = try #require(entity.field(named: "text2"))
         var row = entity.emptyRow()
@@ -93,9 +93,9 @@ import Testing
         row.deallocate()
     }
 
-    /// Two gigabytes of memory for a moment.
+    /// Uses two gigabytes of memory for a moment.
     @Test(.enabled(if: ProcessInfo.processInfo.environment["TRELLIS_LONG"] != nil))
-    func `a value that a record cannot hold leaves the one before and is told of`() throws {
+    func `a value too long for a record keeps the old one and is reported`() throws {
         let entity = try entity()
         let field = try #require(entity.field(named: "text3"))
         var row = entity.emptyRow()

@@ -3,7 +3,7 @@ import RecordStore
 import TestSupport
 import Testing
 
-/// What is found at eight places at a time is what is found at one after the other.
+/// A search of eight bytes at a time finds what a search byte by byte finds.
 @Suite struct LetterSearchTests {
     private static func lowered(_ bytes: [UInt8]) -> [UInt8] {
         bytes.map { 0x41...0x5A ~= $0 ? $0 | 0x20 : $0 }
@@ -17,9 +17,9 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func `letters are found wherever they stand in a text of any size`(lowers: Bool) throws {
+    func `letters are found at any position in a text of any size`(lowers: Bool) throws {
         var random = SeededRandom(for: "LetterSearchTests letters \(lowers)")
-        // Neighbours of the letters, and what differs from them in one bit.
+        // Characters next to the letters, and some that differ from them in one bit.
         let alphabet = Array("abABzZ@[`{!\u{0}\u{7F}".utf8)
         var foundCount = 0
         for _ in 0..<40_000 {
@@ -36,7 +36,7 @@ import Testing
         #expect(foundCount > 1000)
     }
 
-    @Test func `one byte beyond ASCII, wherever it is, leaves the answer to others`() throws {
+    @Test func `a byte beyond ASCII anywhere in the text makes the fast search undecided`() throws {
         let search = try #require(LetterSearch(Array("ab".utf8), lowers: true))
         for size in 2..<30 {
             for place in 0..<size {
@@ -48,7 +48,7 @@ import Testing
         }
     }
 
-    @Test func `what is not two letters of ASCII is not looked for in words`() {
+    @Test func `the fast search takes only two ASCII letters`() {
         for letters in ["", "a", "é", "aé"] {
             #expect(LetterSearch(Array(letters.utf8), lowers: true) == nil, "\(letters)")
         }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import RecordStore
 
-/// Records that are set aside are what they were, wherever they lie.
+/// Stashed records stay the same, wherever their bytes are.
 @Suite struct RowStashTests {
     private static let schema = SchemaDescription(
         modelVersion: "V1",
@@ -17,7 +17,7 @@ import Testing
                 ])
         ])
 
-    /// Records of which each one's weight is its number.
+    /// Records whose weights are their numbers.
     private static func fill(_ transaction: RecordTransaction) throws -> [ObjectNumber] {
         let stone = try #require(transaction.schema.entity(named: "Stone"))
         let weight = try #require(stone.field(named: "weight"))
@@ -36,7 +36,7 @@ import Testing
         return numbers
     }
 
-    /// Sets all records aside, and lends them from last to first.
+    /// Stashes all records, and reads them from last to first.
     private func expectAll(
         _ numbers: [ObjectNumber], of reader: RecordReader, _ stash: RowStash,
         afterwards: () throws -> Void = {}
@@ -63,7 +63,7 @@ import Testing
         }
     }
 
-    @Test func `records of a snapshot are kept where they lie, whatever comes after it`() throws {
+    @Test func `stashed records of a snapshot are not copied and do not change later`() throws {
         let database = try RecordDatabase.open(.memory, schema: Self.schema)
         let transaction = try database.beginWrite()
         let numbers = try Self.fill(transaction)

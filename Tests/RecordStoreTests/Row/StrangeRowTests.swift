@@ -68,7 +68,7 @@ import Testing
         defer { row.deallocate() }
         try edit(&row)
         var batch = RecordBatch()
-        // Lent, so that it is stored as it is.
+        // Lent, so that the row is stored unchanged.
         batch.insert(thing, number, row: row, isLent: true)
         try transaction.apply(batch)
         try transaction.commit()
@@ -83,7 +83,7 @@ import Testing
         return found
     }
 
-    @Test func `a key has the bytes of its record and not what they are read as`() throws {
+    @Test func `an index key is made of the stored bytes, not of the decoded value`() throws {
         let uuid = [UInt8](1...15)
         let price: [UInt8] = [3, 0x80, 0x01, 0x10, 0x01, 0]
         let text: [UInt8] = [0x61, 0xFF]
@@ -105,7 +105,7 @@ import Testing
         #expect(snapshot.check().isEmpty)
     }
 
-    @Test func `a nil link leads nowhere whatever its slot holds`() throws {
+    @Test func `a nil link has no target, whatever its slot contains`() throws {
         let target = try insert { _ in }
         let source = try insert { row in
             row.set(target.rawValue, at: try offset("other"))
@@ -127,14 +127,14 @@ import Testing
         #expect(try database.snapshot().check().isEmpty)
     }
 
-    /// The engine proves each heap slot once, when a record is met, and never looks again.
+    /// The engine validates each heap slot once, when it reads a record, and never again.
     @Test func `a nil value's slot must lie inside its record`() throws {
         let row = thing.emptyRow()
         defer { row.deallocate() }
         let place = try offset("text")
         var bytes = row.view.bytes.array()
         #expect(bytes.withView { thing.check($0) })
-        // In the record, but nothing anyone reads.
+        // Inside the record, but a value that nothing reads.
         bytes[place] = 8
         bytes[place + 4] = 8
         #expect(bytes.withView { thing.check($0) })

@@ -48,7 +48,7 @@ struct SalvageSample {
         return options
     }
 
-    /// What the file holds now, as a process that dies would leave it.
+    /// The bytes of the file as a process that dies now would leave them.
     let bytes: [UInt8]
     let content: [String: [ObjectNumber: [String]]]
 

@@ -5,7 +5,7 @@ import Testing
 @testable import PageStore
 @testable import RecordStore
 
-/// A new store of what is left of a file.
+/// Writing what is left of a file into a new store.
 @Suite struct SalvageTests {
     private struct Outcome {
         var report: SalvageReport
@@ -34,7 +34,7 @@ import Testing
         bytes.replaceSubrange(range, with: repeatElement(0, count: range.count))
     }
 
-    /// The places of all extents of a kind, dead ones too.
+    /// The offsets of all extents of a kind, including unused ones.
     private func extents(_ bytes: [UInt8], _ kind: ExtentKind?) throws -> [Range<Int>] {
         let files = MemoryFileSystem()
         let file = try files.open("copy", .create)
@@ -97,7 +97,7 @@ import Testing
         #expect(outcome.content == sample.content)
     }
 
-    @Test func `a lost catalog takes the schema of another store`() throws {
+    @Test func `a lost catalog is replaced by the schema of another store`() throws {
         var random = SeededRandom(for: "SalvageTests catalog")
         let sample = try SalvageSample(&random, endsWithLog: false)
         var bytes = sample.bytes
@@ -141,7 +141,7 @@ import Testing
         #expect(outcome.content["Club"] == sample.content["Club"])
     }
 
-    @Test func `a lost layout is named, unless another store lends it`() throws {
+    @Test func `a lost layout is reported unless another store's schema is given`() throws {
         var random = SeededRandom(for: "SalvageTests layout")
         let sample = try SalvageSample(&random, endsWithLog: false)
         let files = try file(sample.bytes)
@@ -160,15 +160,15 @@ import Testing
         #expect(lent.content == sample.content)
     }
 
-    @Test func `what lies on pages that are left is there, and what is not is named`() throws {
+    @Test func `salvage keeps the records on remaining pages and reports the lost ones`() throws {
         var random = SeededRandom(for: "SalvageTests dropped")
         let isLong = ProcessInfo.processInfo.environment["TRELLIS_LONG"] == "1"
         for round in 0..<(isLong ? 60 : 8) { try dropPages(&random, round: round) }
     }
 
-    /// The older version of a page was believed in place of the newest: as a part of another
-    /// blob, and, by way of an older branch, as a leaf of another tree.
-    @Test func `the older version of a page does not stand for the newest`() throws {
+    /// A bug: an older version of a page was used in place of the newest, as a part of another blob
+    /// and, through an older branch, as a leaf of another tree.
+    @Test func `salvage does not use an older version of a page for the newest`() throws {
         var random = SeededRandom(seed: 12_306_536_417_513_275_689)
         for round in 0..<24 { try dropPages(&random, round: round) }
     }
@@ -217,7 +217,7 @@ import Testing
         return numbers
     }
 
-    /// Every object is there as it was, or named.
+    /// Every object is unchanged or reported as lost.
     private func compare(_ outcome: Outcome, _ sample: SalvageSample, _ place: String) {
         for (entity, objects) in sample.content {
             let losses = outcome.report.losses.filter { $0.tree == "records/\(entity)" }
@@ -235,8 +235,8 @@ import Testing
         }
     }
 
-    /// Without a superblock nobody can tell the newest version of a page from the one before it;
-    /// that objects are missing is said all the same.
+    /// Without a superblock the newest version of a page cannot be distinguished from the one
+    /// before it; missing objects are reported nevertheless.
     private func compareCounts(_ outcome: Outcome, _ sample: SalvageSample, _ place: String) {
         for (entity, objects) in sample.content {
             let missing = objects.keys.filter { outcome.content[entity]?[$0] == nil }
@@ -244,8 +244,8 @@ import Testing
         }
     }
 
-    /// A counter of before the loss said that there was nothing to lose.
-    @Test func `objects behind an old counter are named`() throws {
+    /// A bug: a counter from before the loss made the loss look like none.
+    @Test func `objects beyond an outdated counter are reported`() throws {
         var random = SeededRandom(for: "SalvageTests counter")
         let sample = try SalvageSample(&random, endsWithLog: false)
         var bytes = sample.bytes

@@ -19,12 +19,12 @@ import Testing
         }
         for _ in 0..<3 {
             #expect(open(1, 1) == "1.1")
-            // The same text by another layout is another schema.
+            // An equal text with another layout is another schema.
             #expect(open(1, 2) == "1.2")
             #expect(open(2, 1) == "2.1")
         }
         #expect(decoded == ["1.1", "1.2", "2.1"])
-        // Those that were not asked for lately go.
+        // Schemas that were not used recently are evicted.
         for text in 3..<(3 + UInt8(DecodedSchemas.countMax) - 1) { _ = open(text, 0) }
         decoded = []
         #expect(open(2, 1) == "2.1")
@@ -33,7 +33,7 @@ import Testing
         #expect(decoded == ["1.1"])
     }
 
-    @Test func `what cannot be decoded is asked for again`() throws {
+    @Test func `a schema that failed to decode is decoded again`() throws {
         struct Failure: Error {}
         let schemas = DecodedSchemas()
         for _ in 0..<2 {

@@ -73,7 +73,7 @@ import Testing
         #expect(pairs(schema) == ["downs": "up", "up": "downs"])
     }
 
-    @Test func `an inverse that leads to others than have the relationship is refused`() {
+    @Test func `an inverse whose destination lacks the relationship is refused`() {
         expectRefusal(
             "Base.up names the inverse Base.downs, which leads elsewhere",
             base: [many("downs", to: "Sub"), one("up", to: "Base", inverse: "downs")])
@@ -104,7 +104,7 @@ import Testing
 
     // MARK: Random schemas
 
-    /// A reading of the rule by itself: nil for a schema that fails.
+    /// An independent implementation of the rule: nil for a schema that fails.
     private func reading(_ entities: [EntityDescription]) -> [PropertyPath: PropertyPath]? {
         let byName = Dictionary(uniqueKeysWithValues: entities.map { ($0.name, $0) })
         func line(_ name: String) -> [EntityDescription] {
@@ -150,7 +150,7 @@ import Testing
         return entities
     }
 
-    @Test func `each reading of the rule pairs the same relationships`() throws {
+    @Test func `two implementations of the inverse rule pair the same relationships`() throws {
         var random = SeededRandom(for: "inverses")
         var (accepted, refused, paired) = (0, 0, 0)
         for _ in 0..<2000 {

@@ -4,7 +4,7 @@ import RecordStore
 import TestSupport
 import Testing
 
-/// Random models whose declarations are moved: a file is read and written in each order alike.
+/// Random models whose declarations are reordered: a file is read and written alike in each order.
 @Suite struct MovedDeclarationTests {
     private static func moved(
         _ schema: SchemaDescription, _ random: inout SeededRandom
@@ -19,7 +19,7 @@ import Testing
         return schema
     }
 
-    /// Every object by name and number, with no word of an order of declarations.
+    /// Every object by name and number, independent of the order of declarations.
     private func content(_ database: RecordDatabase) throws -> [String: [String]] {
         let reader = try database.snapshot()
         #expect(reader.check() == [])

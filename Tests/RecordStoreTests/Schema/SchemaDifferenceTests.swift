@@ -2,7 +2,7 @@ import PageStore
 import RecordStore
 import Testing
 
-/// What makes one schema of another: one edit for each change, and none for an order.
+/// The edits that turn one schema into another: one for each change, and none for an order.
 @Suite struct SchemaDifferenceTests {
     private static let schema = SchemaDescription(
         modelVersion: "V1",
@@ -139,7 +139,7 @@ import Testing
         #expect(edits == [.propertyRemoved(tricks), .propertyAdded(tricks)])
     }
 
-    @Test func `earlier names make one renaming of all that is named after them`() {
+    @Test func `an earlier name renames an entity or property wherever it is used`() {
         let edits = edits {
             $0.entities[0].name = "Beast"
             $0.entities[0].previousName = "Animal"
@@ -169,7 +169,7 @@ import Testing
         #expect(edits == [.propertyAdded(PropertyPath("Animal", "years"))])
     }
 
-    @Test func `what is renamed again is found by the earlier name that both versions have`() {
+    @Test func `a property renamed twice is found by the earlier name of both versions`() {
         func renamed(_ name: String, _ others: AttributeDescription...) -> SchemaDescription {
             var schema = Self.schema
             schema.entities[0].attributes[1].name = name
@@ -184,14 +184,14 @@ import Testing
         #expect(
             SchemaDifference.edits(from: renamed("years"), to: renamed("seasons"))
                 == [.propertyRenamed(from: years, to: seasons)])
-        // Two that have it: neither is the one.
+        // Two attributes have the earlier name, so neither is the renamed one.
         let twin = AttributeDescription(name: "months", type: .int64, previousName: "age")
         #expect(
             SchemaDifference.edits(from: renamed("years", twin), to: renamed("seasons", twin))
                 == [.propertyRemoved(years), .propertyAdded(seasons)])
     }
 
-    @Test func `a file is refused with the first edit and the number of the others`() throws {
+    @Test func `the refusal of a model names the first edit and the number of others`() throws {
         let files = MemoryFileSystem()
         func open(_ change: (inout SchemaDescription) -> Void) throws -> StoreError? {
             var schema = Self.schema
@@ -219,7 +219,7 @@ import Testing
             $0.entities[0].relationships = []
             $0.entities[2].relationships = []
             $0.entities[1].indexes = []
-            // What the catalog alone can follow is no reason.
+            // A change that the catalog alone can follow needs no migration of records.
             $0.entities[1].isAbstract = true
         }
         #expect(three?.message.hasSuffix("and 2 more differences") == true)

@@ -25,7 +25,7 @@ import Testing
         try SchemaExport.schema(from: Data(text.utf8))
     }
 
-    /// With some default in JSON.
+    /// The schema with a default in JSON.
     private static func text(_ type: AttributeType, _ value: String) -> String {
         let text = SchemaExport.text(schema(type))
         return text.replacing(
@@ -130,7 +130,7 @@ import Testing
         #expect(SchemaExport.text(schema) == text)
     }
 
-    @Test func `a default in a file's saved schema means nothing`() throws {
+    @Test func `the saved schema of a file contains no defaults`() throws {
         let schema = Self.schema(.string, .string("x"))
         #expect(!String(decoding: SchemaText(schema).bytes, as: UTF8.self).contains("default"))
         let text = SchemaExport.text(schema)
@@ -171,7 +171,7 @@ import Testing
             }
             #expect(error?.code == .notAStore)
             let message = error?.message ?? ""
-            // Text that is no JSON has no places.
+            // Text that is not JSON has no positions.
             let isJSON = (try? JSONSerialization.jsonObject(with: Data(text.utf8))) != nil
             let hasPlace = message.contains("entities[0].attributes[0].default: ")
             #expect(hasPlace || !isJSON, "\(value.prefix(100)): \(message)")

@@ -3,7 +3,7 @@ import Testing
 
 @testable import RecordStore
 
-/// What a file says of its schema, byte by byte.
+/// The saved schema of a file, byte by byte.
 @Suite struct SchemaTextTests {
     private struct Saved: Codable {
         var formatVersion = 1
@@ -38,7 +38,7 @@ import Testing
             ])
     }
 
-    /// As the encoder of the system writes it, which knows no spaces and reads slashes plainly too.
+    /// The text of the system's encoder, which writes no spaces and leaves slashes unescaped.
     @Test(arguments: ["Person", "", oddName])
     func `a saved schema is JSON with sorted keys`(name: String) throws {
         let schema = Self.schema(name)

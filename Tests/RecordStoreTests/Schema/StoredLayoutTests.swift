@@ -4,7 +4,7 @@ import Testing
 @testable import PageStore
 @testable import RecordStore
 
-/// The layout in a file's catalog: what it says is checked, whoever wrote it.
+/// The layout in a file's catalog is checked, whatever wrote it.
 @Suite struct StoredLayoutTests {
     private static let schema = SchemaDescription(
         modelVersion: "V1",
@@ -75,7 +75,7 @@ import Testing
         return bytes([first, second])
     }
 
-    /// A file with one object whose catalog says another layout, or none.
+    /// A file with one object whose catalog has another layout, or none.
     private func open(_ layout: [UInt8]?) throws -> (database: RecordDatabase?, error: StoreError?)
     {
         let files = MemoryFileSystem()
@@ -95,7 +95,7 @@ import Testing
         do throws(StoreError) {
             return (try RecordDatabase.open(.file("store"), schema: Self.schema, files: files), nil)
         } catch {
-            // A reader that has no schema of its own says the same.
+            // A reader without a schema of its own reports the same.
             let reader = #expect(throws: StoreError.self) {
                 try RecordDatabase.openReadOnly(path: "store", files: files)
             }
@@ -172,7 +172,7 @@ import Testing
     ]
 
     @Test(arguments: lies)
-    func `a layout that lies is damage with the catalog's page`(
+    func `a false stored layout is reported as damage of the catalog's page`(
         name: String, layout: [UInt8]?
     ) throws {
         let outcome = try open(layout)
@@ -225,7 +225,7 @@ import Testing
     ]
 
     @Test(arguments: migrated)
-    func `a layout that a migration left is read and kept`(name: String, layout: [UInt8]) throws {
+    func `a layout that a migration wrote is read and kept`(name: String, layout: [UInt8]) throws {
         let outcome = try open(layout)
         let database = try #require(outcome.database, "\(name)")
         #expect(StoredLayout.bytes(of: database.schema) == layout, "\(name)")
@@ -233,7 +233,7 @@ import Testing
     }
 
     @Test(arguments: later)
-    func `a layout of another form is one of a later version`(
+    func `a stored layout of an unknown form is reported as a newer format`(
         name: String, layout: [UInt8]
     ) throws {
         let outcome = try open(layout)

@@ -42,7 +42,7 @@ import Testing
         Decimal(sign: .minus, exponent: -128, significand: 7),
         Decimal(sign: .plus, exponent: 127, significand: 99),
     ])
-    func `the extremes of a decimal come back from their bytes`(_ number: Decimal) {
+    func `the extremes of a decimal are read back from their bytes`(_ number: Decimal) {
         var bytes: [UInt8] = []
         DecimalForm.append(number, to: &bytes)
         let read = bytes.withView { DecimalForm.read($0)?.number }

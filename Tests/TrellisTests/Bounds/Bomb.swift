@@ -2,7 +2,7 @@ import TestSupport
 
 @testable import PageStore
 
-/// Small files that claim much, each by another part of the format. All hashes are right.
+/// Small files that claim to be large, each in another part of the format. All hashes are right.
 enum Bomb: String, CaseIterable {
     case images, imagesOfOnePage, deltas, deltasAfterFrees, frees, extents, pads
     case allocationZeros, allocationRuns, allocationZones, allocationHoles

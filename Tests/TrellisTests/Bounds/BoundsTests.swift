@@ -4,8 +4,8 @@ import Testing
 
 @testable import PageStore
 
-/// What the tool takes of time and memory depends on the bytes that a file has on the disk, not on
-/// what it claims: see decisions/044.
+/// The tool's time and memory depend on the size of a file on the disk, not on the sizes that it
+/// claims: see decisions/044.
 @Suite(.serialized) struct BoundsTests {
     /// The cache of 64 MiB, and 256 MiB.
     private static let memoryInKiBMax = 320 << 10
@@ -16,12 +16,12 @@ import Testing
         ["salvage"], ["backup"], ["vacuum"],
     ]
 
-    /// What one command took.
+    /// The cost of one command.
     private struct Cost {
         var outcome: Int
         var milliseconds: Int
         var kibibytes: Int
-        /// How what it printed begins.
+        /// The beginning of its output.
         var output: String
 
         var isBounded: Bool {
@@ -68,7 +68,7 @@ import Testing
             output: printed.joined())
     }
 
-    /// Most of them took a gigabyte and more.
+    /// A bug: most of these files took a gigabyte or more.
     @Test(.timeLimit(.minutes(hangMinutes)), arguments: Bomb.allCases)
     fileprivate func `a file that claims much costs little`(bomb: Bomb) throws {
         let file = try bomb.file(4 << 20)
@@ -78,8 +78,8 @@ import Testing
         }
     }
 
-    /// Zero names no page: a copy of a map that has one ended the process.
-    @Test func `a page without a name is in no map`() throws {
+    /// Zero is no page ID. A bug: copying a map that contains it ended the process.
+    @Test func `a map with page ID zero is refused`() throws {
         let file = try CraftedFile()
         let page = try file.append(file.emptyPage(0).view, id: 0, kind: .page)
         let node = PageBuffer(id: PageID(0), count: file.geometry.pageSizeInBytes)

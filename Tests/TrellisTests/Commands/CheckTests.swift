@@ -4,12 +4,12 @@ import Testing
 
 @testable import PageStore
 
-/// What `trellis check` says of files whose checksums are right and whose content is not.
+/// Findings of `trellis check` in files whose checksums are right and whose content is wrong.
 @Suite struct CheckTests {
     struct Lie: CustomTestStringConvertible, Sendable {
         var testDescription: String
         var tell: @Sendable (WriteTransaction, (String) throws -> TreeID) throws -> Void
-        /// What the tool must say, each in a finding of its own.
+        /// The texts that the findings must contain, each in a separate one.
         var said: [String]
     }
 
@@ -24,7 +24,7 @@ import Testing
                 try transaction.remove(key.span, from: index)
             }, said: ["index/Player/age lacks the entry of object 1"]),
         Lie(
-            testDescription: "an index has entries of nobody",
+            testDescription: "an index has entries without a matching object",
             tell: { transaction, tree in
                 let index = try tree("index/Player/age")
                 let columns: [UInt8] = [1, 0x80, 0, 0, 0, 0, 0, 0, 21]
@@ -38,7 +38,7 @@ import Testing
                 "index/Player/age names object 2 under columns that are not its own",
             ]),
         Lie(
-            testDescription: "a tree of a migration is there without it",
+            testDescription: "a tree of a migration exists without a migration",
             tell: { transaction, _ in
                 let catalog = TreeID(root: try #require(transaction.catalogRoot))
                 let root = try transaction.createTree().root.encoded()
@@ -46,7 +46,7 @@ import Testing
                     Array("old/blobs".utf8).span, root.span, into: catalog)
             }, said: ["old/blobs is there without its migration"]),
         Lie(
-            testDescription: "a migration is in a phase that there is not",
+            testDescription: "a migration is in an unknown phase",
             tell: { transaction, _ in
                 let catalog = TreeID(root: try #require(transaction.catalogRoot))
                 let state: [UInt8] = [1, 0, 9, 0] + [UInt8](repeating: 0, count: 44)
@@ -67,7 +67,7 @@ import Testing
                 "Team.players lacks the link between objects 2 and 4 that its inverse Player.team",
             ]),
         Lie(
-            testDescription: "a link has ends that are not there",
+            testDescription: "a link refers to objects that do not exist",
             tell: { transaction, tree in
                 try transaction.insert(
                     LinkedStore.key(1, 99).span, [UInt8]().span, into: tree("links/Player/clubs"))
@@ -134,13 +134,13 @@ import Testing
         try findings(path).compactMap { $0["message"] as? String }
     }
 
-    @Test func `a store with every kind of relationship is clean`() throws {
+    @Test func `check finds nothing in a store with every kind of relationship`() throws {
         let store = try LinkedStore()
         #expect(try messages(store.path) == [])
     }
 
     @Test(arguments: lies)
-    func `a lie is named`(_ lie: Lie) throws {
+    func `a false claim in a file is reported by check`(_ lie: Lie) throws {
         let store = try LinkedStore()
         try store.lie(lie.tell)
         let messages = try messages(store.path)
@@ -149,7 +149,7 @@ import Testing
         }
     }
 
-    @Test func `two objects with the values of a unique constraint are named`() throws {
+    @Test func `two objects with equal values of a unique constraint are reported`() throws {
         let store = try LinkedStore()
         let database = try RecordDatabase.open(.file(store.path), schema: LinkedStore.schema)
         let player = try #require(database.schema.entity(named: "Player"))
@@ -188,7 +188,7 @@ import Testing
         }
     }
 
-    /// Its objects stayed in pages that nothing led to, below an empty catalog.
+    /// A bug: its objects stayed in unreachable pages, below an empty catalog.
     @Test func `a file whose superblock lost the catalog was opened as a new one`() throws {
         let store = try LinkedStore()
         let engine = try Engine.open(path: store.path)
@@ -230,7 +230,7 @@ import Testing
         try engine.close()
     }
 
-    @Test func `space that nothing uses is named`() throws {
+    @Test func `space that nothing uses is reported`() throws {
         let store = try LinkedStore()
         var unit: UInt64 = 0
         try lieAboutSpace(store) { unit = $0.allocate(3, isRecent: false) }
@@ -242,7 +242,7 @@ import Testing
                 == "3072 bytes: marked as used, and nothing uses it")
     }
 
-    @Test func `a page that lies in free space is named`() throws {
+    @Test func `a page in free space is reported`() throws {
         let store = try LinkedStore()
         let pages = try #require(
             try Tool.run("pages", store.path, "--json").json() as? [[String: Any]])
@@ -256,7 +256,7 @@ import Testing
             }, "\(findings)")
     }
 
-    @Test func `space that is in use and waits to be used again is named`() throws {
+    @Test func `space that is both in use and pending is reported`() throws {
         let store = try LinkedStore()
         let pages = try #require(
             try Tool.run("pages", store.path, "--json").json() as? [[String: Any]])
@@ -270,7 +270,7 @@ import Testing
         #expect(messages.contains("the place waits twice to be used again"))
     }
 
-    @Test func `a page whose name is marked as free is named`() throws {
+    @Test func `a used page whose ID is marked as free is reported`() throws {
         let store = try LinkedStore()
         let engine = try Engine.open(path: store.path)
         try engine.checkpointNow()

@@ -67,7 +67,7 @@ import Testing
 
     // MARK: What is done
 
-    @Test func `a store follows the JSON of a model, and old objects have its defaults`() throws {
+    @Test func `migrate follows a model in JSON and gives old objects its defaults`() throws {
         let store = try SampleStore()
         let schema = Self.changed { schema in
             schema.entities[0].attributes[0].name = "fullName"
@@ -114,7 +114,7 @@ import Testing
         #expect(try Self.bytes(store) == before)
     }
 
-    @Test func `another store is a model too`() throws {
+    @Test func `migrate accepts another store as the model`() throws {
         let (store, other) = (try SampleStore(), try SampleStore(authorCount: 1))
         let model = try Model { $0.entities[1].attributes[0].isOptional = true }
         #expect(try Tool.run("migrate", other.path, "--to", model.path).exitCode == 0)
@@ -125,7 +125,7 @@ import Testing
         #expect(try Self.dump(store.path, "Book").count == 40)
     }
 
-    @Test func `a dry run says what would be done and changes no byte`() throws {
+    @Test func `a dry run prints the changes and writes no byte`() throws {
         let store = try SampleStore()
         let before = try Self.bytes(store)
         let model = try Model { schema in
@@ -156,7 +156,7 @@ import Testing
         #expect(nothing.output == "model V1\nnothing is to be done\n")
     }
 
-    @Test func `a dry run says how much room a migration takes`() throws {
+    @Test func `a dry run prints how much space a migration needs`() throws {
         let store = try SampleStore()
         let model = try Model { schema in
             schema.entities.append(
@@ -175,7 +175,7 @@ import Testing
         #expect(members["isTooLarge"] as? Bool == false)
         let bytes = try #require(members["neededBytes"] as? Int)
         #expect(bytes > 4096 && bytes < 1 << 20)
-        // What is done needs no forecast.
+        // A migration that was made needs no forecast.
         let done = try Tool.run(arguments)
         #expect(done.exitCode == 0, "\(done.errors)")
         #expect(!done.output.contains("bytes"), "\(done.output)")
@@ -288,7 +288,7 @@ import Testing
         try expectRefusal(store, try Model { _ in }, .newerModel, "earlier than that of the file")
     }
 
-    @Test func `schema --diff says which model is newer where a history tells`() throws {
+    @Test func `schema --diff prints the newer model if a history contains it`() throws {
         let store = try SampleStore()
         let copy = store.path + ".copy"
         defer { try? FileManager.default.removeItem(atPath: copy) }
@@ -324,7 +324,7 @@ import Testing
 
     // MARK: What is refused
 
-    @Test func `a model that no migration leads to is refused`() throws {
+    @Test func `migrate refuses a model that no migration leads to`() throws {
         let store = try SampleStore()
         try expectRefusal(
             store, try Model { $0.entities[1].attributes[0].type = .uuid }, .schemaMismatch,
@@ -364,7 +364,7 @@ import Testing
         #expect(try Self.dump(store.path, "Author").allSatisfy { $0["token"] as? String == token })
     }
 
-    @Test func `JSON that is no model is refused`() throws {
+    @Test func `JSON that is not a model is refused`() throws {
         let store = try SampleStore()
         let whole = SchemaExport.text(SampleStore.schema)
         let optional = "\"isCoded\": false,"
@@ -415,7 +415,7 @@ import Testing
         #expect(try Tool.run("migrate", store.path, "--to", model.path).exitCode == 0)
     }
 
-    @Test func `a damaged file is refused, and none is made`() throws {
+    @Test func `migrate refuses a damaged file and creates no file`() throws {
         let whole = try SampleStore()
         let model = try Model { $0.entities[1].attributes[0].isOptional = true }
         let trees = try #require(

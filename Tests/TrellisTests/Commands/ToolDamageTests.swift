@@ -16,7 +16,7 @@ import Testing
         return try #require(page["byteOffset"] as? Int)
     }
 
-    @Test func `a damaged tree is named and the others are shown`() throws {
+    @Test func `a damaged tree is reported and the others are shown`() throws {
         let whole = try SampleStore()
         let place = try place(of: "records/Book", in: whole)
         let store = try SampleStore(damaging: whole) { $0[place + 100] ^= 1 }
@@ -57,7 +57,7 @@ import Testing
         #expect(readable.count == pages.count - 1)
     }
 
-    @Test func `a dump goes on behind a leaf that cannot be read`() throws {
+    @Test func `a dump continues after a leaf that cannot be read`() throws {
         let whole = try SampleStore(authorCount: 2_000)
         let tree = try #require(
             try Tool.run("tree", whole.path, "records/Author", "--json").json() as? [String: Any])
@@ -101,7 +101,7 @@ import Testing
         #expect(dump.errors.contains("Author 1.books cannot be read"))
     }
 
-    @Test func `a file cut short says so and shows what is left`() throws {
+    @Test func `a truncated file is reported, and its remaining content is shown`() throws {
         let whole = try SampleStore()
         let ends = try SuperblockCopy.read(path: whole.path).copies
             .map { try $0.outcome.get().requiredLength }
@@ -135,7 +135,7 @@ import Testing
         #expect(try reading.snapshot().recordCount(of: author) == 400)
     }
 
-    @Test func `a store with both superblocks damaged shows what each says`() throws {
+    @Test func `a store with both superblocks damaged shows their content`() throws {
         let whole = try SampleStore()
         let store = try SampleStore(damaging: whole) {
             $0[80] ^= 1
@@ -181,7 +181,7 @@ import Testing
         }
     }
 
-    @Test func `salvage takes a lost schema from another store`() throws {
+    @Test func `salvage uses another store's schema for a lost one`() throws {
         let whole = try SampleStore()
         let place = try place(of: "catalog", in: whole)
         let store = try SampleStore(damaging: whole) { $0[place + 100] ^= 1 }
@@ -231,7 +231,7 @@ import Testing
         #expect(vacuum.errors.contains("another process has the store open for writing"))
     }
 
-    @Test func `a file that is not there is named`() throws {
+    @Test func `a missing file is reported by its path`() throws {
         let outcome = try Tool.run("info", "/nowhere/at-all.trellis")
         #expect(outcome.exitCode == 1)
         #expect(outcome.errors.contains("/nowhere/at-all.trellis"))

@@ -72,7 +72,7 @@ import Testing
         #expect(edits[1]["needsMigration"] as? Bool == true)
     }
 
-    @Test func `schema --diff says what it cannot read`() throws {
+    @Test func `schema --diff reports a model that it cannot read`() throws {
         let store = try SampleStore()
         let other = store.path + ".json"
         defer { try? FileManager.default.removeItem(atPath: other) }
@@ -111,7 +111,7 @@ import Testing
         #expect(books.last?["author"] as? Int == 40)
     }
 
-    /// Seven digits of microseconds are no date: the sum with the second before was rounded up.
+    /// A bug: microseconds were rounded up to seven digits, which is no date.
     @Test func `a date too near to a second for decimals is its seconds`() throws {
         let store = try SampleStore()
         let database = try RecordDatabase.open(.file(store.path), schema: SampleStore.schema)
@@ -174,7 +174,7 @@ import Testing
         #expect(missing.errors.contains("the page does not exist"))
     }
 
-    @Test func `wal shows the frames behind the last checkpoint`() throws {
+    @Test func `wal shows the frames after the last checkpoint`() throws {
         let store = try SampleStore()
         let database = try RecordDatabase.open(.file(store.path), schema: SampleStore.schema)
         let book = try #require(database.schema.entity(named: "Book"))
@@ -199,7 +199,7 @@ import Testing
         #expect(try Tool.run("check", copy.path).exitCode == 0)
     }
 
-    @Test func `backup writes a store that says the same`() throws {
+    @Test func `backup writes a store with the same dump`() throws {
         let store = try SampleStore()
         let copy = store.path + ".copy"
         defer { try? FileManager.default.removeItem(atPath: copy) }
@@ -216,7 +216,7 @@ import Testing
         #expect(again.errors.contains("a file of that name already"))
     }
 
-    @Test func `an incremental backup writes what changed and says how much`() throws {
+    @Test func `an incremental backup writes only changes and prints their size`() throws {
         let store = try SampleStore(authorCount: 400)
         let copy = store.path + ".copy"
         defer { try? FileManager.default.removeItem(atPath: copy) }
@@ -242,7 +242,7 @@ import Testing
         #expect(try Tool.run("check", copy).exitCode == 0)
     }
 
-    @Test func `stats says what the bytes of a file are used for`() throws {
+    @Test func `stats prints what the bytes of a file are used for`() throws {
         let store = try SampleStore(authorCount: 3000)
         let outcome = try Tool.run("stats", store.path, "--json")
         #expect(outcome.exitCode == 0, "\(outcome.errors)")

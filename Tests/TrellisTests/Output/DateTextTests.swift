@@ -4,9 +4,9 @@ import Testing
 
 @testable import trellis
 
-/// A date that is printed says the instant that is stored.
+/// A printed date gives the stored instant exactly.
 @Suite struct DateTextTests {
-    /// The seconds that a text says, rounded once.
+    /// The seconds of a printed date, rounded once.
     private func seconds(_ text: String) throws -> Double {
         guard text.hasSuffix("Z") else { return try #require(Double(text)) }
         let day = try Date("\(text.prefix { $0 != "." })Z", strategy: .iso8601)
@@ -24,7 +24,7 @@ import Testing
         (1e-5, "1e-05"), (-6e10, "-60000000000.0"), (6.5e18, "6.5e+18"), (.infinity, "inf"),
         (.nan, "nan"),
     ])
-    func `a date has the decimals it takes`(seconds: Double, text: String) {
+    func `a date is printed with as many decimals as it needs`(seconds: Double, text: String) {
         #expect(ValueText.date(seconds) == text)
     }
 
