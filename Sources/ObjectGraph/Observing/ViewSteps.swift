@@ -116,7 +116,8 @@ final class ViewSteps: StepSubscriber {
         observingQueue.async(execute: work)
     }
 
-    /// Schedules a delivery unless one is scheduled. It is on the executor's queue when this returns.
+    /// Schedules a delivery unless one is scheduled. When this returns, it is on the executor's
+    /// queue.
     private func scheduleDelivery() {
         isTurnScheduled.withLock { isScheduled in
             guard !isScheduled else { return }
