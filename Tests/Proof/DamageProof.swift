@@ -4,7 +4,9 @@ import TestSupport
 /// Damages a small store in every way that it knows and opens it: what is wrong is found and
 /// named, or lies where nothing is read, and the history is never silently a shorter one.
 package struct DamageProof: StoreProof {
-    package static let requiredCounts = ["blocks", "lengths", "found"]
+    package static let requiredCounts = [
+        "blocks", "lengths", "found", "judged lies",
+    ]
     package private(set) var report = ProofReport()
     private let seed: UInt64
     private let budget: ProofBudget
@@ -68,9 +70,10 @@ package struct DamageProof: StoreProof {
         try superblocks(sample)
         try lostWrites(sample)
         // Whatever the budget is, the same seed tells the same lies.
-        var lies = RehashedLies(sample: sample, seed: seed)
+        var lies = try RehashedLies(sample: sample, seed: seed)
         try lies.run(budget: budget.share(0.2))
         report.count("rehashed lies", lies.count)
+        report.count("judged lies", lies.judgedCount)
         report.count("found", lies.foundCount)
         try everyBlock(sample, budget.share(0.2))
         try everyLength(sample, budget.share(0.2))
@@ -280,11 +283,16 @@ enum DamageVerdict {
         }
     }
 
-    /// Reads, checks, and whatever that finds, writes. Whether something was found.
-    static func use(_ bytes: [UInt8]) throws -> Bool {
+    /// Reads, checks, and whatever that finds, writes. Returns whether damage was found.
+    ///
+    /// - Parameter judge: looks at the answers where nothing was found.
+    static func use(
+        _ bytes: [UInt8], judge: (Engine) throws -> Void = { _ in }
+    ) throws -> Bool {
         let start = ContinuousClock.now
         defer { precondition(ContinuousClock.now - start < .seconds(20), "it takes too long") }
         let verdict = try of(bytes, seed: 1)
+        if case .shows(let engine) = verdict { try judge(engine) }
         try write(bytes)
         if case .found = verdict { return true }
         return false

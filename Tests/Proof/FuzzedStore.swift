@@ -1,10 +1,10 @@
 import PageStore
 
-/// What the bytes of a fuzzer mean: a file, or changes of a store.
+/// Reads the bytes of a fuzzer as a file, or as changes of a store.
 ///
-/// The first byte chooses. 0: the rest is a file. Else its low half is the number of a store of
-/// ``DamageProof``, and the rest are changes of it, each a place of three bytes and the byte that
-/// comes there; then the hashes are made right again, but not when the highest bit is set.
+/// The first byte chooses. 0: the rest is a file. Otherwise its low half is the number of a store
+/// of ``DamageProof`` and the rest are changes of it, each an offset of three bytes and the byte
+/// that is stored there; then the hashes are made correct again, unless the highest bit is set.
 package struct FuzzedStore {
     private let samples: [(bytes: [UInt8], seal: StoreSeal)]
 
@@ -22,17 +22,29 @@ package struct FuzzedStore {
     func file(of input: [UInt8]) -> [UInt8] {
         guard let kind = input.first, kind != 0 else { return Array(input.dropFirst()) }
         let sample = samples[Int(kind & 0x0F) % samples.count]
-        var bytes = sample.bytes
+        return sample.seal.file(
+            sample.bytes, changedBy: input.dropFirst(), isSealed: kind & 0x80 == 0)
+    }
+}
+
+extension StoreSeal {
+    /// The store with changes, each an offset of three bytes and the byte that is stored there.
+    ///
+    /// - Parameter isSealed: whether the hashes are made correct again.
+    package func file(
+        _ bytes: [UInt8], changedBy changes: ArraySlice<UInt8>, isSealed: Bool
+    ) -> [UInt8] {
+        var bytes = bytes
         var changed: [Range<Int>] = []
-        for start in stride(from: 1, to: input.count - 3, by: 4) {
-            let place =
-                (Int(input[start]) | Int(input[start + 1]) << 8 | Int(input[start + 2]) << 16)
+        for start in stride(from: changes.startIndex, to: changes.endIndex - 3, by: 4) {
+            let offset =
+                (Int(changes[start]) | Int(changes[start + 1]) << 8 | Int(changes[start + 2]) << 16)
                 % bytes.count
-            bytes[place] = input[start + 3]
-            let extent = sample.seal.extents.first { $0.contains(place) }
+            bytes[offset] = changes[start + 3]
+            let extent = extents.first { $0.contains(offset) }
             if let extent, !changed.contains(extent) { changed.append(extent) }
         }
-        if kind & 0x80 == 0 { sample.seal.seal(changed, of: &bytes) }
+        if isSealed { seal(changed, of: &bytes) }
         return bytes
     }
 }
