@@ -82,10 +82,13 @@ struct LieJudge {
         }
     }
 
-    /// Returns false when an error of reading reports the damage. Throws when an answer is neither
+    /// Returns false when an error reports the damage: of reading, or of the catalog, which only a
+    /// store of commit 0 may lack. Throws when an answer is neither
     /// right nor explained by the field.
     func judge(_ engine: Engine, _ field: Field) throws -> Bool {
         let snapshot = try engine.snapshot()
+        // spec/07-catalog.md: the catalog is opened by RecordStore, and refused there.
+        if snapshot.catalogRoot == nil, snapshot.commitNumber > 0 { return false }
         let shown: Content
         let contradicted: [UInt8]?
         do throws(StoreError) {
