@@ -121,6 +121,13 @@ let package = Package(
                 "ObjectGraph", "PageStore", "Primitives", "Proof", "RecordStore", "TestSupport",
             ],
             path: "Tests/DiskProof", swiftSettings: testSettings),
+        // What the fuzzer and the tests of its corpus try.
+        .target(
+            name: "FuzzTargets",
+            dependencies: [
+                "ObjectGraph", "ObjectProof", "PageStore", "Proof", "RecordStore", "TestSupport",
+            ],
+            path: "Tests/FuzzTargets", swiftSettings: testSettings),
         // The program whose calls those are.
         .executableTarget(
             name: "DiskProgram", dependencies: ["DiskProof", "TestSupport"],
@@ -189,7 +196,8 @@ let package = Package(
         .testTarget(
             name: "FuzzTests",
             dependencies: [
-                "PageStore", "RecordStore", "Query", "ObjectGraph", "Proof", "TestSupport",
+                "FuzzTargets", "PageStore", "RecordStore", "Query", "ObjectGraph", "Proof",
+                "TestSupport",
             ],
             path: "FuzzTests", swiftSettings: testSettings),
     ],
@@ -200,8 +208,8 @@ let package = Package(
 if Context.environment["TRELLIS_FUZZER"] != nil {
     package.targets.append(
         .executableTarget(
-            name: "EngineFuzzer", dependencies: ["Proof"], path: "Tests/EngineFuzzer",
-            exclude: ["Corpus"], swiftSettings: testSettings))
+            name: "EngineFuzzer", dependencies: ["FuzzTargets", "ObjectProof"],
+            path: "Tests/EngineFuzzer", exclude: ["Corpus"], swiftSettings: testSettings))
 }
 
 // `TRELLIS_DOCS=1 swift package generate-documentation --target ObjectGraph` needs it, and no

@@ -1,5 +1,6 @@
 import Foundation
-import Proof
+import FuzzTargets
+import ObjectProof
 
 /// libFuzzer's own loop, which calls back with one input after the other.
 @_silgen_name("LLVMFuzzerRunDriver")
@@ -9,26 +10,32 @@ private func runFuzzer(
     _ tryInput: @convention(c) (UnsafePointer<UInt8>?, Int) -> Int32
 ) -> Int32
 
-/// Searches for files that trap, hang or mislead the engine, guided by code coverage:
-/// `scripts/fuzz`. Inputs that it found are kept in `Corpus` and repeated by `FuzzTests`.
+/// Looks for inputs that trap, hang or mislead the library, led by the code that they reach:
+/// `scripts/fuzz`. `TRELLIS_FUZZ_TARGET` names the target.
 @main
 struct EngineFuzzer {
-    private static let store: FuzzedStore = {
+    // libFuzzer calls back on the one thread that runs it.
+    nonisolated(unsafe) private static let target: FuzzTarget = {
+        let name = ProcessInfo.processInfo.environment["TRELLIS_FUZZ_TARGET"] ?? ""
+        guard let kind = FuzzTarget.Kind(rawValue: name) else {
+            fatalError("TRELLIS_FUZZ_TARGET names no target: “\(name)”")
+        }
         do {
-            return try FuzzedStore()
+            return try FuzzTarget(kind)
         } catch {
             fatalError("the stores to change cannot be made: \(error)")
         }
     }()
 
     static func main() {
+        QuietLogger.install()
         var count = CommandLine.argc
         var arguments = CommandLine.unsafeArgv
         exit(
             runFuzzer(&count, &arguments) { start, count in
                 let input = Array(UnsafeBufferPointer(start: start, count: count))
                 do {
-                    try EngineFuzzer.store.run(input)
+                    _ = try EngineFuzzer.target.run(input)
                 } catch {
                     fatalError("\(error)")
                 }

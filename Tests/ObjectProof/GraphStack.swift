@@ -11,7 +11,7 @@ final class GraphNode: CoreStoreObject {
     @Field.Stored("code") var code: String?
     @Field.Stored("blob") var blob: Data?
     @Field.Coded("marks", coder: FieldCoders.Json.self) var marks: [String] = []
-    @Field.Virtual("double", customGetter: { object, _ in object.$a.value * 2 })
+    @Field.Virtual("double", customGetter: { object, _ in object.$a.value &* 2 })
     var double: Int
     @Field.Relationship("parent") var parent: GraphNode?
     @Field.Relationship("children", inverse: \.$parent) var children: Set<GraphNode>

@@ -1,10 +1,12 @@
 import PageStore
 import TestSupport
 
-/// Damages a small store in every known way and opens it: damage is found and reported, or is in
-/// unused space, and the history is never silently shortened.
+/// Damages a small store in every way that it knows and opens it: what is wrong is found and
+/// named, or lies where nothing is read, and the history is never silently a shorter one.
 package struct DamageProof: StoreProof {
-    package static let requiredCounts = ["blocks", "lengths", "found"]
+    package static let requiredCounts = [
+        "blocks", "lengths", "found", "judged lies",
+    ]
     package private(set) var report = ProofReport()
     private let seed: UInt64
     private let budget: ProofBudget
@@ -16,7 +18,7 @@ package struct DamageProof: StoreProof {
         random = SeededRandom(seed: seed)
     }
 
-    /// A closed store and its content.
+    /// A store at rest, and what it holds.
     struct Sample {
         var bytes: [UInt8]
         /// By commit number.
@@ -29,9 +31,9 @@ package struct DamageProof: StoreProof {
 
         var newest: ScriptContent { contents[contents.count - 1] }
 
-        /// The oldest commit that may be shown without an error. A group that no later one calls
-        /// durable may be an incomplete write, and so may the log's end from some group on, if
-        /// everything after it is damaged too.
+        /// The oldest commit that may be shown without a word. A group that no other calls durable
+        /// may be the tail of a write that did not finish, and so may the log's end from some group
+        /// on, where all that is behind it is gone too.
         func oldest(after damaged: Range<Int>) -> Int {
             let unproven = groups.filter {
                 $0.commit > durableCommit && $0.place.overlaps(damaged)
@@ -67,10 +69,11 @@ package struct DamageProof: StoreProof {
     private mutating func damage(_ sample: Sample, _ budget: ProofBudget) throws {
         try superblocks(sample)
         try lostWrites(sample)
-        // The same seed makes the same changes, whatever the budget.
-        var lies = RehashedLies(sample: sample, seed: seed)
+        // Whatever the budget is, the same seed tells the same lies.
+        var lies = try RehashedLies(sample: sample, seed: seed)
         try lies.run(budget: budget.share(0.2))
         report.count("rehashed lies", lies.count)
+        report.count("judged lies", lies.judgedCount)
         report.count("found", lies.foundCount)
         try everyBlock(sample, budget.share(0.2))
         try everyLength(sample, budget.share(0.2))
@@ -119,7 +122,7 @@ package struct DamageProof: StoreProof {
 
     private mutating func everyBit(_ sample: Sample, _ budget: ProofBudget) throws {
         var bytes = sample.bytes
-        // In random order, so that a part of them covers the whole file.
+        // In no order, so that a part of them is from everywhere.
         for offset in bytes.indices.shuffled(using: &random) {
             if budget.isSpent { return }
             for change in 0..<10 {
@@ -152,7 +155,7 @@ package struct DamageProof: StoreProof {
         }
     }
 
-    /// Each extent as a lost write leaves it: the content is valid, but not the one that the map
+    /// Each extent as a lost write leaves its place: what lies there is sound, and not what the map
     /// names.
     private mutating func lostWrites(_ sample: Sample) throws {
         let seal = StoreSeal(sample.bytes)
@@ -199,7 +202,7 @@ package struct DamageProof: StoreProof {
         }
     }
 
-    /// Both superblocks in every combination of valid, broken and foreign.
+    /// Both copies in every combination of sound, broken and foreign.
     private mutating func superblocks(_ sample: Sample) throws {
         func broken(_ kind: Int, _ slot: Int, _ bytes: inout [UInt8]) {
             let start = slot * 4096
@@ -254,7 +257,7 @@ package struct DamageProof: StoreProof {
     }
 }
 
-/// The results of reading and checking a file.
+/// What a reader and a check say of a file.
 enum DamageVerdict {
     case found
     case shows(Engine)
@@ -280,12 +283,16 @@ enum DamageVerdict {
         }
     }
 
-    /// Reads and checks a file, then writes to it regardless of findings. Returns whether damage
-    /// was found.
-    static func use(_ bytes: [UInt8]) throws -> Bool {
+    /// Reads, checks, and whatever that finds, writes. Returns whether damage was found.
+    ///
+    /// - Parameter judge: looks at the answers where nothing was found.
+    static func use(
+        _ bytes: [UInt8], judge: (Engine) throws -> Void = { _ in }
+    ) throws -> Bool {
         let start = ContinuousClock.now
         defer { precondition(ContinuousClock.now - start < .seconds(20), "it takes too long") }
         let verdict = try of(bytes, seed: 1)
+        if case .shows(let engine) = verdict { try judge(engine) }
         try write(bytes)
         if case .found = verdict { return true }
         return false

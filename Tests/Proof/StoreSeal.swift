@@ -6,13 +6,15 @@ package struct StoreSeal {
     /// Everything in the file that has the form and the hash of an extent.
     package private(set) var extents: [Range<Int>] = []
     private let uuid: (UInt64, UInt64)
+    private let unitSizeInBytes: Int
 
     /// - Parameter bytes: the store before anything was changed.
     package init(_ bytes: [UInt8]) {
         uuid = bytes.withView {
             ($0.uint64(at: SuperblockLayout.uuid), $0.uint64(at: SuperblockLayout.uuid + 8))
         }
-        let unit = DamageProof.options.unitSizeInBytes
+        let unit = max(64, bytes.withView { Int($0.uint32(at: SuperblockLayout.unitSize)) })
+        unitSizeInBytes = unit
         extents = bytes.withView { view in
             stride(from: 8192, to: view.count - 48, by: unit).compactMap { start in
                 let stored = Int(view.uint32(at: start + 32))
@@ -33,18 +35,18 @@ package struct StoreSeal {
         return bytes.withView { Checksum.hash($0, seed: 0) }
     }
 
-    /// Corrects the hash in an extent, and none in its references.
+    /// The hash that an extent has of itself, and nobody's that names it.
     func sealAlone(_ place: Range<Int>, of bytes: inout [UInt8]) {
         bytes.set(hash(of: place, bytes), at: place.lowerBound)
     }
 
     private func hash(of place: Range<Int>, _ bytes: [UInt8]) -> UInt64 {
-        let unit = place.lowerBound / DamageProof.options.unitSizeInBytes
+        let unit = UInt64(place.lowerBound / unitSizeInBytes)
         return Array(bytes[(place.lowerBound + 8)..<place.upperBound])
-            .withView { Checksum.hash($0, seed: seed(UInt64(unit))) }
+            .withView { Checksum.hash($0, seed: seed(unit)) }
     }
 
-    /// Corrects changed extents and every reference to them, up to the superblocks, and the log.
+    /// Extents that were changed, whoever names them, up to the superblocks, and the log.
     package func seal(_ changed: [Range<Int>], of bytes: inout [UInt8]) {
         var open = changed
         var steps = 0
@@ -73,7 +75,7 @@ package struct StoreSeal {
         bytes.set(hash, at: start + SuperblockLayout.hash)
     }
 
-    /// The frames of the head segment according to their lengths.
+    /// The head segment's frames as their lengths say.
     func frames(_ bytes: [UInt8]) -> [Range<Int>] {
         var frames: [Range<Int>] = []
         guard var position = head(bytes)?.lowerBound, let end = head(bytes)?.upperBound else {
@@ -95,7 +97,8 @@ package struct StoreSeal {
         return generations[0] > generations[1] ? 0 : 4096
     }
 
-    private func head(_ bytes: [UInt8]) -> Range<Int>? {
+    /// The head segment.
+    func head(_ bytes: [UInt8]) -> Range<Int>? {
         let slot = newestSlot(bytes)
         let offset = bytes.number(at: slot + SuperblockLayout.headOffset)
         let length = bytes.number(at: slot + SuperblockLayout.headLength)
@@ -105,7 +108,30 @@ package struct StoreSeal {
         return Int(offset)..<Int(offset + length)
     }
 
-    /// Recomputes the chain of the head segment's frames.
+    /// The hashes that frames have of images that are stored as they are, and of groups.
+    func sealImages(of bytes: inout [UInt8]) {
+        for frame in frames(bytes) {
+            let start = frame.lowerBound
+            switch FrameType(rawValue: bytes[start + FrameLayout.type]) {
+            case .group where frame.count >= FrameLayout.groupSize:
+                let covered = bytes[(start + 8)..<(start + FrameLayout.groupHash)]
+                bytes.set(hash(covered, seed: 0), at: start + FrameLayout.groupHash)
+            case .full
+            where frame.count > FrameLayout.payload
+                && bytes[start + FrameLayout.flags] & FrameLayout.flagCompressed == 0:
+                let image = bytes[(start + FrameLayout.payload)..<frame.upperBound]
+                let page = bytes.number(at: start + FrameLayout.pageID)
+                bytes.set(hash(image, seed: page), at: start + FrameLayout.imageHash)
+            default: break
+            }
+        }
+    }
+
+    private func hash(_ bytes: ArraySlice<UInt8>, seed: UInt64) -> UInt64 {
+        Array(bytes).withView { Checksum.hash($0, seed: seed) }
+    }
+
+    /// Chains the frames of the head segment anew.
     func sealLog(of bytes: inout [UInt8]) {
         let slot = newestSlot(bytes)
         var chain = seed(

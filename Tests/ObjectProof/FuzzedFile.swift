@@ -1,0 +1,166 @@
+import ObjectGraph
+import PageStore
+import Proof
+import RecordStore
+import TestSupport
+
+/// Reads the bytes of a fuzzer as a file that a program opens by the public API.
+///
+/// The first byte chooses. 0: the rest is a file. Otherwise its low two bits are the number of a
+/// store and the rest are changes of it. With bit 6 they are changes of entries, made by a
+/// transaction of the engine: see ``FuzzedEntries``. Without it each change is an offset of three
+/// bytes and the byte that is stored there; then the hashes are made correct again, unless bit 7 is
+/// set.
+///
+/// Every error is typed. Where neither `check` nor an error tells of damage, the answers agree with
+/// each other, and a transaction leaves a store in which `check` finds nothing.
+package struct FuzzedFile {
+    private struct Sample {
+        var bytes: [UInt8]
+        var seal: StoreSeal
+        var entries: FuzzedEntries
+    }
+
+    private let samples: [Sample]
+
+    package init() throws {
+        samples = try [true, false].map { isClosed in
+            let bytes = try Self.store(isClosed ? 1 : 2, isClosed: isClosed)
+            return Sample(
+                bytes: bytes, seal: StoreSeal(bytes), entries: try FuzzedEntries(bytes))
+        }
+    }
+
+    /// A store with links of every kind.
+    ///
+    /// - Parameter isClosed: false leaves the last commits in the log.
+    private static func store(_ seed: UInt64, isClosed: Bool) throws -> [UInt8] {
+        let disk = SimulatedDisk(seed: seed)
+        let graph = try GraphStack(GraphFileScript.storage(disk))
+        let editor = GraphEditor(graph, seed: seed)
+        var state = GraphModel()
+        for round in 0..<8 {
+            var (next, denials) = (state, GraphModel.Denials())
+            editor.blobBytesMax = round == 3 ? 6000 : 200
+            do {
+                try graph.stack.perform(synchronous: { transaction in
+                    for _ in 0..<10 {
+                        _ = try editor.edit(
+                            transaction, &next, &denials, mates: true, codes: false)
+                    }
+                })
+                state = next
+            } catch {
+                guard next.isDenied(denials) else { throw error }
+            }
+            if round == 4 { try graph.stack.checkpoint() }
+        }
+        let bytes = disk.image.bytes(of: GraphFileScript.path)
+        try graph.stack.close()
+        return (isClosed ? disk.image.bytes(of: GraphFileScript.path) : bytes) ?? []
+    }
+
+    /// Returns whether damage was found. Throws what no file may lead to.
+    package func run(_ input: [UInt8]) throws -> Bool {
+        let start = ContinuousClock.now
+        defer { precondition(ContinuousClock.now - start < .seconds(20), "it takes too long") }
+        let bytes = try file(of: input)
+        let findings = try FuzzedEntries.check(bytes)
+        do {
+            let contradiction = try use(bytes, isSound: findings.isEmpty)
+            guard findings.isEmpty, let contradiction else { return !findings.isEmpty }
+            throw ProofFailure("check finds nothing, and \(contradiction)")
+        } catch {
+            try Self.expectTyped(error)
+            return true
+        }
+    }
+
+    private func file(of input: [UInt8]) throws -> [UInt8] {
+        guard let kind = input.first, kind != 0 else { return Array(input.dropFirst()) }
+        let sample = samples[Int(kind & 3) % samples.count]
+        let changes = input.dropFirst()
+        guard kind & 0x40 == 0 else { return try sample.entries.file(changedBy: changes) }
+        return sample.seal.file(sample.bytes, changedBy: changes, isSealed: kind & 0x80 == 0)
+    }
+
+    private static func expectTyped(_ error: any Error) throws {
+        let failure = try GraphFileScript.typed(error)
+        if case .unknown = failure { throw ProofFailure("an error without a cause") }
+        guard let error = failure.storeError else { return }
+        guard ![.io, .diskFull, .closed].contains(error.code) else { throw failure }
+    }
+
+    // MARK: As a program uses it
+
+    private static func disk(_ bytes: [UInt8]) -> SimulatedDisk {
+        var image = DiskImage()
+        image.files[1] = bytes
+        image.names[GraphFileScript.path] = 1
+        return SimulatedDisk(image, seed: 9)
+    }
+
+    /// Returns how answers contradict each other.
+    private func use(_ bytes: [UInt8], isSound: Bool) throws -> String? {
+        let disk = Self.disk(bytes)
+        let graph = try GraphStack(GraphFileScript.storage(disk))
+        do {
+            let view = try graph.stack.beginRead()
+            let contradiction = try contradiction(graph, view)
+            try edit(graph)
+            try graph.stack.close()
+            guard isSound, contradiction == nil else { return contradiction }
+            let after = disk.image.bytes(of: GraphFileScript.path) ?? []
+            return try FuzzedEntries.check(after).first.map { "after a transaction: \($0)" }
+        } catch {
+            try? graph.stack.close()
+            throw error
+        }
+    }
+
+    private func contradiction(_ graph: GraphStack, _ view: ReadView) throws -> String? {
+        for node in try view.fetchAll(From<GraphNode>()) { _ = graph.add(node) }
+        do {
+            let model = try graph.graph(view)
+            try graph.check(view, model, "the view")
+            let nodes = model.nodes.values
+            for n in Set(nodes.map(\.n)) {
+                let count = try view.fetchCount(From<GraphNode>().where(\.$n == n))
+                guard count == nodes.count(where: { $0.n == n }) else {
+                    return "the index has \(count) objects with n \(n ?? -1)"
+                }
+            }
+            let ordered = try view.fetchAll(From<GraphNode>().orderBy(.ascending(\.$a))).map(\.a)
+            guard ordered == nodes.map(\.a).sorted() else { return "the order is \(ordered)" }
+            let hasLargeChild = Where<GraphNode>("ANY children.a >= 50")
+            let parents = try view.fetchCount(From<GraphNode>().where(hasLargeChild))
+            let expected = Set(nodes.filter { $0.a >= 50 }.compactMap(\.parent)).count
+            guard parents == expected else {
+                return "\(parents) objects have such children, not \(expected)"
+            }
+        } catch let failure as ProofFailure {
+            return failure.description
+        }
+        return nil
+    }
+
+    private func edit(_ graph: GraphStack) throws {
+        try graph.stack.perform(synchronous: { transaction in
+            let nodes = try transaction.fetchAll(
+                From<GraphNode>().orderBy(.descending(\.$tag)))
+            let new = transaction.create(Into<GraphNode>())
+            (new.a, new.b, new.tag) = (51, "new", 1000)
+            for (index, node) in nodes.prefix(4).enumerated() {
+                node.a = index
+                node.b += "more"
+                node.parent = new
+                node.friends.insert(new)
+                node.list.append(new)
+                node.marks.append("edited")
+            }
+            new.mate = nodes.last
+            new.blob = Data(repeating: 7, count: 3000)
+            if nodes.count > 6 { transaction.delete(nodes[5]) }
+        })
+    }
+}
