@@ -116,9 +116,9 @@ import Testing
     }
 
     /// A page that fitted nowhere kept later ones from the gaps below.
-    @Test func `a wish that nothing below a limit grants leaves the search where it was`() {
+    @Test func `a wish that nothing below a limit grants leaves the search where it was`() throws {
         var space = SpaceMap(pageSizeInBytes: 1024)
-        _ = space.allocate(100, isRecent: false)
+        _ = try space.allocate(100, isRecent: false)
         for gap in [10..<11, 20..<24, 90..<98] as [Range<UInt64>] {
             space.free(gap.lowerBound, UInt64(gap.count))
         }
