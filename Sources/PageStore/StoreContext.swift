@@ -99,7 +99,13 @@ struct StoreContext: Sendable {
     /// error poisons the store.
     func failedBeforeCommit(_ error: StoreError) -> StoreError {
         let located = error.at(path: path)
-        if error.code != .diskFull { health.poison(located) }
+        if !error.isForLackOfSpace { health.poison(located) }
         return located
     }
+}
+
+extension StoreError {
+    /// Whether there is no room, on the disk or in the format, for what was to be written. Before a
+    /// frame or a superblock names it, that fails the work alone.
+    var isForLackOfSpace: Bool { code == .diskFull || code == .tooLarge }
 }

@@ -88,7 +88,10 @@ class ObjectContext {
 
     /// Throws what could not be thrown where it happened. Called where a fetch begins.
     func throwFault() throws(StoreError) {
-        if let fault = pendingFault.take() { throw fault }
+        guard let fault = pendingFault.take() else { return }
+        // Otherwise later getters of these objects would answer with defaults, and without a fault.
+        forgetMadeUpRows()
+        throw fault
     }
 
     func linkedNumbers(

@@ -22,7 +22,7 @@ extension Checkpointer {
         dying += try dyingExtents(state.withLock { $0.allocationBlocks }, plan)
         var places: [Int: UInt64] = [:]
         var blocks: [Block] = []
-        var saved = settle(&places, &blocks, plan, dying, &output)
+        var saved = try settle(&places, &blocks, plan, dying, &output)
         do throws(StoreError) {
             let replaced = saved.zones.map { saved.zoneAddresses[$0] }.filter { !$0.isNone }
             dying += try dyingExtents(replaced, plan)
@@ -63,19 +63,19 @@ extension Checkpointer {
     private func settle(
         _ places: inout [Int: UInt64], _ blocks: inout [Block], _ plan: CheckpointPlan,
         _ dying: [PendingSpace], _ output: inout ExtentWriter
-    ) -> SavedSpace {
+    ) throws(StoreError) -> SavedSpace {
         while true {
             let (zones, zoneCount, pendingCount) = space.withSpace {
                 ($0.changedZones, $0.zoneCount, $0.pending.count)
             }
             for zone in zones.sorted() where places[zone] == nil {
-                places[zone] = output.take(context.geometry.zoneUnitCount)
+                places[zone] = try output.take(context.geometry.zoneUnitCount)
             }
             let needed = AllocationCodec.size(
                 zoneCount: zoneCount + 1, pendingCount: pendingCount + dying.count + places.count,
                 freeRunCount: plan.freeIDs.count)
             let capacity = blocks.reduce(0) { $0 + $1.streamBytes }
-            if capacity < needed { blocks.append(takeBlock(needed - capacity, &output)) }
+            if capacity < needed { blocks.append(try takeBlock(needed - capacity, &output)) }
             let taken = Set(places.keys)
             let saved: SavedSpace? = space.withSpace { space in
                 guard capacity >= needed, space.zoneCount <= zoneCount + 1,
@@ -87,11 +87,13 @@ extension Checkpointer {
         }
     }
 
-    private func takeBlock(_ streamBytes: Int, _ output: inout ExtentWriter) -> Block {
+    private func takeBlock(
+        _ streamBytes: Int, _ output: inout ExtentWriter
+    ) throws(StoreError) -> Block {
         let wanted = min(streamBytes + 256, Self.blockStreamBytesMax)
         let unitCount = context.geometry.unitCount(
             holding: ExtentLayout.size + AllocationLayout.blockStream + wanted)
-        return (output.take(unitCount), unitCount, wanted)
+        return (try output.take(unitCount), unitCount, wanted)
     }
 
     /// Writes the blocks last to first, because each names the next; the first comes back last.

@@ -61,7 +61,7 @@ extension Checkpointer {
     /// For lack of space the log is kept and a later commit tries again; any other failure has
     /// poisoned the store.
     private func noteFailure(_ error: StoreError) {
-        if error.code != .diskFull { context.health.poison(error) }
+        if !error.isForLackOfSpace { context.health.poison(error) }
         // Each attempt takes a segment, so that not every commit may try.
         let retryLogBytes = log.byteCount + context.options.logBytesMax / 4
         state.withLock { $0.retryLogBytes = retryLogBytes }

@@ -46,12 +46,13 @@ final class Checkpointer: Sendable {
         if let plan = try begin(&writer) { try run(plan) }
     }
 
+    /// Whether there are numbers for another checkpoint and the superblocks that may follow it.
+    var hasGeneration: Bool { pager.generationNumber + 8 <= Limits.numberMax }
+
     /// Begins a checkpoint, between two transactions. Nil when one runs already.
     func begin(_ writer: inout WriterState) throws(StoreError) -> CheckpointPlan? {
         guard !state.withLock({ $0.isRunning }) else { return nil }
-        guard pager.generationNumber + 8 <= Limits.numberMax else {
-            throw context.numbersUsedUp()
-        }
+        guard hasGeneration else { throw context.numbersUsedUp() }
         try log.rotate(to: log.allocateSegment(holding: 0), &writer)
         return plan(pager.generationNumber + 1, writer)
     }

@@ -20,7 +20,7 @@ extension LogWriter {
             return try segment(max(least, rounded(shared)))
         } catch {
             // A disk that is nearly full may have room for the commit itself.
-            guard error.code == .diskFull, shared > least else {
+            guard error.isForLackOfSpace, shared > least else {
                 throw context.failedBeforeCommit(error)
             }
             do throws(StoreError) {
@@ -37,8 +37,8 @@ extension LogWriter {
         let geometry = context.geometry
         let alignment = max(1, Limits.blockSizeInBytes / geometry.unitSizeInBytes)
         let unitCount = geometry.unitCount(holding: Int(size))
-        let unit = space.withSpace {
-            $0.allocate(unitCount, alignment: alignment, isRecent: true)
+        let unit = try space.withSpace { space throws(StoreError) in
+            try space.allocate(unitCount, alignment: alignment, isRecent: true)
         }
         do throws(StoreError) {
             try zeroFill(unit, UInt64(unitCount))

@@ -26,7 +26,7 @@ struct ExtentWriter {
             image, id: id, kind: kind, generation: generation, commit: commit,
             compresses: context.options.isCompressed, into: scratch)
         let unitCount = context.geometry.unitCount(holding: scratch.count)
-        return try queue(take(unitCount, below: limit), unitCount)
+        return try queue(try take(unitCount, below: limit), unitCount)
     }
 
     /// Queues an extent that is not compressed at a place that was taken before.
@@ -42,10 +42,12 @@ struct ExtentWriter {
     }
 
     /// Allocates space for an extent whose content depends on the other allocations.
-    mutating func take(_ unitCount: Int, below limit: UInt64? = nil) -> UInt64 {
-        let unit = space.withSpace { space in
-            limit.flatMap { space.allocate(unitCount, below: $0) }
-                ?? space.allocate(unitCount, isRecent: isRecent)
+    mutating func take(
+        _ unitCount: Int, below limit: UInt64? = nil
+    ) throws(StoreError) -> UInt64 {
+        let unit = try space.withSpace { space throws(StoreError) in
+            if let limit, let unit = space.allocate(unitCount, below: limit) { return unit }
+            return try space.allocate(unitCount, isRecent: isRecent)
         }
         taken.append((unit, unitCount))
         return unit

@@ -63,11 +63,25 @@ struct SpaceMap {
         return max(Int(needed), zoneAddresses.count)
     }
 
+    /// The saved state holds no more zones: a file with units after them could not be opened for
+    /// writing again.
+    static func unitCountMax(unitsPerZone: Int) -> UInt64 {
+        Limits.zoneCountMax * UInt64(unitsPerZone)
+    }
+
     /// Allocates a run of units, aligned to a count of units. Looks below the end first, from where
     /// the last search ended, and else extends the file. `isRecent` for space that a running
     /// checkpoint must not save as taken.
-    mutating func allocate(_ count: Int, alignment: Int = 1, isRecent: Bool) -> UInt64 {
+    ///
+    /// Throws `tooLarge`, and allocates nothing, when the file cannot have that many units.
+    mutating func allocate(
+        _ count: Int, alignment: Int = 1, isRecent: Bool
+    ) throws(StoreError) -> UInt64 {
         let unit = place(count, alignment)
+        let countMax = Self.unitCountMax(unitsPerZone: unitsPerZone)
+        guard unit <= countMax, UInt64(count) <= countMax - unit else {
+            throw StoreError(.tooLarge, "the file is as large as the format allows")
+        }
         set(unit, UInt64(count), used: true)
         if isRecent { recent[unit] = UInt64(count) }
         return unit

@@ -22,7 +22,10 @@ struct Commit {
         try context.health.check(context.path)
         try context.checkPathIdentity()
         let number = writer.stagedCommit + 1
-        guard number <= Limits.numberMax else { throw context.numbersUsedUp() }
+        // A log that no checkpoint can end would grow without bound.
+        guard number <= Limits.numberMax, parts.checkpointer.hasGeneration else {
+            throw context.numbersUsedUp()
+        }
         var content = change
         var output = ExtentWriter(context, parts.space, isRecent: true)
         let frames: ByteBuffer

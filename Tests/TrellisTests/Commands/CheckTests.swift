@@ -222,10 +222,12 @@ import Testing
     // MARK: The allocation state
 
     /// Changes the allocation state and saves it.
-    private func lieAboutSpace(_ store: LinkedStore, _ body: (inout SpaceMap) -> Void) throws {
+    private func lieAboutSpace(
+        _ store: LinkedStore, _ body: (inout SpaceMap) throws -> Void
+    ) throws {
         let engine = try Engine.open(path: store.path)
         try engine.checkpointNow()
-        engine.parts.space.withSpace { body(&$0) }
+        try engine.parts.space.withSpace { try body(&$0) }
         try engine.checkpointNow()
         try engine.close()
     }
@@ -233,7 +235,7 @@ import Testing
     @Test func `space that nothing uses is reported`() throws {
         let store = try LinkedStore()
         var unit: UInt64 = 0
-        try lieAboutSpace(store) { unit = $0.allocate(3, isRecent: false) }
+        try lieAboutSpace(store) { unit = try $0.allocate(3, isRecent: false) }
         let findings = try findings(store.path)
         #expect(findings.count == 1)
         #expect(findings.first?["byteOffset"] as? UInt64 == unit * 1024)
