@@ -12,7 +12,7 @@ import xxhash
 BLOCK, SECTOR, MAGIC = 4096, 512, 0x0A73696C6C657254
 GROUP, FULL, DELTA, EXTENT, FREE, COMMIT, LINK, PAD = range(1, 9)
 PAGE_MAX, COMPRESSED_MAX, CHUNK_MAX, DEPTH_MAX = 1 << 48, 2 << 20, 1 << 20, 24
-NUMBER_MAX = 1 << 60
+NUMBER_MAX, ZONE_MAX = 1 << 60, 1 << 22
 EXTENT_HEADER, FRAME_MAX, OVERFLOW_MAX = 48, (2 << 20) + 64, 65536
 
 
@@ -130,6 +130,7 @@ class Pages:
         unit, count = place & (1 << 48) - 1, place >> 48
         start, length = unit * self.unit, count * self.unit
         need(unit < 1 << 46 and count >= 1, f"page {page}: an address without place")
+        need(length <= CHUNK_MAX + EXTENT_HEADER + self.unit, f"page {page}: an extent too long")
         need(start >= 2 * BLOCK, f"page {page}: an extent inside the superblocks")
         need(start + length <= len(self.data), f"page {page}: the file ends inside its extent",
              "truncated")
@@ -322,7 +323,7 @@ class Allocation:
         stream = b"".join(parts)
         self.units, zones, pending, free = unpack("QQQQ", stream)
         need(self.units * pages.unit <= pages.top.required, "allocated units after the content")
-        need(zones * 8 * pages.size >= self.units, "too few zones")
+        need(zones <= ZONE_MAX and zones * 8 * pages.size >= self.units, "a count of zones")
         need(32 + 16 * zones + 32 * pending + 16 * free <= len(stream), "a stream that is cut")
         self.bits = set()
         for zone in range(zones):
@@ -336,10 +337,17 @@ class Allocation:
         at = 32 + 16 * zones
         self.pending = [unpack("QQQQ", stream, at + 32 * i) for i in range(pending)]
         at += 32 * pending
-        self.free = [unpack("QQ", stream, at + 16 * i) for i in range(free)]
-        need(not any(stream[at + 16 * free:]), "bytes after the allocation's stream")
+        self.free, last, waiting = [], 1, set()
+        for start, count in (unpack("QQ", stream, at + 16 * i) for i in range(free)):
+            need(start >= last and start + count <= pages.top.page_count, "a run of free page IDs")
+            last = start + count
+            self.free += [(start, count)] if count else []
         for unit, count, _, _ in self.pending:
-            need(count >= 1 and unit + count <= self.units, "a pending run after the end")
+            need(count >= 1 and unit + count <= self.units and count * pages.unit <= 1 << 30,
+                 "a pending run after the end")
+            run = set(range(unit, unit + count))
+            need(run <= self.bits and not run & waiting, "a pending run is free, or pends twice")
+            waiting |= run
 
 
 class Node:
@@ -361,7 +369,7 @@ class Node:
                       min(lower, upper))
         need(prefix == (shared if upper else 0), fail + "a prefix that fences do not share")
         need(not upper or self.lower < self.upper, fail + "fences out of order")
-        need(first == 0 if self.leaf else first not in (0, number), fail + "a first child")
+        need(first == 0 if self.leaf else self.leads(first, number), fail + "a first child")
         need(not any(image[24 + lower + upper:slots] + image[slots + 8 * count:low]),
              fail + "bytes that are not zero")
         self.rows, used, head_key = [], [], image[24:24 + prefix]
@@ -376,6 +384,8 @@ class Node:
             need(head == int.from_bytes(key[:4].ljust(4, b"\0"), "big"), fail + "a slot's head")
             need(length == 16 if elsewhere and self.leaf else
                  length <= pages.inline_max if self.leaf else form == 8, fail + "a value's size")
+            need(self.leaf and not elsewhere or self.leads(unpack("Q", value)[0], number),
+                 fail + "a page ID")
             used.append((cell, 2 + size + length))
             self.rows.append((head_key + key, value, elsewhere))
         used.sort()
@@ -387,6 +397,9 @@ class Node:
              fail + "a key below its fence")
         need(not keys or not self.upper or keys[-1] < self.upper, fail + "a key above its fence")
         self.children = [] if self.leaf else [first] + [unpack("Q", v)[0] for _, v, _ in self.rows]
+
+    def leads(self, page, number):
+        return 0 < page < PAGE_MAX and page != number
 
 
 def sound(pages, number, image):
@@ -406,8 +419,8 @@ def sound(pages, number, image):
             need(0 < chunk < PAGE_MAX and chunk != number, fail + "a chunk's id")
 
 
-def entries(pages, root, seen=None):
-    """Every (key, value) of a tree in order; values that lie elsewhere are gathered."""
+def entries(pages, root, seen=None, wanted=lambda key: True):
+    """Every (key, value) of a tree in order; values that lie elsewhere are gathered if wanted."""
     def walk(number, lower, upper, level):
         if seen is not None:
             need(number not in seen, f"page {number}: two lead to it")
@@ -417,7 +430,9 @@ def entries(pages, root, seen=None):
         need(level is None or node.level == level, f"page {number}: not one level below")
         if node.leaf:
             for key, value, elsewhere in node.rows:
-                yield key, blob(pages, *unpack("QQ", value), seen) if elsewhere else value
+                if elsewhere and wanted(key):
+                    value = blob(pages, *unpack("QQ", value), seen)
+                yield key, value
             return
         bounds = [lower] + [key for key, _, _ in node.rows] + [upper]
         for child, low, high in zip(node.children, bounds, bounds[1:]):

@@ -11,6 +11,7 @@ import json
 import struct
 import sys
 from datetime import datetime, timezone
+from functools import cached_property
 
 from trellis_file import Damaged, Pages, blob, entries, hashed, need, unpack
 from trellis_values import INTEGERS, IN_HEAP, TEXTS, TYPES, decimal_text, json_text
@@ -18,22 +19,44 @@ from trellis_values import INTEGERS, IN_HEAP, TEXTS, TYPES, decimal_text, json_t
 
 def check_members(schema):
     """Chapter 7.3: the members that no object of the schema may lack, and what they are."""
-    need(isinstance(schema["modelVersion"], str), "a model version that is no text")
+    def members(found, kind, *names, optional=()):
+        need(isinstance(found, dict), "an object of the schema is none")
+        for name in names:
+            need(type(found.get(name)) is kind, f"{name} is missing, or is no {kind.__name__}")
+        for name in optional:
+            need(type(found.get(name)) in (str, type(None)), f"{name} is no text")
+
+    def named(found, *separators):
+        name = found["name"]
+        need(0 < len(name.encode()) <= 1024, "a name that is empty, or too long")
+        need(not any(c in name for c in separators), f"{name}: a name with a separator")
+
+    either = "versionHashModifier", "previousName"
+    members(schema, str, "modelVersion")
+    members(schema, list, "entities")
+    need(len(schema["entities"]) < 10_000, "too many entities")
     for entity in schema["entities"]:
-        for name in ("name", "className"):
-            need(isinstance(entity[name], str), "a name that is no text")
-        need(isinstance(entity["isAbstract"], bool), "isAbstract is neither true nor false")
+        members(entity, str, "name", "className", optional=(*either, "superentityName"))
+        members(entity, bool, "isAbstract")
+        members(entity, list, "attributes", "relationships", "indexes", "uniqueConstraints")
+        named(entity, "/")
         for attribute in entity["attributes"]:
-            need(attribute["name"] and attribute["type"] in TYPES, "an attribute's type")
-            need({"isOptional", "isCoded"} <= set(attribute), "an attribute lacks a member")
+            members(attribute, str, "name", "type", optional=either)
+            members(attribute, bool, "isOptional", "isCoded")
+            named(attribute, "/", ",", ".")
+            need(attribute["type"] in TYPES, "an attribute's type")
         for relationship in entity["relationships"]:
+            members(relationship, str, "name", "destinationEntityName", "kind", "deleteRule",
+                    optional=(*either, "inverseName"))
+            members(relationship, int, "minCount", "maxCount")
+            named(relationship, "/", ",", ".")
             need(relationship["kind"] in ("toOne", "toManyUnordered", "toManyOrdered"), "a kind")
-            need({"name", "destinationEntityName", "deleteRule", "minCount", "maxCount"}
-                 <= set(relationship), "a relationship lacks a member")
+            need(relationship["deleteRule"] in ("nullify", "cascade", "deny"), "a delete rule")
             if relationship.get("inverseName", 0) is None:
                 del relationship["inverseName"]
         for columns in entity["indexes"] + entity["uniqueConstraints"]:
-            need(1 <= len(columns) <= 8, "an index without columns, or with too many")
+            need(type(columns) is list and 1 <= len(columns) <= 8
+                 and all(type(c) is str for c in columns), "an index without columns, or too many")
 
 
 class Values(dict):
@@ -41,7 +64,7 @@ class Values(dict):
 
     def __init__(self):
         super().__init__()
-        self.raw = {}
+        self.raw, self.left = {}, []
 
 
 class Layout:
@@ -91,7 +114,7 @@ class Layout:
 def models_of(data):
     """Chapter 7.7: (fingerprint, commit, time, name) of each model that the file has had."""
     form, count = unpack("HH", data)
-    need(form == 1, f"a history of form {form} is newer")
+    need(form == 1, f"a history of form {form} is newer", "newerFormat")
     need(1 <= count <= 64, f"a history of {count} models")
     models, at = [], 4
     for _ in range(count):
@@ -143,7 +166,7 @@ class Entity:
     def settle(self, by_name):
         while self.lineage[-1].parent_name is not None:
             need(self.lineage[-1].parent_name in by_name, f"{self.name}: no such superentity")
-            need(len(self.lineage) <= 65, f"{self.name}: superentities in a circle")
+            need(len(self.lineage) <= 64, f"{self.name}: superentities in a circle")
             self.lineage.append(by_name[self.lineage[-1].parent_name])
         self.root = self.lineage[-1]
         self.attributes, self.relationships, self.slots = [], [], {}
@@ -194,24 +217,25 @@ class Store:
         with open(path, "rb") as file:
             self.pages = Pages(file.read())
         self.seen = None  # the pages that were met, when the check asks for them
-        self.trees, self.counters, self.entities = {}, {}, []
-        self.beside, self.migration, self.history = {}, None, []
+        self.trees, self.entities, self.counters_root = {}, [], 0
+        self.beside, self.migration, self.models = {}, None, None
         if self.pages.catalog == 0:
             need(self.pages.commit == 0, "a commit without catalog")
             return
-        catalog = dict(entries(self.pages, self.pages.catalog, self.seen))
+        catalog = dict(entries(self.pages, self.pages.catalog, self.seen, lambda key: key in (
+            b"schema", b"layout", b"history", b"migration")))
         need(b"schema" in catalog, "a catalog without schema")
         need(b"counters" in catalog, "a catalog without counters")
         need(b"layout" in catalog, "a catalog without layout")
-        self.trees = {key[5:].decode(): unpack("Q", value)[0] for key, value in catalog.items()
-                      if key.startswith(b"tree/")}
+        self.trees = {key[5:].decode("utf-8", "replace"): unpack("Q", value)[0]
+                      for key, value in catalog.items()
+                      if key.startswith(b"tree/") and len(value) == 8 and any(value)}
         self.beside = {key: value for key, value in catalog.items()
                        if key.startswith((b"next/", b"old/"))}
         self.migration = catalog.get(b"migration")
-        if b"history" in catalog:
-            self.history = models_of(catalog[b"history"])
-        self.counters = {key.decode(): unpack("Q", value)[0] for key, value in
-                         entries(self.pages, unpack("Q", catalog[b"counters"])[0], self.seen)}
+        self.models = catalog.get(b"history")
+        need(len(catalog[b"counters"]) == 8 and any(catalog[b"counters"]), "no tree of counters")
+        self.counters_root = unpack("Q", catalog[b"counters"])[0]
         try:
             schema = json.loads(catalog[b"schema"])
             need(schema["formatVersion"] == 1, "a schema of a newer version", "newerFormat")
@@ -236,6 +260,20 @@ class Store:
                     self.declared[entity.name, relationship["name"]] = relationship
         for place, relationship in self.declared.items():
             self.pair(place, relationship)
+        for name in [f"records/{e.name}" for e in self.entities if e.parent_name is None] \
+                + [self.link_tree(r)[0] for r in self.declared.values()]:
+            need(name in self.trees, f"no tree {name}")
+
+    @property
+    def history(self):
+        """7.7: the models that the file has had."""
+        return [] if self.models is None else models_of(self.models)
+
+    @cached_property
+    def counters(self):
+        """7.2: read where they are asked for alone."""
+        return {key.decode(): unpack("Q", value)[0] for key, value in
+                entries(self.pages, self.counters_root, self.seen)}
 
     def tree(self, name):
         need(name in self.trees, f"no tree {name}")
@@ -260,10 +298,9 @@ class Store:
         need(entity.root is root, f"a record of {entity.name} among those of {root.name}")
         need(layout == 1 and count in entity.counts, "a record of another layout")
         words = unpack(f"{1 + (count + 63) // 64 + count}Q", record)
-        for slot in entity.retired:
-            need(slot >= count or words[1 + slot // 64 * 65] >> slot % 64 & 1
-                 and words[2 + slot + slot // 64] == 0, f"a value in the retired slot {slot}")
         values = Values()
+        values.left = [slot for slot in entity.retired if slot < count and not (
+            words[1 + slot // 64 * 65] >> slot % 64 & 1 and words[2 + slot + slot // 64] == 0)]
         for name, kind in entity.slots.items():
             slot = entity.numbers[name]
             if slot >= count:  # the record is older than the property
