@@ -105,7 +105,7 @@ import Testing
             _ = try transaction.insert(Array("\(number)".utf8).span, [1].span, into: tree)
             _ = try transaction.commit()
         }
-        engine.parts.space.withMap { $0.take($0.unitCount, Self.unitCountMax - $0.unitCount) }
+        engine.parts.space.withSpace { $0.take($0.unitCount, Self.unitCountMax - $0.unitCount) }
         let last = try fill(engine, from: 3)
         #expect(last > 3)
         #expect(try count(engine) == last)
