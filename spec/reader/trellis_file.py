@@ -315,7 +315,7 @@ class Allocation:
     def __init__(self, pages):
         self.blocks, self.zones, address, parts = [], [], pages.top.allocation, []
         while any(address):
-            need(address not in self.blocks, "allocation blocks in a circle")
+            need(address not in self.blocks and len(self.blocks) < 1 << 16, "allocation blocks")
             block = pages.extent(address, len(self.blocks), 4)
             self.blocks.append(address)
             parts.append(block[16:])

@@ -92,7 +92,7 @@ def column(kind, value, limit):
     return b"\1" + struct.pack(">Q", int(value))
 
 
-# JSON (spec/reader/README.md)
+# JSON (12.3)
 
 def quoted(text):
     marks = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
