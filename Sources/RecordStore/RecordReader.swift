@@ -86,6 +86,7 @@ package class RecordReader {
         switch field.type {
         case .string?: return .string(String(decoding: bytes, as: UTF8.self))
         case .url?: return .url(String(decoding: bytes, as: UTF8.self))
+        case .decimal?, .uuid?: throw .corrupt(nil, "a value of \(field.name) is a blob")
         default: return .data(bytes)
         }
     }

@@ -13,6 +13,7 @@ struct ExtentReader: Sendable {
         let byteOffset = geometry.byteOffset(of: address)
         let page = kind == .page ? PageID(id) : nil
         guard address.unit < UInt64(1) << 46, address.unitCount > 0,
+            byteOffset >= 2 * UInt64(Limits.blockSizeInBytes),
             address.unitCount * geometry.unitSizeInBytes
                 <= Limits.chunkSizeInBytesMax + ExtentLayout.size + geometry.unitSizeInBytes
         else {

@@ -271,8 +271,16 @@ struct LogReader {
         pending.note(image)
     }
 
-    /// The page's version before, in the order of the log.
+    /// The page's version before, in the order of the log. Chunks have no deltas.
     private func base(of id: PageID, _ byteOffset: UInt64) throws(StoreError) -> PageBuffer {
+        let base = try version(of: id, byteOffset)
+        guard base.count == context.geometry.pageSizeInBytes else {
+            throw .corrupt(id, "a delta follows a chunk", byteOffset: byteOffset)
+        }
+        return base
+    }
+
+    private func version(of id: PageID, _ byteOffset: UInt64) throws(StoreError) -> PageBuffer {
         let version = pending[id] ?? content.pages[id]
         switch version {
         case .image(let previous): return previous

@@ -53,7 +53,9 @@ private struct LeafDifference {
         try new.forEachEntry(written: written, in: tree, since: old) {
             key, earlier, later throws(StoreError) in
             guard isSmall else { return }
-            guard key.count == 8 else { throw .corrupt(nil, "a record's key is not a number") }
+            guard key.count == 8 else {
+                throw .corrupt(nil, "a record's key is not an object number")
+            }
             let number = key.bigEndianUInt64(at: 0)
             guard number <= NumberSet.numberMax else {
                 isSmall = false

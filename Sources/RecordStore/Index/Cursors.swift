@@ -94,7 +94,9 @@ package final class RecordCursor {
     private func readNumber() throws(StoreError) -> Bool {
         guard cursor.isValid else { return false }
         let key = cursor.key
-        guard key.count == 8 else { throw .corrupt(nil, "a record's key is not a number") }
+        guard key.count == 8, key.bigEndianUInt64(at: 0) > 0 else {
+            throw .corrupt(nil, "a record's key is not an object number")
+        }
         number = ObjectNumber(key.bigEndianUInt64(at: 0))
         return true
     }
