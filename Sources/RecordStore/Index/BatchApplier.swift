@@ -201,6 +201,8 @@ struct BatchApplier {
         }
         let isLarge = !row.view.isNull(at: offset) && content.count > blobSizeMin
         if row.view.isBlob(at: offset) {
+            // A new row may come with blobs that were written for it.
+            guard old != nil else { return }
             // A row whose owner never loaded the value names it as the stored one does.
             let named = try BlobName.read(content)
             guard let kept, kept.page == named.page, kept.sizeInBytes == named.sizeInBytes else {

@@ -78,6 +78,12 @@ import Testing
         }
     }
 
+    /// It held the value three times.
+    @Test func `salvage copies a long value without holding it`() throws {
+        let cost = try Self.run(["salvage"], try Bomb.longValue.file(8 << 20))
+        #expect(cost.isBounded && cost.outcome == 0, "\(cost)")
+    }
+
     /// Zero names no page: a copy of a map that has one ended the process.
     @Test func `a page without a name is in no map`() throws {
         let file = try CraftedFile()
