@@ -64,6 +64,11 @@ package class RecordEditor: RecordReader {
         return try blobLedger.create(bytes, in: editor)
     }
 
+    /// A copy of another store's blob, for a record to be inserted; nil where it cannot be read.
+    final func copyBlob(_ blob: BlobID, of pages: PageView) throws(StoreError) -> BlobID? {
+        try editor.copyBlob(blob, of: pages)
+    }
+
     final func deleteBlob(_ blob: BlobID) throws(StoreError) {
         guard let blobLedger else { return try editor.deleteBlob(blob) }
         try blobLedger.delete(blob, in: editor)

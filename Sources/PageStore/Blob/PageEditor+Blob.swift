@@ -23,6 +23,36 @@ extension PageEditor {
         try bytes.withView { bytes throws(StoreError) -> BlobID in try createBlob(bytes) }
     }
 
+    /// Stores another store's blob, a chunk at a time. Nil where it cannot be read; nothing is
+    /// allocated then.
+    package final func copyBlob(_ blob: BlobID, of pages: PageView) throws(StoreError) -> BlobID? {
+        let shape = BlobShape(sizeInBytes: blob.sizeInBytes, pageSizeInBytes: pageSizeInBytes)
+        guard shape.isChunked else {
+            guard let bytes = try? pages.readBlob(blob) else { return nil }
+            return try createBlob(bytes.span)
+        }
+        // Grows with what is read: the size is only what the blob's name says.
+        let list = ByteBuffer()
+        var failure: StoreError?
+        do throws(StoreError) {
+            try pages.forEachPiece(of: blob) { piece throws(StoreError) in
+                do throws(StoreError) {
+                    list.appendUInt64(try writeChunk(piece).rawValue)
+                } catch {
+                    failure = error
+                    throw error
+                }
+            }
+        } catch {
+            if let failure { throw failure }
+            for offset in stride(from: 0, to: list.count, by: BlobLayout.listEntrySize) {
+                try freePage(PageID(list.view.uint64(at: offset)))
+            }
+            return nil
+        }
+        return try link(list.view, kind: .blobList, sizeInBytes: shape.sizeInBytes)
+    }
+
     private final func writeChunk(_ payload: ByteView) throws(StoreError) -> PageID {
         let image = ByteBuffer(capacity: BlobLayout.payload + payload.count)
         image.appendUInt8(PageKind.blobChunk.rawValue)

@@ -73,7 +73,9 @@ struct ExtentReader: Sendable {
         let node = MapNode(level: level, firstID: firstID, fanout: geometry.mapFanout)
         node.address = address
         for index in 0..<geometry.mapFanout {
-            node.entries[index] = ExtentAddress(image.view, at: index * ExtentAddress.size)
+            let address = ExtentAddress(image.view, at: index * ExtentAddress.size)
+            // A file may have many nodes of few entries, and the node begins without any.
+            if !address.isNone { node.entries[index] = address }
         }
         // Zero names no page, whatever the file says.
         if level == 0, firstID == 0 { node.entries[0] = .none }

@@ -1,5 +1,5 @@
 /// A page image as LZ4 has it, for images of a log that are too many to be kept as they are.
-struct PackedImage {
+struct PackedImage: Equatable {
     private let bytes: [UInt8]
 
     var count: Int { bytes.count }

@@ -35,6 +35,8 @@ struct VersionTable {
         }
     }
 
+    func newest(of id: PageID) -> PageVersion? { entries[id.rawValue]?.newest }
+
     /// Each version of each page, in no particular order.
     func visit(_ body: (PageVersion) -> Void) {
         for slot in entries.slots {

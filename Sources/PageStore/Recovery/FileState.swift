@@ -84,13 +84,22 @@ struct StoreReader {
         let isTailOpen = mode.isReadOnly ? try context.file.isLockedByWriter() : false
         var reader = LogReader(
             context, superblock, isTailOpen: isTailOpen,
-            commitMax: isTailOpen ? commit : .max, noteFrame: body,
+            commitMax: isTailOpen ? commit : .max, noteFrame: body, known: packedImage,
             basePage: basePage(of: generation, superblock.commitNumber))
         do throws(StoreError) {
             _ = try reader.read()
             return nil
         } catch {
             return error
+        }
+    }
+
+    /// What the opening has packed is not kept twice.
+    private func packedImage(_ id: PageID) -> PackedImage? {
+        pager.withPublished { published in
+            guard case .packed(let image)? = published.generation.versions.newest(of: id)?.content
+            else { return nil }
+            return image
         }
     }
 

@@ -41,7 +41,8 @@ struct LogReader {
     init(
         _ context: StoreContext, _ superblock: Superblock, content: LogContent? = nil,
         isTailOpen: Bool = false, commitMax: UInt64 = .max,
-        noteFrame: ((LogFrame) -> Void)? = nil, basePage: @escaping BasePage
+        noteFrame: ((LogFrame) -> Void)? = nil, known: ((PageID) -> PackedImage?)? = nil,
+        basePage: @escaping BasePage
     ) {
         self.context = context
         extents = ExtentReader(context)
@@ -53,7 +54,7 @@ struct LogReader {
         self.noteFrame = noteFrame
         pending = PendingVersions(
             imageBytesMax: context.options.versionBytesMax,
-            pageSizeInBytes: context.geometry.pageSizeInBytes)
+            pageSizeInBytes: context.geometry.pageSizeInBytes, known: known)
         limits = LogLimits(context)
     }
 

@@ -5,15 +5,20 @@
 struct PendingVersions {
     private let imageBytesMax: Int
     private let pageSizeInBytes: Int
+    /// A packed image of a page that is in memory already, to be shared where it is the same.
+    private let known: ((PageID) -> PackedImage?)?
     private var versions: [PageID: PageVersion.Content] = [:]
     /// Extents that a later frame of the transaction replaced.
     private var replacedExtents: [ExtentAddress] = []
     /// Bytes of all images as such, those that were committed included.
     private var imageBytes = 0
 
-    init(imageBytesMax: Int, pageSizeInBytes: Int) {
+    init(
+        imageBytesMax: Int, pageSizeInBytes: Int, known: ((PageID) -> PackedImage?)? = nil
+    ) {
         self.imageBytesMax = imageBytesMax
         self.pageSizeInBytes = pageSizeInBytes
+        self.known = known
     }
 
     var isEmpty: Bool { versions.isEmpty }
@@ -22,7 +27,8 @@ struct PendingVersions {
 
     mutating func note(_ image: PageBuffer) {
         let isMany = imageBytes + image.count > imageBytesMax
-        let packed = isMany ? PackedImage(image) : nil
+        var packed = isMany ? PackedImage(image) : nil
+        if packed != nil, let same = known?(image.id), same == packed { packed = same }
         note(image.id, packed.map { .packed($0) } ?? .image(image))
     }
 
@@ -37,6 +43,8 @@ struct PendingVersions {
 
     /// The transaction has its COMMIT.
     mutating func commit(to content: inout LogContent) {
+        // One large transaction is most of a log: its table is not copied.
+        if content.pages.isEmpty { swap(&content.pages, &versions) }
         for (id, version) in versions {
             switch content.pages.updateValue(version, forKey: id) {
             case .image?: imageBytes -= pageSizeInBytes

@@ -200,6 +200,8 @@ struct BatchApplier {
         }
         let isLarge = !row.view.isNull(at: offset) && content.count > blobSizeMin
         if row.view.isBlob(at: offset) {
+            // A new row may come with blobs that were written for it.
+            guard old != nil else { return }
             // A value that was never loaded still has the stored record's blob name.
             let named = try BlobName.read(content)
             guard let kept, kept.page == named.page, kept.sizeInBytes == named.sizeInBytes else {

@@ -77,7 +77,7 @@ struct SalvageWriter {
             last = max(last, number.rawValue)
             var row = bytes.withView { RowBuffer(copying: $0) }
             defer { row.deallocate() }
-            repair(&row, number, entity, &report)
+            try repair(&row, number, entity, in: transaction, &report)
             batch.insert(database.schema.knownEntity(tag: entity.tag), number, row: row)
             recordCount += 1
             byteCount += row.view.bytes.count
@@ -98,11 +98,11 @@ struct SalvageWriter {
         database.passNumbers(upTo: reserved, in: root.hierarchy)
     }
 
-    /// Reads blobs back into the record; clears lost ones, and links to lost objects.
+    /// Copies large values into the new store; clears lost ones, and links to lost objects.
     private func repair(
         _ row: inout RowBuffer, _ number: ObjectNumber, _ entity: EntityLayout,
-        _ report: inout SalvageReport
-    ) {
+        in transaction: RecordTransaction, _ report: inout SalvageReport
+    ) throws(StoreError) {
         let root = salvage.schema.knownEntity(tag: entity.hierarchy.rootTag)
         let tree = TreeTable.recordsName(root.name)
         for field in entity.fields {
@@ -116,9 +116,10 @@ struct SalvageWriter {
                     "the object \(target.rawValue) that \(number.rawValue).\(field.name) "
                         + "leads to", number.rawValue...number.rawValue)
             } else if field.isVariable, !row.view.isNull(at: offset), row.view.isBlob(at: offset) {
-                let name = row.view.heapBytes(at: offset)
-                if let bytes = try? salvage.pages.readBlob(try BlobName.read(name)) {
-                    bytes.withView { row.set($0, isBlob: false, at: offset) }
+                if let name = try? BlobName.read(row.view.heapBytes(at: offset)),
+                    let copy = try transaction.copyBlob(name, of: salvage.pages)
+                {
+                    BlobName.bytes(copy).withView { row.set($0, isBlob: true, at: offset) }
                     continue
                 }
                 row.set([UInt8](), at: offset)

@@ -26,8 +26,7 @@ struct BackupCommand: ParsableCommand {
     var incremental = false
 
     func run() throws {
-        var options = Engine.Options()
-        options.mode = .reading
+        let options = StoreOptions.options(.reading)
         do throws(StoreError) {
             let engine = try Engine.open(path: store.file, options: options)
             defer { try? engine.close() }

@@ -12,9 +12,15 @@ struct StoreOptions: ParsableArguments {
 
     /// Opens for reading only. Unreadable parts of the map or the log are in `damage`.
     func openEngine() throws(StoreError) -> Engine {
+        try Engine.open(path: file, options: Self.options(.readingDamaged))
+    }
+
+    /// Each image of a log is read once, so that few are worth their memory unpacked.
+    static func options(_ mode: OpenMode) -> Engine.Options {
         var options = Engine.Options()
-        options.mode = .readingDamaged
-        return try Engine.open(path: file, options: options)
+        options.mode = mode
+        options.versionBytesMax = 4 << 20
+        return options
     }
 
     /// Runs a command on the engine and closes it. A `StoreError` is printed and ends the command

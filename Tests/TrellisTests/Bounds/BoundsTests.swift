@@ -78,6 +78,12 @@ import Testing
         }
     }
 
+    /// A bug: it held the value three times.
+    @Test func `salvage copies a long value without holding it`() throws {
+        let cost = try Self.run(["salvage"], try Bomb.longValue.file(8 << 20))
+        #expect(cost.isBounded && cost.outcome == 0, "\(cost)")
+    }
+
     /// Zero is no page ID. A bug: copying a map that contains it ended the process.
     @Test func `a map with page ID zero is refused`() throws {
         let file = try CraftedFile()
