@@ -1,4 +1,5 @@
 import PageStore
+import SampleSchemas
 import TestSupport
 import Testing
 
@@ -6,16 +7,9 @@ import Testing
 
 /// Records that are set aside are what they were, wherever they lie.
 @Suite struct RowStashTests {
-    private static let schema = SchemaDescription(
-        modelVersion: "V1",
-        entities: [
-            EntityDescription(
-                name: "Stone", className: "Stone",
-                attributes: [
-                    AttributeDescription(name: "weight", type: .int64, isOptional: false),
-                    AttributeDescription(name: "label", type: .string, isOptional: true),
-                ])
-        ])
+    private static let schema = SchemaDescription([
+        EntityDescription("Stone", required: ["weight": .int64], optional: ["label": .string])
+    ])
 
     /// Records of which each one's weight is its number.
     private static func fill(_ transaction: RecordTransaction) throws -> [ObjectNumber] {
