@@ -101,6 +101,10 @@ let package = Package(
             name: "TestSupport", dependencies: ["PageStore", "Primitives"],
             path: "Tests/TestSupport",
             swiftSettings: testSettings),
+        // How tests declare schemas. TestSupport knows nothing of records, for ProveEngine's sake.
+        .target(
+            name: "SampleSchemas", dependencies: ["RecordStore"], path: "Tests/SampleSchemas",
+            swiftSettings: testSettings),
         // What proves the store: crashes, faults, damage, models. Tests run slices of it, and
         // `scripts/prove` as much as one likes.
         .target(
@@ -111,7 +115,8 @@ let package = Package(
         .target(
             name: "ObjectProof",
             dependencies: [
-                "ObjectGraph", "PageStore", "Primitives", "Proof", "RecordStore", "TestSupport",
+                "ObjectGraph", "PageStore", "Primitives", "Proof", "RecordStore", "SampleSchemas",
+                "TestSupport",
             ],
             path: "Tests/ObjectProof", swiftSettings: testSettings),
         // And for what a program asks of the system: its calls are recorded, cut off and made to fail.
@@ -147,16 +152,19 @@ let package = Package(
             swiftSettings: testSettings),
         .testTarget(
             name: "RecordStoreTests",
-            dependencies: ["RecordStore", "PageStore", "Primitives", "Proof", "TestSupport"],
+            dependencies: [
+                "RecordStore", "PageStore", "Primitives", "Proof", "SampleSchemas", "TestSupport",
+            ],
             swiftSettings: testSettings),
         .testTarget(
-            name: "QueryTests", dependencies: ["Query", "RecordStore", "TestSupport"],
+            name: "QueryTests",
+            dependencies: ["Query", "RecordStore", "SampleSchemas", "TestSupport"],
             swiftSettings: testSettings),
         .testTarget(
             name: "ObjectGraphTests",
             dependencies: [
                 "ObjectGraph", "KillChild", "ObjectProof", "PageStore", "Primitives", "Proof",
-                "RecordStore", "TestSupport",
+                "RecordStore", "SampleSchemas", "TestSupport",
             ],
             swiftSettings: testSettings),
         // What the API's guide shows, written down as programs write it.
@@ -179,24 +187,27 @@ let package = Package(
         .testTarget(
             name: "TrellisTests",
             dependencies: [
-                "trellis", "KillChild", "ObjectGraph", "RecordStore", "PageStore", "TestSupport",
+                "trellis", "KillChild", "ObjectGraph", "RecordStore", "PageStore", "SampleSchemas",
+                "TestSupport",
             ],
             swiftSettings: testSettings),
         .testTarget(
             name: "CrashTests",
             dependencies: [
                 "DiskProgram", "DiskProof", "PageStore", "Primitives", "Proof", "RecordStore",
-                "TestSupport",
+                "SampleSchemas", "TestSupport",
             ],
             swiftSettings: testSettings),
         .testTarget(
-            name: "SpecTests", dependencies: ["PageStore", "RecordStore", "TestSupport"],
+            name: "SpecTests",
+            dependencies: ["PageStore", "RecordStore", "SampleSchemas", "TestSupport"],
             swiftSettings: testSettings),
         .testTarget(name: "TidyTests", swiftSettings: testSettings),
         .testTarget(
             name: "FuzzTests",
             dependencies: [
                 "FuzzTargets", "PageStore", "RecordStore", "Query", "ObjectGraph", "Proof",
+                "SampleSchemas",
                 "TestSupport",
             ],
             path: "FuzzTests", swiftSettings: testSettings),

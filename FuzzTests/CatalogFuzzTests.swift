@@ -1,28 +1,19 @@
 import Foundation
 import PageStore
 import RecordStore
+import SampleSchemas
 import TestSupport
 import Testing
 
 /// Proves that wrong values in valid pages, which no checksum finds, end in typed errors: a changed
 /// schema, changed counters and roots, changed records.
 @Suite struct CatalogFuzzTests {
-    private static let schema = SchemaDescription(
-        modelVersion: "V1",
-        entities: [
-            EntityDescription(
-                name: "Item", className: "Item",
-                attributes: [
-                    AttributeDescription(name: "title", type: .string, isOptional: true),
-                    AttributeDescription(name: "rank", type: .int32, isOptional: true),
-                ],
-                relationships: [
-                    RelationshipDescription(
-                        name: "owner", destinationEntityName: "Item", kind: .toOne)
-                ],
-                indexes: [["title"]]),
-            EntityDescription(name: "Empty", className: "Empty"),
-        ])
+    private static let schema = SchemaDescription([
+        EntityDescription(
+            "Item", optional: ["title": .string, "rank": .int32],
+            relationships: [.toOne("owner", to: "Item")], indexes: [["title"]]),
+        EntityDescription("Empty"),
+    ])
 
     private func fill(_ path: String) throws {
         let database = try RecordDatabase.open(.file(path), schema: Self.schema)

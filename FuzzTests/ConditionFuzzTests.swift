@@ -1,6 +1,7 @@
 import Foundation
 import Query
 import RecordStore
+import SampleSchemas
 import TestSupport
 import Testing
 
@@ -8,26 +9,14 @@ import Testing
 /// beyond what its length explains. A condition that is read prints as an equal format, and a store
 /// answers or refuses it.
 @Suite struct ConditionFuzzTests {
-    private static let schema = SchemaDescription(
-        modelVersion: "V1",
-        entities: [
-            EntityDescription(
-                name: "Node", className: "Node",
-                attributes: [
-                    AttributeDescription(name: "name", type: .string, isOptional: true),
-                    AttributeDescription(name: "age", type: .int64, isOptional: true),
-                    AttributeDescription(name: "price", type: .decimal, isOptional: true),
-                    AttributeDescription(name: "born", type: .date, isOptional: true),
-                ],
-                relationships: [
-                    RelationshipDescription(
-                        name: "parent", destinationEntityName: "Node", kind: .toOne),
-                    RelationshipDescription(
-                        name: "kids", destinationEntityName: "Node", inverseName: "parent",
-                        kind: .toManyUnordered),
-                ],
-                indexes: [["name"], ["age"], ["price"]])
-        ])
+    private static let schema = SchemaDescription([
+        EntityDescription(
+            "Node", optional: ["name": .string, "age": .int64, "price": .decimal, "born": .date],
+            relationships: [
+                .toOne("parent", to: "Node"),
+                .toManyUnordered("kids", to: "Node", inverse: "parent"),
+            ], indexes: [["name"], ["age"], ["price"]])
+    ])
 
     private static let seeds = [
         "age > %d AND name BEGINSWITH[cd] %@", "NOT (age IN {1, 2, nil} OR %K == nil)",

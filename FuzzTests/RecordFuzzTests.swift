@@ -1,20 +1,17 @@
 import PageStore
 import RecordStore
+import SampleSchemas
 import TestSupport
 import Testing
 
 /// Proves that the bytes of a record are refused, or can be read in every property without a
 /// trap: a view that passed `EntityLayout.check` answers for all fields, keys and copies.
 @Suite struct RecordFuzzTests {
-    private static let schema = SchemaDescription(
-        modelVersion: "V1",
-        entities: [
-            EntityDescription(
-                name: "All", className: "All",
-                attributes: AttributeType.allCases.map {
-                    AttributeDescription(name: "\($0)", type: $0, isOptional: true)
-                })
-        ])
+    private static let schema = SchemaDescription([
+        EntityDescription(
+            "All",
+            attributes: AttributeType.allCases.map { .optional("\($0)", $0) })
+    ])
 
     @Test func `a damaged record is refused or safe to read`() throws {
         var random = SeededRandom(for: "RecordFuzzTests")

@@ -1,6 +1,7 @@
 import PageStore
 import Primitives
 import Proof
+import SampleSchemas
 import TestSupport
 import Testing
 
@@ -152,8 +153,7 @@ import Testing
     private static let other = {
         var other = PottedPlants.new
         other.modelVersion = "V3"
-        other.entities[1].attributes.append(
-            AttributeDescription(name: "colour", type: .string, defaultValue: .string("red")))
+        other.entities[1].attributes.append(.required("colour", .string, default: .string("red")))
         return other
     }()
 
@@ -377,13 +377,7 @@ import Testing
         // The key is `tree/records/` and the name, of 64 bytes at most.
         let name = String(repeating: "E", count: 50)
         func schema(_ version: String, _ type: AttributeType) -> SchemaDescription {
-            SchemaDescription(
-                modelVersion: version,
-                entities: [
-                    EntityDescription(
-                        name: name, className: name,
-                        attributes: [AttributeDescription(name: "size", type: type)])
-                ])
+            SchemaDescription(version: version, [EntityDescription(name, required: ["size": type])])
         }
         let files = MemoryFileSystem()
         var options = Self.plants.options

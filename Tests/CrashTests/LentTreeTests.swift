@@ -1,28 +1,22 @@
 import PageStore
 import Proof
+import SampleSchemas
 import Testing
 
 @testable import RecordStore
 
 /// Trees shared by both models of an unfinished migration belong to the earlier model.
 @Suite struct LentTreeTests {
-    private static let uid = AttributeDescription(name: "uid", type: .int64)
-
     /// Dogs have owners; stones are unrelated.
     private static func schema(_ version: String, weight: AttributeType) -> SchemaDescription {
         SchemaDescription(
-            modelVersion: version,
-            entities: [
+            version: version,
+            [
+                EntityDescription("Stone", required: ["uid": .int64, "weight": weight]),
                 EntityDescription(
-                    name: "Stone", className: "Stone",
-                    attributes: [uid, AttributeDescription(name: "weight", type: weight)]),
-                EntityDescription(
-                    name: "Dog", className: "Dog", attributes: [uid],
-                    relationships: [
-                        RelationshipDescription(
-                            name: "owner", destinationEntityName: "Person", kind: .toOne)
-                    ]),
-                EntityDescription(name: "Person", className: "Person", attributes: [uid]),
+                    "Dog", required: ["uid": .int64], relationships: [.toOne("owner", to: "Person")]
+                ),
+                EntityDescription("Person", required: ["uid": .int64]),
             ])
     }
 

@@ -1,6 +1,7 @@
 import PageStore
 import Proof
 import RecordStore
+import SampleSchemas
 import Testing
 
 /// A mapping that changes indexed values and blobs of objects that keep their numbers, and drops
@@ -9,33 +10,20 @@ import Testing
 @Suite struct MappedInPlaceTests {
     private static let bookCount = 12
 
-    private static let old = SchemaDescription(
-        modelVersion: "V1",
-        entities: [
-            EntityDescription(
-                name: "Book", className: "Book",
-                attributes: [
-                    AttributeDescription(name: "uid", type: .int64),
-                    AttributeDescription(name: "title", type: .string),
-                    AttributeDescription(name: "cover", type: .data),
-                ],
-                relationships: [
-                    RelationshipDescription(
-                        name: "sequel", destinationEntityName: "Book", kind: .toOne)
-                ], indexes: [["title"]], uniqueConstraints: [["uid"]]),
-            EntityDescription(
-                name: "Reader", className: "Reader",
-                attributes: [AttributeDescription(name: "uid", type: .int64)],
-                relationships: [
-                    RelationshipDescription(
-                        name: "books", destinationEntityName: "Book", kind: .toManyOrdered)
-                ]),
-        ])
+    private static let old = SchemaDescription([
+        EntityDescription(
+            "Book", required: ["uid": .int64, "title": .string, "cover": .data],
+            relationships: [.toOne("sequel", to: "Book")], indexes: [["title"]],
+            uniqueConstraints: [["uid"]]),
+        EntityDescription(
+            "Reader", required: ["uid": .int64],
+            relationships: [.toManyOrdered("books", to: "Book")]),
+    ])
 
     private static let new: SchemaDescription = {
         var new = old
         new.modelVersion = "V2"
-        new.entities[0].attributes.append(AttributeDescription(name: "note", type: .string))
+        new.entities[0].attributes.append(.required("note", .string))
         return new
     }()
 

@@ -1,6 +1,7 @@
 import PageStore
 import Primitives
 import Proof
+import SampleSchemas
 import TestSupport
 import Testing
 
@@ -74,8 +75,7 @@ import Testing
         let plants = Self.plants(20, isChunked: true)
         let disk = SmallDisk(SimulatedDisk(try plants.storeOfOld(), seed: 3), room: 0)
         var schema = PottedPlants.old
-        schema.entities[0].attributes.append(
-            AttributeDescription(name: "colour", type: .string, isOptional: true))
+        schema.entities[0].attributes.append(.optional("colour", .string))
         try RecordDatabase.open(
             .file("store"), schema: schema, options: plants.options, files: disk
         ).close()

@@ -1,6 +1,7 @@
 import PageStore
 import Proof
 import RecordStore
+import SampleSchemas
 import Testing
 
 /// A store whose objects are rewritten by a migration: two hierarchies become one, a type and a
@@ -12,47 +13,27 @@ struct PottedPlants {
     /// The mappings from the old model to the new one; nil for inferred ones.
     var mappings: [EntityMapping]?
 
-    private static let uid = AttributeDescription(name: "uid", type: .int64)
-
     /// Two roots; each pot leads to a plant.
-    static let old = SchemaDescription(
-        modelVersion: "V1",
-        entities: [
-            EntityDescription(
-                name: "Pot", className: "Pot",
-                attributes: [uid, AttributeDescription(name: "size", type: .int32)],
-                relationships: [
-                    RelationshipDescription(
-                        name: "plant", destinationEntityName: "Plant", kind: .toOne)
-                ], indexes: [["size"]]),
-            EntityDescription(
-                name: "Plant", className: "Plant",
-                attributes: [uid, AttributeDescription(name: "picture", type: .data)]),
-        ])
+    static let old = SchemaDescription([
+        EntityDescription(
+            "Pot", required: ["uid": .int64, "size": .int32],
+            relationships: [.toOne("plant", to: "Plant")], indexes: [["size"]]),
+        EntityDescription("Plant", required: ["uid": .int64, "picture": .data]),
+    ])
 
     /// One root, another type, a list and its inverse.
     static let new = SchemaDescription(
-        modelVersion: "V2",
-        entities: [
+        version: "V2",
+        [
             EntityDescription(
-                name: "Thing", className: "Thing", isAbstract: true, attributes: [uid],
-                uniqueConstraints: [["uid"]]),
+                "Thing", isAbstract: true, required: ["uid": .int64], uniqueConstraints: [["uid"]]),
             EntityDescription(
-                name: "Pot", className: "Pot", superentityName: "Thing",
-                attributes: [AttributeDescription(name: "size", type: .double)],
-                relationships: [
-                    RelationshipDescription(
-                        name: "plant", destinationEntityName: "Plant", inverseName: "pots",
-                        kind: .toManyOrdered)
-                ], indexes: [["size"]]),
+                "Pot", below: "Thing", required: ["size": .double],
+                relationships: [.toManyOrdered("plant", to: "Plant", inverse: "pots")],
+                indexes: [["size"]]),
             EntityDescription(
-                name: "Plant", className: "Plant", superentityName: "Thing",
-                attributes: [AttributeDescription(name: "picture", type: .data)],
-                relationships: [
-                    RelationshipDescription(
-                        name: "pots", destinationEntityName: "Pot", inverseName: "plant",
-                        kind: .toManyUnordered)
-                ]),
+                "Plant", below: "Thing", required: ["picture": .data],
+                relationships: [.toManyUnordered("pots", to: "Pot", inverse: "plant")]),
         ])
 
     func storeOfOld() throws -> DiskImage {

@@ -1,21 +1,14 @@
 import PageStore
 import Proof
 import RecordStore
+import SampleSchemas
 import Testing
 
 /// A new store that replaces a file of another schema: whenever that is cut or fails, the path
 /// leads to the old store or to the new one.
 @Suite struct RecreationCutTests {
     private static func schema(_ type: AttributeType) -> SchemaDescription {
-        SchemaDescription(
-            modelVersion: "V1",
-            entities: [
-                EntityDescription(
-                    name: "Pot", className: "Pot",
-                    attributes: [
-                        AttributeDescription(name: "value", type: type, isOptional: true)
-                    ])
-            ])
+        SchemaDescription([EntityDescription("Pot", optional: ["value": type])])
     }
 
     private static let (old, new) = (schema(.int64), schema(.string))

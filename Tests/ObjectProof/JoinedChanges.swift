@@ -1,5 +1,6 @@
 import Proof
 import RecordStore
+import SampleSchemas
 import TestSupport
 
 /// Random commits, several of which one write makes durable: the snapshot of each shows that commit
@@ -18,14 +19,9 @@ struct JoinedChanges {
 
     init(seed: UInt64) { self.seed = seed }
 
-    private static let schema = SchemaDescription(
-        modelVersion: "V1",
-        entities: [
-            EntityDescription(
-                name: "Thing", className: "Thing",
-                attributes: [AttributeDescription(name: "n", type: .int64, isOptional: true)],
-                relationships: [], indexes: [["n"]])
-        ])
+    private static let schema = SchemaDescription([
+        EntityDescription("Thing", optional: ["n": .int64], indexes: [["n"]])
+    ])
 
     /// Returns how many joined sets were compared.
     func run(_ rounds: Int) throws -> Int {

@@ -1,4 +1,5 @@
 import RecordStore
+import SampleSchemas
 import Testing
 
 @testable import Query
@@ -12,25 +13,14 @@ import Testing
     /// Parts of which `rank`, indexed, is the number from the end, `kind` one of ten, and `whole`
     /// the first of all.
     init() throws {
-        let schema = SchemaDescription(
-            modelVersion: "V1",
-            entities: [
-                EntityDescription(
-                    name: "Part", className: "Part",
-                    attributes: [
-                        AttributeDescription(name: "rank", type: .int64, isOptional: true),
-                        AttributeDescription(name: "kind", type: .int64, isOptional: true),
-                        AttributeDescription(name: "label", type: .string, isOptional: true),
-                    ],
-                    relationships: [
-                        RelationshipDescription(
-                            name: "whole", destinationEntityName: "Part", kind: .toOne),
-                        RelationshipDescription(
-                            name: "parts", destinationEntityName: "Part", inverseName: "whole",
-                            kind: .toManyUnordered),
-                    ],
-                    indexes: [["rank"], ["label"]])
-            ])
+        let schema = SchemaDescription([
+            EntityDescription(
+                "Part", optional: ["rank": .int64, "kind": .int64, "label": .string],
+                relationships: [
+                    .toOne("whole", to: "Part"),
+                    .toManyUnordered("parts", to: "Part", inverse: "whole"),
+                ], indexes: [["rank"], ["label"]])
+        ])
         database = try RecordDatabase.open(.memory, schema: schema)
         let part = try #require(database.schema.entity(named: "Part"))
         let transaction = try database.beginWrite()

@@ -1,5 +1,6 @@
 import Foundation
 import RecordStore
+import SampleSchemas
 import Testing
 
 @testable import Query
@@ -17,36 +18,24 @@ import Testing
         mutating func pick<Element>(_ list: [Element]) -> Element { list[next(list.count)] }
     }
 
-    static let schema = SchemaDescription(
-        modelVersion: "V1",
-        entities: [
-            EntityDescription(
-                name: "Animal", className: "Animal",
-                attributes: [
-                    AttributeDescription(name: "name", type: .string, isOptional: true),
-                    AttributeDescription(name: "age", type: .int32, isOptional: true),
-                    AttributeDescription(name: "weight", type: .double, isOptional: true),
-                    AttributeDescription(name: "born", type: .date, isOptional: true),
-                    AttributeDescription(name: "price", type: .decimal, isOptional: true),
-                    AttributeDescription(name: "tame", type: .bool, isOptional: true),
-                    AttributeDescription(name: "level", type: .uint8, isOptional: true),
-                ],
-                relationships: [
-                    RelationshipDescription(
-                        name: "parent", destinationEntityName: "Animal", kind: .toOne),
-                    RelationshipDescription(
-                        name: "children", destinationEntityName: "Animal", inverseName: "parent",
-                        kind: .toManyUnordered),
-                ],
-                indexes: [
-                    ["name"], ["age"], ["weight"], ["price"], ["tame", "age"], ["born"],
-                    ["level", "name"],
-                ]),
-            EntityDescription(
-                name: "Dog", className: "Dog", superentityName: "Animal",
-                attributes: [AttributeDescription(name: "tricks", type: .int64, isOptional: true)],
-                indexes: [["tricks"]]),
-        ])
+    static let schema = SchemaDescription([
+        EntityDescription(
+            "Animal",
+            optional: [
+                "name": .string, "age": .int32, "weight": .double, "born": .date, "price": .decimal,
+                "tame": .bool, "level": .uint8,
+            ],
+            relationships: [
+                .toOne("parent", to: "Animal"),
+                .toManyUnordered("children", to: "Animal", inverse: "parent"),
+            ],
+            indexes: [
+                ["name"], ["age"], ["weight"], ["price"], ["tame", "age"], ["born"],
+                ["level", "name"],
+            ]),
+        EntityDescription(
+            "Dog", below: "Animal", optional: ["tricks": .int64], indexes: [["tricks"]]),
+    ])
 
     static let texts = ["", "a", "A", "ab", "aB", "Äb", "b", "straße", "STRASSE", "z"]
 

@@ -1,4 +1,5 @@
 import RecordStore
+import SampleSchemas
 import Testing
 
 @testable import Query
@@ -16,53 +17,28 @@ enum Village {
         "size", "first", "in", "any", "self", "no", "null", "contains", "like", "end", "not",
     ]
 
-    private static func attribute(
-        _ name: String, _ type: AttributeType
-    ) -> AttributeDescription {
-        AttributeDescription(name: name, type: type, isOptional: true)
-    }
-
-    static let schema = SchemaDescription(
-        modelVersion: "V1",
-        entities: [
-            EntityDescription(
-                name: "Person", className: "Person",
-                attributes: [
-                    attribute("name", .string), attribute("age", .int32),
-                    attribute("height", .double), attribute("money", .decimal),
-                    attribute("active", .bool), attribute("born", .date),
-                    attribute("flags", .int64), attribute("key", .uuid),
-                    attribute("home", .url), attribute("photo", .data),
-                    attribute("naïve 🐶", .string), attribute("total", .uint64),
-                ] + reserved.map { attribute($0, .int32) },
-                relationships: [
-                    RelationshipDescription(
-                        name: "boss", destinationEntityName: "Person", kind: .toOne),
-                    RelationshipDescription(
-                        name: "team", destinationEntityName: "Person", inverseName: "boss",
-                        kind: .toManyUnordered),
-                    RelationshipDescription(
-                        name: "kids", destinationEntityName: "Kid", inverseName: "parent",
-                        kind: .toManyOrdered),
-                ],
-                indexes: [["name"], ["age"], ["active", "age"], ["money"]]),
-            EntityDescription(
-                name: "Kid", className: "Kid",
-                attributes: [attribute("name", .string), attribute("age", .int32)],
-                relationships: [
-                    RelationshipDescription(
-                        name: "parent", destinationEntityName: "Person", kind: .toOne),
-                    RelationshipDescription(
-                        name: "pets", destinationEntityName: "Pet", inverseName: "owner",
-                        kind: .toManyUnordered),
-                ]),
-            EntityDescription(
-                name: "Pet", className: "Pet", attributes: [attribute("name", .string)],
-                relationships: [
-                    RelationshipDescription(
-                        name: "owner", destinationEntityName: "Kid", kind: .toOne)
-                ]),
-        ])
+    static let schema = SchemaDescription([
+        EntityDescription(
+            "Person",
+            optional: [
+                "name": .string, "age": .int32, "height": .double, "money": .decimal,
+                "active": .bool, "born": .date, "flags": .int64, "key": .uuid, "home": .url,
+                "photo": .data, "naïve 🐶": .string, "total": .uint64,
+            ], attributes: reserved.map { .optional($0, .int32) },
+            relationships: [
+                .toOne("boss", to: "Person"),
+                .toManyUnordered("team", to: "Person", inverse: "boss"),
+                .toManyOrdered("kids", to: "Kid", inverse: "parent"),
+            ], indexes: [["name"], ["age"], ["active", "age"], ["money"]]),
+        EntityDescription(
+            "Kid", optional: ["name": .string, "age": .int32],
+            relationships: [
+                .toOne("parent", to: "Person"),
+                .toManyUnordered("pets", to: "Pet", inverse: "owner"),
+            ]),
+        EntityDescription(
+            "Pet", optional: ["name": .string], relationships: [.toOne("owner", to: "Kid")]),
+    ])
 
     private struct Builder {
         let database: RecordDatabase

@@ -1,41 +1,25 @@
 import Foundation
 import PageStore
 import RecordStore
+import SampleSchemas
 import Testing
 
 @Suite struct RecordDatabaseTests {
-    static let schema = SchemaDescription(
-        modelVersion: "V1",
-        entities: [
-            EntityDescription(
-                name: "Person", className: "Person",
-                attributes: [
-                    AttributeDescription(name: "name", type: .string, defaultValue: .string("")),
-                    AttributeDescription(name: "age", type: .int64, defaultValue: .int(0)),
-                    AttributeDescription(name: "photo", type: .data, isOptional: true),
-                ],
-                relationships: [
-                    RelationshipDescription(
-                        name: "pets", destinationEntityName: "Dog", inverseName: "master",
-                        kind: .toManyUnordered),
-                    RelationshipDescription(
-                        name: "friends", destinationEntityName: "Person",
-                        inverseName: "friendOf", kind: .toManyOrdered),
-                    RelationshipDescription(
-                        name: "friendOf", destinationEntityName: "Person",
-                        kind: .toManyUnordered),
-                ],
-                indexes: [["age"], ["name", "age"]], uniqueConstraints: [["name"]]),
-            EntityDescription(
-                name: "Dog", className: "Dog",
-                attributes: [
-                    AttributeDescription(name: "nickname", type: .string, isOptional: true)
-                ],
-                relationships: [
-                    RelationshipDescription(
-                        name: "master", destinationEntityName: "Person", kind: .toOne)
-                ]),
-        ])
+    static let schema = SchemaDescription([
+        EntityDescription(
+            "Person",
+            attributes: [
+                .required("name", .string, default: .string("")),
+                .required("age", .int64, default: .int(0)), .optional("photo", .data),
+            ],
+            relationships: [
+                .toManyUnordered("pets", to: "Dog", inverse: "master"),
+                .toManyOrdered("friends", to: "Person", inverse: "friendOf"),
+                .toManyUnordered("friendOf", to: "Person"),
+            ], indexes: [["age"], ["name", "age"]], uniqueConstraints: [["name"]]),
+        EntityDescription(
+            "Dog", optional: ["nickname": .string], relationships: [.toOne("master", to: "Person")]),
+    ])
 
     private func temporaryPath() -> String {
         FileManager.default.temporaryDirectory.appendingPathComponent(

@@ -1,6 +1,7 @@
 import Foundation
 import PageStore
 import RecordStore
+import SampleSchemas
 import Testing
 
 /// `spec/samples/` holds one small store a format version: every later version of the engine opens
@@ -10,22 +11,15 @@ import Testing
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
         .appendingPathComponent("spec/samples")
 
-    private static let schema = SchemaDescription(
-        modelVersion: "V1",
-        entities: [
-            EntityDescription(
-                name: "City", className: "City",
-                attributes: [
-                    AttributeDescription(name: "name", type: .string, defaultValue: .string("")),
-                    AttributeDescription(name: "people", type: .int64, defaultValue: .int(0)),
-                    AttributeDescription(name: "area", type: .decimal, isOptional: true),
-                ],
-                relationships: [
-                    RelationshipDescription(
-                        name: "twin", destinationEntityName: "City", kind: .toOne)
-                ],
-                indexes: [["people"]], uniqueConstraints: [["name"]])
-        ])
+    private static let schema = SchemaDescription([
+        EntityDescription(
+            "City",
+            attributes: [
+                .required("name", .string, default: .string("")),
+                .required("people", .int64, default: .int(0)), .optional("area", .decimal),
+            ], relationships: [.toOne("twin", to: "City")], indexes: [["people"]],
+            uniqueConstraints: [["name"]])
+    ])
 
     private static var options: Engine.Options {
         var options = Engine.Options()

@@ -1,6 +1,7 @@
 import Foundation
 import PageStore
 import RecordStore
+import SampleSchemas
 import Testing
 
 /// The stores in `spec/samples/`: what a released version wrote stays readable.
@@ -209,39 +210,20 @@ import Testing
 enum SampleMaker {
     private static let types = AttributeType.allCases
 
-    static let schema = SchemaDescription(
-        modelVersion: "V1",
-        entities: [
-            EntityDescription(
-                name: "Thing", className: "Thing",
-                attributes: types.map {
-                    AttributeDescription(name: "\($0.name)Value", type: $0, isOptional: true)
-                },
-                relationships: [
-                    RelationshipDescription(
-                        name: "box", destinationEntityName: "Box", inverseName: "things",
-                        kind: .toOne)
-                ],
-                indexes: [["stringValue"], ["int8Value", "dateValue"]]),
-            EntityDescription(
-                name: "LargeThing", className: "LargeThing", superentityName: "Thing",
-                attributes: [AttributeDescription(name: "note", type: .string)]),
-            EntityDescription(
-                name: "Box", className: "Box",
-                attributes: [AttributeDescription(name: "name", type: .string)],
-                relationships: [
-                    RelationshipDescription(
-                        name: "things", destinationEntityName: "Thing", kind: .toManyUnordered),
-                    RelationshipDescription(
-                        name: "favorites", destinationEntityName: "Thing", kind: .toManyOrdered),
-                    RelationshipDescription(
-                        name: "near", destinationEntityName: "Box", inverseName: "nearOf",
-                        kind: .toManyUnordered),
-                    RelationshipDescription(
-                        name: "nearOf", destinationEntityName: "Box", kind: .toManyUnordered),
-                ],
-                uniqueConstraints: [["name"]]),
-        ])
+    static let schema = SchemaDescription([
+        EntityDescription(
+            "Thing", attributes: types.map { .optional("\($0.name)Value", $0) },
+            relationships: [.toOne("box", to: "Box", inverse: "things")],
+            indexes: [["stringValue"], ["int8Value", "dateValue"]]),
+        EntityDescription("LargeThing", below: "Thing", required: ["note": .string]),
+        EntityDescription(
+            "Box", required: ["name": .string],
+            relationships: [
+                .toManyUnordered("things", to: "Thing"), .toManyOrdered("favorites", to: "Thing"),
+                .toManyUnordered("near", to: "Box", inverse: "nearOf"),
+                .toManyUnordered("nearOf", to: "Box"),
+            ], uniqueConstraints: [["name"]]),
+    ])
 
     static func make(at path: String) throws {
         let folder = FileManager.default.temporaryDirectory

@@ -1,6 +1,7 @@
 import Foundation
 import PageStore
 import RecordStore
+import SampleSchemas
 import Testing
 
 /// Makes the sample of a store that has had four models: records of several slot counts, initial
@@ -27,23 +28,17 @@ enum LayoutSampleMaker {
         _ others: [EntityDescription] = [], indexes: [[String]] = []
     ) -> SchemaDescription {
         SchemaDescription(
-            modelVersion: "V\(number)",
-            entities: [
+            version: "V\(number)",
+            [
                 EntityDescription(
-                    name: "Person", className: "Person", attributes: attributes,
-                    relationships: [
-                        RelationshipDescription(
-                            name: "best", destinationEntityName: "Person", kind: .toOne)
-                    ], indexes: indexes),
-                EntityDescription(
-                    name: "Child", className: "Child", superentityName: "Person",
-                    attributes: children),
+                    "Person", attributes: attributes, relationships: [.toOne("best", to: "Person")],
+                    indexes: indexes),
+                EntityDescription("Child", below: "Person", attributes: children),
             ] + others)
     }
 
     static let versions: [SchemaDescription] = {
-        let town = EntityDescription(
-            name: "Town", className: "Town", attributes: [attribute("name", .string)])
+        let town = EntityDescription("Town", attributes: [attribute("name", .string)])
         let school = [attribute("school", .string)]
         return [
             version(1, older, [], [town]),

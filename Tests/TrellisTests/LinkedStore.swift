@@ -1,6 +1,7 @@
 import Foundation
 import PageStore
 import RecordStore
+import SampleSchemas
 import Testing
 
 /// A store with a relationship of every kind, and the means to lie in it: what is changed passes
@@ -8,37 +9,8 @@ import Testing
 final class LinkedStore {
     let path: String
 
-    static let schema = SchemaDescription(
-        modelVersion: "V1",
-        entities: [
-            EntityDescription(
-                name: "Player", className: "Player",
-                attributes: [
-                    AttributeDescription(name: "name", type: .string),
-                    AttributeDescription(name: "age", type: .int64, isOptional: true),
-                ],
-                relationships: [
-                    RelationshipDescription(
-                        name: "team", destinationEntityName: "Team", inverseName: "players",
-                        kind: .toOne),
-                    RelationshipDescription(
-                        name: "clubs", destinationEntityName: "Club", inverseName: "members",
-                        kind: .toManyUnordered),
-                ],
-                indexes: [["age"]], uniqueConstraints: [["name"]]),
-            EntityDescription(
-                name: "Team", className: "Team",
-                relationships: [
-                    RelationshipDescription(
-                        name: "players", destinationEntityName: "Player", kind: .toManyOrdered)
-                ]),
-            EntityDescription(
-                name: "Club", className: "Club",
-                relationships: [
-                    RelationshipDescription(
-                        name: "members", destinationEntityName: "Player", kind: .toManyOrdered)
-                ]),
-        ])
+    static let schema = SampleSchema.players(
+        optional: ["age": .int64], indexes: [["age"]], uniqueConstraints: [["name"]])
 
     /// Players 1 to 10; teams 1 and 2 have every second one, clubs 1 to 3 have some.
     init() throws {

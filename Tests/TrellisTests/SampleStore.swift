@@ -1,38 +1,22 @@
 import Foundation
 import PageStore
 import RecordStore
+import SampleSchemas
 import Testing
 
 /// A small store in a file of its own, gone when the test is.
 final class SampleStore {
     let path: String
 
-    static let schema = SchemaDescription(
-        modelVersion: "V1",
-        entities: [
-            EntityDescription(
-                name: "Author", className: "Author",
-                attributes: [
-                    AttributeDescription(name: "name", type: .string),
-                    AttributeDescription(name: "fee", type: .decimal, isOptional: true),
-                    AttributeDescription(name: "born", type: .date, isOptional: true),
-                    AttributeDescription(name: "portrait", type: .data, isOptional: true),
-                    AttributeDescription(name: "token", type: .uuid, isOptional: true),
-                ],
-                relationships: [
-                    RelationshipDescription(
-                        name: "books", destinationEntityName: "Book", inverseName: "author",
-                        kind: .toManyUnordered)
-                ],
-                indexes: [["fee"]], uniqueConstraints: [["name"]]),
-            EntityDescription(
-                name: "Book", className: "Book",
-                attributes: [AttributeDescription(name: "title", type: .string)],
-                relationships: [
-                    RelationshipDescription(
-                        name: "author", destinationEntityName: "Author", kind: .toOne)
-                ]),
-        ])
+    static let schema = SchemaDescription([
+        EntityDescription(
+            "Author", required: ["name": .string],
+            optional: ["fee": .decimal, "born": .date, "portrait": .data, "token": .uuid],
+            relationships: [.toManyUnordered("books", to: "Book", inverse: "author")],
+            indexes: [["fee"]], uniqueConstraints: [["name"]]),
+        EntityDescription(
+            "Book", required: ["title": .string], relationships: [.toOne("author", to: "Author")]),
+    ])
 
     static let token = UUID()
 

@@ -3,25 +3,6 @@ import ObjectGraph
 import Primitives
 import Testing
 
-/// Counts assertions instead of ending the process.
-private final class QuietLogger: CoreStoreLogger {
-    func log(
-        level: LogLevel, message: String, fileName: StaticString, lineNumber: Int,
-        functionName: StaticString
-    ) {}
-    func log(
-        error: CoreStoreError, message: String, fileName: StaticString, lineNumber: Int,
-        functionName: StaticString
-    ) {}
-    func assert(
-        _ condition: @autoclosure () -> Bool, message: @autoclosure () -> String,
-        fileName: StaticString, lineNumber: Int, functionName: StaticString
-    ) {
-        guard !condition() else { return }
-        FileHandle.standardError.write(Data("asserted: \(message())\n".utf8))
-    }
-}
-
 /// Passes objects of a view to other threads, which may use them.
 private struct Lent<Value>: @unchecked Sendable {
     let value: Value
@@ -235,7 +216,7 @@ private final class Shell: CoreStoreObject {
         ) {
             let (stack, _) = try Zoo.stack()
             try Self.filled(stack, count: 2)
-            CoreStoreDefaults.logger = QuietLogger()
+            CoreStoreDefaults.logger = TestLogger(assertion: .print)
             let view = try stack.beginRead()
             let people = try view.fetchAll(From<Person>().orderBy(.ascending(\.$name)))
             people[0].name = "other"

@@ -47,25 +47,6 @@ private final class Horse: Creature {
     var shown: String = "x"
 }
 
-private struct StoppingLogger: CoreStoreLogger {
-    func log(
-        level: LogLevel, message: String, fileName: StaticString, lineNumber: Int,
-        functionName: StaticString
-    ) {}
-    func log(
-        error: CoreStoreError, message: String, fileName: StaticString, lineNumber: Int,
-        functionName: StaticString
-    ) {}
-    func assert(
-        _ condition: @autoclosure () -> Bool, message: @autoclosure () -> String,
-        fileName: StaticString, lineNumber: Int, functionName: StaticString
-    ) {
-        guard !condition() else { return }
-        FileHandle.standardError.write(Data("asserted: \(message())\n".utf8))
-        exit(77)
-    }
-}
-
 private func makeStack() throws -> (DataStack, DispatchQueue) {
     let queue = DispatchQueue(label: "view")
     let stack = DataStack(
@@ -210,7 +191,7 @@ private func makeStack() throws -> (DataStack, DispatchQueue) {
         let result = await #expect(
             processExitsWith: .success, observing: [\.standardErrorContent]
         ) {
-            CoreStoreDefaults.logger = StoppingLogger()
+            CoreStoreDefaults.logger = TestLogger(assertion: .exit)
             let (stack, queue) = try makeStack()
             try stack.perform(synchronous: { _ = $0.create(Into<Horse>()) })
             try queue.sync {
@@ -234,7 +215,7 @@ private func makeStack() throws -> (DataStack, DispatchQueue) {
         ) {
             let (stack, queue) = try makeStack()
             try stack.perform(synchronous: { _ = $0.create(Into<Horse>()) })
-            CoreStoreDefaults.logger = StoppingLogger()
+            CoreStoreDefaults.logger = TestLogger(assertion: .exit)
             try queue.sync { try stack.fetchOne(From<Horse>())?.isSelected = true }
         }
         let said = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
@@ -245,7 +226,7 @@ private func makeStack() throws -> (DataStack, DispatchQueue) {
         let result = await #expect(
             processExitsWith: .exitCode(77), observing: [\.standardErrorContent]
         ) {
-            CoreStoreDefaults.logger = StoppingLogger()
+            CoreStoreDefaults.logger = TestLogger(assertion: .exit)
             _ = Where<Horse> { horse in
                 horse.first = "Nora"
                 return horse.$first == "Nora"

@@ -34,42 +34,6 @@ private final class Volume: CoreStoreObject {
     @Field.Relationship("holder") var holder: Reader?
 }
 
-/// Ends the program where the library asserts, in every build.
-private struct StoppingLogger: CoreStoreLogger {
-    func log(
-        level: LogLevel, message: String, fileName: StaticString, lineNumber: Int,
-        functionName: StaticString
-    ) {}
-    func log(
-        error: CoreStoreError, message: String, fileName: StaticString, lineNumber: Int,
-        functionName: StaticString
-    ) {}
-    func assert(
-        _ condition: @autoclosure () -> Bool, message: @autoclosure () -> String,
-        fileName: StaticString, lineNumber: Int, functionName: StaticString
-    ) {
-        guard !condition() else { return }
-        FileHandle.standardError.write(Data("asserted: \(message())\n".utf8))
-        exit(77)
-    }
-}
-
-/// Lets the program go on where the library asserts.
-private struct SurvivingLogger: CoreStoreLogger {
-    func log(
-        level: LogLevel, message: String, fileName: StaticString, lineNumber: Int,
-        functionName: StaticString
-    ) {}
-    func log(
-        error: CoreStoreError, message: String, fileName: StaticString, lineNumber: Int,
-        functionName: StaticString
-    ) {}
-    func assert(
-        _ condition: @autoclosure () -> Bool, message: @autoclosure () -> String,
-        fileName: StaticString, lineNumber: Int, functionName: StaticString
-    ) {}
-}
-
 /// Mistakes of a program that the library asserts.
 @Suite struct DeclarationTests {
     private func expectAssertion(
@@ -86,7 +50,7 @@ private struct SurvivingLogger: CoreStoreLogger {
         let result = await #expect(
             processExitsWith: .exitCode(77), observing: [\.standardErrorContent]
         ) {
-            CoreStoreDefaults.logger = StoppingLogger()
+            CoreStoreDefaults.logger = TestLogger(assertion: .exit)
             _ = CoreStoreSchema(
                 modelVersion: "V1", entities: [Entity<Husband>("Husband"), Entity<Wife>("Wife")])
         }
@@ -97,7 +61,7 @@ private struct SurvivingLogger: CoreStoreLogger {
         let result = await #expect(
             processExitsWith: .exitCode(77), observing: [\.standardErrorContent]
         ) {
-            CoreStoreDefaults.logger = StoppingLogger()
+            CoreStoreDefaults.logger = TestLogger(assertion: .exit)
             _ = CoreStoreSchema(
                 modelVersion: "V1", entities: [Entity<Parent>("Parent"), Entity<Child>("Child")])
         }
@@ -126,7 +90,7 @@ private struct SurvivingLogger: CoreStoreLogger {
         let result = await #expect(
             processExitsWith: .exitCode(78), observing: [\.standardErrorContent]
         ) {
-            CoreStoreDefaults.logger = SurvivingLogger()
+            CoreStoreDefaults.logger = TestLogger()
             let stack = DataStack(
                 CoreStoreSchema(
                     modelVersion: "V1",
@@ -147,7 +111,7 @@ private struct SurvivingLogger: CoreStoreLogger {
         let result = await #expect(
             processExitsWith: .exitCode(77), observing: [\.standardErrorContent]
         ) {
-            CoreStoreDefaults.logger = StoppingLogger()
+            CoreStoreDefaults.logger = TestLogger(assertion: .exit)
             _ = CoreStoreSchema(
                 modelVersion: "V1",
                 entities: [
@@ -168,7 +132,7 @@ private struct SurvivingLogger: CoreStoreLogger {
                 transaction.create(Into<Person>()).email = "a"
             })
             let person = try #require(try queue.sync { try stack.fetchOne(From<Person>()) })
-            CoreStoreDefaults.logger = StoppingLogger()
+            CoreStoreDefaults.logger = TestLogger(assertion: .exit)
             try stack.perform(synchronous: { transaction in
                 transaction.create(Into<Toy>()).owner = person
             })
@@ -185,7 +149,7 @@ private struct SurvivingLogger: CoreStoreLogger {
                 transaction.create(Into<Person>()).email = "a"
             })
             let person = try #require(try queue.sync { try stack.fetchOne(From<Person>()) })
-            CoreStoreDefaults.logger = StoppingLogger()
+            CoreStoreDefaults.logger = TestLogger(assertion: .exit)
             queue.sync { person.name = "outside" }
         }
         expectAssertion(["changed outside of a transaction"], result)
@@ -197,7 +161,7 @@ private struct SurvivingLogger: CoreStoreLogger {
         ) {
             let (stack, _) = try Zoo.stack()
             let leaked = try stack.perform(synchronous: { $0.create(Into<Person>()) })
-            CoreStoreDefaults.logger = StoppingLogger()
+            CoreStoreDefaults.logger = TestLogger(assertion: .exit)
             leaked.name = "too late"
         }
         expectAssertion(["after its transaction had ended"], result)
@@ -213,7 +177,7 @@ private struct SurvivingLogger: CoreStoreLogger {
                 transaction.create(Into<Toy>()).owner = person
                 return person
             })
-            CoreStoreDefaults.logger = StoppingLogger()
+            CoreStoreDefaults.logger = TestLogger(assertion: .exit)
             _ = person.toys
         }
         expectAssertion(["the links of an object were read after"], result)
@@ -228,7 +192,7 @@ private struct SurvivingLogger: CoreStoreLogger {
                 let person = transaction.create(Into<Person>())
                 let toy = transaction.create(Into<Toy>())
                 transaction.delete(person)
-                CoreStoreDefaults.logger = StoppingLogger()
+                CoreStoreDefaults.logger = TestLogger(assertion: .exit)
                 toy.owner = person
             })
         }
@@ -240,7 +204,7 @@ private struct SurvivingLogger: CoreStoreLogger {
             processExitsWith: .exitCode(77), observing: [\.standardErrorContent]
         ) {
             let (stack, _) = try Zoo.stack()
-            CoreStoreDefaults.logger = StoppingLogger()
+            CoreStoreDefaults.logger = TestLogger(assertion: .exit)
             try stack.perform(synchronous: { _ in
                 stack.unsafeRemoveAllPersistentStoresAndWait()
             })

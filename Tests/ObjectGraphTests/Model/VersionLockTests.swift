@@ -1,34 +1,12 @@
 import RecordStore
+import SampleSchemas
 import Testing
 
 @testable import ObjectGraph
 
 /// The changes of an entity that change its version lock, and those that do not.
 @Suite struct VersionLockTests {
-    private static let schema = SchemaDescription(
-        modelVersion: "V1",
-        entities: [
-            EntityDescription(
-                name: "Animal", className: "Animal",
-                attributes: [
-                    AttributeDescription(name: "species", type: .string),
-                    AttributeDescription(name: "age", type: .int64),
-                ],
-                relationships: [
-                    RelationshipDescription(
-                        name: "home", destinationEntityName: "Home", kind: .toOne)
-                ], uniqueConstraints: [["species"]]),
-            EntityDescription(
-                name: "Dog", className: "Dog", superentityName: "Animal",
-                attributes: [AttributeDescription(name: "tricks", type: .int64)]),
-            EntityDescription(
-                name: "Home", className: "Home",
-                relationships: [
-                    RelationshipDescription(
-                        name: "animals", destinationEntityName: "Animal", inverseName: "home",
-                        kind: .toManyUnordered)
-                ]),
-        ])
+    private static let schema = SampleSchema.animals()
 
     private typealias Change = @Sendable (inout SchemaDescription) -> Void
 
@@ -109,12 +87,10 @@ import Testing
     @Test func `the text of a hash modifier cannot imitate a property`() {
         var (one, other) = (Self.schema, Self.schema)
         one.entities[1].attributes = [
-            AttributeDescription(
-                name: "a", type: .int64, versionHashModifier: "1\nattribute b string false ")
+            .required("a", .int64, versionHashModifier: "1\nattribute b string false ")
         ]
         other.entities[1].attributes = [
-            AttributeDescription(name: "a", type: .int64, versionHashModifier: "1"),
-            AttributeDescription(name: "b", type: .string),
+            .required("a", .int64, versionHashModifier: "1"), .required("b", .string),
         ]
         #expect(VersionLock(one) != VersionLock(other))
     }

@@ -1,22 +1,6 @@
 import ObjectGraph
 import Testing
 
-/// Lets the program continue after a failed assertion.
-private struct SilentLogger: CoreStoreLogger {
-    func log(
-        level: LogLevel, message: String, fileName: StaticString, lineNumber: Int,
-        functionName: StaticString
-    ) {}
-    func log(
-        error: CoreStoreError, message: String, fileName: StaticString, lineNumber: Int,
-        functionName: StaticString
-    ) {}
-    func assert(
-        _ condition: @autoclosure () -> Bool, message: @autoclosure () -> String,
-        fileName: StaticString, lineNumber: Int, functionName: StaticString
-    ) {}
-}
-
 @Suite struct ObjectTests {
     @Test func `a row is one object in a context and two in two contexts`() throws {
         let (stack, queue) = try Zoo.stack()
@@ -96,7 +80,7 @@ private struct SilentLogger: CoreStoreLogger {
     @Test func `an object of an ended transaction does not hold up the next one`() async {
         // In a child process whose logger continues after assertions.
         await #expect(processExitsWith: .success) {
-            CoreStoreDefaults.logger = SilentLogger()
+            CoreStoreDefaults.logger = TestLogger()
             let (stack, queue) = try Zoo.stack()
             let leaked = try stack.perform(synchronous: { transaction in
                 let person = transaction.create(Into<Person>())

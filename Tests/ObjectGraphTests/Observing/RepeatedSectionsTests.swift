@@ -1,33 +1,14 @@
 import ObjectGraph
 import Testing
 
-/// Prints messages in release builds too, where the library's own logger prints no warnings.
-private struct PrintingLogger: CoreStoreLogger {
-    func log(
-        level: LogLevel, message: String, fileName: StaticString, lineNumber: Int,
-        functionName: StaticString
-    ) {
-        FileHandle.standardError.write(Data("\(level): \(message)\n".utf8))
-    }
-
-    func log(
-        error: CoreStoreError, message: String, fileName: StaticString, lineNumber: Int,
-        functionName: StaticString
-    ) {}
-
-    func assert(
-        _ condition: @autoclosure () -> Bool, message: @autoclosure () -> String,
-        fileName: StaticString, lineNumber: Int, functionName: StaticString
-    ) {}
-}
-
 /// Lists whose order does not keep the objects of a section together.
 @Suite struct RepeatedSectionsTests {
     @Test func `a list whose sections repeat logs one warning`() async {
         let result = await #expect(
             processExitsWith: .success, observing: [\.standardErrorContent]
         ) {
-            CoreStoreDefaults.logger = PrintingLogger()
+            // In release builds too, where the library's own logger prints no warnings.
+            CoreStoreDefaults.logger = TestLogger(printsMessages: true)
             let (stack, queue) = try Zoo.stack()
             try queue.sync {
                 func add(_ age: Int, _ name: String) throws {

@@ -6,11 +6,7 @@ import Testing
 /// Updating an earlier copy.
 @Suite struct CopyUpdateTests {
     private static var options: Engine.Options {
-        var options = Engine.Options()
-        options.pageSizeInBytes = 1024
-        options.unitSizeInBytes = 64
-        options.logSegmentSizeInBytes = 16_384
-        options.checkpointsInBackground = false
+        var options = Engine.Options.small
         options.outOfLineBytesMin = 32_768
         return options
     }
@@ -53,17 +49,10 @@ import Testing
 
     private func content(_ engine: Engine) throws -> [[UInt8]: [UInt8]] {
         let snapshot = try engine.snapshot()
-        var found: [[UInt8]: [UInt8]] = [:]
-        guard let root = snapshot.catalogRoot else { return found }
-        let tree = TreeID(root: root)
-        #expect(StoreCheck.run(snapshot, knownTrees: [tree]) == [])
-        let cursor = Cursor(snapshot, tree: tree)
-        var isMore = try cursor.seekFirst()
-        while isMore {
-            found[cursor.key.array()] = try cursor.value().array()
-            isMore = try cursor.next()
+        if let root = snapshot.catalogRoot {
+            #expect(StoreCheck.run(snapshot, knownTrees: [TreeID(root: root)]) == [])
         }
-        return found
+        return try engine.catalogEntries()
     }
 
     private func copied(_ files: any FileSystem, _ path: String = "copy") throws
@@ -165,10 +154,7 @@ import Testing
         try engine.copy(to: "copy")
         let before = model
         for _ in 0..<3 { try change(engine, &model, &random) }
-        let file = try files.open("copy", .readOnly)
-        let buffer = ReadBuffer(count: Int(try file.size()))
-        _ = try file.read(into: buffer, at: 0)
-        let bytes = buffer.view.array()
+        let bytes = try files.bytes(of: "copy")
         var isDone = false
         var call = 0
         while !isDone {

@@ -7,17 +7,8 @@ import Testing
 /// A copy and a store must share the commits up to the copy's: files restored from earlier ones
 /// give the same numbers to other commits.
 @Suite struct HistoryTests {
-    private static var options: Engine.Options {
-        var options = Engine.Options()
-        options.pageSizeInBytes = 1024
-        options.unitSizeInBytes = 64
-        options.logSegmentSizeInBytes = 16_384
-        options.checkpointsInBackground = false
-        return options
-    }
-
     private func open(_ files: any FileSystem, _ path: String = "store") throws -> Engine {
-        try Engine.open(path: path, options: Self.options, files: files)
+        try Engine.open(path: path, options: .small, files: files)
     }
 
     /// Sets the value of a random key, so that two commits of the same number differ.
@@ -37,32 +28,12 @@ import Testing
         _ = try transaction.commit(durability)
     }
 
-    private func content(_ engine: Engine) throws -> [[UInt8]: [UInt8]] {
-        let snapshot = try engine.snapshot()
-        var found: [[UInt8]: [UInt8]] = [:]
-        guard let root = snapshot.catalogRoot else { return found }
-        let cursor = Cursor(snapshot, tree: TreeID(root: root))
-        var isMore = try cursor.seekFirst()
-        while isMore {
-            found[cursor.key.array()] = try cursor.value().array()
-            isMore = try cursor.next()
-        }
-        return found
-    }
-
     private func content(_ files: any FileSystem, _ path: String) throws -> [[UInt8]: [UInt8]] {
-        var options = Self.options
+        var options = Engine.Options.small
         options.mode = .reading
         let reader = try Engine.open(path: path, options: options, files: files)
         defer { try? reader.close() }
-        return try content(reader)
-    }
-
-    private func bytes(_ files: any FileSystem, _ path: String) throws -> [UInt8] {
-        let file = try files.open(path, .readOnly)
-        let buffer = ReadBuffer(count: Int(try file.size()))
-        _ = try file.read(into: buffer, at: 0)
-        return buffer.view.array()
+        return try reader.catalogEntries()
     }
 
     @Test func `a power cut loses no commit that a backup contains`() throws {
@@ -75,14 +46,14 @@ import Testing
         try engine.copy(to: "copy", files: copies)
         let copied = try content(copies, "copy")
         let survivor = try open(files.powerCut())
-        #expect(try content(survivor) == copied)
+        #expect(try survivor.catalogEntries() == copied)
         for _ in 0..<4 { try change(survivor, &random, .relaxed) }
         try survivor.updateCopy(at: "copy", files: copies)
-        #expect(try content(copies, "copy") == content(survivor))
+        #expect(try content(copies, "copy") == survivor.catalogEntries())
         // The second time with a backup that has been updated.
         try change(survivor, &random, .relaxed)
         try survivor.updateCopy(at: "copy", files: copies)
-        #expect(try content(copies, "copy") == content(survivor))
+        #expect(try content(copies, "copy") == survivor.catalogEntries())
     }
 
     @Test func `a copy with commits that the store lost is refused and stays what it is`() throws {
@@ -94,7 +65,7 @@ import Testing
         let earlier = files.bytes
         for _ in 0..<2 { try change(engine, &random) }
         try engine.copy(to: "copy", files: copies)
-        let before = try bytes(copies, "copy")
+        let before = try copies.bytes(of: "copy")
         let restored = try open(FaultyFileSystem(bytes: earlier))
         for _ in 0..<4 { try change(restored, &random) }
         let error = #expect(throws: StoreError.self) {
@@ -102,7 +73,7 @@ import Testing
         }
         #expect(error?.code == .historyDiffers)
         #expect(error?.message.contains("that the store has lost") == true)
-        #expect(try bytes(copies, "copy") == before)
+        #expect(try copies.bytes(of: "copy") == before)
     }
 
     /// Nil if the copy can be updated.
@@ -158,7 +129,7 @@ import Testing
                     code == (past.starts(with: known) ? nil : .historyDiffers),
                     "round \(round), seed \(random.seed)")
                 if code == nil {
-                    #expect(try content(copies, name) == content(engine), "round \(round)")
+                    #expect(try content(copies, name) == engine.catalogEntries(), "round \(round)")
                     pastOfCopy[name] = past
                     updateCount += 1
                 } else {
@@ -190,7 +161,7 @@ import Testing
         #expect(error?.code == .historyDiffers)
         #expect(error?.message.contains("too often") == true)
         try engine.updateCopy(at: "newer")
-        #expect(try content(files, "newer") == content(engine))
+        #expect(try content(files, "newer") == engine.catalogEntries())
     }
 
     @Test func `openings that commit nothing use up no session`() throws {
@@ -207,7 +178,7 @@ import Testing
         #expect(engine.superblock.history.sessions.count == 2)
         try change(engine, &random)
         try engine.updateCopy(at: "copy")
-        #expect(try content(files, "copy") == content(engine))
+        #expect(try content(files, "copy") == engine.catalogEntries())
     }
 
     /// The bytes were only in the system's cache when the process ended.
@@ -224,7 +195,7 @@ import Testing
         let second = try open(files)
         try second.copy(to: "copy", files: copies)
         let survivor = try open(files.powerCut())
-        #expect(try content(copies, "copy") == content(survivor))
+        #expect(try content(copies, "copy") == survivor.catalogEntries())
     }
 
     @Test func `a reader that cannot make its file durable makes no backup`() throws {
@@ -234,7 +205,7 @@ import Testing
         let engine = try open(files)
         try change(engine, &random)
         try engine.close()
-        var options = Self.options
+        var options = Engine.Options.small
         options.mode = .reading
         let reader = try Engine.open(path: "store", options: options, files: files)
         files.fault = .init(calls: [.sync], goesOn: true)
@@ -245,7 +216,7 @@ import Testing
         #expect(try copies.identity("copy") == nil)
         files.fault = nil
         try reader.copy(to: "copy", files: copies)
-        #expect(try content(copies, "copy") == content(reader))
+        #expect(try content(copies, "copy") == reader.catalogEntries())
     }
 
     @Test func `closing on a full disk makes relaxed commits durable`() throws {
@@ -254,7 +225,7 @@ import Testing
         let engine = try open(files)
         try change(engine, &random)
         for _ in 0..<4 { try change(engine, &random, .relaxed) }
-        let expected = try content(engine)
+        let expected = try engine.catalogEntries()
         files.fault = .init(calls: [.write, .truncate], code: .diskFull, goesOn: true)
         let error = #expect(throws: StoreError.self) { try engine.close() }
         #expect(error?.code == .diskFull)
@@ -269,7 +240,7 @@ import Testing
         var random = SeededRandom(for: "HistoryTests beside")
         let engine = try open(DiskFileSystem.shared, folder + "/store")
         for _ in 0..<30 { try change(engine, &random) }
-        let expected = try content(engine)
+        let expected = try engine.catalogEntries()
         for round in 0..<20 {
             let path = folder + "/copy \(round)"
             let outcomes = await withTaskGroup(of: StoreError.Code?.self) { group in
@@ -305,7 +276,7 @@ import Testing
         }
         left.close()
         try engine.copy(to: "copy")
-        #expect(try content(files, "copy") == content(engine))
+        #expect(try content(files, "copy") == engine.catalogEntries())
         #expect(try files.identity("copy.part") == nil)
     }
 
@@ -314,7 +285,7 @@ import Testing
         let files = FaultyFileSystem()
         let engine = try open(files)
         for _ in 0..<3 { try change(engine, &random) }
-        let expected = try content(engine)
+        let expected = try engine.catalogEntries()
         try engine.close()
         var bytes = files.bytes
         let size = SuperblockLayout.size

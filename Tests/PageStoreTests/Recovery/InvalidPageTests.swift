@@ -4,19 +4,10 @@ import Testing
 
 /// Invalid pages in frames and extents with correct hashes.
 @Suite struct InvalidPageTests {
-    private static var options: Engine.Options {
-        var options = Engine.Options()
-        options.pageSizeInBytes = 1024
-        options.unitSizeInBytes = 64
-        options.logSegmentSizeInBytes = 16_384
-        options.checkpointsInBackground = false
-        return options
-    }
-
     /// A store whose catalog page claims more content than fits.
     private func store(isChangedLater: Bool) throws -> (FaultyFileSystem, Engine, PageID) {
         let files = FaultyFileSystem()
-        let engine = try Engine.open(path: "store", options: Self.options, files: files)
+        let engine = try Engine.open(path: "store", options: .small, files: files)
         let transaction = try engine.beginWrite()
         let page = try transaction.allocatePage(.overflow)
         transaction.catalogRoot = page.id
@@ -33,7 +24,7 @@ import Testing
     }
 
     private func reader(_ files: FaultyFileSystem) throws -> Engine {
-        var options = Self.options
+        var options = Engine.Options.small
         options.mode = .reading
         return try Engine.open(path: "store", options: options, files: files.processDeath())
     }

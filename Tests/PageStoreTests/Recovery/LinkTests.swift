@@ -5,15 +5,6 @@ import Testing
 
 /// A LINK that contradicts its segment although every hash is right, which no accident produces.
 @Suite struct LinkTests {
-    private static var options: Engine.Options {
-        var options = Engine.Options()
-        options.pageSizeInBytes = 1024
-        options.unitSizeInBytes = 64
-        options.logSegmentSizeInBytes = 16_384
-        options.checkpointsInBackground = false
-        return options
-    }
-
     /// A store whose log continues in a second segment.
     private struct Log {
         var bytes: [UInt8]
@@ -25,7 +16,7 @@ import Testing
 
         init() throws {
             let files = FaultyFileSystem()
-            let engine = try Engine.open(path: "store", options: LinkTests.options, files: files)
+            let engine = try Engine.open(path: "store", options: .small, files: files)
             var random = SeededRandom(for: "LinkTests")
             var frames: [LogFrame] = []
             let second = engine.superblock.head.number + 1
@@ -129,7 +120,7 @@ import Testing
 
         /// The commit that a reader shows.
         func shownCommit() throws -> UInt64 {
-            var options = LinkTests.options
+            var options = Engine.Options.small
             options.mode = .reading
             let reader = try Engine.open(
                 path: "store", options: options, files: FaultyFileSystem(bytes: bytes))

@@ -1,5 +1,6 @@
 import Foundation
 import RecordStore
+import SampleSchemas
 import TestSupport
 import Testing
 
@@ -180,13 +181,9 @@ import Testing
 
     // MARK: Single cases
 
-    private static let schema = SchemaDescription(
-        modelVersion: "V1",
-        entities: [
-            EntityDescription(
-                name: "Note", className: "Note",
-                attributes: [AttributeDescription(name: "rank", type: .int64)])
-        ])
+    private static let schema = SchemaDescription([
+        EntityDescription("Note", required: ["rank": .int64])
+    ])
 
     /// Notes with ranks, changed one batch after the other.
     private final class Notes {

@@ -1,4 +1,5 @@
 import RecordStore
+import SampleSchemas
 import TestSupport
 import Testing
 
@@ -6,50 +7,22 @@ import Testing
 
 /// A store of animals, their owners and the owners' cities that changes at random.
 final class Zoo {
-    private static func attribute(
-        _ name: String, _ type: AttributeType
-    ) -> AttributeDescription {
-        AttributeDescription(name: name, type: type, isOptional: true)
-    }
-
     /// - Parameter isIndexed: whether some orders and conditions have an index.
     static func schema(isIndexed: Bool) -> SchemaDescription {
-        SchemaDescription(
-            modelVersion: "V1",
-            entities: [
-                EntityDescription(
-                    name: "Animal", className: "Animal",
-                    attributes: [
-                        attribute("name", .string), attribute("age", .int32),
-                        attribute("weight", .double), attribute("tame", .bool),
-                    ],
-                    relationships: [
-                        RelationshipDescription(
-                            name: "owner", destinationEntityName: "Person", inverseName: "pets",
-                            kind: .toOne),
-                        RelationshipDescription(
-                            name: "parent", destinationEntityName: "Animal", kind: .toOne),
-                        RelationshipDescription(
-                            name: "friends", destinationEntityName: "Animal",
-                            inverseName: "friends", kind: .toManyUnordered),
-                    ], indexes: isIndexed ? [["name"], ["age"], ["weight"]] : []),
-                EntityDescription(
-                    name: "Dog", className: "Dog", superentityName: "Animal",
-                    attributes: [attribute("tricks", .int64)]),
-                EntityDescription(
-                    name: "Person", className: "Person",
-                    attributes: [attribute("name", .string), attribute("born", .date)],
-                    relationships: [
-                        RelationshipDescription(
-                            name: "city", destinationEntityName: "City", kind: .toOne),
-                        RelationshipDescription(
-                            name: "pets", destinationEntityName: "Animal",
-                            kind: .toManyUnordered),
-                    ]),
-                EntityDescription(
-                    name: "City", className: "City",
-                    attributes: [attribute("name", .string), attribute("size", .int64)]),
-            ])
+        SchemaDescription([
+            EntityDescription(
+                "Animal",
+                optional: ["name": .string, "age": .int32, "weight": .double, "tame": .bool],
+                relationships: [
+                    .toOne("owner", to: "Person", inverse: "pets"), .toOne("parent", to: "Animal"),
+                    .toManyUnordered("friends", to: "Animal", inverse: "friends"),
+                ], indexes: isIndexed ? [["name"], ["age"], ["weight"]] : []),
+            EntityDescription("Dog", below: "Animal", optional: ["tricks": .int64]),
+            EntityDescription(
+                "Person", optional: ["name": .string, "born": .date],
+                relationships: [.toOne("city", to: "City"), .toManyUnordered("pets", to: "Animal")]),
+            EntityDescription("City", optional: ["name": .string, "size": .int64]),
+        ])
     }
 
     static let texts = [

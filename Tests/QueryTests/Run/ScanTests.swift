@@ -1,4 +1,5 @@
 import RecordStore
+import SampleSchemas
 import TestSupport
 import Testing
 
@@ -7,26 +8,16 @@ import Testing
 /// A scan of many leaves equals a test of each record: the first time, from cached columns, inside
 /// a transaction, and after it.
 @Suite struct ScanTests {
-    private static func attribute(_ name: String, _ type: AttributeType) -> AttributeDescription {
-        AttributeDescription(name: name, type: type, isOptional: true)
-    }
-
     /// Without an index, so that everything is a scan.
-    private static let schema = SchemaDescription(
-        modelVersion: "V1",
-        entities: [
-            EntityDescription(
-                name: "Stone", className: "Stone",
-                attributes: [
-                    attribute("label", .string), attribute("weight", .double),
-                    attribute("age", .int32), attribute("level", .uint8),
-                    attribute("share", .float), attribute("found", .date),
-                    attribute("polished", .bool),
-                ]),
-            EntityDescription(
-                name: "Gem", className: "Gem", superentityName: "Stone",
-                attributes: [attribute("carat", .double)]),
-        ])
+    private static let schema = SchemaDescription([
+        EntityDescription(
+            "Stone",
+            optional: [
+                "label": .string, "weight": .double, "age": .int32, "level": .uint8,
+                "share": .float, "found": .date, "polished": .bool,
+            ]),
+        EntityDescription("Gem", below: "Stone", optional: ["carat": .double]),
+    ])
 
     private static func value(_ type: AttributeType, _ random: inout SeededRandom) -> Value {
         if random.below(6) == 0 { return .null }

@@ -1,23 +1,16 @@
 import Foundation
 import PageStore
 import RecordStore
+import SampleSchemas
 import TestSupport
 import Testing
 
 /// A number names one object for as long as the store exists, also one that was never committed.
 @Suite struct NumberTests {
-    static let schema = SchemaDescription(
-        modelVersion: "V1",
-        entities: [
-            EntityDescription(
-                name: "Stone", className: "Stone",
-                attributes: [AttributeDescription(name: "n", type: .int64, isOptional: true)],
-                relationships: []),
-            EntityDescription(
-                name: "Tree", className: "Tree",
-                attributes: [AttributeDescription(name: "n", type: .int64, isOptional: true)],
-                relationships: []),
-        ])
+    static let schema = SchemaDescription([
+        EntityDescription("Stone", optional: ["n": .int64]),
+        EntityDescription("Tree", optional: ["n": .int64]),
+    ])
 
     /// A store in a file that tests may cut off.
     struct Store {

@@ -1,51 +1,35 @@
 import PageStore
 import RecordStore
+import SampleSchemas
 import TestSupport
 import Testing
 
 /// A change set compared with the difference of two snapshots, record by record and link by link.
 @Suite struct ChangeSetModelTests {
-    private static func relationship(
-        _ name: String, _ kind: RelationshipDescription.Kind, _ target: String,
-        inverse: String? = nil
-    ) -> RelationshipDescription {
-        RelationshipDescription(
-            name: name, destinationEntityName: target, inverseName: inverse, kind: kind)
-    }
-
     /// Every kind of link, with an inverse and without.
-    private static let schema = SchemaDescription(
-        modelVersion: "V1",
-        entities: [
-            EntityDescription(
-                name: "Thing", className: "Thing",
-                attributes: [AttributeDescription(name: "text", type: .string, isOptional: true)],
-                relationships: [
-                    relationship("box", .toOne, "Box", inverse: "things"),
-                    relationship("seen", .toOne, "Box"),
-                    relationship("twin", .toOne, "Thing"),
-                    relationship("twinOf", .toOne, "Thing"),
-                    relationship("heap", .toOne, "Box", inverse: "pile"),
-                ], indexes: [["text"]]),
-            EntityDescription(
-                name: "Wide", className: "Wide", superentityName: "Thing",
-                attributes: [AttributeDescription(name: "n", type: .int64, isOptional: true)],
-                relationships: [relationship("parent", .toOne, "Wide")]),
-            EntityDescription(
-                name: "Box", className: "Box",
-                attributes: [AttributeDescription(name: "text", type: .string, isOptional: true)],
-                relationships: [
-                    relationship("things", .toManyUnordered, "Thing"),
-                    relationship("pile", .toManyOrdered, "Thing"),
-                    relationship("order", .toManyOrdered, "Thing"),
-                    relationship("loose", .toManyUnordered, "Thing"),
-                    relationship("near", .toManyUnordered, "Box", inverse: "nearOf"),
-                    relationship("nearOf", .toManyUnordered, "Box"),
-                    relationship("ranked", .toManyOrdered, "Box", inverse: "rankedOf"),
-                    relationship("rankedOf", .toManyUnordered, "Box"),
-                    relationship("peers", .toManyUnordered, "Box", inverse: "peers"),
-                ]),
-        ])
+    private static let schema = SchemaDescription([
+        EntityDescription(
+            "Thing", optional: ["text": .string],
+            relationships: [
+                .toOne("box", to: "Box", inverse: "things"), .toOne("seen", to: "Box"),
+                .toOne("twin", to: "Thing"), .toOne("twinOf", to: "Thing"),
+                .toOne("heap", to: "Box", inverse: "pile"),
+            ], indexes: [["text"]]),
+        EntityDescription(
+            "Wide", below: "Thing", optional: ["n": .int64],
+            relationships: [.toOne("parent", to: "Wide")]),
+        EntityDescription(
+            "Box", optional: ["text": .string],
+            relationships: [
+                .toManyUnordered("things", to: "Thing"), .toManyOrdered("pile", to: "Thing"),
+                .toManyOrdered("order", to: "Thing"), .toManyUnordered("loose", to: "Thing"),
+                .toManyUnordered("near", to: "Box", inverse: "nearOf"),
+                .toManyUnordered("nearOf", to: "Box"),
+                .toManyOrdered("ranked", to: "Box", inverse: "rankedOf"),
+                .toManyUnordered("rankedOf", to: "Box"),
+                .toManyUnordered("peers", to: "Box", inverse: "peers"),
+            ]),
+    ])
 
     /// A store and what is in it.
     private final class Model {

@@ -1,24 +1,19 @@
 import PageStore
 import RecordStore
+import SampleSchemas
 import Testing
 
 /// Links without an inverse when their target is deleted.
 @Suite struct DanglingLinkTests {
-    private static let schema = SchemaDescription(
-        modelVersion: "V1",
-        entities: [
-            EntityDescription(
-                name: "Album", className: "Album",
-                relationships: [
-                    RelationshipDescription(
-                        name: "pictures", destinationEntityName: "Picture",
-                        kind: .toManyOrdered),
-                    RelationshipDescription(
-                        name: "favourites", destinationEntityName: "Picture",
-                        kind: .toManyUnordered),
-                ]),
-            EntityDescription(name: "Picture", className: "Picture"),
-        ])
+    private static let schema = SchemaDescription([
+        EntityDescription(
+            "Album",
+            relationships: [
+                .toManyOrdered("pictures", to: "Picture"),
+                .toManyUnordered("favourites", to: "Picture"),
+            ]),
+        EntityDescription("Picture"),
+    ])
 
     @Test func `a deleted record leaves every list that has it`() throws {
         let database = try RecordDatabase.open(.memory, schema: Self.schema)

@@ -1,5 +1,6 @@
 import Foundation
 import PageStore
+import SampleSchemas
 import TestSupport
 import Testing
 
@@ -11,20 +12,15 @@ import Testing
         indexes: [[String]] = [], uniqueConstraints: [[String]] = []
     ) -> SchemaDescription {
         SchemaDescription(
-            modelVersion: "V",
-            entities: [
+            version: "V",
+            [
                 EntityDescription(
-                    name: "Item", className: "Item",
-                    attributes: [
-                        AttributeDescription(name: "id", type: .int64),
-                        AttributeDescription(name: "title", type: .string, isOptional: true),
-                        AttributeDescription(name: "weight", type: .double, isOptional: true),
-                    ], indexes: indexes, uniqueConstraints: uniqueConstraints),
+                    "Item", required: ["id": .int64],
+                    optional: ["title": .string, "weight": .double], indexes: indexes,
+                    uniqueConstraints: uniqueConstraints),
                 EntityDescription(
-                    name: "Box", className: "Box", superentityName: "Item",
-                    attributes: [
-                        AttributeDescription(name: "side", type: .int32, isOptional: true)
-                    ], indexes: indexes.isEmpty ? [] : [["side", "title"]]),
+                    "Box", below: "Item", optional: ["side": .int32],
+                    indexes: indexes.isEmpty ? [] : [["side", "title"]]),
             ])
     }
 
@@ -76,14 +72,6 @@ import Testing
         return files
     }
 
-    private func bytes(_ files: MemoryFileSystem) throws -> [UInt8] {
-        let file = try files.open("store", .readOnly)
-        defer { file.close() }
-        let buffer = ReadBuffer(count: Int(try file.size()))
-        _ = try file.read(into: buffer, at: 0)
-        return buffer.view.array()
-    }
-
     /// Some titles have a common prefix longer than a key, and some are stored outside their
     /// record.
     private func title(_ random: inout SeededRandom) -> Value {
@@ -128,13 +116,13 @@ import Testing
         var random = SeededRandom(for: "IndexBuildTests")
         let files = try files(
             4000, &random, titles: [3: "other", 17: "same", 3000: "same", 3999: "other"])
-        let before = try bytes(files)
+        let before = try files.bytes(of: "store")
         let error = #expect(throws: StoreError.self) {
             try open(Self.schema(uniqueConstraints: [["title"]]), files)
         }
         #expect(error?.code == .duplicateValues)
         #expect(error?.message.contains("object 18 and object 3001") == true)
-        #expect(try bytes(files) == before)
+        #expect(try files.bytes(of: "store") == before)
     }
 
     @Test func `long texts with a common prefix are not duplicates`() throws {

@@ -1,6 +1,7 @@
 import Foundation
 import PageStore
 import RecordStore
+import SampleSchemas
 import TestSupport
 import Testing
 
@@ -11,32 +12,20 @@ import Testing
         var values: [String: Value]
     }
 
-    private static let schema = SchemaDescription(
-        modelVersion: "V1",
-        entities: [
-            EntityDescription(
-                name: "Item", className: "Item",
-                attributes: [
-                    AttributeDescription(name: "title", type: .string, isOptional: true),
-                    AttributeDescription(name: "price", type: .decimal, isOptional: true),
-                    AttributeDescription(name: "weight", type: .double, isOptional: true),
-                    AttributeDescription(name: "rank", type: .int32, isOptional: true),
-                ],
-                relationships: [
-                    RelationshipDescription(
-                        name: "owner", destinationEntityName: "Item", kind: .toOne),
-                    RelationshipDescription(
-                        name: "owned", destinationEntityName: "Item", inverseName: "owner",
-                        kind: .toManyUnordered),
-                ],
-                indexes: [["title"], ["rank", "price"], ["weight"], ["owner"]],
-                uniqueConstraints: [["title", "rank"]]),
-            EntityDescription(
-                name: "Box", className: "Box", superentityName: "Item",
-                attributes: (0..<70).map {
-                    AttributeDescription(name: "side\($0)", type: .int64, isOptional: true)
-                }, indexes: [["side69"]]),
-        ])
+    private static let schema = SchemaDescription([
+        EntityDescription(
+            "Item",
+            optional: ["title": .string, "price": .decimal, "weight": .double, "rank": .int32],
+            relationships: [
+                .toOne("owner", to: "Item"),
+                .toManyUnordered("owned", to: "Item", inverse: "owner"),
+            ], indexes: [["title"], ["rank", "price"], ["weight"], ["owner"]],
+            uniqueConstraints: [["title", "rank"]]),
+        EntityDescription(
+            "Box", below: "Item",
+            attributes: (0..<70).map { .optional("side\($0)", .int64) },
+            indexes: [["side69"]]),
+    ])
 
     private static var options: Engine.Options {
         var options = Engine.Options()

@@ -1,5 +1,6 @@
 import Foundation
 import PageStore
+import SampleSchemas
 import TestSupport
 import Testing
 
@@ -223,8 +224,7 @@ import Testing
                 RelationshipDescription(
                     name: name,
                     destinationEntityName: schema.entities[random.below(schema.entities.count)]
-                        .name,
-                    kind: kind))
+                        .name, kind: kind))
             changeObjects(of: schema.entities[index].name) { object in
                 if kind == .toOne { object.values[name] = .null } else { object.links[name] = [] }
             }
@@ -246,9 +246,7 @@ import Testing
                 })
             else { return }
             schema.entities[target].relationships.append(
-                RelationshipDescription(
-                    name: name, destinationEntityName: entity.name,
-                    inverseName: relationship.name, kind: .toManyUnordered))
+                .toManyUnordered(name, to: entity.name, inverse: relationship.name))
             let root = root(of: schema.entities[target].name)
             for key in objects.keys {
                 guard let owner = objects[key]?.entityName,
@@ -455,7 +453,7 @@ import Testing
 
         private mutating func addEntity(_ random: inout SeededRandom) {
             let name = newName(&random)
-            var entity = EntityDescription(name: name, className: name)
+            var entity = EntityDescription(name)
             if random.below(2) == 0 {
                 entity.superentityName = schema.entities[random.below(schema.entities.count)].name
             }

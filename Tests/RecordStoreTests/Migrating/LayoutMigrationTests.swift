@@ -1,5 +1,6 @@
 import Foundation
 import PageStore
+import SampleSchemas
 import TestSupport
 import Testing
 
@@ -13,14 +14,11 @@ import Testing
         uniqueConstraints: [[String]] = []
     ) -> SchemaDescription {
         SchemaDescription(
-            modelVersion: "V",
-            entities: [
+            version: "V",
+            [
                 EntityDescription(
-                    name: "Thing", className: "Thing",
-                    attributes: [
-                        AttributeDescription(name: "id", type: .int64),
-                        AttributeDescription(name: "note", type: .string, isOptional: true),
-                    ] + attributes, relationships: relationships, indexes: indexes,
+                    "Thing", required: ["id": .int64], optional: ["note": .string],
+                    attributes: attributes, relationships: relationships, indexes: indexes,
                     uniqueConstraints: uniqueConstraints)
             ])
     }
@@ -85,8 +83,7 @@ import Testing
         let files = try files(200)
         let text = Value.string(String(repeating: "default ", count: 20))
         let later = Self.thing([
-            AttributeDescription(name: "later", type: .string, defaultValue: text),
-            AttributeDescription(name: "last", type: .int64, isOptional: true),
+            .required("later", .string, default: text), .optional("last", .int64),
         ])
         let database = try open(later, files)
         let expected = try ["id", "note", "later", "last"].map { try values($0, database) }
@@ -114,10 +111,7 @@ import Testing
             case .url: .url("https://example.org")
             }
         let files = try files()
-        let later = Self.thing([
-            AttributeDescription(name: "later", type: type, defaultValue: value),
-            AttributeDescription(name: "none", type: type, isOptional: true),
-        ])
+        let later = Self.thing([.required("later", type, default: value), .optional("none", type)])
         for _ in 0..<2 {
             let database = try open(later, files)
             #expect(try values("later", database) == [value, value, value])
@@ -132,9 +126,7 @@ import Testing
     @Test func `a default that changes later is that of new objects alone`() throws {
         let files = try files(1)
         func later(_ number: Int64) -> SchemaDescription {
-            Self.thing([
-                AttributeDescription(name: "later", type: .int64, defaultValue: .int(number))
-            ])
+            Self.thing([.required("later", .int64, default: .int(number))])
         }
         try open(later(1), files).close()
         let database = try open(later(2), files)
@@ -151,7 +143,7 @@ import Testing
             defer { #expect(throws: Never.self) { try database.close() } }
             return database.statistics.bytesWritten
         }
-        let later = Self.thing([AttributeDescription(name: "x", type: .string, isOptional: true)])
+        let later = Self.thing([.optional("x", .string)])
         let plain = try bytesWritten(try files(20_000), Self.thing())
         let migrated = try bytesWritten(try files(20_000), later)
         #expect(migrated < plain + 64 << 10)
@@ -160,7 +152,7 @@ import Testing
     @Test func `a later property is indexed, and its objects are found by its default`() throws {
         let files = try files()
         let later = Self.thing(
-            [AttributeDescription(name: "later", type: .int32, defaultValue: .int(5))],
+            [.required("later", .int32, default: .int(5))],
             indexes: [["later", "id"]])
         let database = try open(later, files)
         let entity = try #require(database.schema.entity(named: "Thing"))
@@ -188,7 +180,7 @@ import Testing
     {
         let files = try files()
         let later = Self.thing(
-            [AttributeDescription(name: "later", type: .int32, defaultValue: .int(5))],
+            [.required("later", .int32, default: .int(5))],
             uniqueConstraints: [["later"]])
         let error = #expect(throws: StoreError.self) { try open(later, files) }
         #expect(error?.code == .duplicateValues)
@@ -216,7 +208,7 @@ import Testing
 
     @Test func `a required property without a default needs a store without objects`() throws {
         let files = try files()
-        let later = Self.thing([AttributeDescription(name: "later", type: .int32)])
+        let later = Self.thing([.required("later", .int32)])
         let error = #expect(throws: StoreError.self) { try open(later, files) }
         #expect(error?.code == .schemaMismatch)
         #expect(error?.message.contains("Thing.later is new and required") == true)
@@ -240,10 +232,7 @@ import Testing
         let (old, new, value, later) = widening
         func schema(_ type: AttributeType) -> SchemaDescription {
             Self.thing(
-                [
-                    AttributeDescription(
-                        name: "x", type: type, isOptional: true, defaultValue: value)
-                ],
+                [.optional("x", type, default: value)],
                 indexes: isIndexed ? [["x"]] : [])
         }
         let files = MemoryFileSystem()
@@ -265,9 +254,7 @@ import Testing
     func `a default of any length reaches the objects that are there`(length: Int) throws {
         let files = try files()
         let text = Value.string(String(repeating: "x", count: length))
-        let later = Self.thing([
-            AttributeDescription(name: "later", type: .string, defaultValue: text)
-        ])
+        let later = Self.thing([.required("later", .string, default: text)])
         let database = try open(later, files)
         #expect(try values("later", database) == [text, text, text])
         #expect(try values("id", database) == [.int(1), .int(2), .int(3)])
@@ -280,18 +267,11 @@ import Testing
     private static let refused: [(String, SchemaDescription)] = [
         (
             "a property that goes",
-            SchemaDescription(
-                modelVersion: "V",
-                entities: [
-                    EntityDescription(
-                        name: "Thing", className: "Thing",
-                        attributes: [AttributeDescription(name: "id", type: .int64)])
-                ])
+            SchemaDescription(version: "V", [EntityDescription("Thing", required: ["id": .int64])])
         ),
         (
             "an entity that goes",
-            SchemaDescription(
-                modelVersion: "V", entities: [EntityDescription(name: "Other", className: "Other")])
+            SchemaDescription(version: "V", [EntityDescription("Other")])
         ),
         (
             "a narrower type",
@@ -313,7 +293,7 @@ import Testing
             "a superentity",
             {
                 var schema = thing()
-                schema.entities.append(EntityDescription(name: "Base", className: "Base"))
+                schema.entities.append(EntityDescription("Base"))
                 schema.entities[0].superentityName = "Base"
                 return schema
             }()
@@ -338,8 +318,7 @@ import Testing
 
     @Test func `a reader with a later model refuses the file, and leaves it`() throws {
         let files = try files()
-        let later = Self.thing([AttributeDescription(name: "later", type: .int32, isOptional: true)]
-        )
+        let later = Self.thing([.optional("later", .int32)])
         var options = Engine.Options()
         options.mode = .reading
         let error = #expect(throws: StoreError.self) {

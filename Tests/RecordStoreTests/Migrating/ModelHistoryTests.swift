@@ -1,5 +1,6 @@
 import Foundation
 import PageStore
+import SampleSchemas
 import TestSupport
 import Testing
 
@@ -11,28 +12,21 @@ import Testing
         _ version: String, _ attributes: [AttributeDescription] = [], indexes: [[String]] = []
     ) -> SchemaDescription {
         SchemaDescription(
-            modelVersion: version,
-            entities: [
+            version: version,
+            [
                 EntityDescription(
-                    name: "Thing", className: "Thing",
-                    attributes: [AttributeDescription(name: "id", type: .int64)] + attributes,
-                    indexes: indexes)
+                    "Thing", required: ["id": .int64], attributes: attributes, indexes: indexes)
             ])
     }
 
-    private static let later = AttributeDescription(name: "later", type: .int64, isOptional: true)
-    private static let last = AttributeDescription(name: "last", type: .string, isOptional: true)
+    private static let later = AttributeDescription.optional("later", .int64)
+    private static let last = AttributeDescription.optional("last", .string)
     private static let first = schema("V1")
     private static let second = schema("V2", [later])
     private static let third = schema("V3", [later, last])
     /// No migration leads to it from the others.
     private static let other = SchemaDescription(
-        modelVersion: "other",
-        entities: [
-            EntityDescription(
-                name: "Thing", className: "Thing",
-                attributes: [AttributeDescription(name: "id", type: .uuid)])
-        ])
+        version: "other", [EntityDescription("Thing", required: ["id": .uuid])])
 
     private func open(
         _ schema: SchemaDescription, _ files: MemoryFileSystem, earlier: [SchemaDescription] = [],
@@ -76,19 +70,11 @@ import Testing
         return try #require(CatalogView(try engine.snapshot())).history()
     }
 
-    private func bytes(_ files: MemoryFileSystem) throws -> [UInt8] {
-        let file = try files.open("store", .readOnly)
-        defer { file.close() }
-        let buffer = ReadBuffer(count: Int(try file.size()))
-        _ = try file.read(into: buffer, at: 0)
-        return buffer.view.array()
-    }
-
     // MARK: Older programs
 
     @Test func `an older program migrated a file backwards where nothing was lost by it`() throws {
         let files = try files(Self.first, Self.second, Self.third)
-        let before = try bytes(files)
+        let before = try files.bytes(of: "store")
         let identity = try files.identity("store")
         for schema in [Self.first, Self.second] {
             for recreates in [false, true] {
@@ -113,7 +99,7 @@ import Testing
             }
             #expect(error?.code == .newerModel)
         }
-        #expect(try bytes(files) == before)
+        #expect(try files.bytes(of: "store") == before)
         #expect(try files.identity("store") == identity)
         try open(Self.third, files).close()
     }
@@ -166,14 +152,14 @@ import Testing
     @Test func `a new file records the earlier versions of the program's chain`() throws {
         let files = MemoryFileSystem()
         try open(Self.third, files, earlier: [Self.first, Self.second]).close()
-        let before = try bytes(files)
+        let before = try files.bytes(of: "store")
         for schema in [Self.first, Self.second] {
             let error = #expect(throws: StoreError.self) {
                 try open(schema, files, recreates: true, route: { _ in nil })
             }
             #expect(error?.code == .newerModel)
         }
-        #expect(try bytes(files) == before)
+        #expect(try files.bytes(of: "store") == before)
         let found = try #require(try history(files)).models
         #expect(found.map(\.version) == ["V1", "V2", "V3"])
         // A file that is made anew knows them as well.
@@ -185,7 +171,7 @@ import Testing
         throws
     {
         let files = try files(Self.first, Self.second)
-        let before = try bytes(files)
+        let before = try files.bytes(of: "store")
         var askedCount = 0
         func earlier() -> [SchemaDescription] {
             askedCount += 1
@@ -197,7 +183,7 @@ import Testing
             ).close()
         }
         #expect(askedCount == 0)
-        #expect(try bytes(files) == before)
+        #expect(try files.bytes(of: "store") == before)
         try RecordDatabase.open(
             .file("store"), schema: Self.third, files: files, earlier: earlier()
         ).close()
@@ -232,7 +218,7 @@ import Testing
     @Test func `the oldest of more than 64 models are forgotten`() throws {
         let files = try files(Self.first)
         for number in 2...70 {
-            let name = AttributeDescription(name: "n\(number)", type: .bool, isOptional: true)
+            let name = AttributeDescription.optional("n\(number)", .bool)
             try open(Self.schema("V\(number)", [name]), files).close()
         }
         let found = try #require(try history(files)).models
@@ -245,7 +231,7 @@ import Testing
 
     @Test func `a file was replaced although it could have been migrated`() throws {
         let files = try files(Self.first)
-        let before = try bytes(files)
+        let before = try files.bytes(of: "store")
         let identity = try files.identity("store")
         // A model that only lacks a property with values may belong to an older program.
         var without = Self.first
@@ -268,7 +254,7 @@ import Testing
                 [MigrationStep(Self.second), MigrationStep(Self.third)]))
         #expect(refusals == Array(repeating: .schemaMismatch, count: refusals.count))
         // All of them are refused before a transaction begins.
-        #expect(try bytes(files) == before)
+        #expect(try files.bytes(of: "store") == before)
         #expect(try files.identity("store") == identity)
     }
 
@@ -279,7 +265,7 @@ import Testing
         let files = try files(Self.first, Self.second)
         let identity = try files.identity("store")
         let before = try history(files)
-        let required = AttributeDescription(name: "required", type: .int64)
+        let required = AttributeDescription.required("required", .int64)
         let schema = Self.schema("required", [Self.later, required])
         #expect(try refusal(schema, files, .mappings) == .schemaMismatch)
         #expect(try files.identity("store") == identity)

@@ -1,5 +1,6 @@
 import Foundation
 import PageStore
+import SampleSchemas
 import Testing
 
 @testable import RecordStore
@@ -7,26 +8,21 @@ import Testing
 /// Properties and entities that a later model lacks: dropped if nothing is stored in them or the
 /// program allows it, and never read again.
 @Suite struct RemovalTests {
-    private static func attribute(_ name: String, _ type: AttributeType) -> AttributeDescription {
-        AttributeDescription(name: name, type: type, isOptional: true)
-    }
-
     /// A box with attributes, indexes and links, and things that it holds.
     private static func schema(
         _ attributes: [AttributeDescription], links: [RelationshipDescription] = [],
         indexes: [[String]] = [], others: [EntityDescription] = []
     ) -> SchemaDescription {
         SchemaDescription(
-            modelVersion: "V",
-            entities: [
+            version: "V",
+            [
                 EntityDescription(
-                    name: "Box", className: "Box", attributes: attributes, relationships: links,
-                    indexes: indexes)
+                    "Box", attributes: attributes, relationships: links, indexes: indexes)
             ] + others)
     }
 
-    private static let id = attribute("id", .int64)
-    private static let text = attribute("text", .string)
+    private static let id = AttributeDescription.optional("id", .int64)
+    private static let text = AttributeDescription.optional("text", .string)
 
     private func open(
         _ schema: SchemaDescription, _ files: MemoryFileSystem, allowedLoss: LossPermission = .none
@@ -101,7 +97,7 @@ import Testing
         try insert("Box", [["id": .int(1)], ["id": .int(2)]], made)
         try made.close()
         try open(Self.schema([Self.id]), files).close()
-        let later = Self.schema([Self.id, Self.attribute("other", .string)])
+        let later = Self.schema([Self.id, .optional("other", .string)])
         let database = try open(later, files)
         #expect(try values("Box", "id", database) == [.int(1), .int(2)])
         #expect(try values("Box", "other", database) == [.null, .null])
@@ -165,22 +161,16 @@ import Testing
     }
 
     private static func thing(_ superentity: String? = nil) -> EntityDescription {
-        EntityDescription(
-            name: "Thing", className: "Thing", superentityName: superentity,
-            attributes: [attribute("name", .string)])
+        EntityDescription("Thing", below: superentity, optional: ["name": .string])
     }
 
     @Test func `an entity is removed with its objects and the links to them`() throws {
         let files = MemoryFileSystem()
-        let links = [
-            RelationshipDescription(name: "base", destinationEntityName: "Base", kind: .toOne),
-            RelationshipDescription(
-                name: "bases", destinationEntityName: "Base", kind: .toManyOrdered),
+        let links: [RelationshipDescription] = [
+            .toOne("base", to: "Base"), .toManyOrdered("bases", to: "Base"),
         ]
-        let base = EntityDescription(
-            name: "Base", className: "Base", attributes: [Self.attribute("no", .int32)])
-        let last = EntityDescription(
-            name: "Last", className: "Last", attributes: [Self.attribute("z", .int32)])
+        let base = EntityDescription("Base", optional: ["no": .int32])
+        let last = EntityDescription("Last", optional: ["z": .int32])
         let before = Self.schema(
             [Self.id], links: links, others: [base, Self.thing("Base"), last])
         let made = try open(before, files)

@@ -1,11 +1,12 @@
 import PageStore
+import SampleSchemas
 import TestSupport
 
 @testable import RecordStore
 
 /// Changes of entities and of their hierarchies, and the program's mappings.
 extension RewriteEvolution {
-    private static let uid = AttributeDescription(name: "uid", type: .int64)
+    private static let uid = AttributeDescription.required("uid", .int64)
 
     private func isUntouched(_ entity: EntityDescription) -> Bool {
         entity.previousName == nil && old.entityNamed(entity.name) != nil
@@ -36,7 +37,7 @@ extension RewriteEvolution {
 
     mutating func addEntity(_ random: inout SeededRandom) {
         let name = newName(&random)
-        var entity = EntityDescription(name: name, className: name)
+        var entity = EntityDescription(name)
         if random.below(2) == 0 {
             entity.superentityName = schema.entities[random.below(schema.entities.count)].name
         } else {
@@ -70,8 +71,7 @@ extension RewriteEvolution {
         let roots = schema.entities.filter { $0.superentityName == nil }.map(\.name)
             .shuffled(using: &random)
         let name = newName(&random)
-        var above = EntityDescription(
-            name: name, className: name, isAbstract: random.below(2) == 0)
+        var above = EntityDescription(name, isAbstract: random.below(2) == 0)
         above.attributes = [Self.uid]
         for root in roots.prefix(2) {
             guard let index = schema.indexOf(root) else { continue }
@@ -118,8 +118,7 @@ extension RewriteEvolution {
     mutating func insertSuperentity(_ index: Int, _ random: inout SeededRandom) {
         let name = newName(&random)
         var between = EntityDescription(
-            name: name, className: name, superentityName: schema.entities[index].superentityName,
-            isAbstract: random.below(2) == 0)
+            name, below: schema.entities[index].superentityName, isAbstract: random.below(2) == 0)
         if between.superentityName == nil {
             between.attributes = [Self.uid]
             schema.entities[index].attributes.removeAll { $0.name == "uid" }
@@ -216,8 +215,7 @@ extension RewriteEvolution {
         for name in names {
             touched.insert(name)
             schema.entities[index].attributes.append(
-                AttributeDescription(
-                    name: name, type: .string, isOptional: true, defaultValue: .string("none")))
+                .optional(name, .string, default: .string("none")))
         }
         said.append(
             .transform(

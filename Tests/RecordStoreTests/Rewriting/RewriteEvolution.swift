@@ -1,4 +1,5 @@
 import PageStore
+import SampleSchemas
 import TestSupport
 
 @testable import RecordStore
@@ -22,11 +23,11 @@ struct RewriteEvolution {
         var entities: [EntityDescription] = []
         for number in 0..<(3 + random.below(4)) {
             let name = "E\(number)"
-            var entity = EntityDescription(name: name, className: name)
+            var entity = EntityDescription(name)
             if number > 0, random.below(2) == 0 {
                 entity.superentityName = "E\(random.below(number))"
             } else {
-                entity.attributes = [AttributeDescription(name: "uid", type: .int64)]
+                entity.attributes = [.required("uid", .int64)]
                 entity.uniqueConstraints = random.below(2) == 0 ? [["uid"]] : []
             }
             entities.append(entity)
@@ -35,7 +36,7 @@ struct RewriteEvolution {
         for index in entities.indices where roots.contains(entities[index].name) {
             entities[index].isAbstract = random.below(4) == 0
         }
-        let bare = SchemaDescription(modelVersion: "V", entities: entities)
+        let bare = SchemaDescription(version: "V", entities)
         var evolution = RewriteEvolution(bare, [:])
         for index in bare.entities.indices {
             for _ in 0..<(1 + random.below(4)) { evolution.addAttribute(index, &random) }
@@ -114,8 +115,8 @@ struct RewriteEvolution {
         let type = AttributeType.allCases[random.below(AttributeType.allCases.count)]
         let value = RandomModels.value(type, &random)
         let attribute = AttributeDescription(
-            name: newName(&random), type: type,
-            isOptional: value == .null || random.below(2) == 0, defaultValue: value)
+            name: newName(&random), type: type, isOptional: value == .null || random.below(2) == 0,
+            defaultValue: value)
         touched.insert(attribute.name)
         schema.entities[index].attributes.insert(
             attribute, at: random.below(schema.entities[index].attributes.count + 1))

@@ -1,19 +1,16 @@
 import PageStore
+import SampleSchemas
 import Testing
 
 @testable import RecordStore
 
 /// Faults of rewriting migrations that random models found.
 @Suite struct RewriteLossTests {
-    private static func attribute(_ name: String, _ value: Int64) -> AttributeDescription {
-        AttributeDescription(name: name, type: .int64, isOptional: true, defaultValue: .int(value))
-    }
-
     private func open(
         _ entities: [EntityDescription], _ files: MemoryFileSystem,
         allowedLoss: LossPermission = .none
     ) throws -> RecordDatabase {
-        let schema = SchemaDescription(modelVersion: "V", entities: entities)
+        let schema = SchemaDescription(version: "V", entities)
         return try RecordDatabase.open(.file("store"), schema: schema, files: files) { _ in
             [MigrationStep(schema, allowedLoss: allowedLoss)]
         }
@@ -72,19 +69,16 @@ import Testing
         throws
     {
         let files = try files([
-            EntityDescription(
-                name: "Dog", className: "Dog", attributes: [Self.attribute("age", 49)]),
-            EntityDescription(
-                name: "Animal", className: "Animal", attributes: [Self.attribute("age", 141)]),
+            EntityDescription("Dog", attributes: [.optional("age", .int64, default: .int(49))]),
+            EntityDescription("Animal", attributes: [.optional("age", .int64, default: .int(141))]),
         ])
-        var years = Self.attribute("years", 7)
-        years.previousName = "age"
+        let years = AttributeDescription.optional(
+            "years", .int64, default: .int(7), previousName: "age")
         let database = try open(
             [
                 EntityDescription(
-                    name: "Animal", className: "Animal", attributes: [Self.attribute("age", 141)]),
-                EntityDescription(
-                    name: "Dog", className: "Dog", superentityName: "Animal", attributes: [years]),
+                    "Animal", attributes: [.optional("age", .int64, default: .int(141))]),
+                EntityDescription("Dog", below: "Animal", attributes: [years]),
             ], files)
         let animal = try #require(database.schema.entity(named: "Animal"))
         let dog = try #require(database.schema.entity(named: "Dog"))
@@ -107,18 +101,17 @@ import Testing
     @Test func `an attribute moved to a superentity gives other subentities its default`() throws {
         let files = try files([
             EntityDescription(
-                name: "Car", className: "Car", superentityName: "Vehicle",
-                attributes: [Self.attribute("seats", 5)]),
-            EntityDescription(name: "Bike", className: "Bike", superentityName: "Vehicle"),
-            EntityDescription(name: "Vehicle", className: "Vehicle", isAbstract: true),
+                "Car", below: "Vehicle", attributes: [.optional("seats", .int64, default: .int(5))]),
+            EntityDescription("Bike", below: "Vehicle"),
+            EntityDescription("Vehicle", isAbstract: true),
         ])
         let database = try open(
             [
-                EntityDescription(name: "Car", className: "Car", superentityName: "Vehicle"),
-                EntityDescription(name: "Bike", className: "Bike", superentityName: "Vehicle"),
+                EntityDescription("Car", below: "Vehicle"),
+                EntityDescription("Bike", below: "Vehicle"),
                 EntityDescription(
-                    name: "Vehicle", className: "Vehicle", isAbstract: true,
-                    attributes: [Self.attribute("seats", 7)]),
+                    "Vehicle", isAbstract: true,
+                    attributes: [.optional("seats", .int64, default: .int(7))]),
             ], files)
         #expect(try values("seats", database) == [.int(5), .int(7)])
         try database.close()
@@ -129,7 +122,7 @@ import Testing
     ) -> [EntityDescription] {
         [
             EntityDescription(
-                name: "Pot", className: "Pot",
+                "Pot",
                 relationships: isThere
                     ? [
                         RelationshipDescription(
@@ -137,11 +130,9 @@ import Testing
                             kind: kind)
                     ] : []),
             EntityDescription(
-                name: "Plant", className: "Plant",
+                "Plant",
                 relationships: [
-                    RelationshipDescription(
-                        name: "pots", destinationEntityName: "Pot",
-                        inverseName: isThere ? "plant" : nil, kind: .toManyUnordered)
+                    .toManyUnordered("pots", to: "Pot", inverse: isThere ? "plant" : nil)
                 ]),
         ]
     }
@@ -163,19 +154,13 @@ import Testing
     @Test func `a list is not dropped without permission when one subentity keeps it`()
         throws
     {
-        let list = RelationshipDescription(
-            name: "things", destinationEntityName: "Thing", kind: .toManyUnordered)
+        let list = RelationshipDescription.toManyUnordered("things", to: "Thing")
         func entities(_ isMoved: Bool) -> [EntityDescription] {
             [
-                EntityDescription(
-                    name: "Box", className: "Box", superentityName: "Base"),
-                EntityDescription(name: "Thing", className: "Thing"),
-                EntityDescription(
-                    name: "Bag", className: "Bag", superentityName: "Base",
-                    relationships: isMoved ? [list] : []),
-                EntityDescription(
-                    name: "Base", className: "Base", isAbstract: true,
-                    relationships: isMoved ? [] : [list]),
+                EntityDescription("Box", below: "Base"),
+                EntityDescription("Thing"),
+                EntityDescription("Bag", below: "Base", relationships: isMoved ? [list] : []),
+                EntityDescription("Base", isAbstract: true, relationships: isMoved ? [] : [list]),
             ]
         }
         let files = try files(entities(false))
@@ -194,20 +179,12 @@ import Testing
         func entities(_ type: AttributeType) -> [EntityDescription] {
             [
                 EntityDescription(
-                    name: "Owner", className: "Owner",
-                    attributes: [AttributeDescription(name: "id", type: type, isOptional: true)],
-                    relationships: [
-                        RelationshipDescription(
-                            name: "pets", destinationEntityName: "Animal", kind: .toManyUnordered)
-                    ]),
+                    "Owner", optional: ["id": type],
+                    relationships: [.toManyUnordered("pets", to: "Animal")]),
                 EntityDescription(
-                    name: "Dog", className: "Dog", superentityName: "Animal",
-                    relationships: [
-                        RelationshipDescription(
-                            name: "owner", destinationEntityName: "Owner", inverseName: "pets",
-                            kind: .toManyUnordered)
-                    ]),
-                EntityDescription(name: "Animal", className: "Animal"),
+                    "Dog", below: "Animal",
+                    relationships: [.toManyUnordered("owner", to: "Owner", inverse: "pets")]),
+                EntityDescription("Animal"),
             ]
         }
         let files = try files(entities(.int64))
@@ -223,14 +200,9 @@ import Testing
     ) throws {
         func model(_ destination: String) -> [EntityDescription] {
             [
-                EntityDescription(
-                    name: "Dog", className: "Dog",
-                    relationships: [
-                        RelationshipDescription(
-                            name: "owner", destinationEntityName: destination, kind: .toOne)
-                    ]),
-                EntityDescription(name: "Person", className: "Person"),
-                EntityDescription(name: "Company", className: "Company"),
+                EntityDescription("Dog", relationships: [.toOne("owner", to: destination)]),
+                EntityDescription("Person"),
+                EntityDescription("Company"),
             ]
         }
         let files = try files(model("Person"))
@@ -255,11 +227,9 @@ import Testing
         func model(_ type: AttributeType) -> [EntityDescription] {
             [
                 EntityDescription(
-                    name: "Box", className: "Box",
+                    "Box",
                     attributes: [
-                        AttributeDescription(
-                            name: "size", type: type, isOptional: true,
-                            defaultValue: type == .double ? .double(number) : .null)
+                        .optional("size", type, default: type == .double ? .double(number) : .null)
                     ])
             ]
         }

@@ -1,22 +1,15 @@
 import PageStore
 import RecordStore
+import SampleSchemas
 import TestSupport
 import Testing
 
 /// Records that are stored: copied if they are not compact, else lent.
 @Suite struct CompactRowTests {
-    private static let schema = SchemaDescription(
-        modelVersion: "V1",
-        entities: [
-            EntityDescription(
-                name: "Note", className: "Note",
-                attributes: [
-                    AttributeDescription(name: "title", type: .string, isOptional: true),
-                    AttributeDescription(name: "size", type: .int64, isOptional: true),
-                    AttributeDescription(name: "text", type: .string, isOptional: true),
-                    AttributeDescription(name: "image", type: .data, isOptional: true),
-                ])
-        ])
+    private static let schema = SchemaDescription([
+        EntityDescription(
+            "Note", optional: ["title": .string, "size": .int64, "text": .string, "image": .data])
+    ])
 
     /// A row whose properties are set in any order, several times, and to nil.
     private func row(_ entity: EntityLayout, _ random: inout SeededRandom) -> RowBuffer {

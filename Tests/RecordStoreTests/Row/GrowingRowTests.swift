@@ -1,21 +1,19 @@
 import Foundation
 import PageStore
 import RecordStore
+import SampleSchemas
 import TestSupport
 import Testing
 
 /// Rows in memory whose texts and bytes are set over and over.
 @Suite struct GrowingRowTests {
     private static let fieldCount = 4
-    private static let schema = SchemaDescription(
-        modelVersion: "V1",
-        entities: [
-            EntityDescription(
-                name: "Note", className: "Note",
-                attributes: (0..<fieldCount).map {
-                    AttributeDescription(name: "text\($0)", type: .data, isOptional: true)
-                } + [AttributeDescription(name: "size", type: .int64, isOptional: true)])
-        ])
+    private static let schema = SchemaDescription([
+        EntityDescription(
+            "Note",
+            attributes: (0..<fieldCount).map { .optional("text\($0)", .data) }
+                + [AttributeDescription.optional("size", .int64)])
+    ])
 
     private func entity() throws -> EntityLayout {
         try #require(try Schema(Self.schema).entity(named: "Note"))

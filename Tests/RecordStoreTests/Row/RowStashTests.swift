@@ -1,4 +1,5 @@
 import PageStore
+import SampleSchemas
 import TestSupport
 import Testing
 
@@ -6,16 +7,9 @@ import Testing
 
 /// Stashed records stay the same, wherever their bytes are.
 @Suite struct RowStashTests {
-    private static let schema = SchemaDescription(
-        modelVersion: "V1",
-        entities: [
-            EntityDescription(
-                name: "Stone", className: "Stone",
-                attributes: [
-                    AttributeDescription(name: "weight", type: .int64, isOptional: false),
-                    AttributeDescription(name: "label", type: .string, isOptional: true),
-                ])
-        ])
+    private static let schema = SchemaDescription([
+        EntityDescription("Stone", required: ["weight": .int64], optional: ["label": .string])
+    ])
 
     /// Records whose weights are their numbers.
     private static func fill(_ transaction: RecordTransaction) throws -> [ObjectNumber] {

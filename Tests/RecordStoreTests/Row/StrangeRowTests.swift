@@ -1,30 +1,19 @@
 import Foundation
 import PageStore
 import RecordStore
+import SampleSchemas
 import Testing
 
 /// Records that only another writer makes: spec/05-records.md and spec/06-keys.md.
 @Suite struct StrangeRowTests {
-    private static let schema = SchemaDescription(
-        modelVersion: "V1",
-        entities: [
-            EntityDescription(
-                name: "Thing", className: "Thing",
-                attributes: [
-                    AttributeDescription(name: "flag", type: .bool, isOptional: true),
-                    AttributeDescription(name: "price", type: .decimal, isOptional: true),
-                    AttributeDescription(name: "name", type: .uuid, isOptional: true),
-                    AttributeDescription(name: "text", type: .string, isOptional: true),
-                ],
-                relationships: [
-                    RelationshipDescription(
-                        name: "other", destinationEntityName: "Thing", inverseName: "others",
-                        kind: .toOne),
-                    RelationshipDescription(
-                        name: "others", destinationEntityName: "Thing", kind: .toManyUnordered),
-                ],
-                indexes: [["flag"], ["price"], ["name"], ["text"], ["other"]])
-        ])
+    private static let schema = SchemaDescription([
+        EntityDescription(
+            "Thing", optional: ["flag": .bool, "price": .decimal, "name": .uuid, "text": .string],
+            relationships: [
+                .toOne("other", to: "Thing", inverse: "others"),
+                .toManyUnordered("others", to: "Thing"),
+            ], indexes: [["flag"], ["price"], ["name"], ["text"], ["other"]])
+    ])
 
     private let database: RecordDatabase
     private let thing: EntityLayout

@@ -1,4 +1,5 @@
 import Foundation
+import SampleSchemas
 import TestSupport
 import Testing
 
@@ -8,45 +9,7 @@ import Testing
 /// A store with a past: records that were changed and deleted since, values of all sizes, links of
 /// every kind, and a log behind the last checkpoint.
 struct SalvageSample {
-    static let schema = SchemaDescription(
-        modelVersion: "V1",
-        entities: [
-            EntityDescription(
-                name: "Player", className: "Player",
-                attributes: [
-                    AttributeDescription(name: "name", type: .string),
-                    AttributeDescription(name: "notes", type: .string, isOptional: true),
-                ],
-                relationships: [
-                    RelationshipDescription(
-                        name: "team", destinationEntityName: "Team", inverseName: "players",
-                        kind: .toOne),
-                    RelationshipDescription(
-                        name: "clubs", destinationEntityName: "Club", inverseName: "members",
-                        kind: .toManyUnordered),
-                ], indexes: [["name"]]),
-            EntityDescription(
-                name: "Team", className: "Team",
-                relationships: [
-                    RelationshipDescription(
-                        name: "players", destinationEntityName: "Player", kind: .toManyOrdered)
-                ]),
-            EntityDescription(
-                name: "Club", className: "Club",
-                relationships: [
-                    RelationshipDescription(
-                        name: "members", destinationEntityName: "Player", kind: .toManyOrdered)
-                ]),
-        ])
-
-    static var options: Engine.Options {
-        var options = Engine.Options()
-        options.pageSizeInBytes = 1024
-        options.unitSizeInBytes = 64
-        options.logSegmentSizeInBytes = 16_384
-        options.checkpointsInBackground = false
-        return options
-    }
+    static let schema = SampleSchema.players(optional: ["notes": .string], indexes: [["name"]])
 
     /// The bytes of the file as a process that dies now would leave them.
     let bytes: [UInt8]
@@ -55,21 +18,14 @@ struct SalvageSample {
     init(_ random: inout SeededRandom, rounds: Int = 6, endsWithLog: Bool = true) throws {
         let files = MemoryFileSystem()
         let database = try RecordDatabase.open(
-            .file("store"), schema: Self.schema, options: Self.options, files: files)
+            .file("store"), schema: Self.schema, options: .small, files: files)
         var maker = Maker(database: database)
         for round in 0..<rounds {
             try maker.change(&random)
             if round % 2 == 1 || !endsWithLog { try database.checkpoint() }
         }
         content = try Self.content(database)
-        bytes = try Self.read("store", files)
-    }
-
-    static func read(_ path: String, _ files: any FileSystem) throws -> [UInt8] {
-        let file = try files.open(path, .readOnly)
-        let buffer = ReadBuffer(count: Int(try file.size()))
-        _ = try file.read(into: buffer, at: 0)
-        return buffer.view.array()
+        bytes = try files.bytes(of: "store")
     }
 
     /// Every object as lines of text, by entity and number.

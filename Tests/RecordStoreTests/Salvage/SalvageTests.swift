@@ -20,10 +20,10 @@ import Testing
         try bytes.withView { view throws(StoreError) in try file.write(view, at: 0) }
         let report = try Salvage.run(
             path: "damaged", to: "new", lent: schema.map { try Schema($0) }, files: files)
-        #expect(try SalvageSample.read("damaged", files) == bytes)
+        #expect(try files.bytes(of: "damaged") == bytes)
         #expect(try files.identity("new.part") == nil)
         let database = try RecordDatabase.open(
-            .file("new"), schema: SalvageSample.schema, options: SalvageSample.options,
+            .file("new"), schema: SalvageSample.schema, options: .small,
             files: files)
         let findings = try database.snapshot().check()
         #expect(findings == [], "\(findings)")
@@ -134,7 +134,7 @@ import Testing
             moved.entities[index].relationships.reverse()
         }
         try RecordDatabase.open(.file("store"), schema: moved, files: files).close()
-        var bytes = try SalvageSample.read("store", files)
+        var bytes = try files.bytes(of: "store")
         zero(&bytes, 0..<8192)
         let outcome = try salvage(bytes)
         #expect(outcome.content["Player"] == sample.content["Player"])
@@ -145,13 +145,13 @@ import Testing
         var random = SeededRandom(for: "SalvageTests layout")
         let sample = try SalvageSample(&random, endsWithLog: false)
         let files = try file(sample.bytes)
-        let engine = try Engine.open(path: "store", options: SalvageSample.options, files: files)
+        let engine = try Engine.open(path: "store", options: .small, files: files)
         let editor = try engine.beginWrite()
         let catalog = try #require(try Catalog.open(editor))
         _ = try editor.remove(Array(Catalog.layoutKey.utf8).span, from: catalog.root)
         _ = try editor.commit()
         try engine.close()
-        let bytes = try SalvageSample.read("store", files)
+        let bytes = try files.bytes(of: "store")
         let alone = try salvage(bytes)
         #expect(alone.report.losses.contains { $0.what.contains("the layout of records") })
         #expect(alone.content == sample.content)

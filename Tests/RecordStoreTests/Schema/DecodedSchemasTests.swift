@@ -1,3 +1,4 @@
+import SampleSchemas
 import Testing
 
 @testable import RecordStore
@@ -5,7 +6,7 @@ import Testing
 /// Saved schemas that are decoded once and recognised by their bytes.
 @Suite struct DecodedSchemasTests {
     private static func schema(_ version: String) -> SchemaDescription {
-        SchemaDescription(modelVersion: version, entities: [])
+        SchemaDescription(version: version, [])
     }
 
     @Test func `a saved schema was decoded at each opening`() throws {

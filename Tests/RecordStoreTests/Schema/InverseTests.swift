@@ -1,5 +1,6 @@
 import PageStore
 import RecordStore
+import SampleSchemas
 import TestSupport
 import Testing
 
@@ -9,27 +10,10 @@ import Testing
 
     private func schema(base: [Relationship], sub: [Relationship] = []) throws -> Schema {
         try Schema(
-            SchemaDescription(
-                modelVersion: "V1",
-                entities: [
-                    EntityDescription(name: "Base", className: "Base", relationships: base),
-                    EntityDescription(
-                        name: "Sub", className: "Sub", superentityName: "Base",
-                        relationships: sub),
-                ]))
-    }
-
-    private func many(
-        _ name: String, to target: String, inverse: String? = nil
-    ) -> Relationship {
-        Relationship(
-            name: name, destinationEntityName: target, inverseName: inverse,
-            kind: .toManyUnordered)
-    }
-
-    private func one(_ name: String, to target: String, inverse: String? = nil) -> Relationship {
-        Relationship(
-            name: name, destinationEntityName: target, inverseName: inverse, kind: .toOne)
+            SchemaDescription([
+                EntityDescription("Base", relationships: base),
+                EntityDescription("Sub", below: "Base", relationships: sub),
+            ]))
     }
 
     /// The name of each relationship's inverse.
@@ -50,25 +34,29 @@ import Testing
     @Test func `either side may name the other, or both`() throws {
         for (down, up) in [("up", nil), (nil, "downs"), ("up", "downs")] {
             let schema = try schema(base: [
-                many("downs", to: "Base", inverse: down), one("up", to: "Base", inverse: up),
+                .toManyUnordered("downs", to: "Base", inverse: down),
+                .toOne("up", to: "Base", inverse: up),
             ])
             #expect(pairs(schema) == ["downs": "up", "up": "downs"])
             #expect(schema.relationships.map(\.mirrorsToOne) == [true, false])
         }
-        let none = try schema(base: [many("downs", to: "Base"), one("up", to: "Base")])
+        let none = try schema(base: [
+            .toManyUnordered("downs", to: "Base"), .toOne("up", to: "Base"),
+        ])
         #expect(pairs(none).isEmpty)
     }
 
     @Test func `an inverse may be declared below the destination of what it names`() throws {
         let schema = try schema(
-            base: [many("downs", to: "Base")], sub: [one("up", to: "Sub", inverse: "downs")])
+            base: [.toManyUnordered("downs", to: "Base")],
+            sub: [.toOne("up", to: "Sub", inverse: "downs")])
         #expect(pairs(schema) == ["downs": "up", "up": "downs"])
         #expect(schema.relationships.map(\.mirrorsToOne) == [true, false])
     }
 
     @Test func `an inherited relationship may be named`() throws {
         let schema = try schema(base: [
-            many("downs", to: "Sub", inverse: "up"), one("up", to: "Base"),
+            .toManyUnordered("downs", to: "Sub", inverse: "up"), .toOne("up", to: "Base"),
         ])
         #expect(pairs(schema) == ["downs": "up", "up": "downs"])
     }
@@ -76,29 +64,32 @@ import Testing
     @Test func `an inverse whose destination lacks the relationship is refused`() {
         expectRefusal(
             "Base.up names the inverse Base.downs, which leads elsewhere",
-            base: [many("downs", to: "Sub"), one("up", to: "Base", inverse: "downs")])
+            base: [
+                .toManyUnordered("downs", to: "Sub"), .toOne("up", to: "Base", inverse: "downs"),
+            ])
     }
 
     @Test func `an inverse declared below the destination is not found by its name`() {
         expectRefusal(
             "Base.downs names the inverse up, which does not exist",
-            base: [many("downs", to: "Base", inverse: "up")], sub: [one("up", to: "Base")])
+            base: [.toManyUnordered("downs", to: "Base", inverse: "up")],
+            sub: [.toOne("up", to: "Base")])
     }
 
     @Test func `a relationship is the inverse of one`() throws {
         expectRefusal(
             "is the inverse of two relationships",
             base: [
-                many("downs", to: "Base"), one("up", to: "Base", inverse: "downs"),
-                one("other", to: "Base", inverse: "downs"),
+                .toManyUnordered("downs", to: "Base"), .toOne("up", to: "Base", inverse: "downs"),
+                .toOne("other", to: "Base", inverse: "downs"),
             ])
         expectRefusal(
             "is the inverse of two relationships",
             base: [
-                many("downs", to: "Base", inverse: "other"), one("other", to: "Base"),
-                one("up", to: "Base", inverse: "downs"),
+                .toManyUnordered("downs", to: "Base", inverse: "other"),
+                .toOne("other", to: "Base"), .toOne("up", to: "Base", inverse: "downs"),
             ])
-        let peers = try schema(base: [many("peers", to: "Base", inverse: "peers")])
+        let peers = try schema(base: [.toManyUnordered("peers", to: "Base", inverse: "peers")])
         #expect(pairs(peers) == ["peers": "peers"])
     }
 
@@ -136,7 +127,7 @@ import Testing
     private func randomEntities(_ random: inout SeededRandom) -> [EntityDescription] {
         let above: [String: String?] = ["A": nil, "B": "A", "C": "B", "D": nil]
         var entities = above.keys.shuffled(using: &random).map { name in
-            EntityDescription(name: name, className: name, superentityName: above[name] ?? nil)
+            EntityDescription(name, below: above[name] ?? nil)
         }
         let names = (0..<(2 + random.below(4))).map { "r\($0)" }
         for name in names {
@@ -144,8 +135,8 @@ import Testing
             let target = entities[random.below(4)].name
             entities[random.below(4)].relationships.append(
                 random.below(2) == 0
-                    ? many(name, to: target, inverse: inverse)
-                    : one(name, to: target, inverse: inverse))
+                    ? .toManyUnordered(name, to: target, inverse: inverse)
+                    : .toOne(name, to: target, inverse: inverse))
         }
         return entities
     }
@@ -155,7 +146,7 @@ import Testing
         var (accepted, refused, paired) = (0, 0, 0)
         for _ in 0..<2000 {
             let entities = randomEntities(&random)
-            let description = SchemaDescription(modelVersion: "V1", entities: entities)
+            let description = SchemaDescription(entities)
             let expected = reading(entities)
             let table = InverseTable(description)
             #expect(table.faults.isEmpty == (expected != nil), "\(entities)")

@@ -1,5 +1,6 @@
 import Foundation
 import PageStore
+import SampleSchemas
 import TestSupport
 import Testing
 
@@ -10,15 +11,14 @@ enum RandomModels {
     static func schema(_ random: inout SeededRandom) -> SchemaDescription {
         var entities: [EntityDescription] = []
         for index in 0..<(2 + random.below(5)) {
-            var entity = EntityDescription(name: "E\(index)", className: "E\(index)")
+            var entity = EntityDescription("E\(index)")
             if index > 0, random.below(3) == 0 {
                 entity.superentityName = "E\(random.below(index))"
             }
             let wide = random.below(8) == 0 ? 66 : 0
             for number in 0..<(wide + random.below(6)) {
                 let type = AttributeType.allCases[random.below(AttributeType.allCases.count)]
-                entity.attributes.append(
-                    AttributeDescription(name: "e\(index)a\(number)", type: type, isOptional: true))
+                entity.attributes.append(.optional("e\(index)a\(number)", type))
             }
             entities.append(entity)
         }
@@ -35,9 +35,7 @@ enum RandomModels {
                         kind: kinds[random.below(4)]))
                 guard random.below(2) == 0 else { continue }
                 entities[target].relationships.append(
-                    RelationshipDescription(
-                        name: "\(name)Back", destinationEntityName: "E\(index)",
-                        inverseName: name, kind: .toManyUnordered))
+                    .toManyUnordered("\(name)Back", to: "E\(index)", inverse: name))
             }
             let columns =
                 entities[index].attributes.map(\.name)
@@ -48,7 +46,7 @@ enum RandomModels {
                 entities[index].indexes.append(Array(names))
             }
         }
-        return SchemaDescription(modelVersion: "V1", entities: entities)
+        return SchemaDescription(entities)
     }
 
     static func value(_ type: AttributeType, _ random: inout SeededRandom) -> Value {

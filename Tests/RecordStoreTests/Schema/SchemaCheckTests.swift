@@ -1,18 +1,13 @@
 import RecordStore
+import SampleSchemas
 import Testing
 
 /// Descriptions that contradict themselves.
 @Suite struct SchemaCheckTests {
-    private static let schema = SchemaDescription(
-        modelVersion: "V1",
-        entities: [
-            EntityDescription(
-                name: "Animal", className: "Animal",
-                attributes: [AttributeDescription(name: "species", type: .string)]),
-            EntityDescription(
-                name: "Dog", className: "Dog", superentityName: "Animal",
-                attributes: [AttributeDescription(name: "age", type: .int64)]),
-        ])
+    private static let schema = SchemaDescription([
+        EntityDescription("Animal", required: ["species": .string]),
+        EntityDescription("Dog", below: "Animal", required: ["age": .int64]),
+    ])
 
     @Test(arguments: ["a/b", "a,b", ""])
     func `a property name that no tree can bear is refused`(name: String) {

@@ -1,34 +1,12 @@
 import PageStore
 import RecordStore
+import SampleSchemas
 import Testing
 
 /// The edits that turn one schema into another: one for each change, and none for an order.
 @Suite struct SchemaDifferenceTests {
-    private static let schema = SchemaDescription(
-        modelVersion: "V1",
-        entities: [
-            EntityDescription(
-                name: "Animal", className: "Animal",
-                attributes: [
-                    AttributeDescription(name: "species", type: .string),
-                    AttributeDescription(name: "age", type: .int64),
-                ],
-                relationships: [
-                    RelationshipDescription(
-                        name: "home", destinationEntityName: "Home", kind: .toOne)
-                ], indexes: [["age"]], uniqueConstraints: [["species"]]),
-            EntityDescription(
-                name: "Dog", className: "Dog", superentityName: "Animal",
-                attributes: [AttributeDescription(name: "tricks", type: .int64)],
-                indexes: [["age", "tricks"]]),
-            EntityDescription(
-                name: "Home", className: "Home",
-                relationships: [
-                    RelationshipDescription(
-                        name: "animals", destinationEntityName: "Animal", inverseName: "home",
-                        kind: .toManyUnordered)
-                ]),
-        ])
+    private static let schema = SampleSchema.animals(
+        indexes: [["age"]], dogIndexes: [["age", "tricks"]])
 
     private func edits(_ change: (inout SchemaDescription) -> Void) -> [SchemaEdit] {
         var other = Self.schema
@@ -55,7 +33,7 @@ import Testing
 
     @Test func `each change of an entity is one edit`() {
         #expect(
-            edits { $0.entities.append(EntityDescription(name: "Cat", className: "Cat")) }
+            edits { $0.entities.append(EntityDescription("Cat")) }
                 == [.entityAdded("Cat")])
         #expect(edits { $0.entities.remove(at: 1) } == [.entityRemoved("Dog")])
         #expect(
@@ -119,7 +97,7 @@ import Testing
                 $0.entities[0].attributes.removeLast()
                 $0.entities[0].indexes = []
                 $0.entities[1].indexes = []
-                $0.entities[1].attributes.append(AttributeDescription(name: "age", type: .int64))
+                $0.entities[1].attributes.append(.required("age", .int64))
             } == [
                 .propertyRemoved(age), .propertyAdded(PropertyPath("Dog", "age")),
                 .indexRemoved("Animal", columns: ["age"]),
@@ -130,10 +108,7 @@ import Testing
     @Test func `an attribute that becomes a relationship is another property`() {
         let edits = edits {
             $0.entities[1].attributes = []
-            $0.entities[1].relationships = [
-                RelationshipDescription(
-                    name: "tricks", destinationEntityName: "Home", kind: .toOne)
-            ]
+            $0.entities[1].relationships = [.toOne("tricks", to: "Home")]
         }
         let tricks = PropertyPath("Dog", "tricks")
         #expect(edits == [.propertyRemoved(tricks), .propertyAdded(tricks)])
@@ -163,8 +138,7 @@ import Testing
 
     @Test func `an earlier name that is still taken renames nothing`() {
         let edits = edits {
-            $0.entities[0].attributes.append(
-                AttributeDescription(name: "years", type: .int64, previousName: "age"))
+            $0.entities[0].attributes.append(.required("years", .int64, previousName: "age"))
         }
         #expect(edits == [.propertyAdded(PropertyPath("Animal", "years"))])
     }
@@ -185,7 +159,7 @@ import Testing
             SchemaDifference.edits(from: renamed("years"), to: renamed("seasons"))
                 == [.propertyRenamed(from: years, to: seasons)])
         // Two attributes have the earlier name, so neither is the renamed one.
-        let twin = AttributeDescription(name: "months", type: .int64, previousName: "age")
+        let twin = AttributeDescription.required("months", .int64, previousName: "age")
         #expect(
             SchemaDifference.edits(from: renamed("years", twin), to: renamed("seasons", twin))
                 == [.propertyRemoved(years), .propertyAdded(seasons)])

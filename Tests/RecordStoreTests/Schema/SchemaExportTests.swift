@@ -1,5 +1,6 @@
 import Foundation
 import PageStore
+import SampleSchemas
 import TestSupport
 import Testing
 
@@ -10,15 +11,10 @@ import Testing
     private static func schema(
         _ type: AttributeType, _ value: Value = .null
     ) -> SchemaDescription {
-        SchemaDescription(
-            modelVersion: "V1",
-            entities: [
-                EntityDescription(
-                    name: "Pet", className: "Dog",
-                    attributes: [
-                        AttributeDescription(name: "odd", type: type, defaultValue: value)
-                    ])
-            ])
+        SchemaDescription([
+            EntityDescription(
+                name: "Pet", className: "Dog", attributes: [.required("odd", type, default: value)])
+        ])
     }
 
     private static func read(_ text: String) throws(StoreError) -> SchemaDescription {
@@ -221,10 +217,7 @@ import Testing
         ]
         for (number, change) in changes.enumerated() {
             var schema = Self.schema(.string)
-            schema.entities[0].relationships = [
-                RelationshipDescription(
-                    name: "friends", destinationEntityName: "Pet", kind: .toManyUnordered)
-            ]
+            schema.entities[0].relationships = [.toManyUnordered("friends", to: "Pet")]
             change(&schema)
             let error = #expect(throws: StoreError.self, "change \(number)") {
                 try Self.read(SchemaExport.text(schema))
@@ -238,8 +231,7 @@ import Testing
         var schema = Self.schema(.decimal, .decimal(Decimal(string: "-10.25") ?? .nan))
         for (type, values) in Self.defaults {
             schema.entities[0].attributes.append(
-                AttributeDescription(
-                    name: type.name, type: type, defaultValue: values.first ?? .null))
+                .required(type.name, type, default: values.first ?? .null))
         }
         let whole = Array(SchemaExport.text(schema).utf8)
         let marks = Array("{}[]\",:.-+eE0123456789\\untrfals".utf8)

@@ -1,3 +1,4 @@
+import SampleSchemas
 import TestSupport
 import Testing
 
@@ -6,22 +7,11 @@ import Testing
 
 /// The layout in a file's catalog is checked, whatever wrote it.
 @Suite struct StoredLayoutTests {
-    private static let schema = SchemaDescription(
-        modelVersion: "V1",
-        entities: [
-            EntityDescription(
-                name: "A", className: "A",
-                attributes: [
-                    AttributeDescription(name: "x", type: .int64),
-                    AttributeDescription(name: "y", type: .string),
-                ],
-                relationships: [
-                    RelationshipDescription(name: "z", destinationEntityName: "A", kind: .toOne)
-                ]),
-            EntityDescription(
-                name: "B", className: "B", superentityName: "A",
-                attributes: [AttributeDescription(name: "w", type: .int64)]),
-        ])
+    private static let schema = SchemaDescription([
+        EntityDescription(
+            "A", required: ["x": .int64, "y": .string], relationships: [.toOne("z", to: "A")]),
+        EntityDescription("B", below: "A", required: ["w": .int64]),
+    ])
 
     /// One entity of a layout as it is written.
     private struct Entity {

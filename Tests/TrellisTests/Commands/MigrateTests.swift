@@ -1,6 +1,7 @@
 import Foundation
 import PageStore
 import RecordStore
+import SampleSchemas
 import Testing
 
 /// `trellis migrate` on stores of its own.
@@ -74,12 +75,9 @@ import Testing
             schema.entities[0].attributes[0].previousName = "name"
             schema.entities[0].uniqueConstraints = [["fullName"]]
             schema.entities[0].attributes += Self.defaults.map { type, value, _ in
-                AttributeDescription(name: "new_\(type.name)", type: type, defaultValue: value)
+                AttributeDescription.required("new_\(type.name)", type, default: value)
             }
-            schema.entities.append(
-                EntityDescription(
-                    name: "Town", className: "Town",
-                    attributes: [AttributeDescription(name: "name", type: .string)]))
+            schema.entities.append(EntityDescription("Town", required: ["name": .string]))
             schema.entities.reverse()
         }
         let model = try Model(schema)
@@ -129,8 +127,7 @@ import Testing
         let store = try SampleStore()
         let before = try Self.bytes(store)
         let model = try Model { schema in
-            schema.entities[1].attributes.append(
-                AttributeDescription(name: "year", type: .int32, defaultValue: .int(1900)))
+            schema.entities[1].attributes.append(.required("year", .int32, default: .int(1900)))
         }
         let copy = store.path + ".copy"
         let arguments = ["migrate", store.path, "--to", model.path, "--dry-run", "--backup", copy]
@@ -159,8 +156,7 @@ import Testing
     @Test func `a dry run prints how much space a migration needs`() throws {
         let store = try SampleStore()
         let model = try Model { schema in
-            schema.entities.append(
-                EntityDescription(name: "Item", className: "Item", isAbstract: true))
+            schema.entities.append(EntityDescription("Item", isAbstract: true))
             for index in 0..<2 { schema.entities[index].superentityName = "Item" }
         }
         let arguments = ["migrate", store.path, "--to", model.path]
@@ -280,8 +276,7 @@ import Testing
         let next = try Model { schema in
             schema.entities[0].attributes.removeLast()
             schema.entities[1].attributes[0].isOptional = true
-            schema.entities[1].attributes.append(
-                AttributeDescription(name: "year", type: .int32, isOptional: true))
+            schema.entities[1].attributes.append(.optional("year", .int32))
         }
         try expectRefusal(store, next, .invalidArgument, copy, "--backup", copy)
         // The model that the backup has is an earlier one of the store.
@@ -293,7 +288,7 @@ import Testing
         let copy = store.path + ".copy"
         defer { try? FileManager.default.removeItem(atPath: copy) }
         let own = try Model(SampleStore.schema)
-        let year = AttributeDescription(name: "year", type: .int32, isOptional: true)
+        let year = AttributeDescription.optional("year", .int32)
         let model = try Model { $0.entities[1].attributes.append(year) }
         func diff(_ path: String, _ other: String) throws -> String {
             let outcome = try Tool.run("schema", path, "--diff", other)
@@ -335,7 +330,7 @@ import Testing
 
     @Test func `objects without a required value refuse a model that has no default`() throws {
         let store = try SampleStore()
-        let year = AttributeDescription(name: "year", type: .int32)
+        let year = AttributeDescription.required("year", .int32)
         let added = try Model { $0.entities[1].attributes.append(year) }
         let strict = try Model { $0.entities[0].attributes[4].isOptional = false }
         for (model, words) in [
@@ -440,8 +435,7 @@ import Testing
         let store = try SampleStore()
         let text = String(repeating: "ü", count: 16_384)
         let model = try Model { schema in
-            schema.entities[0].attributes.append(
-                AttributeDescription(name: "bio", type: .string, defaultValue: .string(text)))
+            schema.entities[0].attributes.append(.required("bio", .string, default: .string(text)))
             schema.entities[0].indexes.append(["bio", "name"])
         }
         let outcome = try Tool.run("migrate", store.path, "--to", model.path)
@@ -470,8 +464,7 @@ import Testing
         try database.close()
         let before = try Self.bytes(store)
         let model = try Model { schema in
-            schema.entities[1].attributes.append(
-                AttributeDescription(name: "year", type: .int32, defaultValue: .int(1900)))
+            schema.entities[1].attributes.append(.required("year", .int32, default: .int(1900)))
         }
         #expect(try Tool.run("migrate", store.path, "--to", model.path, "--dry-run").exitCode == 1)
         #expect(try Self.bytes(store) == before)
