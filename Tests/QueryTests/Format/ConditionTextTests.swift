@@ -48,6 +48,26 @@ import Testing
         #expect(try ConditionParser.parse(text) == condition, "\(text)")
     }
 
+    /// Each NOT and each operator printed a parenthesis more than the format had, so that half of the
+    /// nesting that may be read could not be read again.
+    @Test(arguments: [
+        String(repeating: "!", count: 100) + "a == 1",
+        String(repeating: "NOT ", count: 96) + "((a ^ $b) ^ $c) > 0",
+        String(repeating: "NOT (", count: 99) + "a IN {1}" + String(repeating: ")", count: 98)
+            + " AND b == 1)",
+        Array(repeating: "a", count: 400).joined(separator: " + ") + " > 3",
+        Array(repeating: "a", count: 99).joined(separator: " ** ") + " > 3",
+        String(repeating: "- ", count: 99) + "a == 1",
+        String(repeating: "SUBQUERY(kids, $x, a NOT IN ", count: 49) + "{1}"
+            + String(repeating: ").@count", count: 49) + " == 1",
+        String(repeating: "abs(", count: 99) + "a" + String(repeating: ")[0]", count: 99)
+            + " == 1",
+    ])
+    func `a format that is nested as deep as may be is read as it prints`(format: String) throws {
+        let condition = try ConditionParser.parse(format)
+        #expect(try ConditionParser.parse(ConditionText.text(condition)) == condition)
+    }
+
     @Test func `a condition prints as people write it`() throws {
         let format = "age > 3 AND (name BEGINSWITH[cd] 'A' OR NOT (boss == nil))"
         #expect(
