@@ -115,10 +115,11 @@ package enum ConditionText {
         "TOKENMATCHES",
     ]
 
-    /// Only the first name can be taken for a keyword.
+    /// Only the first name can be taken for a keyword, or for a method by its colon.
     private static func path(_ path: [String]) -> String {
-        let isKeyword = path.first.map { keywords.contains($0.uppercased()) } ?? false
-        return (isKeyword ? "#" : "") + path.map(name).joined(separator: ".")
+        let isMarked =
+            path.first.map { keywords.contains($0.uppercased()) || $0.contains(":") } ?? false
+        return (isMarked ? "#" : "") + path.map(name).joined(separator: ".")
     }
 
     /// A name as it is, with escapes for what no name has.

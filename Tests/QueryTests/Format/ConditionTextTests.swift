@@ -9,7 +9,8 @@ import Testing
     @Test(arguments: [
         "TRUEPREDICATE", "NOT (FALSEPREDICATE)", "a == 1 AND b == 2 AND c == 3",
         "a == 1 OR (b == 2 AND NOT c == 3)", "(a == 1 OR b == 2) AND c == 3",
-        "ANY kids.age > 3", "NONE kids.age > 3", "ALL kids.age > 3", "name LIKE[cdwln] 'a*'",
+        "self.of:kind.name == 1", "#a:b == 1", "ANY kids.age > 3", "NONE kids.age > 3",
+        "ALL kids.age > 3", "name LIKE[cdwln] 'a*'",
         "a BETWEEN {1, 2}", "a IN {}", "a IN {1, 'x', nil, TRUE, -1.5, 1e300}", "a NOT IN {1}",
         "SELF == $x.name.@count", "#self == #any.in", "naïve\\u0020\\ud83d\\udc36 == 1",
         "@sum.a.b > 1",
