@@ -53,9 +53,13 @@ struct FuzzedEntries {
     /// The findings of `trellis check`; an error of opening is one too.
     static func check(_ bytes: [UInt8]) throws -> [Finding] {
         do throws(StoreError) {
-            let database = try RecordDatabase.openReadOnly(path: path, files: disk(bytes))
-            defer { try? database.close() }
-            return try database.snapshot().check()
+            let engine = try Engine.open(path: path, options: readingOptions, files: disk(bytes))
+            defer { try? engine.close() }
+            let snapshot = try engine.snapshot()
+            let trees = try CatalogView(snapshot)?.trees().map(\.tree)
+            let database = try RecordDatabase.openReadOnly(engine)
+            return StoreCheck.run(snapshot, knownTrees: trees ?? [])
+                + (try database.snapshot().check())
         } catch {
             guard ![.io, .diskFull, .closed].contains(error.code) else { throw error }
             return [Finding(error)]

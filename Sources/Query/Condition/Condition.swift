@@ -102,6 +102,9 @@ package struct Comparison: Hashable, Sendable {
         case endsWith = "ENDSWITH"
         case like = "LIKE"
         case matches = "MATCHES"
+
+        /// Whether NOT may stand before the operator itself.
+        var isWord: Bool { rawValue.first?.isLetter == true }
     }
 
     /// How a comparison applies to the elements of a to-many on the left.
@@ -154,6 +157,19 @@ package indirect enum Operand: Hashable, Sendable {
         case bitXor = "^"
         case leftShift = "<<"
         case rightShift = ">>"
+
+        /// The higher binds tighter.
+        var precedence: Int {
+            switch self {
+            case .bitOr: 0
+            case .bitXor: 1
+            case .bitAnd: 2
+            case .leftShift, .rightShift: 3
+            case .add, .subtract: 4
+            case .multiply, .divide: 5
+            case .power: 6
+            }
+        }
     }
 
     package enum ElementIndex: Hashable, Sendable {

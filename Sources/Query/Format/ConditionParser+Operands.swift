@@ -4,12 +4,11 @@ import RecordStore
 extension ConditionParser {
     // MARK: Calculations
 
-    /// As in C, except that comparisons bind weaker than all of these: `flags & 4 == 4` means
-    /// `(flags & 4) == 4`.
-    private static let precedences: [String: (operation: Operand.Arithmetic, precedence: Int)] = [
-        "|": (.bitOr, 0), "^": (.bitXor, 1), "&": (.bitAnd, 2), "<<": (.leftShift, 3),
-        ">>": (.rightShift, 3), "+": (.add, 4), "-": (.subtract, 4), "*": (.multiply, 5),
-        "/": (.divide, 5),
+    /// All operators but `**`, which is read from the right. As in C, except that comparisons bind
+    /// weaker than all of these: `flags & 4 == 4` means `(flags & 4) == 4`.
+    private static let operations: [String: Operand.Arithmetic] = [
+        "|": .bitOr, "^": .bitXor, "&": .bitAnd, "<<": .leftShift, ">>": .rightShift, "+": .add,
+        "-": .subtract, "*": .multiply, "/": .divide,
     ]
 
     func operand(_ parsed: Parsed) throws(QueryError) -> Operand {
@@ -27,12 +26,12 @@ extension ConditionParser {
     mutating func calculation(_ lowest: Int = 0) throws(QueryError) -> Parsed {
         var left = try power()
         while case .symbol(let symbol) = token,
-            let (operation, precedence) = Self.precedences[symbol], precedence >= lowest
+            let operation = Self.operations[symbol], operation.precedence >= lowest
         {
             try countCalculation()
             let first = try operand(left)
             try advance()
-            let second = try operand(try calculation(precedence + 1))
+            let second = try operand(try calculation(operation.precedence + 1))
             left = .operand(.arithmetic(operation, first, second))
         }
         return left

@@ -22,6 +22,7 @@ package struct ConditionParser {
     private(set) var token = FormatToken.end
     private var arguments: ArraySlice<FormatArgument>
     private var depth = 0
+    private var depthReached = 0
     private var calculationCount = 0
 
     package static func parse(
@@ -29,11 +30,25 @@ package struct ConditionParser {
     ) throws(QueryError) -> Condition {
         var parser = ConditionParser(lexer: FormatLexer(format), arguments: arguments[...])
         try parser.advance()
-        let parsed = try parser.disjunction()
-        guard parser.token == .end else { throw parser.excess(parsed) }
-        let condition = try parser.condition(parsed)
+        let condition = try parser.whole()
         guard parser.arguments.isEmpty else { throw parser.unusedArguments(of: arguments.count) }
+        try parser.checkIsReadableWhenPrinted(condition)
         return condition
+    }
+
+    private mutating func whole() throws(QueryError) -> Condition {
+        let parsed = try disjunction()
+        guard token == .end else { throw excess(parsed) }
+        return try condition(parsed)
+    }
+
+    /// An argument may be deeper as a text: a date prints as `CAST(-1.0, "NSDate")`, two levels.
+    private func checkIsReadableWhenPrinted(_ condition: Condition) throws(QueryError) {
+        guard depthReached > Self.nestingMax - 2 else { return }
+        let lexer = FormatLexer(ConditionText.text(condition))
+        var parser = ConditionParser(lexer: lexer, arguments: [])
+        try parser.advance()
+        _ = try parser.whole()
     }
 
     private init(lexer: FormatLexer, arguments: ArraySlice<FormatArgument>) {
@@ -80,6 +95,7 @@ package struct ConditionParser {
         _ body: (inout ConditionParser) throws(QueryError) -> Result
     ) throws(QueryError) -> Result {
         depth += 1
+        depthReached = max(depthReached, depth)
         defer { depth -= 1 }
         guard depth <= Self.nestingMax else { throw failure("the condition is nested too deeply") }
         return try body(&self)
@@ -161,7 +177,10 @@ package struct ConditionParser {
     private mutating func negation() throws(QueryError) -> Parsed {
         guard token == .symbol("!") || keyword == "NOT" else { return try comparison() }
         try advance()
-        let inner = try nested { parser throws(QueryError) in try parser.negation() }
+        // The parenthesis counts as a level itself, so that `!a` and `NOT (a)` are as deep.
+        let inner =
+            token == .symbol("(")
+            ? try negation() : try nested { parser throws(QueryError) in try parser.negation() }
         return .condition(.not(try condition(inner)))
     }
 

@@ -5,6 +5,9 @@ package enum ConditionText {
     package static func text(_ condition: Condition) -> String {
         switch condition {
         case .constant(let flag): flag ? "TRUEPREDICATE" : "FALSEPREDICATE"
+        case .not(.comparison(let comparison))
+        where comparison.quantifier == .none && comparison.operation.isWord:
+            text(comparison, isNegated: true)
         case .not(let inner): "NOT (\(text(inner)))"
         case .and(let list): list.isEmpty ? "TRUEPREDICATE" : joined(list, " AND ")
         case .or(let list): list.isEmpty ? "FALSEPREDICATE" : joined(list, " OR ")
@@ -24,7 +27,7 @@ package enum ConditionText {
         }.joined(separator: separator)
     }
 
-    private static func text(_ comparison: Comparison) -> String {
+    private static func text(_ comparison: Comparison, isNegated: Bool = false) -> String {
         var options = ""
         if comparison.options.contains(.caseInsensitive) { options += "c" }
         if comparison.options.contains(.diacriticInsensitive) { options += "d" }
@@ -39,10 +42,14 @@ package enum ConditionText {
             case .all: "ALL "
             case .noneOf: "NONE "
             }
-        return "\(quantifier)\(text(comparison.left)) \(operation) \(text(comparison.right))"
+        let (left, right) = (text(comparison.left), text(comparison.right))
+        return "\(quantifier)\(left) \(isNegated ? "NOT " : "")\(operation) \(right)"
     }
 
     // MARK: Operands
+
+    // No parentheses but those that the parser needs: each counts as a level of nesting, of which a
+    // format has few, and what was read must be readable when it is printed.
 
     package static func text(_ operand: Operand) -> String {
         switch operand {
@@ -55,8 +62,14 @@ package enum ConditionText {
         case .variable(let variable, let path):
             (["$" + name(variable)] + path.map(name)).joined(separator: ".")
         case .arithmetic(let operation, let left, let right):
-            "(\(text(left)) \(operation.rawValue) \(text(right)))"
-        case .negated(let inner): "-(\(text(inner)))"
+            if operation == .power {
+                "\(text(left, above: operation.precedence + 1)) ** "
+                    + text(right, above: operation.precedence)
+            } else {
+                "\(text(left, above: operation.precedence)) \(operation.rawValue) "
+                    + text(right, above: operation.precedence + 1)
+            }
+        case .negated(let inner): "- \(text(inner, above: .max))"
         case .function(let name, let arguments):
             "\(name)(\(arguments.map(text).joined(separator: ", ")))"
         case .subquery(let collection, let variable, let condition):
@@ -76,10 +89,21 @@ package enum ConditionText {
             case .size: "SIZE"
             case .at(let position): "\(position)"
             }
-        return switch inner {
-        case .keyPath, .list, .subquery, .variable: "\(text(inner))[\(place)]"
-        default: "(\(text(inner)))[\(place)]"
-        }
+        let text = text(inner, above: .max)
+        let isAtom =
+            switch inner {
+            case .arithmetic: true
+            case .element: false
+            default: !text.hasPrefix("-")
+            }
+        return isAtom ? "\(text)[\(place)]" : "(\(text))[\(place)]"
+    }
+
+    /// In parentheses where it calculates with less than the given precedence.
+    private static func text(_ operand: Operand, above precedence: Int) -> String {
+        guard case .arithmetic(let operation, _, _) = operand, operation.precedence < precedence
+        else { return text(operand) }
+        return "(\(text(operand)))"
     }
 
     // MARK: Names
@@ -91,10 +115,11 @@ package enum ConditionText {
         "TOKENMATCHES",
     ]
 
-    /// Only the first name can be mistaken for a keyword.
+    /// Only the first name can be mistaken for a keyword, or for a method because of a colon.
     private static func path(_ path: [String]) -> String {
-        let isKeyword = path.first.map { keywords.contains($0.uppercased()) } ?? false
-        return (isKeyword ? "#" : "") + path.map(name).joined(separator: ".")
+        let isMarked =
+            path.first.map { keywords.contains($0.uppercased()) || $0.contains(":") } ?? false
+        return (isMarked ? "#" : "") + path.map(name).joined(separator: ".")
     }
 
     /// A name, with escapes for characters that names cannot have.

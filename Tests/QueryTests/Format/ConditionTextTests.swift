@@ -9,7 +9,8 @@ import Testing
     @Test(arguments: [
         "TRUEPREDICATE", "NOT (FALSEPREDICATE)", "a == 1 AND b == 2 AND c == 3",
         "a == 1 OR (b == 2 AND NOT c == 3)", "(a == 1 OR b == 2) AND c == 3",
-        "ANY kids.age > 3", "NONE kids.age > 3", "ALL kids.age > 3", "name LIKE[cdwln] 'a*'",
+        "self.of:kind.name == 1", "#a:b == 1", "ANY kids.age > 3", "NONE kids.age > 3",
+        "ALL kids.age > 3", "name LIKE[cdwln] 'a*'",
         "a BETWEEN {1, 2}", "a IN {}", "a IN {1, 'x', nil, TRUE, -1.5, 1e300}", "a NOT IN {1}",
         "SELF == $x.name.@count", "#self == #any.in", "naïve\\u0020\\ud83d\\udc36 == 1",
         "@sum.a.b > 1",
@@ -46,6 +47,26 @@ import Testing
         let condition = Condition.comparing(Comparison(.keyPath(["a"]), .equal, .constant(value)))
         let text = ConditionText.text(condition)
         #expect(try ConditionParser.parse(text) == condition, "\(text)")
+    }
+
+    /// A bug: each NOT and each operator printed a parenthesis more than the format had, so that
+    /// half of the nesting that may be read could not be read again.
+    @Test(arguments: [
+        String(repeating: "!", count: 100) + "a == 1",
+        String(repeating: "NOT ", count: 96) + "((a ^ $b) ^ $c) > 0",
+        String(repeating: "NOT (", count: 99) + "a IN {1}" + String(repeating: ")", count: 98)
+            + " AND b == 1)",
+        Array(repeating: "a", count: 400).joined(separator: " + ") + " > 3",
+        Array(repeating: "a", count: 99).joined(separator: " ** ") + " > 3",
+        String(repeating: "- ", count: 99) + "a == 1",
+        String(repeating: "SUBQUERY(kids, $x, a NOT IN ", count: 49) + "{1}"
+            + String(repeating: ").@count", count: 49) + " == 1",
+        String(repeating: "abs(", count: 99) + "a" + String(repeating: ")[0]", count: 99)
+            + " == 1",
+    ])
+    func `a format that is nested as deep as may be is read as it prints`(format: String) throws {
+        let condition = try ConditionParser.parse(format)
+        #expect(try ConditionParser.parse(ConditionText.text(condition)) == condition)
     }
 
     @Test func `a condition is printed in the usual notation`() throws {
