@@ -34,9 +34,9 @@ struct MeasureUse {
         var status: Int32 = 0
         var usage = rusage()
         guard wait4(processID, &status, 0, &usage) == processID else { exit(2) }
-        let milliseconds = [usage.ru_utime, usage.ru_stime].reduce(0) { sum, time in
-            sum + Int(time.tv_sec) * 1000 + Int(time.tv_usec) / 1000
-        }
+        let seconds = usage.ru_utime.tv_sec + usage.ru_stime.tv_sec
+        let microseconds = Int(usage.ru_utime.tv_usec) + Int(usage.ru_stime.tv_usec)
+        let milliseconds = Int(seconds) * 1000 + microseconds / 1000
         let signal = status & 0x7F
         let outcome = signal == 0 ? status >> 8 & 0xFF : -signal
         print("\(outcome) \(milliseconds) \(usage.ru_maxrss)")
