@@ -57,6 +57,11 @@ import Testing
         return input
     }
 
+    @Test(arguments: ["", "\n", "a 0\n", "a 0g\n", "a 00 00\n", "a 00\na 01\n"])
+    func `a corpus without inputs, or with a bad line, is refused`(text: String) {
+        #expect(throws: ProofFailure.self) { try FuzzCorpus(text, name: "test") }
+    }
+
     @Test func `an input that changes nothing means a sound store`() throws {
         let store = try FuzzedStore()
         for sample in 1...store.sampleCount { #expect(try !store.run([UInt8(sample)])) }

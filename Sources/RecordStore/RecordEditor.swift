@@ -13,6 +13,8 @@ package class RecordEditor: RecordReader {
     final let notes: ChangeNotes?
     /// The ledger of a migration's shadow copy, which keeps the blobs of the file's model.
     final var blobLedger: BlobLedger?
+    /// Blobs copied from another store, which no record names yet.
+    private final var copiedBlobs: Set<PageID> = []
 
     init(
         schema: Schema, editor: PageEditor, catalog: Catalog, trees: TreeTable,
@@ -64,9 +66,16 @@ package class RecordEditor: RecordReader {
         return try blobLedger.create(bytes, in: editor)
     }
 
-    /// A copy of another store's blob, for a record to be inserted; nil where it cannot be read.
+    /// A copy of another store's blob, for one record to be inserted; nil if it cannot be read.
     final func copyBlob(_ blob: BlobID, of pages: PageView) throws(StoreError) -> BlobID? {
-        try editor.copyBlob(blob, of: pages)
+        guard let copy = try editor.copyBlob(blob, of: pages) else { return nil }
+        copiedBlobs.insert(copy.page)
+        return copy
+    }
+
+    /// Whether a blob is a copy that no record has taken; it is taken now.
+    final func takeCopy(_ blob: BlobID) -> Bool {
+        !copiedBlobs.isEmpty && copiedBlobs.remove(blob.page) != nil
     }
 
     final func deleteBlob(_ blob: BlobID) throws(StoreError) {

@@ -19,7 +19,8 @@ package struct FuzzCorpus {
         try self.init(String(contentsOf: url, encoding: .utf8), name: kind.rawValue)
     }
 
-    init(_ text: String, name: String) throws {
+    /// - Parameter name: for errors.
+    package init(_ text: String, name: String) throws {
         inputs = try text.split(separator: "\n").map { try Self.input($0, name) }
         guard !inputs.isEmpty else { throw ProofFailure("the corpus \(name) has no input") }
         guard Set(inputs.map(\.name)).count == inputs.count else {

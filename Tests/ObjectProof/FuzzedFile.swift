@@ -24,40 +24,57 @@ package struct FuzzedFile {
     private let samples: [Sample]
 
     package init() throws {
-        samples = try [true, false].map { isClosed in
-            let bytes = try Self.store(isClosed ? 1 : 2, isClosed: isClosed)
+        samples = try [50, 71].map { lastCheckpoint in
+            let bytes = try Self.store(1, lastCheckpoint: lastCheckpoint)
             return Sample(
                 bytes: bytes, seal: StoreSeal(bytes), entries: try FuzzedEntries(bytes))
         }
     }
 
-    /// A store with links of every kind.
+    /// A store with links of every kind, the same bytes each time: a transaction writes its objects
+    /// in the order of a hash table, so each makes one change.
     ///
-    /// - Parameter isClosed: false leaves the last commits in the log.
-    private static func store(_ seed: UInt64, isClosed: Bool) throws -> [UInt8] {
+    /// - Parameter lastCheckpoint: the commit after which a checkpoint is made; later ones are in the
+    ///   log.
+    private static func store(_ seed: UInt64, lastCheckpoint: Int) throws -> [UInt8] {
         let disk = SimulatedDisk(seed: seed)
         let graph = try GraphStack(GraphFileScript.storage(disk))
-        let editor = GraphEditor(graph, seed: seed)
-        var state = GraphModel()
-        for round in 0..<8 {
-            var (next, denials) = (state, GraphModel.Denials())
-            editor.blobBytesMax = round == 3 ? 6000 : 200
-            do {
-                try graph.stack.perform(synchronous: { transaction in
-                    for _ in 0..<10 {
-                        _ = try editor.edit(
-                            transaction, &next, &denials, mates: true, codes: false)
-                    }
-                })
-                state = next
-            } catch {
-                guard next.isDenied(denials) else { throw error }
-            }
-            if round == 4 { try graph.stack.checkpoint() }
+        var random = SeededRandom(seed: seed)
+        for round in 0...71 {
+            try graph.stack.perform(synchronous: { transaction in
+                let nodes = try transaction.fetchAll(
+                    From<GraphNode>().orderBy(.ascending(\.$tag)))
+                guard !round.isMultiple(of: 4), nodes.count > 1 else {
+                    return Self.fill(transaction.create(Into<GraphNode>()), round, &random)
+                }
+                let first = random.below(nodes.count)
+                let second = (first + 1 + random.below(nodes.count - 1)) % nodes.count
+                Self.link(nodes[first], nodes[second], round)
+            })
+            if round == lastCheckpoint { try graph.stack.checkpoint() }
         }
         let bytes = disk.image.bytes(of: GraphFileScript.path)
         try graph.stack.close()
-        return (isClosed ? disk.image.bytes(of: GraphFileScript.path) : bytes) ?? []
+        return bytes ?? []
+    }
+
+    private static func fill(_ node: GraphNode, _ round: Int, _ random: inout SeededRandom) {
+        (node.a, node.b, node.tag) = (random.below(100), "node \(round)", round)
+        node.n = round.isMultiple(of: 8) ? nil : random.below(4)
+        node.code = round.isMultiple(of: 12) ? nil : "c\(round)"
+        node.blob = Data(random.bytes(round == 32 ? 6000 : random.below(200)))
+        node.marks = ["mark \(round)"]
+    }
+
+    private static func link(_ node: GraphNode, _ other: GraphNode, _ round: Int) {
+        // Not `mate`, which changes the records of both.
+        switch round % 7 {
+        case 0: node.parent = other
+        case 1: node.owner = other
+        case 2: node.keeper = other
+        case 3, 4: node.friends.insert(other)
+        default: if !node.list.contains(other) { node.list.append(other) }
+        }
     }
 
     /// Returns whether damage was found. Throws what no file may lead to.
@@ -158,9 +175,10 @@ package struct FuzzedFile {
                 node.list.append(new)
                 node.marks.append("edited")
             }
-            new.mate = nodes.last
+            new.mate = nodes.first
             new.blob = Data(repeating: 7, count: 3000)
-            if nodes.count > 6 { transaction.delete(nodes[5]) }
+            // One with `kept` objects may not be deleted.
+            if let last = nodes.last(where: { $0.kept.isEmpty }) { transaction.delete(last) }
         })
     }
 }

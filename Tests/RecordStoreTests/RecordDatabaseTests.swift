@@ -18,7 +18,8 @@ import Testing
                 .toManyUnordered("friendOf", to: "Person"),
             ], indexes: [["age"], ["name", "age"]], uniqueConstraints: [["name"]]),
         EntityDescription(
-            "Dog", optional: ["nickname": .string], relationships: [.toOne("master", to: "Person")]),
+            "Dog", optional: ["nickname": .string],
+            relationships: [.toOne("master", to: "Person")]),
     ])
 
     private func temporaryPath() -> String {

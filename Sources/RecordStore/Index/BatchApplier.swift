@@ -200,10 +200,9 @@ struct BatchApplier {
         }
         let isLarge = !row.view.isNull(at: offset) && content.count > blobSizeMin
         if row.view.isBlob(at: offset) {
-            // A new row may come with blobs that were written for it.
-            guard old != nil else { return }
-            // A value that was never loaded still has the stored record's blob name.
             let named = try BlobName.read(content)
+            if transaction.takeCopy(named) { return }
+            // A value that was never loaded still has the stored record's blob name.
             guard let kept, kept.page == named.page, kept.sizeInBytes == named.sizeInBytes else {
                 throw StoreError(.invalidArgument, "a row names a blob that is not its own")
             }

@@ -20,7 +20,9 @@ final class Zoo {
             EntityDescription("Dog", below: "Animal", optional: ["tricks": .int64]),
             EntityDescription(
                 "Person", optional: ["name": .string, "born": .date],
-                relationships: [.toOne("city", to: "City"), .toManyUnordered("pets", to: "Animal")]),
+                relationships: [
+                    .toOne("city", to: "City"), .toManyUnordered("pets", to: "Animal"),
+                ]),
             EntityDescription("City", optional: ["name": .string, "size": .int64]),
         ])
     }

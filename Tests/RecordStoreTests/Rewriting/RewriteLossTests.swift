@@ -101,7 +101,8 @@ import Testing
     @Test func `an attribute moved to a superentity gives other subentities its default`() throws {
         let files = try files([
             EntityDescription(
-                "Car", below: "Vehicle", attributes: [.optional("seats", .int64, default: .int(5))]),
+                "Car", below: "Vehicle",
+                attributes: [.optional("seats", .int64, default: .int(5))]),
             EntityDescription("Bike", below: "Vehicle"),
             EntityDescription("Vehicle", isAbstract: true),
         ])
