@@ -72,6 +72,30 @@ def long_key(e):
     e.leaf(4, rows)
 
 
+def zero_number(e):
+    found = e.rows(4)
+    found[0] = number(0), *found[0][1:]
+    e.leaf(4, found)
+
+
+def as_blob(root, slot):
+    """A heap value of the first record: its bytes are in a blob, which is a right one, and what
+    names the blob is in their place, or at the record's end if it is longer."""
+    def change(e):
+        leaf, own = e.first_leaf(e.tree(f"tree/records/{root}")), e.pages.page_count
+        found = e.rows(leaf)
+        key, value, away = found[0]
+        at, length = unpack("II", value, 16 + 8 * slot)
+        to, made = at if length >= 16 else len(value), bytearray(value)
+        made[to:to + 16] = struct.pack("<QQ", own, length)
+        struct.pack_into("<II", made, 16 + 8 * slot, to, 16 | 1 << 31)
+        found[0] = key, bytes(made), away
+        image = struct.pack("<BBHIQ", 3, 1, 0, length, 0) + value[at:at + length]
+        e.group(e.full(own, image.ljust(e.pages.size, b"\0")),
+                e.delta(leaf, e.images.node(0, found, *e.fences(leaf), 0)), e.commit())
+    return change
+
+
 # Nodes: page 4 as it is has its slots at byte 24 and its heap from byte 817 on
 
 def slots(change):
@@ -218,6 +242,20 @@ def named_otherwise(e):
     e.lead(3, own ^ 1, unit, count)
 
 
+def in_superblock(e):
+    """The schema's extent is where slot 0, the older one, has reserved bytes."""
+    unit = 1024 // e.pages.unit
+    e.lead(3, *e.place(unit, 3, e.pages.page(3)))
+    e.superblock(0, 0, "")
+
+
+def chunk_below(e):
+    """Page 8, to which nothing leads, is a chunk of 2048 bytes in the map."""
+    chunk = struct.pack("<BBHIQ", 5, 0, 0, 2032, 0).ljust(2048, b"\0")
+    e.lead(8, *e.place(FREE_UNIT, 8, chunk))
+    e.group(e.delta(8, blob_page(), base=b""), e.commit())
+
+
 def longer_page(e):
     e.lead(3, *e.place(FREE_UNIT, 3, e.pages.page(3) + bytes(16)))
 
@@ -323,12 +361,12 @@ def second_inverse(e):
     e.text(old, new.ljust(len(old)))
 
 
-# Links of boxes in strange-v1
+# Links in strange-v1, of boxes if no other entity is named
 
-def links(name, change):
+def links(name, change, entity="Box"):
     """A commit that changes the first row of a tree of links: its key and its value."""
     def changing(e):
-        number = e.first_leaf(e.tree(f"tree/links/Box/{name}"))
+        number = e.first_leaf(e.tree(f"tree/links/{entity}/{name}"))
         found = e.rows(number)
         found[0] = *change(*found[0][:2]), 0
         e.leaf(number, found, *e.fences(number))
@@ -403,6 +441,8 @@ DAMAGE = {
                       "the map's address of a page is after the file's end"),
     "extent-unit": ("cities-v1", led(1 << 46, 4), "corrupt", "2.1",
                     "the map's address of a page has unit 2^46"),
+    "extent-in-superblocks": ("cities-v1", in_superblock, "corrupt", "2.1",
+                              "the map's address of a page is inside slot 0, where the extent is"),
     "extent-without-units": ("cities-v1", led(210, 0), "corrupt", "2.1",
                              "the map's address of a page has unitCount 0"),
     "extent-too-long": ("cities-v1", led(210, 65535), "corrupt", "2.1",
@@ -430,6 +470,9 @@ DAMAGE = {
     "delta-of-nothing": ("cities-v1", frames(
         lambda e: [e.delta(9, e.pages.page(7), base=b"")]), "corrupt", "3.1",
         "a DELTA of a page without a version, which needs no byte of one"),
+    "delta-of-chunk": ("cities-v1", chunk_below, "corrupt", "3.1",
+                       "a DELTA that needs no byte of the version before, "
+                       "which is a chunk of 2048 bytes in the map"),
     "free-of-nothing": ("cities-v1", frames(lambda e: [e.free(9)]), SAME, "3.1",
                         "FREE of a page without a version"),
     "free-count": ("cities-v1", frames(lambda e: [e.free(9, count=2)]), "corrupt", "3.1",
@@ -556,15 +599,23 @@ DAMAGE = {
                    "the slot of a decimal that is nil leads outside its record"),
     "record-blob": ("cities-v1", record(20, "I", 13 | 1 << 31), "corrupt", "5.2",
                     "a reference to a blob has 13 bytes"),
+    "record-value-blob-decimal": ("cities-v1", as_blob("City", 2), "corrupt", "5.2",
+                                  "the slot of a decimal has the bit of a blob, which holds its bytes"),
+    "record-value-blob-uuid": ("kinds-v1", as_blob("Thing", 15), "corrupt", "5.2",
+                               "the slot of a uuid has the bit of a blob, which holds its bytes"),
     "record-cut": ("cities-v1", cut_record, "corrupt", "5.1",
                    "a record ends before its last slot"),
     "record-hierarchy": ("strange-v1", other_hierarchy, "corrupt", "5.1",
                          "a record among the boxes is of an entity of another hierarchy"),
     "record-key": ("cities-v1", long_key, "corrupt", "5", "the key of a record has 9 bytes"),
+    "record-number-zero": ("cities-v1", zero_number, "corrupt", "5",
+                           "the first record has the number 0"),
     "link-key": ("strange-v1", links("near", lambda k, v: (k + b"\0", v)), "corrupt", "6.5",
                  "the key of a link has 17 bytes"),
     "link-value": ("strange-v1", links("near", lambda k, v: (k, b"\0")), "corrupt", "6.5",
                    "a link of a to-many without order has a value"),
+    "to-one-link-value": ("strange-v1", links("box", lambda k, v: (k, bytes(8)), "Thing"),
+                          "corrupt", "6.5", "a link of a to-one has a value of 8 bytes"),
     "link-target": ("strange-v1", links("order", lambda k, v: (k, v[1:])), "corrupt", "6.5",
                     "the value of an ordered link has 7 bytes"),
 

@@ -25,7 +25,7 @@ from trellis_file import Damaged
 
 LIST = SAMPLES / "damage.json"
 CHAPTER = SAMPLES.parent / "12-conformance.md"
-ENTITY = {"cities-v1": "City", "strange-v1": "Box", "chunks-v1": "Box"}
+ENTITY = {"cities-v1": "City", "strange-v1": "Box", "chunks-v1": "Box", "kinds-v1": "Thing"}
 
 
 def listed():

@@ -262,6 +262,7 @@ class Pages:
             need(frame[13] & 1, f"page {page}: a delta that is not LZ4")
             base = self.version({**self.versions, **versions}, page)
             need(base is not None, f"page {page}: a delta of nothing")
+            need(len(base) == self.size, f"page {page}: a delta of a chunk that is not P bytes")
             sound(self, page, base)
             payload = decompressed(payload, size, base)
         elif frame[13] & 1:
