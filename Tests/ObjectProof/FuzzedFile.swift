@@ -34,8 +34,8 @@ package struct FuzzedFile {
     /// A store with links of every kind, the same bytes each time: a transaction writes its objects
     /// in the order of a hash table, so each makes one change.
     ///
-    /// - Parameter lastCheckpoint: the commit after which a checkpoint is made; later ones are in the
-    ///   log.
+    /// - Parameter lastCheckpoint: the commit after which a checkpoint is made; later ones are in
+    ///   the log.
     private static func store(_ seed: UInt64, lastCheckpoint: Int) throws -> [UInt8] {
         let disk = SimulatedDisk(seed: seed)
         let graph = try GraphStack(GraphFileScript.storage(disk))

@@ -62,6 +62,25 @@ import Testing
             ])
     }
 
+    @Test func `a later source replaces a link that waits for its target`() throws {
+        try guild.take([["code": "b"]])
+        try guild.change { transaction in
+            try transaction.importRelatedObjects {
+                for source in [
+                    ["code": "a", "master": "z"], ["code": "a", "master": "b"], ["code": "z"],
+                ] {
+                    try transaction.importUniqueObjects(Into<Fellow>(), sourceArray: [source])
+                }
+            }
+        }
+        #expect(
+            try guild.lines() == [
+                #"a “” of b, pupils [], friends [], badges [], notes []"#,
+                #"b “” of none, pupils ["a"], friends [], badges [], notes []"#,
+                #"z “” of none, pupils [], friends [], badges [], notes []"#,
+            ])
+    }
+
     @Test func `an ID that no object has fails the import`() throws {
         let error = #expect(throws: CoreStoreError.self) {
             try guild.take([["code": "a", "master": "nobody"]])
