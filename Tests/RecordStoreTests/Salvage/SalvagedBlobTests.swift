@@ -1,10 +1,9 @@
 import Foundation
 import PageStore
+import RecordStore
 import SampleSchemas
 import TestSupport
 import Testing
-
-@testable import RecordStore
 
 /// Values that are stored in chunks, in a store that is salvaged.
 @Suite struct SalvagedBlobTests {
@@ -69,25 +68,5 @@ import Testing
         try file.write(damage.view, at: UInt64(found.lowerBound))
         file.close()
         #expect(try salvaged(files) == [.null, .data(values[1])])
-    }
-
-    /// Only salvage copies blobs for a record; another one's would have two owners.
-    @Test func `a new record with the blob of another one is refused`() throws {
-        var random = SeededRandom(seed: 1)
-        let files = try files([random.bytes(100_000), random.bytes(10)])
-        let database = try RecordDatabase.open(.file("store"), schema: Self.schema, files: files)
-        let film = try #require(database.schema.entity(named: "Film"))
-        let transaction = try database.beginWrite()
-        let stored = try transaction.withRow(ObjectNumber(1), in: film.hierarchy) {
-            RowBuffer(copying: $0)
-        }
-        let row = try #require(stored)
-        defer { row.deallocate() }
-        var batch = RecordBatch()
-        batch.insert(film, try transaction.allocateNumber(in: film.hierarchy), row: row)
-        let error = #expect(throws: StoreError.self) { try transaction.apply(batch) }
-        #expect(error?.code == .invalidArgument)
-        transaction.rollback()
-        try database.close()
     }
 }
