@@ -1,4 +1,5 @@
 import ObjectGraph
+import TestSupport
 
 class Animal: CoreStoreObject {
     @Field.Stored("species") var species: String = "Swift"
@@ -85,6 +86,20 @@ enum Zoo {
         let stack = DataStack(schema(), viewContext: .queue(queue))
         try stack.addStorageAndWait(LocalStore(fileURL: url))
         return (stack, queue)
+    }
+
+    /// A stack with a store of small pages on files that can fail, of which few are cached if that
+    /// is asked for.
+    static func stack(
+        _ files: FaultyFileSystem, _ queue: DispatchQueue, _ url: URL, cachedPageCount: Int? = nil
+    ) throws -> DataStack {
+        let stack = DataStack(schema(), viewContext: .queue(queue))
+        var options = EngineOptions()
+        options.pageSizeInBytes = 4096
+        if let cachedPageCount { options.cacheSizeInBytes = cachedPageCount * 4096 }
+        try stack.addStorageAndWait(
+            LocalStore(fileURL: url, files: files, engineOptions: options))
+        return stack
     }
 
     static func temporaryURL() -> URL {

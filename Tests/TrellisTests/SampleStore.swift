@@ -40,6 +40,19 @@ final class SampleStore {
 
     deinit { try? FileManager.default.removeItem(atPath: path) }
 
+    /// Commits a book without an author; returns the commit's number.
+    static func addBook(to database: RecordDatabase) throws -> UInt64 {
+        let book = try #require(database.schema.entity(named: "Book"))
+        let transaction = try database.beginWrite()
+        var batch = RecordBatch()
+        var row = book.emptyRow()
+        defer { row.deallocate() }
+        row.setValue(.string("late"), try #require(book.field(named: "title")))
+        batch.insert(book, try transaction.allocateNumber(in: book.hierarchy), row: row)
+        try transaction.apply(batch)
+        return try transaction.commit()
+    }
+
     static func fill(
         _ database: RecordDatabase, _ authorCount: Int, name: String? = nil,
         portrait: [UInt8] = [0, 1, 255]

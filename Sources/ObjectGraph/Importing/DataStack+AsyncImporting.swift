@@ -1,9 +1,9 @@
 // The results are objects of the view, and for use where it lives.
 
 extension DataStack.AsyncNamespace {
-    private func viewObjects<O: DynamicObject>(_ ids: [NSManagedObjectID]) async
-        -> UncheckedTransfer<[O]>
-    {
+    private func viewObjects<O: DynamicObject>(
+        _ ids: [NSManagedObjectID]
+    ) async -> UncheckedTransfer<[O]> {
         await withCheckedContinuation { continuation in
             base.viewExecutor.run {
                 base.deliver()
@@ -12,9 +12,9 @@ extension DataStack.AsyncNamespace {
         }
     }
 
-    private func viewObject<O: DynamicObject>(_ id: NSManagedObjectID?) async -> UncheckedTransfer<
-        O?
-    > {
+    private func viewObject<O: DynamicObject>(
+        _ id: NSManagedObjectID?
+    ) async -> UncheckedTransfer<O?> {
         let objects: UncheckedTransfer<[O]> = await viewObjects([id].compactMap { $0 })
         return UncheckedTransfer(objects.value.first)
     }

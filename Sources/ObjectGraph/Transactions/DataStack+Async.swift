@@ -95,20 +95,19 @@ extension DataStack.AsyncNamespace {
         _ durability: Durability? = nil,
         _ task: @escaping @Sendable (AsynchronousDataTransaction) throws -> Output
     ) async throws(CoreStoreError) -> UncheckedTransfer<Output> {
+        typealias Outcome = Result<UncheckedTransfer<Output>, CoreStoreError>
         let task = UncheckedTransfer(task)
-        let result: Result<UncheckedTransfer<Output>, CoreStoreError> =
-            await withCheckedContinuation {
-                continuation in
-                base.transactionQueue.async {
-                    let result = Result { () throws(CoreStoreError) in
-                        UncheckedTransfer(
-                            try base.run(
-                                AsynchronousDataTransaction.self, nil, durability, task.value))
-                    }
-                    base.viewSteps.announce()
-                    continuation.resume(returning: result)
+        let outcome: Outcome = await withCheckedContinuation { continuation in
+            base.transactionQueue.async {
+                let outcome = Result { () throws(CoreStoreError) in
+                    UncheckedTransfer(
+                        try base.run(
+                            AsynchronousDataTransaction.self, nil, durability, task.value))
                 }
+                base.viewSteps.announce()
+                continuation.resume(returning: outcome)
             }
-        return try result.get()
+        }
+        return try outcome.get()
     }
 }

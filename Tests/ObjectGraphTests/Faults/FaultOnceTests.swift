@@ -32,7 +32,7 @@ import Testing
 
         init() throws {
             let url = Zoo.temporaryURL()
-            let writer = try Self.stack(files, queue, url)
+            let writer = try Zoo.stack(files, queue, url, cachedPageCount: 8)
             // So that a page has few records.
             let long = String(repeating: "x", count: 300)
             person = try writer.perform(synchronous: { transaction in
@@ -48,21 +48,9 @@ import Testing
             })
             try writer.checkpoint()
             writer.unsafeRemoveAllPersistentStoresAndWait()
-            stack = try Self.stack(files, queue, url)
+            stack = try Zoo.stack(files, queue, url, cachedPageCount: 8)
             // The first commit of a stack opens the log.
             try takeStep()
-        }
-
-        private static func stack(
-            _ files: FaultyFileSystem, _ queue: DispatchQueue, _ url: URL
-        ) throws -> DataStack {
-            let stack = DataStack(Zoo.schema(), viewContext: .queue(queue))
-            var options = EngineOptions()
-            options.pageSizeInBytes = 4096
-            options.cacheSizeInBytes = 8 * 4096
-            try stack.addStorageAndWait(
-                LocalStore(fileURL: url, files: files, engineOptions: options))
-            return stack
         }
 
         /// A commit that has nothing to do with dogs and toys.

@@ -17,7 +17,7 @@ import Testing
 
         init() throws {
             let url = Zoo.temporaryURL()
-            let writer = try Self.stack(files, queue, url)
+            let writer = try Zoo.stack(files, queue, url)
             person = try writer.perform(synchronous: { transaction in
                 let person = transaction.create(Into<Person>())
                 let dogs = (0..<Self.count).map { age in
@@ -33,20 +33,9 @@ import Testing
             })
             try writer.checkpoint()
             writer.unsafeRemoveAllPersistentStoresAndWait()
-            stack = try Self.stack(files, queue, url)
+            stack = try Zoo.stack(files, queue, url)
             // The first commit of a stack opens the log and reads what later ones have in memory.
             try takeStep()
-        }
-
-        private static func stack(
-            _ files: FaultyFileSystem, _ queue: DispatchQueue, _ url: URL
-        ) throws -> DataStack {
-            let stack = DataStack(Zoo.schema(), viewContext: .queue(queue))
-            var options = EngineOptions()
-            options.pageSizeInBytes = 4096
-            try stack.addStorageAndWait(
-                LocalStore(fileURL: url, files: files, engineOptions: options))
-            return stack
         }
 
         func recorder() -> ListRecorder<Dog> { ListRecorder { "\($0.age)" } }

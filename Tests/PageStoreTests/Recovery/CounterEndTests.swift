@@ -7,12 +7,8 @@ import Testing
 /// commits before stay, are read on, and are there when the file is opened again.
 @Suite struct CounterEndTests {
     private static var options: Engine.Options {
-        var options = Engine.Options()
-        options.pageSizeInBytes = 1024
-        options.unitSizeInBytes = 64
-        options.logSegmentSizeInBytes = 16_384
+        var options = Engine.Options.small
         options.logBytesMax = 16_384
-        options.checkpointsInBackground = false
         return options
     }
 

@@ -451,15 +451,7 @@ import Testing
     {
         let whole = try SampleStore()
         let database = try RecordDatabase.open(.file(whole.path), schema: SampleStore.schema)
-        let book = try #require(database.schema.entity(named: "Book"))
-        let transaction = try database.beginWrite()
-        var batch = RecordBatch()
-        var row = book.emptyRow()
-        defer { row.deallocate() }
-        row.setValue(.string("late"), try #require(book.field(named: "title")))
-        batch.insert(book, try transaction.allocateNumber(in: book.hierarchy), row: row)
-        try transaction.apply(batch)
-        _ = try transaction.commit()
+        _ = try SampleStore.addBook(to: database)
         let store = try SampleStore(damaging: whole) { _ in }
         try database.close()
         let before = try Self.bytes(store)

@@ -177,15 +177,7 @@ import Testing
     @Test func `wal shows the frames after the last checkpoint`() throws {
         let store = try SampleStore()
         let database = try RecordDatabase.open(.file(store.path), schema: SampleStore.schema)
-        let book = try #require(database.schema.entity(named: "Book"))
-        let transaction = try database.beginWrite()
-        var batch = RecordBatch()
-        var row = book.emptyRow()
-        defer { row.deallocate() }
-        row.setValue(.string("late"), try #require(book.field(named: "title")))
-        batch.insert(book, try transaction.allocateNumber(in: book.hierarchy), row: row)
-        try transaction.apply(batch)
-        let number = try transaction.commit()
+        let number = try SampleStore.addBook(to: database)
         // A copy made now is what a crash would leave.
         let copy = try SampleStore(damaging: store) { _ in }
         try database.close()
