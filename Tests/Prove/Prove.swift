@@ -1,4 +1,5 @@
 import DiskProof
+import MigrationProof
 import ObjectProof
 import Proof
 
@@ -12,7 +13,7 @@ struct Prove {
             ProofCommand.engineProofs + [
                 ("objects", ObjectProof.self), ("object-files", ObjectFileProof.self),
                 ("observe", ObserveProof.self),
-                ("disk", DiskProof.self),
+                ("disk", DiskProof.self), ("migrate", MigrationProof.self),
             ])
         command.main()
     }

@@ -1,7 +1,6 @@
 import Foundation
 import PageStore
-
-@testable import RecordStore
+import RecordStore
 
 /// A program's mapping of one entity, in the form of the store and in that of dictionaries.
 enum RewriteMapping: Equatable {
@@ -309,6 +308,30 @@ struct RewriteReference {
         case (.url(let text), .data): return .data(Array(text.utf8))
         case (.string(let text), .data): return .data(Array(text.utf8))
         default: return nil
+        }
+    }
+
+    /// Whether a type changes without a mapping.
+    static func isInferred(from old: AttributeType, to new: AttributeType) -> Bool {
+        if let narrow = width(old), let wide = width(new) {
+            return narrow < wide && (old.isSigned == new.isSigned || new.isSigned)
+        }
+        return switch (old, new) {
+        case (.url, .string), (.url, .data), (.string, .data), (.bool, .float): true
+        case (_, .double): old.isNumber && old != .double && old != .decimal
+        case (_, .decimal): old.isNumber && old != .decimal
+        case (.bool, _): width(new) != nil
+        default: false
+        }
+    }
+
+    private static func width(_ type: AttributeType) -> Int? {
+        switch type {
+        case .int8, .uint8: 8
+        case .int16, .uint16: 16
+        case .int32, .uint32: 32
+        case .int64, .uint64: 64
+        default: nil
         }
     }
 
