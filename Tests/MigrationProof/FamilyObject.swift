@@ -48,6 +48,9 @@ extension Value {
 
 /// Random values of objects.
 enum FamilyValue {
+    /// What a closure makes for the objects that are older than the property `stamp`.
+    static let stamp = 42
+
     static func text(_ random: inout SeededRandom) -> String {
         switch random.below(8) {
         case 0: ""

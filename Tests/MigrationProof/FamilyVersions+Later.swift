@@ -16,6 +16,7 @@ enum F3 {
         @Field.Stored("mark", previousVersionKeyPath: "tag") var mark: String?
         @Field.Stored("note") var note: Data?
         @Field.Stored("at") var at: Date?
+        @Field.Stored("stamp", dynamicInitialValue: { FamilyValue.stamp }) var stamp: Int
         @Field.Relationship("previous", inverse: \.$next) var previous: Item?
         @Field.Relationship("next") var next: Item?
         @Field.Relationship("box") var box: Box?
@@ -24,6 +25,7 @@ enum F3 {
             [
                 "uid": .of(uid), "name": .of(name), "size": .of(size), "price": .of(price),
                 "mark": .of(mark), "note": .of(note), "at": .of(at), "rank": .of(rank),
+                "stamp": .of(stamp),
             ]
         }
         var linked: [String: [any FamilyObject]] {
@@ -39,6 +41,7 @@ enum F3 {
             (at, rank) = (FamilyValue.date(&random), random.below(9))
         }
         func link(_ pool: FamilyPool, _ random: inout SeededRandom) {
+            stamp = random.below(9)
             previous = pool.pick(Item.self, &random)
             box = pool.pick(Box.self, &random)
         }
@@ -91,6 +94,7 @@ enum F4 {
         @Field.Stored("price") var price: Double = 0
         @Field.Stored("mark") var mark: String?
         @Field.Stored("note") var note: Data?
+        @Field.Stored("stamp", dynamicInitialValue: { FamilyValue.stamp }) var stamp: Int
         @Field.Relationship("previous", inverse: \.$next) var previous: Item?
         @Field.Relationship("next") var next: Item?
         @Field.Relationship("box", inverse: \.$items) var box: [Crate]
@@ -99,6 +103,7 @@ enum F4 {
             [
                 "uid": .of(uid), "name": .of(name), "size": .of(size), "price": .of(price),
                 "mark": .of(mark), "note": .of(note), "rank": .of(rank),
+                "stamp": .of(stamp),
             ]
         }
         var linked: [String: [any FamilyObject]] {
@@ -114,6 +119,7 @@ enum F4 {
             rank = random.below(9)
         }
         func link(_ pool: FamilyPool, _ random: inout SeededRandom) {
+            stamp = random.below(9)
             previous = pool.pick(Item.self, &random)
             box = pool.some(Crate.self, &random)
         }
@@ -142,6 +148,7 @@ enum F5 {
         @Field.Stored("price") var price: Double = 0
         @Field.Stored("mark") var mark: String = "none"
         @Field.Stored("note") var note: Data?
+        @Field.Stored("stamp", dynamicInitialValue: { FamilyValue.stamp }) var stamp: Int
         @Field.Relationship("previous", inverse: \.$next) var previous: Item?
         @Field.Relationship("next") var next: Item?
         @Field.Relationship("box", inverse: \.$items) var box: Set<Crate>
@@ -150,6 +157,7 @@ enum F5 {
             [
                 "uid": .of(uid), "first": .of(first), "second": .of(second),
                 "price": .of(price), "mark": .of(mark), "note": .of(note),
+                "stamp": .of(stamp),
             ]
         }
         var linked: [String: [any FamilyObject]] {
@@ -163,6 +171,7 @@ enum F5 {
             (price, note) = (Double(random.below(100)) / 4, FamilyValue.bytes(&random))
         }
         func link(_ pool: FamilyPool, _ random: inout SeededRandom) {
+            stamp = random.below(9)
             previous = pool.pick(Item.self, &random)
         }
     }

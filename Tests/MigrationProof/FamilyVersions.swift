@@ -124,6 +124,7 @@ enum F2 {
         @Field.Stored("note") var note: Data?
         @Field.Stored("at") var at: Date?
         @Field.Stored("rank") var rank: Int = 7
+        @Field.Stored("stamp", dynamicInitialValue: { FamilyValue.stamp }) var stamp: Int
         @Field.Relationship("previous", inverse: \.$next) var previous: Item?
         @Field.Relationship("next") var next: Item?
         @Field.Relationship("box") var box: Box?
@@ -132,6 +133,7 @@ enum F2 {
             [
                 "uid": .of(uid), "name": .of(name), "size": .of(size), "price": .of(price),
                 "mark": .of(mark), "note": .of(note), "at": .of(at), "rank": .of(rank),
+                "stamp": .of(stamp),
             ]
         }
         var linked: [String: [any FamilyObject]] {
@@ -147,6 +149,7 @@ enum F2 {
             (at, rank) = (FamilyValue.date(&random), random.below(9))
         }
         func link(_ pool: FamilyPool, _ random: inout SeededRandom) {
+            stamp = random.below(9)
             previous = pool.pick(Item.self, &random)
             box = pool.pick(Box.self, &random)
         }

@@ -43,7 +43,7 @@ package struct MigrationProof: StoreProof {
 
     private mutating func turn(_ turnSeed: UInt64) throws {
         // What a turn does follows from its seed.
-        if turnSeed % 12 == 0 {
+        if turnSeed % 3 == 0 {
             let run = FamilyRun(seed: turnSeed)
             defer { report.add(run.report) }
             do { try run.run() } catch { throw failure(turnSeed, run.trace, error) }

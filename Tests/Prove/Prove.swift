@@ -14,6 +14,7 @@ struct Prove {
                 ("objects", ObjectProof.self), ("object-files", ObjectFileProof.self),
                 ("observe", ObserveProof.self),
                 ("disk", DiskProof.self), ("migrate", MigrationProof.self),
+                ("migrate-kill", MigrationKillProof.self),
             ])
         command.main()
     }
