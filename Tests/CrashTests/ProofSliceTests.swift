@@ -5,7 +5,8 @@ import Primitives
 import Proof
 import Testing
 
-/// Slices of the proofs that `scripts/prove faults`, `model`, `interleave` and `migrate` run in full.
+/// Slices of the proofs that `scripts/prove faults`, `model`, `interleave` and `migrate` run in
+/// full.
 @Suite struct ProofSliceTests {
     @Test func `a call that fails in any way loses no acknowledged commit`() {
         ProofSlice.run(FaultProof.self, "errors", above: 20, seconds: (3, 40))

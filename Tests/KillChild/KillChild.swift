@@ -13,8 +13,8 @@ import TestSupport
 /// rights in. `load` makes objects in one transaction: how many, and with how many MiB of cache,
 /// say two more arguments. `intake` imports a file of so many MiB likewise. `fill` makes so many
 /// objects of an earlier model, `migrate` brings them to a later one, in chunks of so many objects,
-/// with so many MiB of cache, and freeing so many pages at once, and `tell` says which of the two is
-/// there. `completions` runs transactions with or without a main loop. `measure OUTPUT
+/// with so many MiB of cache, and freeing so many pages at once, and `tell` says which of the two
+/// is there. `completions` runs transactions with or without a main loop. `measure OUTPUT
 /// PROGRAM …` runs another program and prints its time and memory.
 @main
 struct KillChild {

@@ -3,8 +3,8 @@ import PageStore
 import Proof
 import RecordStore
 
-/// What a process has left of a file: its model, the trees of an unfinished migration, and a hash of
-/// all objects with their numbers, values and links.
+/// What a process has left of a file: its model, the trees of an unfinished migration, and a hash
+/// of all objects with their numbers, values and links.
 struct KilledFile {
     private(set) var model = ""
     private(set) var unfinishedTrees: [String] = []

@@ -55,7 +55,7 @@ package struct MigrationKillProof: StoreProof {
 
     /// Small chunks, and many transactions that free the pages of replaced trees.
     private static let limits = [
-        "\(max(1, objectCount / 80))", "64", "\(max(1, objectCount / 10_000))",
+        "\(max(1, objectCount / 80))", "64", "\(max(1, objectCount / 20_000))",
     ]
 
     private func migration() throws -> KilledChild {
@@ -94,6 +94,8 @@ package struct MigrationKillProof: StoreProof {
         }
         _ = try child.end()
         wholeInMilliseconds = milliseconds()
+        report.count("ms without a kill", wholeInMilliseconds)
+        report.count("ms of them before the switch", switchInMilliseconds)
     }
 
     private func copy() throws {
@@ -107,9 +109,13 @@ package struct MigrationKillProof: StoreProof {
     private mutating func migrate() throws {
         try copy()
         var isDone = false
-        let moments = moments()
+        // What follows the switch is short: some kills wait for it.
+        let isAimed = random.below(4) == 0
+        let moments = isAimed ? [switchInMilliseconds * 9 / 10] : moments()
         do {
-            for moment in moments where !isDone { isDone = try !kill(at: moment) }
+            for moment in moments where !isDone {
+                isDone = try !kill(at: moment, afterSwitch: isAimed)
+            }
             if !isDone { _ = try migration().end() }
             try compare(
                 try KilledFile(path, checksRecords: random.below(8) == 0), "at the end")
@@ -121,12 +127,8 @@ package struct MigrationKillProof: StoreProof {
     }
 
     /// When the processes of one file are killed, in milliseconds after each has begun: together
-    /// they take about as long as the whole. Some files are for the short time after the switch.
+    /// they take about as long as the whole.
     private mutating func moments() -> [Int] {
-        if random.below(5) == 0 {
-            let start = switchInMilliseconds * 95 / 100
-            return [start + random.below(max(1, wholeInMilliseconds * 102 / 100 - start))]
-        }
         let count = 1 + random.below(8)
         return (0..<count).map { _ in
             random.below(max(1, wholeInMilliseconds * (count == 1 ? 1 : 2) / count))
@@ -134,10 +136,17 @@ package struct MigrationKillProof: StoreProof {
     }
 
     /// Returns false for a process that had ended before.
-    private mutating func kill(at moment: Int) throws -> Bool {
+    private mutating func kill(at moment: Int, afterSwitch: Bool) throws -> Bool {
         let child = try migration()
         child.awaitLine()
         usleep(UInt32(moment) * 1000)
+        if afterSwitch {
+            while child.isRunning, try KilledFile(path, readsContent: false).model == "V1" {
+                usleep(1000)
+            }
+            let left = max(1, wholeInMilliseconds - switchInMilliseconds)
+            usleep(UInt32(random.below(left * 1000)))
+        }
         guard child.kill() else {
             _ = try child.end()
             return false

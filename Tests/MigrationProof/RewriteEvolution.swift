@@ -404,3 +404,19 @@ struct RewriteEvolution {
         }
     }
 }
+
+extension RandomModels {
+    /// A model whose changes may need records to be rewritten.
+    package static func changing(_ random: inout SeededRandom) -> SchemaDescription {
+        RewriteEvolution.model(&random)
+    }
+
+    /// Such a model after some changes.
+    package static func changed(
+        _ model: SchemaDescription, _ random: inout SeededRandom
+    ) -> SchemaDescription {
+        var evolution = RewriteEvolution(model, [:])
+        evolution.change(&random)
+        return evolution.schema
+    }
+}
