@@ -1,10 +1,12 @@
 import Foundation
+import MigrationProof
 import PageStore
 import Primitives
 import Proof
 import Testing
 
-/// Slices of the proofs that `scripts/prove faults`, `model` and `interleave` run in full.
+/// Slices of the proofs that `scripts/prove faults`, `model`, `interleave` and `migrate` run in
+/// full.
 @Suite struct ProofSliceTests {
     @Test func `a call that fails in any way loses no acknowledged commit`() {
         ProofSlice.run(FaultProof.self, "errors", above: 20, seconds: (3, 40))
@@ -16,6 +18,11 @@ import Testing
 
     @Test func `readers see whole commits in whatever order threads go on`() {
         ProofSlice.run(InterleavingProof.self, "runs", above: 5, seconds: (3, 40))
+    }
+
+    @Test func `files follow random models as dictionaries do, and go on where they were cut off`()
+    {
+        ProofSlice.run(MigrationProof.self, "pairs", above: 15, seconds: (5, 40))
     }
 
     private struct IdleProof: StoreProof {

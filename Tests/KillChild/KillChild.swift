@@ -12,8 +12,9 @@ import TestSupport
 /// transactions on the main thread beside others. `denied` opens stores in a folder that it has no
 /// rights in. `load` makes objects in one transaction: how many, and with how many MiB of cache,
 /// say two more arguments. `intake` imports a file of so many MiB likewise. `fill` makes so many
-/// objects of an earlier model, `migrate` brings them to a later one, and `tell` says which of the
-/// two is there. `completions` runs transactions with or without a main loop. `measure OUTPUT
+/// objects of an earlier model, `migrate` brings them to a later one, in chunks of so many objects,
+/// with so many MiB of cache, and freeing so many pages at once, and `tell` says which of the two
+/// is there. `completions` runs transactions with or without a main loop. `measure OUTPUT
 /// PROGRAM …` runs another program and prints its time and memory.
 @main
 struct KillChild {
@@ -64,10 +65,11 @@ struct KillChild {
         if arguments.count == 4, arguments[1] == "fill", let count = Int(arguments[3]) {
             return try MigrateUse(path: arguments[2]).fill(count)
         }
-        if arguments.count == 5, arguments[1] == "migrate", let chunk = Int(arguments[3]),
-            let mebibytes = Int(arguments[4])
+        if arguments.count == 5 || arguments.count == 6, arguments[1] == "migrate",
+            let chunk = Int(arguments[3]), let mebibytes = Int(arguments[4])
         {
             var options = EngineOptions()
+            if arguments.count == 6 { options.migrationDropPagesMax = Int(arguments[5]) }
             options.cacheSizeInBytes = mebibytes << 20
             if chunk > 0 { options.migrationChunkRowsMax = chunk }
             return try MigrateUse(path: arguments[2]).migrate(options)

@@ -1,4 +1,5 @@
 import DiskProof
+import MigrationProof
 import ObjectProof
 import Proof
 
@@ -12,7 +13,8 @@ struct Prove {
             ProofCommand.engineProofs + [
                 ("objects", ObjectProof.self), ("object-files", ObjectFileProof.self),
                 ("observe", ObserveProof.self),
-                ("disk", DiskProof.self),
+                ("disk", DiskProof.self), ("migrate", MigrationProof.self),
+                ("migrate-kill", MigrationKillProof.self),
             ])
         command.main()
     }

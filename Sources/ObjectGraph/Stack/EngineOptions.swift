@@ -40,6 +40,9 @@ public struct EngineOptions: Hashable, Sendable {
     /// How many objects a migration writes at once, in one transaction or in each of its chunks;
     /// nil for the limits of the engine.
     package var migrationChunkRowsMax: Int?
+    /// How many pages of replaced trees a migration frees in one transaction; nil for the limit of
+    /// the engine.
+    package var migrationDropPagesMax: Int?
 
     /// The defaults.
     public init() {}
@@ -83,6 +86,7 @@ public struct EngineOptions: Hashable, Sendable {
             options.migrationRowsMax = migrationChunkRowsMax
             options.migrationChunkRowsMax = migrationChunkRowsMax
         }
+        if let migrationDropPagesMax { options.migrationDropPagesMax = migrationDropPagesMax }
         return options
     }
 }

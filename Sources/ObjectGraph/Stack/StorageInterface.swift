@@ -123,12 +123,13 @@ public final class LocalStore: LocalStorage {
     /// A store in a file system of the caller's.
     package init(
         fileURL: URL, files: any FileSystem, configuration: ModelConfiguration = nil,
+        migrationMappingProviders: [any SchemaMappingProvider] = [],
         localStorageOptions: LocalStorageOptions = nil,
         engineOptions: EngineOptions = EngineOptions()
     ) {
         self.fileURL = fileURL
         self.files = files
-        migrationMappingProviders = []
+        self.migrationMappingProviders = migrationMappingProviders
         self.localStorageOptions = localStorageOptions
         self.engineOptions = engineOptions
         self.configuration = configuration

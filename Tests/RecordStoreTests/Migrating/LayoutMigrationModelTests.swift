@@ -1,4 +1,5 @@
 import Foundation
+import MigrationProof
 import PageStore
 import SampleSchemas
 import TestSupport

@@ -1,4 +1,5 @@
 import Foundation
+import MigrationProof
 import PageStore
 import SampleSchemas
 import TestSupport
@@ -325,7 +326,7 @@ import Testing
     {
         var random = SeededRandom(for: "ModelHistoryTests")
         for round in FuzzRounds(300) {
-            let schema = RewriteEvolution.model(&random)
+            let schema = RandomModels.changing(&random)
             var shuffled = schema
             shuffled.modelVersion = "another"
             shuffled.entities.shuffle(using: &random)
@@ -335,11 +336,10 @@ import Testing
                 shuffled.entities[index].uniqueConstraints = []
             }
             #expect(shuffled.fingerprint == schema.fingerprint)
-            var evolution = RewriteEvolution(schema, [:])
-            evolution.change(&random)
-            let isSame = evolution.schema.fingerprint == schema.fingerprint
+            let changed = RandomModels.changed(schema, &random)
+            let isSame = changed.fingerprint == schema.fingerprint
             #expect(
-                isSame == !SchemaDifference.needsMigration(from: schema, to: evolution.schema),
+                isSame == !SchemaDifference.needsMigration(from: schema, to: changed),
                 "seed \(random.seed), round \(round)")
         }
     }

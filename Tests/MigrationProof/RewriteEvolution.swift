@@ -1,8 +1,7 @@
 import PageStore
+import RecordStore
 import SampleSchemas
 import TestSupport
-
-@testable import RecordStore
 
 /// A model that changes at random, within the changes that a store's objects can follow.
 struct RewriteEvolution {
@@ -53,9 +52,9 @@ struct RewriteEvolution {
 
     var reference: RewriteReference { RewriteReference(from: old, to: schema, mappings) }
 
-    /// One to five changes, and sometimes mappings of the program.
+    /// One to eight changes, and sometimes mappings of the program.
     mutating func change(_ random: inout SeededRandom, allowsMappings: Bool = true) {
-        for _ in 0...random.below(5) { attempt { $0.changeOnce(&random) } }
+        for _ in 0...random.below(8) { attempt { $0.changeOnce(&random) } }
         if allowsMappings, random.below(3) == 0 {
             for _ in 0...random.below(2) { attempt { $0.addMapping(&random) } }
         }
@@ -216,7 +215,7 @@ struct RewriteEvolution {
             let number = schema.entities[index].attributes.firstIndex(of: attribute)
         else { return }
         let types = AttributeType.allCases.filter {
-            $0 != attribute.type && ValueConversion.isInferred(from: attribute.type, to: $0)
+            RewriteReference.isInferred(from: attribute.type, to: $0)
         }
         guard let type = types.randomElement(using: &random) else { return }
         touched.insert(attribute.name)
@@ -403,5 +402,21 @@ struct RewriteEvolution {
             }
             schema.entities[index].uniqueConstraints.removeAll { !columns.isSuperset(of: $0) }
         }
+    }
+}
+
+extension RandomModels {
+    /// A model whose changes may need records to be rewritten.
+    package static func changing(_ random: inout SeededRandom) -> SchemaDescription {
+        RewriteEvolution.model(&random)
+    }
+
+    /// Such a model after some changes.
+    package static func changed(
+        _ model: SchemaDescription, _ random: inout SeededRandom
+    ) -> SchemaDescription {
+        var evolution = RewriteEvolution(model, [:])
+        evolution.change(&random)
+        return evolution.schema
     }
 }

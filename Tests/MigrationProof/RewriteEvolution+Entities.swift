@@ -1,8 +1,7 @@
 import PageStore
+import RecordStore
 import SampleSchemas
 import TestSupport
-
-@testable import RecordStore
 
 /// Changes of entities and of their hierarchies, and the program's mappings.
 extension RewriteEvolution {

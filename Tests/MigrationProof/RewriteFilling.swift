@@ -1,8 +1,7 @@
 import PageStore
+import Proof
+import RecordStore
 import TestSupport
-import Testing
-
-@testable import RecordStore
 
 /// Writes random objects into a store, or those of a dictionary.
 struct RewriteFilling {
@@ -55,11 +54,11 @@ struct RewriteFilling {
         let transaction = try database.beginWrite()
         var filling = RewriteFilling(transaction, RewriteWorld())
         for (uid, object) in objects.sorted(by: { $0.key < $1.key }) {
-            let entity = try #require(database.schema.entity(named: object.entityName))
+            let entity = try known(database.schema.entity(named: object.entityName))
             try filling.insert(entity, uid, object.values)
         }
         for (uid, object) in objects.sorted(by: { $0.key < $1.key }) {
-            let entity = try #require(database.schema.entity(named: object.entityName))
+            let entity = try known(database.schema.entity(named: object.entityName))
             for relationship in entity.relationships {
                 for target in object.links[relationship.name] ?? [] {
                     try filling.link(relationship, uid, target)
@@ -98,7 +97,7 @@ struct RewriteFilling {
         var row = entity.emptyRow()
         defer { row.deallocate() }
         for (name, value) in values {
-            row.setValue(value, try #require(entity.field(named: name)))
+            row.setValue(value, try known(entity.field(named: name)))
         }
         let number = try transaction.allocateNumber(in: entity.hierarchy)
         var batch = RecordBatch()
@@ -126,13 +125,12 @@ struct RewriteFilling {
     }
 
     private mutating func deleteUnlinked(_ uids: [Int64]) throws {
+        let linked = try linkedPlaces()
         for uid in uids {
             let entity = try entity(of: uid)
-            guard let number = places[uid] else { continue }
-            let isLinked = try schema.relationships.contains { relationship in
-                try isEnd(uid, number, relationship)
-            }
-            guard !isLinked else { continue }
+            let number = try known(places[uid])
+            let place = Place(root: entity.hierarchy.rootTag, number: number.rawValue)
+            guard !linked.contains(place) else { continue }
             var batch = RecordBatch()
             batch.delete(number, in: entity.hierarchy)
             try transaction.apply(batch)
@@ -140,33 +138,38 @@ struct RewriteFilling {
         }
     }
 
-    private func isEnd(
-        _ uid: Int64, _ number: ObjectNumber, _ relationship: RelationshipLayout
-    ) throws -> Bool {
-        let entity = try entity(of: uid)
-        let source = schema.knownEntity(tag: relationship.sourceTag)
-        let target = schema.knownEntity(tag: relationship.destinationTag)
-        if entity.isKind(of: source.tag),
-            try transaction.linkCount(relationship, of: number) > 0
-        {
-            return true
+    private struct Place: Hashable {
+        var root: UInt16
+        var number: UInt64
+    }
+
+    /// The objects at either end of a link.
+    private func linkedPlaces() throws -> Set<Place> {
+        var linked: Set<Place> = []
+        for (uid, number) in places {
+            let entity = try entity(of: uid)
+            for relationship in entity.relationships {
+                let target = schema.knownEntity(tag: relationship.destinationTag).hierarchy
+                let numbers = try transaction.linkedNumbers(relationship, of: number)
+                guard !numbers.isEmpty else { continue }
+                linked.insert(Place(root: entity.hierarchy.rootTag, number: number.rawValue))
+                for other in numbers {
+                    linked.insert(Place(root: target.rootTag, number: other.rawValue))
+                }
+            }
         }
-        guard entity.isKind(of: target.tag) else { return false }
-        return try places.contains { owner, other in
-            guard try self.entity(of: owner).isKind(of: source.tag) else { return false }
-            return try transaction.linkedNumbers(relationship, of: other).contains(number)
-        }
+        return linked
     }
 
     private func entity(of uid: Int64) throws -> EntityLayout {
-        let name = try #require(entityNames[uid])
-        return try #require(schema.entity(named: name))
+        let name = try known(entityNames[uid])
+        return try known(schema.entity(named: name))
     }
 
     private func update(_ uid: Int64, _ body: (inout RowBuffer) -> Void) throws {
         let entity = try entity(of: uid)
-        let number = try #require(places[uid])
-        var row = try #require(try transaction.row(number, in: entity.hierarchy))
+        let number = try known(places[uid])
+        var row = try known(try transaction.row(number, in: entity.hierarchy))
         defer { row.deallocate() }
         body(&row)
         var batch = RecordBatch()
@@ -210,8 +213,8 @@ struct RewriteFilling {
         {
             return
         }
-        let ownerNumber = try #require(places[owner])
-        let targetNumber = try #require(places[target])
+        let ownerNumber = try known(places[owner])
+        let targetNumber = try known(places[target])
         if relationship.kind != .toOne, let inverse, inverse.kind == .toOne {
             return try link(inverse, target, owner)
         }
@@ -233,12 +236,12 @@ struct RewriteFilling {
     }
 
     private func order(_ objects: [Int64: RewriteObject]) throws {
-        for (uid, object) in objects {
+        for (uid, object) in objects.sorted(by: { $0.key < $1.key }) {
             let entity = try entity(of: uid)
             for relationship in entity.relationships where relationship.kind == .toManyOrdered {
                 let targets = (object.links[relationship.name] ?? []).compactMap { places[$0] }
                 var batch = RecordBatch()
-                let owner = try #require(places[uid])
+                let owner = try known(places[uid])
                 batch.setLinks(relationship, owner: owner, targets)
                 try transaction.apply(batch)
             }

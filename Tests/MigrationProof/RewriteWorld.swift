@@ -1,8 +1,7 @@
 import PageStore
+import Proof
+import RecordStore
 import TestSupport
-import Testing
-
-@testable import RecordStore
 
 /// An object without its number, which migrations do not use: links name the `uid` of other
 /// objects, which the root of every hierarchy declares.
@@ -11,6 +10,17 @@ struct RewriteObject: Equatable {
     var values: [String: Value] = [:]
     /// In the user's order where there is one, else ascending.
     var links: [String: [Int64]] = [:]
+}
+
+/// Throws unless a rule holds.
+func hold(_ rule: Bool, _ text: @autoclosure () -> String) throws {
+    if !rule { throw ProofFailure(text()) }
+}
+
+/// What the proof itself has made must be there.
+func known<Value>(_ value: Value?, line: Int = #line) throws -> Value {
+    guard let value else { throw ProofFailure("nothing is known in line \(line)") }
+    return value
 }
 
 /// The content of a store, by the objects' `uid`.
@@ -30,7 +40,7 @@ struct RewriteWorld {
     /// Reads all of a store, and checks it on the way.
     init(_ database: RecordDatabase) throws {
         let reader = try database.snapshot()
-        #expect(reader.check() == [])
+        if let finding = reader.check().first { throw ProofFailure("\(finding)") }
         let schema = database.schema
         var uids: [Place: Int64] = [:]
         var counts: [String: Int] = [:]
@@ -44,11 +54,10 @@ struct RewriteWorld {
                     object.values[field.name] = try reader.value(field, of: row)
                 }
                 guard case .int(let uid)? = object.values["uid"] else {
-                    Issue.record("\(entity.name) \(cursor.number.rawValue) has no uid")
-                    continue
+                    throw ProofFailure("\(entity.name) \(cursor.number.rawValue) has no uid")
                 }
                 let place = Place(root: root.name, number: cursor.number.rawValue)
-                #expect(objects[uid] == nil, "two objects have the uid \(uid)")
+                try hold(objects[uid] == nil, "two objects have the uid \(uid)")
                 (objects[uid], places[uid], uids[place]) = (object, place, uid)
                 for tag in entity.ancestorTags {
                     counts[schema.knownEntity(tag: tag).name, default: 0] += 1
@@ -57,7 +66,8 @@ struct RewriteWorld {
             }
         }
         for entity in schema.entities {
-            #expect(try reader.recordCount(of: entity) == counts[entity.name] ?? 0)
+            let count = try reader.recordCount(of: entity)
+            try hold(count == counts[entity.name] ?? 0, "\(entity.name) counts \(count) objects")
         }
         try readLinks(reader, uids)
         try checkIndexes(reader)
@@ -78,7 +88,7 @@ struct RewriteWorld {
                 let links = numbers.compactMap {
                     uids[Place(root: root, number: $0.rawValue)]
                 }
-                #expect(links.count == numbers.count, "a link has no target")
+                try hold(links.count == numbers.count, "a link has no target")
                 objects[uid]?.links[relationship.name] =
                     relationship.kind == .toManyOrdered ? links : links.sorted()
             }
@@ -96,19 +106,19 @@ struct RewriteWorld {
                 let row = try cursor.row()
                 guard entity.tags.contains(row.entityTag) else { continue }
                 var key = reader.keyEncoder(columnCount: index.columns.count)
-                try reader.append(index.columns, of: row, to: &key)
+                for column in index.columns { try reader.append(column, of: row, to: &key) }
                 var isFound = false
                 try reader.forEachNumber(in: index, equalTo: key) { number in
                     isFound = number == cursor.number
                     return !isFound
                 }
-                #expect(isFound, "\(index.treeName) lacks object \(cursor.number.rawValue)")
+                try hold(isFound, "\(index.treeName) lacks object \(cursor.number.rawValue)")
                 foundCount += 1
             }
             var entryCount = 0
             let entries = reader.indexCursor(index)
             while try entries.next() { entryCount += 1 }
-            #expect(entryCount == foundCount, "\(index.treeName)")
+            try hold(entryCount == foundCount, "\(index.treeName) has \(entryCount) entries")
         }
     }
 

@@ -1,14 +1,12 @@
 import Foundation
 import PageStore
+import RecordStore
 import SampleSchemas
 import TestSupport
-import Testing
-
-@testable import RecordStore
 
 /// Random models, and random objects of them.
-enum RandomModels {
-    static func schema(_ random: inout SeededRandom) -> SchemaDescription {
+package enum RandomModels {
+    package static func schema(_ random: inout SeededRandom) -> SchemaDescription {
         var entities: [EntityDescription] = []
         for index in 0..<(2 + random.below(5)) {
             var entity = EntityDescription("E\(index)")
@@ -49,7 +47,7 @@ enum RandomModels {
         return SchemaDescription(entities)
     }
 
-    static func value(_ type: AttributeType, _ random: inout SeededRandom) -> Value {
+    package static func value(_ type: AttributeType, _ random: inout SeededRandom) -> Value {
         guard random.below(6) > 0 else { return .null }
         switch type {
         case .bool: return .bool(random.below(2) == 0)
@@ -62,13 +60,22 @@ enum RandomModels {
             return .string(String(repeating: "ä", count: [0, 3, 40, 900][random.below(4)]))
         case .data: return .data(random.bytes([0, 5, 50, 2000][random.below(4)]))
         case .date: return .date(Double(random.below(100_000)))
-        case .uuid: return .uuid(UUID())
+        case .uuid: return .uuid(uuid(&random))
         case .url: return .url("https://example.org/\(random.below(100))")
         }
     }
 
+    private static func uuid(_ random: inout SeededRandom) -> UUID {
+        let bytes = random.bytes(16)
+        return UUID(
+            uuid: (
+                bytes[0], bytes[1], bytes[2], bytes[3], bytes[4], bytes[5], bytes[6], bytes[7],
+                bytes[8], bytes[9], bytes[10], bytes[11], bytes[12], bytes[13], bytes[14], bytes[15]
+            ))
+    }
+
     /// Adds objects, changes some and links them.
-    static func change(_ database: RecordDatabase, _ random: inout SeededRandom) throws {
+    package static func change(_ database: RecordDatabase, _ random: inout SeededRandom) throws {
         let transaction = try database.beginWrite()
         var batch = RecordBatch()
         var numbers: [String: [ObjectNumber]] = [:]
@@ -96,7 +103,7 @@ enum RandomModels {
         _ = try transaction.commit()
     }
 
-    static func link(
+    package static func link(
         _ entities: [EntityLayout], _ numbers: [String: [ObjectNumber]],
         _ transaction: RecordTransaction, _ random: inout SeededRandom
     ) throws {

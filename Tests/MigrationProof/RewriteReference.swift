@@ -1,7 +1,6 @@
 import Foundation
 import PageStore
-
-@testable import RecordStore
+import RecordStore
 
 /// A program's mapping of one entity, in the form of the store and in that of dictionaries.
 enum RewriteMapping: Equatable {
@@ -79,6 +78,10 @@ struct RewriteReference {
     let mappings: [RewriteMapping]?
     /// The later name of each earlier entity that has one.
     let later: [String: String]
+    /// What the program's closures make for new attributes, by their names.
+    var initialValues: [String: Value] = [:]
+    private let oldInverses: InverseTable
+    private let newInverses: InverseTable
     private var attributes: [PropertyPath: PropertyPath]
     private var relationships: [PropertyPath: PropertyPath]
 
@@ -86,6 +89,7 @@ struct RewriteReference {
         from old: SchemaDescription, to new: SchemaDescription, _ mappings: [RewriteMapping]?
     ) {
         (self.old, self.new, self.mappings) = (old, new, mappings)
+        (oldInverses, newInverses) = (InverseTable(old), InverseTable(new))
         var later: [String: String] = [:]
         let said = mappings ?? []
         for mapping in said {
@@ -229,7 +233,7 @@ struct RewriteReference {
     ) -> Bool {
         let declaring = new.line(owner).first { $0.relationships.contains(relationship) }
         guard let declaring,
-            let inverse = InverseTable(new).inverse(
+            let inverse = newInverses.inverse(
                 of: PropertyPath(declaring.name, relationship.name)),
             let back = new.relationships(of: inverse.entityName).first(where: {
                 $0.name == inverse.name
@@ -242,13 +246,12 @@ struct RewriteReference {
     /// Adds each link to its other side.
     private func addInverses(_ result: inout [Int64: RewriteObject]) -> [Int64: Set<String>] {
         var loose: [Int64: Set<String>] = [:]
-        let inverses = InverseTable(new)
         for uid in result.keys.sorted() {
             guard let object = result[uid] else { continue }
             for entity in new.line(object.entityName) {
                 for relationship in entity.relationships {
                     let path = PropertyPath(entity.name, relationship.name)
-                    guard let inverse = inverses.inverse(of: path) else { continue }
+                    guard let inverse = newInverses.inverse(of: path) else { continue }
                     for target in object.links[relationship.name] ?? []
                     where result[target]?.links[inverse.name]?.contains(uid) == false {
                         result[target]?.links[inverse.name]?.append(uid)
@@ -273,8 +276,8 @@ struct RewriteReference {
                 source.flatMap { Self.converted(stored, from: $0.type, to: attribute.type) }
                 ?? .null
             let staysNull = source != nil && attribute.isOptional && transform == nil
-            values[attribute.name] =
-                value == .null && !staysNull ? attribute.defaultValue : value
+            let initial = initialValues[attribute.name] ?? attribute.defaultValue
+            values[attribute.name] = value == .null && !staysNull ? initial : value
         }
         if case .splits(let text, let first, let second)? = transform,
             case .string(let whole)? = object.values[text]
@@ -312,6 +315,30 @@ struct RewriteReference {
         }
     }
 
+    /// Whether a type changes without a mapping.
+    static func isInferred(from old: AttributeType, to new: AttributeType) -> Bool {
+        if let narrow = width(old), let wide = width(new) {
+            return narrow < wide && (old.isSigned == new.isSigned || new.isSigned)
+        }
+        return switch (old, new) {
+        case (.url, .string), (.url, .data), (.string, .data), (.bool, .float): true
+        case (_, .double): old.isNumber && old != .double && old != .decimal
+        case (_, .decimal): old.isNumber && old != .decimal
+        case (.bool, _): width(new) != nil
+        default: false
+        }
+    }
+
+    private static func width(_ type: AttributeType) -> Int? {
+        switch type {
+        case .int8, .uint8: 8
+        case .int16, .uint16: 16
+        case .int32, .uint32: 32
+        case .int64, .uint64: 64
+        default: nil
+        }
+    }
+
     // MARK: What is lost
 
     /// Whether objects, values or links are dropped.
@@ -344,11 +371,10 @@ struct RewriteReference {
             }
         }
         if has(uid, object.entityName, link, target) { return true }
-        let inverses = InverseTable(old)
         guard let other = objects[target],
             let owner = old.line(object.entityName).first(where: { entity in
                 entity.relationships.contains { $0.name == link }
-            }), let inverse = inverses.inverse(of: PropertyPath(owner.name, link))
+            }), let inverse = oldInverses.inverse(of: PropertyPath(owner.name, link))
         else { return false }
         return has(target, other.entityName, inverse.name, uid)
     }
