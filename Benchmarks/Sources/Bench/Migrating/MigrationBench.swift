@@ -15,6 +15,7 @@ struct MigrationBench {
     let persons: Int
     let rounds: Int
     let directory: String
+    let rows: Set<String>?
 
     func run() throws {
         let trellis = directory + "/trellis.store"
@@ -26,7 +27,7 @@ struct MigrationBench {
             "| row | work | peer | ms | peer's ms | ratio | CPU ms | ratio | KiB written | "
                 + "file MiB before | after | peak MiB |")
         print("|---|---|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|")
-        for row in MigrationRow.all { try measure(row, trellis, sqlite) }
+        for row in MigrationRow.all where rows?.contains(row.name) != false { try measure(row, trellis, sqlite) }
     }
 
     private func fill<Store: Contender>(_ type: Store.Type, _ path: String) throws {

@@ -32,7 +32,7 @@ struct Bench {
         if let rounds = options.migrations {
             return try MigrationBench(
                 persons: options.stages.first?.persons ?? 100_000, rounds: rounds,
-                directory: options.directory
+                directory: options.directory, rows: options.rows
             ).run()
         }
         if let persons = options.observing {
