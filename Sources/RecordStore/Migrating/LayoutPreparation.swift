@@ -17,8 +17,11 @@ struct LayoutPreparation {
 
     func perform() throws(StoreError) {
         try removeEntities()
-        try emptyProperties()
-        try fillDefaults()
+        let names = try run.catalog.treeNames(run.editor)
+        try run.withEndingTrees(plan.endingTrees(among: names)) { () throws(StoreError) in
+            try emptyProperties()
+            try fillDefaults()
+        }
     }
 
     private func removeEntities() throws(StoreError) {
