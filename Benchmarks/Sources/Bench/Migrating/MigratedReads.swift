@@ -5,7 +5,7 @@ import ObjectGraph
 /// still have the older layout. They do not depend on the machine: run under callgrind, which
 /// counts those of the main thread.
 struct MigratedReads {
-    private enum Read: CaseIterable {
+    fileprivate enum Read: CaseIterable {
         case lookUp, scan, aggregate, newLookUp, newScan, newAggregate
 
         var title: String {
@@ -97,7 +97,7 @@ struct MigratedReads {
 
     // MARK: Reads
 
-    private static var emails: [String] {
+    fileprivate static var emails: [String] {
         (0..<lookUpCount).map { PersonSource(number: $0 * 7 % persons).email }
     }
 }

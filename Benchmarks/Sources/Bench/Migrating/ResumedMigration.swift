@@ -125,7 +125,7 @@ private final class ProgressWatch: @unchecked Sendable {
 
     /// Calls the closure with each fraction, until it returns true.
     func follow(_ progress: Progress, _ body: @escaping (Double) -> Bool) {
-        nonisolated(unsafe) let (progress, body) = (progress, body)
+        nonisolated(unsafe) let body = body
         Thread.detachNewThread { [self] in
             while !lock.withLock({ isEnded }) {
                 let fraction = progress.fractionCompleted
