@@ -8,7 +8,7 @@ import PageStore
 /// that mirrors it follows.
 package struct RecordBatch: ~Copyable {
     struct Change {
-        enum Kind: UInt8 { case insertion, update, deletion }
+        enum Kind: UInt8 { case insertion, update, replacement, deletion }
 
         var number: ObjectNumber
         /// The offset of the new record in `rows`; for a lent one its index in `lent`; for a
@@ -83,6 +83,12 @@ package struct RecordBatch: ~Copyable {
         _ entity: EntityLayout, _ number: ObjectNumber, row: RowBuffer, isLent: Bool = false
     ) {
         append(.update, entity, number, row, isLent: isLent)
+    }
+
+    /// Replaces a record whose entries in indexes and links, and whose blobs, stay as they are. The
+    /// stored record is not read.
+    mutating func replace(_ entity: EntityLayout, _ number: ObjectNumber, row: RowBuffer) {
+        append(.replacement, entity, number, row, isLent: false)
     }
 
     /// Deletes a record and its links. Lists without an inverse lose the object, or get its

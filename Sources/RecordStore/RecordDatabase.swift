@@ -232,8 +232,7 @@ package final class RecordDatabase: Sendable {
             let transaction = RecordTransaction(
                 schema: schema, editor: editor, catalog: catalog, trees: trees, numbers: numbers)
             for index in schema.indexes where missing.contains(index.treeName) {
-                var build = IndexBuild(index, in: transaction)
-                try build.run()
+                try IndexBuild(index, in: transaction).run()
             }
             try editor.commit()
             return RecordDatabase(

@@ -107,10 +107,8 @@ public final class UnsafeDestinationObject {
         ) -> Void
     ) {
         guard let record else { return }
-        for attribute in record.attributes {
-            callback(
-                NSAttributeDescription(attribute),
-                record.source(of: attribute.name).map(NSAttributeDescription.init))
+        for (attribute, source) in zip(record.attributes, record.sources) {
+            callback(NSAttributeDescription(attribute), source.map(NSAttributeDescription.init))
         }
     }
 }

@@ -17,6 +17,8 @@ final class MigrationRun {
 
     private var schema: Schema
     private var current: RecordTransaction?
+    /// See ``RecordEditor/endingTrees``.
+    private var endingTrees: Set<String> = []
     /// The position that an earlier run has reached, or the beginning.
     private let start: MigrationState
     /// How many passes have begun; an earlier run has completed the first `start.passCount`.
@@ -50,6 +52,16 @@ final class MigrationRun {
         forgetTrees()
     }
 
+    /// Runs passes that update records, and do not maintain some trees that are dropped before
+    /// anything reads them.
+    func withEndingTrees(
+        _ names: Set<String>, _ body: () throws(StoreError) -> Void
+    ) throws(StoreError) {
+        (endingTrees, current) = (names, nil)
+        try body()
+        (endingTrees, current) = ([], nil)
+    }
+
     /// Makes the next access look up the schema's trees again.
     func forgetTrees() { current = nil }
 
@@ -73,9 +85,22 @@ final class MigrationRun {
                 schema: schema, editor: editor, catalog: catalog, trees: trees,
                 numbers: NumberReserve(schema, catalog))
             transaction.blobLedger = shadow?.ledger
+            for name in endingTrees {
+                if let tree = try catalog.tree(name, of: editor) {
+                    transaction.endingTrees.insert(tree)
+                }
+            }
             current = transaction
             return transaction
         }
+    }
+
+    /// Whether exactly an entity has as many records as before the migration. False for one that the
+    /// file did not have.
+    func hasAllRecords(_ tag: UInt16) throws(StoreError) -> Bool {
+        let key = Catalog.countKey(tag)
+        let before: PageView = isChunked ? editor : try editor.before
+        return try catalog.counter(key, of: editor) == live.counter(key, of: before)
     }
 
     // MARK: Passes
@@ -100,13 +125,15 @@ final class MigrationRun {
         if isChunked { try endChunk(passCount + 1, []) }
     }
 
-    /// Runs a pass in batches, between which a chunk may end. The body receives the last key that
-    /// is processed, and returns the last key of its batch, or nil at the end.
+    /// Runs a pass, if needed, in batches, between which a chunk may end. The body receives the
+    /// last key that is processed, and returns the last key of its batch, or nil at the end. The
+    /// pass must not change whether it is needed.
     func performInParts(
+        if isNeeded: () throws(StoreError) -> Bool = { () throws(StoreError) in true },
         _ body: (_ last: [UInt8]) throws(StoreError) -> [UInt8]?
     ) throws(StoreError) {
         defer { passCount += 1 }
-        guard isLeft() else { return }
+        guard isLeft(), try isNeeded() else { return }
         var last = passCount == start.passCount ? start.position : []
         while let next = try body(last) {
             last = next

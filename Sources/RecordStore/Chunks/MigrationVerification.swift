@@ -44,12 +44,12 @@ struct MigrationVerification {
         let copied = schema.entities.filter { own.contains(after.trees.records($0.hierarchy)) }
         guard !copied.isEmpty else { return }
         let names = Set(copied.map(\.name))
-        var found = Contents(after)
+        var found = ModelContents(after)
         for root in copied where root.superentityTag == nil {
             try found.read(root, run, fields(of: schema, columns: nil))
         }
         let sources = columns.sources.filter { names.contains($0.entityName) }
-        var expected = Contents(before)
+        var expected = ModelContents(before)
         for root in before.schema.entities where root.superentityTag == nil {
             let tags = root.tags.intersection(sources.map(\.tag))
             guard !tags.isEmpty else { continue }
@@ -85,12 +85,12 @@ struct MigrationVerification {
     }
 
     private func compare(
-        _ entity: EntityLayout, _ all: [CarriedColumns.Source], _ found: Contents,
-        _ expected: Contents
+        _ entity: EntityLayout, _ all: [CarriedColumns.Source], _ found: ModelContents,
+        _ expected: ModelContents
     ) throws(StoreError) {
         let sources = all.filter { $0.entityName == entity.name }
-        let count = found.counts[entity.tag] ?? 0
-        let formerCount = sources.reduce(0) { $0 + (expected.counts[$1.tag] ?? 0) }
+        let count = found.count(entity.tag)
+        let formerCount = sources.reduce(0) { $0 + expected.count($1.tag) }
         let isComplete = sources.allSatisfy(\.isComplete)
         guard isComplete ? count == formerCount : count <= formerCount else {
             throw difference(
@@ -108,12 +108,11 @@ struct MigrationVerification {
                     isCarried = false
                     break
                 }
-                sum.add(expected.sums[Contents.Column(tag: source.tag, name: name)] ?? ColumnSum())
+                sum.add(expected.sum(name, of: source.tag))
             }
             // If the attribute became required, nil was replaced by a default and the sums differ.
             guard isCarried, field.isOptional || sum.nilCount == 0 else { continue }
-            let column = Contents.Column(tag: entity.tag, name: field.name)
-            guard found.sums[column] ?? ColumnSum() == sum else {
+            guard found.sum(field.name, of: entity.tag) == sum else {
                 throw difference("has other values of \(entity.name).\(field.name) than the file")
             }
         }
@@ -121,7 +120,7 @@ struct MigrationVerification {
 
     // MARK: Indexes and links
 
-    private func compareTrees(_ found: Contents) throws(StoreError) {
+    private func compareTrees(_ found: ModelContents) throws(StoreError) {
         let schema = after.schema
         for index in schema.indexes where own.contains(after.trees.indexes[index.id]) {
             guard isRead(index.entityTag) else { continue }
@@ -170,110 +169,5 @@ struct MigrationVerification {
     private func difference(_ message: String) -> StoreError {
         .corrupt(
             nil, "the migrated copy \(message); the file keeps its model, and the copy is dropped")
-    }
-}
-
-/// A summary of a column's values that does not depend on their order.
-private struct ColumnSum: Equatable {
-    private var values = Fingerprint()
-    private(set) var nilCount = 0
-
-    mutating func addNil() { nilCount += 1 }
-    mutating func add(_ bytes: ByteView) { values.add(bytes, ObjectNumber(0)) }
-
-    mutating func add(_ other: ColumnSum) {
-        nilCount += other.nilCount
-        values.add(other.values)
-    }
-}
-
-/// The counts and sums of a model's records, to be compared with those of another.
-private struct Contents {
-    struct Column: Hashable {
-        /// The tag of exactly the entity.
-        var tag: UInt16
-        var name: String
-    }
-
-    private let reader: RecordReader
-    private(set) var counts: [UInt16: Int] = [:]
-    private(set) var sums: [Column: ColumnSum] = [:]
-    private(set) var indexed: [Fingerprint]
-    private(set) var linked: [Fingerprint]
-
-    init(_ reader: RecordReader) {
-        self.reader = reader
-        indexed = Array(repeating: Fingerprint(), count: reader.schema.indexes.count)
-        linked = Array(repeating: Fingerprint(), count: reader.schema.relationships.count)
-    }
-
-    /// Reads a hierarchy, and compares it with its counters.
-    mutating func read(
-        _ root: EntityLayout, _ run: MigrationRun, _ fields: [UInt16: [FieldLayout]]
-    ) throws(StoreError) {
-        let last = try reader.catalog.counter(Catalog.numberKey(root.hierarchy), of: reader.view)
-        let cursor = reader.recordCursor(root.hierarchy, isScan: true)
-        while try cursor.next() {
-            try run.count()
-            let (row, number) = (try cursor.row(), cursor.number)
-            guard number.rawValue > 0, number.rawValue <= last else {
-                throw .corrupt(nil, "\(root.name) \(number.rawValue) was never given out")
-            }
-            counts[row.entityTag, default: 0] += 1
-            for field in fields[row.entityTag] ?? [] { try add(field, row) }
-            try addEntries(row, number)
-        }
-        for tag in root.tags {
-            let entity = reader.schema.knownEntity(tag: tag)
-            let counted = try reader.recordCount(of: entity, includesSubentities: false)
-            guard counted == counts[tag] ?? 0 else {
-                throw .corrupt(
-                    nil,
-                    "the counter of \(entity.name) is \(counted), and there are "
-                        + "\(counts[tag] ?? 0)")
-            }
-        }
-    }
-
-    private mutating func addEntries(
-        _ row: RowView, _ number: ObjectNumber
-    ) throws(StoreError) {
-        let entity = reader.schema.knownEntity(tag: row.entityTag)
-        for index in entity.indexes {
-            var key = reader.keyEncoder(columnCount: index.columns.count)
-            try reader.append(index.columns, of: row, to: &key)
-            key.bytes.withView { indexed[index.id].add($0, number) }
-        }
-        for relationship in entity.relationships {
-            guard let field = relationship.field, let target = row.link(at: field.byteOffset)
-            else { continue }
-            linked[relationship.id].add(target, number)
-        }
-    }
-
-    private mutating func add(_ field: FieldLayout, _ row: RowView) throws(StoreError) {
-        let column = Column(tag: row.entityTag, name: field.name)
-        let offset = field.byteOffset
-        guard !row.isNull(at: offset) else {
-            sums[column, default: ColumnSum()].addNil()
-            return
-        }
-        // Equal decimals may have different bytes.
-        guard field.type != .decimal else { return }
-        var word = row.uint(at: offset)
-        if field.isVariable {
-            let isBlob = row.isBlob(at: offset)
-            let blob = isBlob ? try BlobName.read(row.heapBytes(at: offset)) : nil
-            word = blob?.sizeInBytes ?? UInt64(row.heapBytes(at: offset).count)
-            // The size is enough for a value that may be a blob, because blobs are not copied.
-            if word < UInt64(reader.view.pageSizeInBytes / 4) {
-                var bytes = row.byteArray(at: offset)
-                if let blob { bytes = try reader.view.readBlob(blob) }
-                bytes.withView { sums[column, default: ColumnSum()].add($0) }
-                return
-            }
-        }
-        let bytes = (0..<8).map { UInt8(truncatingIfNeeded: word >> UInt64(8 * $0)) }
-        bytes.withView { sums[column, default: ColumnSum()].add($0) }
     }
 }

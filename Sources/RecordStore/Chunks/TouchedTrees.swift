@@ -5,7 +5,7 @@ struct TouchedTrees {
     /// The hierarchies whose records and indexes change, by the tags of their roots, which are
     /// equal in all versions.
     private var records: Set<UInt16> = []
-    /// The hierarchies with links that change, or with objects that are removed.
+    /// The hierarchies at both ends of links that change, or with objects that are removed.
     private var linked: Set<UInt16> = []
 
     init(_ steps: some Sequence<VersionPlan>) throws(StoreError) {
@@ -46,18 +46,31 @@ struct TouchedTrees {
     // MARK: One step
 
     private mutating func add(_ plan: LayoutPlan, in schema: Schema) {
-        let attributes = plan.removed + plan.fills.map(\.0)
         var changed: Set<UInt16> = []
-        var isLinked = !plan.removedEntities.isEmpty
-        for path in attributes {
+        for path in plan.removed + plan.fills.map(\.0) {
             guard let entity = schema.entity(named: path.entityName) else { continue }
-            changed.insert(entity.hierarchy.rootTag)
-            if entity.relationship(named: path.name) != nil { isLinked = true }
+            if let relationship = entity.relationship(named: path.name) {
+                add(relationship, in: schema)
+            } else {
+                changed.insert(entity.hierarchy.rootTag)
+            }
         }
         for name in plan.removedEntities {
             if let entity = schema.entity(named: name) { changed.insert(entity.hierarchy.rootTag) }
         }
-        add(changed, isLinked: isLinked, schema)
+        add(changed, isLinked: !plan.removedEntities.isEmpty, schema)
+    }
+
+    /// A relationship whose links are removed or written, in both directions. Only a to-one is a
+    /// part of records.
+    private mutating func add(_ relationship: RelationshipLayout, in schema: Schema) {
+        let inverse = relationship.inverseID.map { schema.relationship(id: $0) }
+        for relationship in [relationship, inverse].compactMap({ $0 }) {
+            let source = schema.knownEntity(tag: relationship.sourceTag).hierarchy.rootTag
+            let destination = schema.knownEntity(tag: relationship.destinationTag).hierarchy.rootTag
+            linked.formUnion([source, destination])
+            if relationship.field != nil { records.insert(source) }
+        }
     }
 
     private mutating func add(_ plan: RewritePlan) throws(StoreError) {
@@ -70,25 +83,27 @@ struct TouchedTrees {
         }
         let links = LinkRewrite.all(lineage, both, numbers)
         for link in links {
-            for tag in [
-                link.source.sourceTag, link.source.destinationTag, link.destination.sourceTag,
-                link.destination.destinationTag,
-            ] {
-                changed.insert(both.knownEntity(tag: tag).hierarchy.rootTag)
-            }
+            add(link.source, in: both)
+            add(link.destination, in: both)
         }
-        let isPlain =
-            links.isEmpty && lineage.pairs.mappers.isEmpty && lineage.movedRoots.before.isEmpty
-            && lineage.stored.entities.allSatisfy { lineage.pairs.later[$0.name] != nil }
-            && !lineage.replaced.contains { lineage.after.relationship($0) != nil }
-        add(changed, isLinked: !isPlain, both)
+        // Otherwise every object stays in its place.
+        let mayLoseObjects =
+            !lineage.pairs.mappers.isEmpty || !lineage.movedRoots.before.isEmpty
+            || lineage.stored.entities.contains { lineage.pairs.later[$0.name] == nil }
+        for path in lineage.replaced {
+            guard let relationship = both.entity(named: path.entityName)?
+                .relationship(named: path.name)
+            else { continue }
+            add(relationship, in: both)
+        }
+        add(changed, isLinked: mayLoseObjects, both)
         add(plan.last, in: both)
     }
 
     private mutating func add(_ changed: Set<UInt16>, isLinked: Bool, _ schema: Schema) {
         records.formUnion(changed)
         guard isLinked else { return }
-        // If an object is removed or a link changes, everything linked with it may change too.
+        // If an object is removed, everything linked with it may change too.
         var reached = changed
         var hasGrown = true
         while hasGrown {

@@ -2,7 +2,7 @@ import PageStore
 
 /// Copies trees of the file's model into the shadow copy.
 struct TreeCopy {
-    /// The most entries of one batch.
+    /// The most entries of a part that is not the first.
     private static let partCount = 4096
 
     let run: MigrationRun
@@ -18,16 +18,27 @@ struct TreeCopy {
             else { throw .corrupt(live.root.root, "the catalog does not name the tree \(name)") }
             let cursor = Cursor(try run.editor.before, tree: source, isScan: true)
             guard try seek(last, cursor) else { return nil }
+            // The first part builds the tree bottom-up, which costs half as much; it ends with the
+            // chunk.
+            let builder =
+                last.isEmpty
+                ? try TreeBuilder(run.editor, tree: target, isFinal: false) : nil
             let writer = TreeWriter(run.editor, tree: target, isAscending: true)
-            var count = 0
-            while true {
-                _ = try writer.insert(cursor.key, cursor.value())
+            var (count, isAtEnd) = (0, false)
+            while !isAtEnd {
+                if let builder {
+                    try builder.append(cursor.key, cursor.value())
+                } else {
+                    _ = try writer.insert(cursor.key, cursor.value())
+                }
                 if isRecords { run.progress.count() }
                 try run.count()
                 count += 1
-                if count == Self.partCount || run.isChunkFull { return cursor.key.array() }
-                guard try cursor.next() else { return nil }
+                if run.isChunkFull || builder == nil && count == Self.partCount { break }
+                isAtEnd = try !cursor.next()
             }
+            try builder?.finish()
+            return isAtEnd ? nil : cursor.key.array()
         }
     }
 

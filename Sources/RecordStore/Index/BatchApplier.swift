@@ -38,6 +38,7 @@ struct BatchApplier {
             switch change.kind {
             case .insertion: try insert(plan(change.tag), change.number, batch.row(change))
             case .update: try update(plan(change.tag), change.number, batch.row(change))
+            case .replacement: replace(plan(change.tag), change.number, batch.row(change))
             case .deletion:
                 try delete(change.number, HierarchyID(rootTag: change.tag))
                 if listedTags.contains(change.tag) {
@@ -126,6 +127,11 @@ struct BatchApplier {
             if let notes = plan.notes, !(before.bytes == stored) { notes.updated.note(number) }
             plan.records.insert(number.rawValue, value: stored)
         }
+    }
+
+    private func replace(_ plan: EntityPlan, _ number: ObjectNumber, _ bytes: ByteView) {
+        plan.notes?.updated.note(number)
+        plan.records.insert(number.rawValue, lending: bytes)
     }
 
     private mutating func delete(

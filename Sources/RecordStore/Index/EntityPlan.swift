@@ -120,13 +120,17 @@ final class EntityPlan {
         records = trees.records(entity.hierarchy)
         notes = transaction.notes?.records(in: entity.hierarchy)
         var indexes: [IndexPlan] = []
-        for index in entity.indexes {
+        let ending = transaction.endingTrees
+        for index in entity.indexes
+        where ending.isEmpty || !ending.contains(transaction.trees.indexes[index.id]) {
             indexes.append(IndexPlan(index, trees.index(index.id), transaction))
         }
         self.indexes = indexes
         var links: [Link] = []
         for relationship in entity.relationships {
-            guard let field = relationship.field else { continue }
+            guard let field = relationship.field,
+                ending.isEmpty || !ending.contains(transaction.trees.links(relationship))
+            else { continue }
             var link = Link(byteOffset: field.byteOffset, edits: trees.links(relationship.id))
             if let inverse = relationship.inverseID,
                 transaction.schema.relationship(id: inverse).hasEdges

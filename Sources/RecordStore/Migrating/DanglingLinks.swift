@@ -4,14 +4,17 @@ extension MigrationRun {
     /// Pass that sets a to-one link to nil if its target no longer exists, or if the schema does
     /// not allow the entity at either end. With `refusingLoss`, throws `schemaMismatch` at the
     /// first one.
+    ///
+    /// - Parameter isNeeded: whether there may be any, which the pass must not change.
     func clearDanglingLinks(
-        _ relationship: RelationshipLayout, of schema: Schema, refusingLoss: Bool = false
+        _ relationship: RelationshipLayout, of schema: Schema, refusingLoss: Bool = false,
+        if isNeeded: () throws(StoreError) -> Bool = { () throws(StoreError) in true }
     ) throws(StoreError) {
         guard let field = relationship.field else { return }
         let source = schema.knownEntity(tag: relationship.sourceTag)
         let destination = schema.knownEntity(tag: relationship.destinationTag)
         let kinds = relationship.kinds(in: schema)
-        try RecordRewrite(self, source.hierarchy).update {
+        try RecordRewrite(self, source.hierarchy).update(if: isNeeded) {
             number, entity, row throws(StoreError) in
             guard source.tags.contains(entity.tag), let target = row.link(at: field.byteOffset)
             else { return nil }

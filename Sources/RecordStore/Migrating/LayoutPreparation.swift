@@ -17,8 +17,11 @@ struct LayoutPreparation {
 
     func perform() throws(StoreError) {
         try removeEntities()
-        try emptyProperties()
-        try fillDefaults()
+        let names = try run.catalog.treeNames(run.editor)
+        try run.withEndingTrees(plan.endingTrees(among: names)) { () throws(StoreError) in
+            try emptyProperties()
+            try fillDefaults()
+        }
     }
 
     private func removeEntities() throws(StoreError) {
@@ -81,12 +84,21 @@ struct LayoutPreparation {
     private func emptyProperties() throws(StoreError) {
         let removed = RemovedFields(plan, schema)
         for hierarchy in removed.hierarchies.sorted(by: { $0.rootTag < $1.rootTag }) {
-            try RecordRewrite(run, hierarchy).update { _, _, row in
-                let stored = removed.stored(in: row)
-                guard !stored.isEmpty else { return nil }
-                var changed = RowBuffer(copying: row)
-                for field in stored { changed.setValue(.null, field) }
-                return changed
+            try RecordRewrite(run, hierarchy).visit { batch, number, row throws(StoreError) in
+                let offsets = removed.stored(in: row)
+                guard !offsets.isEmpty else { return false }
+                let entity = schema.knownEntity(tag: row.entityTag)
+                let changed = RowBuffer(copying: row)
+                defer { changed.deallocate() }
+                for offset in offsets {
+                    if entity.variableOffsets.contains(offset), row.isBlob(at: offset) {
+                        try run.transaction.deleteBlob(BlobName.read(row.heapBytes(at: offset)))
+                    }
+                    changed.clear(at: offset)
+                }
+                // All trees in which the properties are, are about to be dropped.
+                batch.replace(entity, number, row: changed)
+                return true
             }
         }
     }
@@ -155,7 +167,8 @@ private struct FilledFields {
 
 /// The properties with slots that a plan removes, by entity tag.
 private struct RemovedFields {
-    private var fields: [UInt16: [FieldLayout]] = [:]
+    /// The byte offsets of the properties.
+    private var fields: [UInt16: [Int]] = [:]
     private(set) var hierarchies: Set<HierarchyID> = []
 
     init(_ plan: LayoutPlan, _ schema: Schema) {
@@ -163,13 +176,13 @@ private struct RemovedFields {
             guard let owner = schema.entity(named: path.entityName),
                 let field = owner.field(named: path.name)
             else { continue }
-            for tag in owner.tags { fields[tag, default: []].append(field) }
+            for tag in owner.tags { fields[tag, default: []].append(field.byteOffset) }
             hierarchies.insert(owner.hierarchy)
         }
     }
 
-    /// The removed properties that have a value in a record.
-    func stored(in row: RowView) -> [FieldLayout] {
-        (fields[row.entityTag] ?? []).filter { !row.isNull(at: $0.byteOffset) }
+    /// The byte offsets of the removed properties that have a value in a record.
+    func stored(in row: RowView) -> [Int] {
+        (fields[row.entityTag] ?? []).filter { !row.isNull(at: $0) }
     }
 }

@@ -105,8 +105,7 @@ struct MigrationSteps {
             }
             _ = try run.catalog.createTree(index.treeName, in: run.editor)
             run.forgetTrees()
-            var build = try IndexBuild(index, in: run.transaction)
-            try build.run()
+            try IndexBuild(index, in: run.transaction).run()
         }
     }
 

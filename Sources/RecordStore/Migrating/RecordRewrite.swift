@@ -19,11 +19,14 @@ struct RecordRewrite {
 
     /// A pass over all records in ascending number order. The body adds its changes to the batch
     /// and returns true if it added any. Records change only between batches.
+    ///
+    /// - Parameter isNeeded: whether the pass reads anything at all, which it must not change.
     func visit(
+        if isNeeded: () throws(StoreError) -> Bool = { () throws(StoreError) in true },
         batchCount: Int = Self.batchCount,
         _ body: (inout RecordBatch, ObjectNumber, RowView) throws(StoreError) -> Bool
     ) throws(StoreError) {
-        try run.performInParts { last throws(StoreError) in
+        try run.performInParts(if: isNeeded) { last throws(StoreError) in
             var batch = RecordBatch()
             var count = 0
             let transaction = try run.transaction
@@ -67,10 +70,13 @@ struct RecordRewrite {
     }
 
     /// Replaces each record for which the body returns a row, and frees that row.
+    ///
+    /// - Parameter isNeeded: as for ``visit(if:batchCount:_:)``.
     func update(
+        if isNeeded: () throws(StoreError) -> Bool = { () throws(StoreError) in true },
         _ body: (ObjectNumber, EntityLayout, RowView) throws(StoreError) -> RowBuffer?
     ) throws(StoreError) {
-        try visit { batch, number, row throws(StoreError) in
+        try visit(if: isNeeded) { batch, number, row throws(StoreError) in
             let entity = try run.transaction.schema.knownEntity(tag: row.entityTag)
             guard let changed = try body(number, entity, row) else { return false }
             batch.update(entity, number, row: changed)

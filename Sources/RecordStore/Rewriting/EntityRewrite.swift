@@ -2,13 +2,22 @@ import PageStore
 
 /// Converts the records of one entity of the file to a later version, by the union schema.
 struct EntityRewrite {
-    /// A later attribute, and the source of its value.
-    struct Assignment {
-        var field: FieldLayout
-        var attribute: AttributeDescription
+    /// A later attribute, and the source of its value. A class, because a loop over records would
+    /// copy a struct's names.
+    final class Assignment {
+        let field: FieldLayout
+        let attribute: AttributeDescription
         /// The earlier attribute; nil if there is none.
-        var source: FieldLayout?
-        var initialValue: (any InitialValue)?
+        let source: FieldLayout?
+        let initialValue: (any InitialValue)?
+
+        init(
+            _ field: FieldLayout, _ attribute: AttributeDescription, source: FieldLayout?,
+            _ initialValue: (any InitialValue)?
+        ) {
+            (self.field, self.attribute) = (field, attribute)
+            (self.source, self.initialValue) = (source, initialValue)
+        }
     }
 
     /// A to-one link that remains to-one.
@@ -30,7 +39,9 @@ struct EntityRewrite {
     /// Which links may be dropped.
     private let allowedLoss: LossPermission
     private let sourceFields: MappedFields
-    private var destinationFields: MappedFields
+    private let destinationFields: MappedFields
+    /// The defaults of the later attributes, in the order of the assignments of a mapped entity.
+    private let defaults: [Value]
 
     /// Whether any record is written.
     var isNeeded: Bool {
@@ -63,24 +74,24 @@ struct EntityRewrite {
             attributes.compactMap { path, attribute in
                 source.field(named: lineage.bothName(path)).map { (attribute, $0) }
             })
-        destinationFields = MappedFields(
-            later,
-            lineage.after.attributes(of: later).compactMap { path, attribute in
-                destination.field(named: path.name).map { (attribute, $0) }
-            })
+        var mapped: [(AttributeDescription, FieldLayout)] = []
+        var sources: [AttributeDescription?] = []
         for (path, attribute) in lineage.after.attributes(of: later) {
-            let earlier = lineage.source(ofAttribute: path, in: later)
-            destinationFields.sources[path.name] = earlier.flatMap { lineage.before.attribute($0) }
             guard let field = destination.field(named: path.name) else { continue }
+            let earlier = lineage.source(ofAttribute: path, in: later)
+            mapped.append((attribute, field))
+            sources.append(earlier.flatMap { lineage.before.attribute($0) })
             let isKept = isInPlace && earlier.map { lineage.kept($0) == path } == true
             guard !isKept || mapper != nil else { continue }
             let inferred = earlier.flatMap { lineage.isInferred($0, path) ? $0 : nil }
             assignments.append(
                 Assignment(
-                    field: field, attribute: attribute,
+                    field, attribute,
                     source: inferred.flatMap { source.field(named: lineage.bothName($0)) },
-                    initialValue: step.initialValues[path]))
+                    step.initialValues[path]))
         }
+        destinationFields = MappedFields(later, mapped, sources: sources)
+        defaults = assignments.map(\.attribute.defaultValue)
         if isInPlace {
             cleared = attributes.compactMap { path, _ in
                 lineage.kept(path) == nil ? source.field(named: lineage.bothName(path)) : nil
@@ -103,23 +114,28 @@ struct EntityRewrite {
         }
     }
 
+    /// Room in a copied record for texts that grow.
+    private static let spareSizeInBytes = 64
+
     /// The later record, which the caller frees; nil if the program's mapping makes none.
     func row(
         _ number: ObjectNumber, _ row: RowView, _ reader: RecordReader,
         _ control: MigrationControl?
     ) throws(StoreError) -> RowBuffer? {
-        var values: [String: Value]?
+        var values: [Value]?
         if let mapper {
             values = try map(mapper, number, row, reader, control)
             guard values != nil else { return nil }
         }
-        var changed = isInPlace ? RowBuffer(copying: row) : destination.emptyRow()
+        var changed =
+            isInPlace
+            ? RowBuffer(copying: row, spare: Self.spareSizeInBytes) : destination.emptyRow()
         do throws(StoreError) {
             for field in cleared { changed.clear(at: field.byteOffset) }
-            for assignment in assignments {
+            for (position, assignment) in assignments.enumerated() {
                 let value =
                     if let values {
-                        values[assignment.attribute.name] ?? .null
+                        values[position]
                     } else {
                         try value(of: assignment, row, reader)
                     }
@@ -186,7 +202,7 @@ struct EntityRewrite {
     private func map(
         _ mapper: RecordMapper, _ number: ObjectNumber, _ row: RowView, _ reader: RecordReader,
         _ control: MigrationControl?
-    ) throws(StoreError) -> [String: Value]? {
+    ) throws(StoreError) -> [Value]? {
         let record = SourceRecord(sourceFields, number, row, reader)
         defer { record.end() }
         var made: DestinationRecord?
@@ -209,11 +225,11 @@ struct EntityRewrite {
         return made?.values
     }
 
-    private func initialValues() throws(StoreError) -> [String: Value] {
-        var values: [String: Value] = [:]
-        for assignment in assignments {
-            values[assignment.attribute.name] =
-                try assignment.initialValue?.value() ?? assignment.attribute.defaultValue
+    private func initialValues() throws(StoreError) -> [Value] {
+        var values = defaults
+        for (position, assignment) in assignments.enumerated() {
+            guard let initialValue = assignment.initialValue else { continue }
+            values[position] = try initialValue.value()
         }
         return values
     }

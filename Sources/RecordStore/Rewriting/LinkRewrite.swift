@@ -14,6 +14,18 @@ struct LinkRewrite {
     /// Whether the links are written from this side.
     let isForward: Bool
 
+    /// Whether the links are built as trees from sorted pairs: a to-one that becomes a list without
+    /// an order on both sides. Lists with an order get their links one by one.
+    func isBuilt(in both: Schema) -> Bool {
+        guard isForward, source.kind == .toOne, destination.kind == .toManyUnordered,
+            destination.hasEdges, derived == nil
+        else { return false }
+        guard let inverse = destination.inverseID.map({ both.relationship(id: $0) }) else {
+            return true
+        }
+        return inverse != destination && inverse.hasEdges && inverse.kind == .toManyUnordered
+    }
+
     /// All pairs of an earlier and a later relationship between which links must be written.
     static func all(
         _ lineage: SchemaLineage, _ both: Schema, _ numbers: NumberMaps

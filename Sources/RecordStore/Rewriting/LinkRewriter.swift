@@ -24,6 +24,7 @@ struct LinkRewriter {
     }
 
     func rewrite() throws(StoreError) {
+        if link.isBuilt(in: schema) { return try build() }
         if link.isForward { try visit(writeForward) }
         if let inverse = link.derived { try writeBackward(inverse) }
     }
@@ -64,18 +65,69 @@ struct LinkRewriter {
             {
                 targets.append(target)
             } else if !allowsLoss {
-                throw LossCheck.refusal(
-                    "object \(owner.rawValue) is linked by \(link.destination.name) to object "
-                        + "\(number.rawValue), which is no \(kind.name) any more")
+                throw refusal(owner, number)
             }
         }
         return targets
+    }
+
+    private func refusal(_ owner: ObjectNumber, _ target: ObjectNumber) -> StoreError {
+        let kind = schema.knownEntity(tag: link.destination.destinationTag)
+        return LossCheck.refusal(
+            "object \(owner.rawValue) is linked by \(link.destination.name) to object "
+                + "\(target.rawValue), which is no \(kind.name) any more")
     }
 
     private func isThere(
         _ number: ObjectNumber, in hierarchy: HierarchyID, _ tags: Set<UInt16>
     ) throws(StoreError) -> Bool {
         try run.transaction.withRow(number, in: hierarchy) { tags.contains($0.entityTag) } ?? false
+    }
+
+    // MARK: Building
+
+    /// Turns a to-one into a list without an order, in one pass: pairs are collected from the
+    /// records, sorted, and written to the trees of both directions.
+    private func build() throws(StoreError) {
+        try run.performLong { () throws(StoreError) in
+            true
+        } _: { () throws(StoreError) in
+            let (transaction, relationship) = (try run.transaction, link.destination)
+            let inverse = relationship.inverseID.map { schema.relationship(id: $0) }
+            var forward = SortedRuns(transaction.editor, shareCount: 2)
+            var backward = SortedRuns(transaction.editor, shareCount: 2)
+            try forEachPair { owner, target throws(StoreError) in
+                try forward.insert(owner, target)
+                if inverse != nil { try backward.insert(target, owner) }
+            }
+            try forward.write(to: transaction.trees.links(relationship))
+            if let inverse { try backward.write(to: transaction.trees.links(inverse)) }
+        }
+    }
+
+    /// Calls the body for every pair of objects that still exist and that the earlier to-one
+    /// links, with later numbers, in the order of the owners.
+    private func forEachPair(
+        _ body: (ObjectNumber, ObjectNumber) throws(StoreError) -> Void
+    ) throws(StoreError) {
+        guard let offset = link.source.field?.byteOffset else { return }
+        let sources = hierarchy(link.source.sourceTag)
+        let owners = try ObjectSet(hierarchy(link.destination.sourceTag), kinds.owners, run)
+        let targets = try ObjectSet(hierarchy(link.destination.destinationTag), kinds.targets, run)
+        let cursor = try run.transaction.recordCursor(sources, isScan: true)
+        while try cursor.next() {
+            try run.count()
+            run.progress.count()
+            let row = try cursor.row()
+            guard link.ownerTags.contains(row.entityTag), let number = row.link(at: offset),
+                let owner = try link.owners.later(cursor.number)
+            else { continue }
+            guard let target = try link.targets.later(number), try targets.contains(target) else {
+                guard allowsLoss else { throw refusal(cursor.number, number) }
+                continue
+            }
+            if try owners.contains(owner) { try body(owner, target) }
+        }
     }
 
     // MARK: Writing

@@ -23,8 +23,8 @@ package final class SourceRecord {
 
     /// The value of an attribute; nil if none has the name, and after the mapper's call.
     package func value(_ name: String) throws(StoreError) -> Value? {
-        guard let row, let field = fields[name] else { return nil }
-        return try reader.value(field, of: row)
+        guard let row, let position = fields.position(of: name) else { return nil }
+        return try reader.value(fields.fields[position], of: row)
     }
 
     /// Invalidates the record: its row is not valid after the mapper's call.
@@ -38,9 +38,10 @@ package final class DestinationRecord {
     package let entityName: String
 
     private let fields: MappedFields
-    private(set) var values: [String: Value]
+    /// By the positions of the attributes.
+    private(set) var values: [Value]
 
-    init(_ fields: MappedFields, _ values: [String: Value]) {
+    init(_ fields: MappedFields, _ values: [Value]) {
         entityName = fields.entityName
         self.fields = fields
         self.values = values
@@ -49,37 +50,65 @@ package final class DestinationRecord {
     /// The entity's attributes in the later version, those of superentities first.
     package var attributes: [AttributeDescription] { fields.attributes }
 
-    /// The earlier attribute that an attribute comes from; nil if it is new.
-    package func source(of name: String) -> AttributeDescription? { fields.sources[name] }
+    /// The earlier attributes that the attributes come from, in their order; nil for new ones.
+    package var sources: [AttributeDescription?] { fields.sources }
 
-    package func value(_ name: String) -> Value? { values[name] }
+    /// The earlier attribute that an attribute comes from; nil if it is new.
+    package func source(of name: String) -> AttributeDescription? {
+        fields.position(of: name).flatMap { fields.sources[$0] }
+    }
+
+    package func value(_ name: String) -> Value? {
+        fields.position(of: name).map { values[$0] }
+    }
 
     /// Sets an attribute. Returns false and sets nothing if no attribute has the name or its type
     /// cannot hold the value.
     package func set(_ value: Value, for name: String) -> Bool {
-        guard let attribute = fields.attributes.first(where: { $0.name == name }),
-            let value = ValueConversion.value(value, as: attribute.type)
+        guard let position = fields.position(of: name),
+            let value = ValueConversion.value(value, as: fields.types[position])
         else { return false }
-        values[name] = value
+        values[position] = value
         return true
     }
 }
 
 /// The attributes of an entity in one version, and their fields in the records that are written.
-struct MappedFields {
+/// One serves all records of the entity, in one thread.
+final class MappedFields {
     let entityName: String
     let attributes: [AttributeDescription]
-    /// The earlier declarations of the attributes, except new ones.
-    var sources: [String: AttributeDescription] = [:]
-    private let fields: [String: FieldLayout]
+    /// The earlier declarations of the attributes; nil for new ones.
+    let sources: [AttributeDescription?]
+    let types: [AttributeType]
+    let fields: [FieldLayout]
+    private let names: [String]
+    private let positions: [String: Int]
+    /// The position after the last one that was looked up. Mappings mostly name attributes in the
+    /// order of their declarations.
+    private var next = 0
 
     init(
-        _ entityName: String, _ attributes: [(AttributeDescription, FieldLayout)]
+        _ entityName: String, _ attributes: [(AttributeDescription, FieldLayout)],
+        sources: [AttributeDescription?] = []
     ) {
         self.entityName = entityName
         self.attributes = attributes.map(\.0)
-        fields = Dictionary(attributes.map { ($0.name, $1) }) { first, _ in first }
+        self.sources = sources
+        types = attributes.map(\.0.type)
+        fields = attributes.map(\.1)
+        names = attributes.map(\.0.name)
+        positions = Dictionary(zip(names, names.indices)) { first, _ in first }
     }
 
-    subscript(name: String) -> FieldLayout? { fields[name] }
+    /// The position of an attribute; nil if none has the name.
+    func position(of name: String) -> Int? {
+        var position = next
+        if position >= names.count || names[position] != name {
+            guard let found = positions[name] else { return nil }
+            position = found
+        }
+        next = position + 1
+        return position
+    }
 }

@@ -98,23 +98,39 @@ struct RecordMover {
     /// none. Hierarchies that are not linked with any that changes are skipped: their dangling
     /// links existed before, and their trees may be shared with the earlier model.
     private func clearLinks() throws(StoreError) {
-        let isComplete =
-            lineage.pairs.mappers.isEmpty
-            && lineage.stored.entities.allSatisfy { lineage.pairs.later[$0.name] != nil }
+        let isPaired = lineage.stored.entities.allSatisfy { lineage.pairs.later[$0.name] != nil }
+        let isComplete = isPaired && lineage.pairs.mappers.isEmpty
         let touched = try TouchedTrees([.rewrite(plan)])
         for entity in lineage.wanted.entities {
             for description in entity.relationships where description.kind == .toOne {
                 let path = PropertyPath(entity.name, description.name)
                 guard let owner = schema.entity(named: entity.name),
                     let relationship = owner.relationship(named: description.name),
-                    touched.contains(owner.hierarchy),
-                    !isComplete || isNarrower(path)
-                        || lineage.after.inverse(of: path).map(isNarrower) == true
+                    touched.contains(owner.hierarchy)
                 else { continue }
+                let isNarrower =
+                    isNarrower(path) || lineage.after.inverse(of: path).map(isNarrower) == true
+                guard !isComplete || isNarrower else { continue }
                 try run.clearDanglingLinks(
-                    relationship, of: schema, refusingLoss: !mayLose(relationship))
+                    relationship, of: schema, refusingLoss: !mayLose(relationship)
+                ) { () throws(StoreError) in
+                    // A mapper that makes every object leaves no link to an object that is gone.
+                    if isNarrower || !isPaired { return true }
+                    return try !hasAllRecords()
+                }
             }
         }
+    }
+
+    /// Whether every object of the file is still in its place.
+    private func hasAllRecords() throws(StoreError) -> Bool {
+        guard lineage.movedRoots.before.isEmpty else { return false }
+        for entity in lineage.stored.entities {
+            guard let tag = schema.entity(named: lineage.bothName(entity.name))?.tag,
+                try run.hasAllRecords(tag)
+            else { return false }
+        }
+        return true
     }
 
     private func mayLose(_ link: LinkRewrite) -> Bool {

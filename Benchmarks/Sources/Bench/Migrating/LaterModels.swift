@@ -5,9 +5,23 @@ struct LaterModel {
     var schema: CoreStoreSchema
     var mappings: [any SchemaMappingProvider] = []
 
-    private init(_ entities: [DynamicEntity], _ mappings: [any SchemaMappingProvider] = []) {
-        schema = CoreStoreSchema(modelVersion: "V2", entities: entities)
+    private init(
+        _ entities: [DynamicEntity], _ mappings: [any SchemaMappingProvider] = [],
+        version: String = "V2"
+    ) {
+        schema = CoreStoreSchema(modelVersion: version, entities: entities)
         self.mappings = mappings
+    }
+
+    /// The model that the store has at first.
+    static var first: LaterModel {
+        LaterModel(
+            [
+                Entity<Person>(
+                    "Person", indexes: [[\Person.$name], [\Person.$age]],
+                    uniqueConstraints: [[\Person.$email]]),
+                Entity<Dog>("Dog"),
+            ], version: "V1")
     }
 
     /// A property with a default, a renamed one, and one that may be nil.

@@ -12,21 +12,52 @@ struct MigrationBench {
         var fileBytes: UInt64
     }
 
-    let persons: Int
+    /// M8's store has more persons than a migration writes in one transaction.
+    private static let chunkedPersonsMin = 200_000
+
+    let options: Options
     let rounds: Int
-    let directory: String
+
+    private var persons: Int { options.stages.first?.persons ?? 100_000 }
+    private var directory: String { options.directory }
 
     func run() throws {
+        if let name = options.child { return try runChild(name) }
         let trellis = directory + "/trellis.store"
         let sqlite = directory + "/sqlite.store"
         try fill(TrellisContender.self, trellis)
         try fill(SQLiteFull.self, sqlite)
-        print("\(persons) persons, \(2 * persons) dogs; medians of \(rounds) rounds in turn")
-        print(
-            "| row | work | peer | ms | peer's ms | ratio | CPU ms | ratio | KiB written | "
-                + "file MiB before | after | peak MiB |")
-        print("|---|---|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|")
-        for row in MigrationRow.all { try measure(row, trellis, sqlite) }
+        var report = MigrationReport(persons: persons, rounds: rounds, commit: options.commit)
+        for row in MigrationRow.all where isAsked(row.name) {
+            report.lines.append(try measure(row, trellis, sqlite))
+        }
+        if isAsked("M2"), FileManager.default.isExecutableFile(atPath: "/usr/bin/valgrind") {
+            report.figures += try MigratedReads(directory: directory).figures()
+        }
+        if isAsked("M8") {
+            let persons = max(persons, Self.chunkedPersonsMin)
+            report.figures += try ResumedMigration(directory: directory, persons: persons).figures()
+        }
+        if isAsked("M9") {
+            report.figures += try ColdOpening(
+                directory: directory, persons: persons, source: trellis
+            ).figures()
+        }
+        print(report.markdown())
+        if let folder = options.results {
+            try Data(report.markdown().utf8)
+                .write(to: URL(fileURLWithPath: folder + "/MIGRATIONS.md"))
+        }
+    }
+
+    private func isAsked(_ row: String) -> Bool { options.rows?.contains(row) != false }
+
+    private func runChild(_ name: String) throws {
+        switch name {
+        case "trellis-migrated": try MigratedReads(directory: directory).runChild()
+        case "trellis-killed": try ResumedMigration.runChild(directory)
+        default: throw Options.Failure(message: "no store migrates by the name of \(name)")
+        }
     }
 
     private func fill<Store: Contender>(_ type: Store.Type, _ path: String) throws {
@@ -42,7 +73,9 @@ struct MigrationBench {
         try store.close()
     }
 
-    private func measure(_ row: MigrationRow, _ trellis: String, _ sqlite: String) throws {
+    private func measure(
+        _ row: MigrationRow, _ trellis: String, _ sqlite: String
+    ) throws -> MigrationReport.Line {
         var own: [Figure] = []
         var peers: [Figure] = []
         ProcessCounters.resetPeak()
@@ -67,26 +100,15 @@ struct MigrationBench {
                 }
             }
         }
-        let before = Self.size(trellis)
         func middle(_ figures: [Figure], _ part: (Figure) -> Double) -> Double? {
             Stage.median(figures.map(part))
         }
-        func text(_ number: Double?, _ digits: Int = 1) -> String {
-            number.map { String(format: "%.\(digits)f", $0) } ?? "–"
-        }
-        func ratio(_ part: (Figure) -> Double) -> Double? {
-            guard let mine = middle(own, part), let other = middle(peers, part) else { return nil }
-            return mine / other
-        }
-        print(
-            "| \(row.name) | \(row.title) | \(row.peer ?? "–") | "
-                + "\(text(middle(own) { $0.wall * 1000 })) | "
-                + "\(text(middle(peers) { $0.wall * 1000 })) | \(text(ratio(\.wall), 2)) | "
-                + "\(text(middle(own) { $0.cpu * 1000 })) | \(text(ratio(\.cpu), 2)) | "
-                + "\(text(middle(own) { Double($0.bytesWritten) / 1024 }, 0)) | "
-                + "\(text(Double(before) / 1_048_576)) | "
-                + "\(text(middle(own) { Double($0.fileBytes) / 1_048_576 })) | "
-                + "\(text(Double(peak) / 1_048_576, 0)) |")
+        return MigrationReport.Line(
+            row: row, wall: middle(own, \.wall) ?? .nan, cpu: middle(own, \.cpu) ?? .nan,
+            peerWall: middle(peers, \.wall), peerCPU: middle(peers, \.cpu),
+            bytesWritten: middle(own) { Double($0.bytesWritten) } ?? .nan,
+            bytesBefore: Double(Self.size(trellis)),
+            bytesAfter: middle(own) { Double($0.fileBytes) } ?? .nan, peakBytes: Double(peak))
     }
 
     /// What a migration of a copy takes, opening the copy included. What the body returns is done

@@ -8,6 +8,8 @@ struct MigrationRow {
     var name: String
     var title: String
     var model: LaterModel
+    /// The most that the wall clock may be of the peer's, or of M4's for a row without one.
+    var goal: Double?
     /// What SQLite does for it; empty for none.
     var statements: [String] = []
     /// What a GRDB migrator does instead.
@@ -19,16 +21,16 @@ struct MigrationRow {
         [
             MigrationRow(
                 name: "M1", title: "property with a default, one renamed, one optional",
-                model: .added,
+                model: .added, goal: 1,
                 statements: [
                     "ALTER TABLE person ADD COLUMN score INTEGER NOT NULL DEFAULT 7",
                     "ALTER TABLE person RENAME COLUMN balance TO credit",
                 ]),
             MigrationRow(
-                name: "M3", title: "index added", model: .indexed,
+                name: "M3", title: "index added", model: .indexed, goal: 1,
                 statements: ["CREATE INDEX person_createdAt ON person(createdAt)"]),
             MigrationRow(
-                name: "M4", title: "Int to Double, with the indexes", model: .widened,
+                name: "M4", title: "Int to Double, with the indexes", model: .widened, goal: 1,
                 statements: [
                     person(age: "REAL"),
                     """
@@ -41,12 +43,12 @@ struct MigrationRow {
                     "CREATE INDEX person_age ON person(age)",
                 ]),
             MigrationRow(
-                name: "M5", title: "a closure makes two names of one", model: .split,
+                name: "M5", title: "a closure makes two names of one", model: .split, goal: 0.5,
                 migration: splitNames),
             MigrationRow(
-                name: "M6", title: "an entity above persons and dogs", model: .raised),
+                name: "M6", title: "an entity above persons and dogs", model: .raised, goal: 1.2),
             MigrationRow(
-                name: "M7", title: "to-one of all dogs to to-many", model: .shared,
+                name: "M7", title: "to-one of all dogs to to-many", model: .shared, goal: 1,
                 statements: [
                     """
                     CREATE TABLE ownership (
@@ -98,18 +100,23 @@ struct MigrationRow {
 
     // MARK: Running
 
-    /// Opens a store with the later model, as a program does.
-    func migrateTrellis(_ path: String) throws -> DataStack {
+    func migrateTrellis(_ path: String) throws -> DataStack { try Self.migrate(model, path) }
+
+    /// Opens a store with a model, as a program does.
+    static func migrate(
+        _ model: LaterModel, _ path: String, following follow: (Progress) -> Void = { _ in }
+    ) throws -> DataStack {
         let stack = DataStack(
             schemaHistory: SchemaHistory(model.schema), viewContext: .queue(Self.queue))
         let storage = LocalStore(
             fileURL: URL(fileURLWithPath: path), migrationMappingProviders: model.mappings)
         let done = DispatchSemaphore(value: 0)
         nonisolated(unsafe) var failure: CoreStoreError?
-        _ = stack.addStorage(storage) { result in
+        let progress = stack.addStorage(storage) { result in
             if case .failure(let error) = result { failure = error }
             done.signal()
         }
+        if let progress { follow(progress) }
         done.wait()
         if let failure { throw failure }
         return stack

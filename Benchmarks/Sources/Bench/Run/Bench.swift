@@ -30,10 +30,7 @@ struct Bench {
             return try options.updatesCounts ? thresholds.update() : thresholds.check()
         }
         if let rounds = options.migrations {
-            return try MigrationBench(
-                persons: options.stages.first?.persons ?? 100_000, rounds: rounds,
-                directory: options.directory
-            ).run()
+            return try MigrationBench(options: options, rounds: rounds).run()
         }
         if let persons = options.observing {
             return try ObservingRun(options: options, persons: persons).run()

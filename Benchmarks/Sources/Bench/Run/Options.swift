@@ -27,6 +27,8 @@ struct Options {
     var sustained: Int?
     /// How often each migration is measured, instead of the workloads.
     var migrations: Int?
+    /// The migrations that are measured; nil for all.
+    var rows: Set<String>?
     /// With how many persons lists are observed, instead of the workloads.
     var observing: Int?
     /// The contender whose part of a round this process is.
@@ -58,6 +60,7 @@ struct Options {
             case "--update-counts": (counts, updatesCounts) = (value, true)
             case "--sustained": sustained = try Self.number(value, flag)
             case "--migrations": migrations = try Self.number(value, flag)
+            case "--rows": rows = Set(list)
             case "--observing": observing = try Self.number(value, flag)
             case "--child": child = value
             default: throw Failure(message: "unknown option \(flag)")
