@@ -186,6 +186,17 @@ struct RewriteReference {
             \.relationships, \.name)
     }
 
+    /// Whether a list without an order gets one: that of its objects' numbers, which the reference
+    /// does not know.
+    var givesOrder: Bool {
+        later.contains { before, after in
+            new.relationships(of: after).contains {
+                $0.kind == .toManyOrdered
+                    && source(ofRelationship: $0, before, after)?.kind == .toManyUnordered
+            }
+        }
+    }
+
     // MARK: Objects
 
     /// The later objects, and the lists whose order is unspecified; nil if a to-one would lead to
