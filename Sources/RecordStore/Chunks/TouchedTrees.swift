@@ -91,8 +91,9 @@ struct TouchedTrees {
             !lineage.pairs.mappers.isEmpty || !lineage.movedRoots.before.isEmpty
             || lineage.stored.entities.contains { lineage.pairs.later[$0.name] == nil }
         for path in lineage.replaced {
-            guard let relationship = both.entity(named: path.entityName)?
-                .relationship(named: path.name)
+            guard
+                let relationship = both.entity(named: path.entityName)?
+                    .relationship(named: path.name)
             else { continue }
             add(relationship, in: both)
         }
