@@ -2,12 +2,12 @@ import Proof
 
 /// Runs scripts of transactions on files that lose power, fail and are damaged, and compares every
 /// answer with the states that were promised: ``WovenStacks``, ``GraphCuts``, ``GraphFaults``,
-/// ``GraphDamage``.
+/// ``GraphLies``, ``GraphDamage``.
 package struct ObjectFileProof: StoreProof {
     package static let requiredCounts = [
         "images", "continued", "copies", "looks by readers", "object errors",
         "states after faults", "named damage", "right answers", "woven orders", "woven looks",
-        "woven power cuts",
+        "woven power cuts", "judged lies", "lies reported", "lies named", "lies other values",
     ]
     package private(set) var report = ProofReport()
     private let seed: UInt64
@@ -23,6 +23,7 @@ package struct ObjectFileProof: StoreProof {
             try run(WovenStacks(seed: seed, budget: budget.share(0.25)))
             try run(GraphCuts(seed: seed, budget: budget.share(0.4)))
             try run(GraphFaults(seed: seed, budget: budget.share(0.5)))
+            try run(GraphLies(seed: seed, budget: budget.share(0.5)))
             try run(GraphDamage(seed: seed, budget: budget))
         } catch {
             report.fail("\(error)")

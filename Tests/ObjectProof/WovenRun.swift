@@ -127,7 +127,8 @@ final class WovenRun: @unchecked Sendable {
                 _ = try edited(transaction, seed)
                 try transaction.cancel()
             })
-        } catch CoreStoreError.userCancelled {
+        } catch {
+            guard case .userCancelled = try GraphFileScript.typed(error) else { throw error }
         }
     }
 
