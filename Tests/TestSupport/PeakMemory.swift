@@ -2,18 +2,7 @@ import Foundation
 
 /// The peak memory of this process. Proofs and their child processes have a limit for it.
 package enum PeakMemory {
-    package static var mebibytes: Int? { mebibytes(of: "self") ?? mebibytesBySystemCall }
-
-    /// Where there is no `/proc`.
-    private static var mebibytesBySystemCall: Int? {
-        #if canImport(Darwin)
-            var usage = rusage()
-            guard getrusage(RUSAGE_SELF, &usage) == 0 else { return nil }
-            return usage.ru_maxrss >> 20
-        #else
-            return nil
-        #endif
-    }
+    package static var mebibytes: Int? { mebibytes(of: "self") }
 
     /// The peak memory of a running process; nil if the system does not report it.
     package static func mebibytes(of process: String) -> Int? {
@@ -25,9 +14,16 @@ package enum PeakMemory {
         return kibibytes / 1024
     }
 
-    /// A message if the peak memory exceeds a limit, or is not known; nil otherwise.
+    /// A message if the peak memory exceeds a limit, or is not known where the system can tell it;
+    /// nil otherwise.
     package static func excess(over most: Int) -> String? {
-        guard let mebibytes else { return "the memory that the process took is not known" }
+        guard let mebibytes else {
+            #if os(Linux)
+                return "the memory that the process took is not known"
+            #else
+                return nil
+            #endif
+        }
         guard mebibytes > most else { return nil }
         return "the process took \(mebibytes) MiB of memory, which may be \(most) MiB"
     }

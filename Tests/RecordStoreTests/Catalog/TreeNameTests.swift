@@ -12,18 +12,17 @@ import Testing
     private static func schema(isIndexed: Bool) -> SchemaDescription {
         SchemaDescription([
             EntityDescription(
-                accent + "Thing", required: [accent + "size": .int64],
+                accent + "Thing", required: [accent + "size": .int64, accent + "code": .int64],
                 relationships: [.toManyUnordered(accent + "others", to: accent + "Thing")],
                 indexes: isIndexed ? [[accent + "size"]] : [],
-                uniqueConstraints: isIndexed ? [[accent + "size"]] : [])
+                uniqueConstraints: isIndexed ? [[accent + "code"]] : [])
         ])
     }
 
     private static func names(_ isIndexed: Bool) -> [String] {
         let thing = accent + "Thing"
-        let index = "\(thing)/\(accent)size"
         return ["links/\(thing)/\(accent)others", "records/\(thing)"]
-            + (isIndexed ? ["index/\(index)", "unique/\(index)"] : [])
+            + (isIndexed ? ["index/\(thing)/\(accent)size", "unique/\(thing)/\(accent)code"] : [])
     }
 
     /// Bugs: such an index was none, so that a file without it could not be opened, and the names
@@ -38,9 +37,10 @@ import Testing
             let number = try transaction.allocateNumber(in: thing.hierarchy)
             var row = thing.emptyRow()
             defer { row.deallocate() }
-            row.setValue(
-                .int(Int64(number.rawValue)),
-                try #require(thing.field(named: Self.accent + "size")))
+            for name in ["size", "code"] {
+                let field = try #require(thing.field(named: Self.accent + name))
+                row.setValue(.int(Int64(number.rawValue)), field)
+            }
             var batch = RecordBatch()
             batch.insert(thing, number, row: row)
             try transaction.apply(batch)
