@@ -12,17 +12,19 @@ struct GraphLieJudge {
     ]
 
     private let sample: GraphLies.Sample
+    /// Errors that name an object or a property, and no page.
+    private(set) var placelessCount = 0
 
     init(_ sample: GraphLies.Sample) { self.sample = sample }
 
     /// Throws what no file may lead to.
-    func judge(_ bytes: [UInt8]) throws -> GraphLies.Verdict {
+    mutating func judge(_ bytes: [UInt8]) throws -> GraphLies.Verdict {
         let isReported = try !FuzzedEntries.check(bytes).isEmpty
         var verdict: GraphLies.Verdict
         do {
             verdict = try use(bytes, isReported: isReported)
         } catch {
-            try requirePlace(GraphFileScript.typed(error))
+            try requireCode(GraphFileScript.typed(error))
             verdict = .named
         }
         do {
@@ -32,19 +34,20 @@ struct GraphLieJudge {
         } catch {
             let failure = try GraphFileScript.typed(error)
             // Damage that only a writer meets is named too.
-            try requirePlace(failure)
+            try requireCode(failure)
             if !isReported { verdict = .named }
         }
         return isReported ? .reported : verdict
     }
 
-    private func requirePlace(_ failure: CoreStoreError) throws {
+    private mutating func requireCode(_ failure: CoreStoreError) throws {
         if case .unknown = failure { throw ProofFailure("an error without a cause") }
         // Errors of models that differ have no storage's error.
         guard let error = failure.storeError else { return }
-        guard Self.codes.contains(error.code),
-            error.page != nil || error.byteOffset != nil || error.path != nil
-        else { throw ProofFailure("an error that does not say what is damaged: \(failure)") }
+        guard Self.codes.contains(error.code) else {
+            throw ProofFailure("an error that does not say that the file is damaged: \(failure)")
+        }
+        if error.page == nil, error.byteOffset == nil, error.path == nil { placelessCount += 1 }
     }
 
     private func open(_ disk: SimulatedDisk, isReadOnly: Bool) throws -> GraphStack {

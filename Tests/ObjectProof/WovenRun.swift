@@ -50,7 +50,9 @@ final class WovenRun: @unchecked Sendable {
         self.start = start
         self.weave = weave
         self.seed = seed
-        disk = SimulatedDisk(start.image, seed: seed, records: true, weave: weave)
+        // Not the seed of the store before: a salt of a log is never used twice.
+        disk = SimulatedDisk(
+            start.image, seed: seed &* 31 &+ 7, records: true, weave: weave)
         ledger = WovenLedger(start.state)
         let files = LockingFiles(disk, notifiesAtOnce: true)
         writer = try GraphStack(
