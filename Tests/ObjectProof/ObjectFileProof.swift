@@ -7,7 +7,7 @@ package struct ObjectFileProof: StoreProof {
     package static let requiredCounts = [
         "images", "continued", "copies", "looks by readers", "object errors",
         "states after faults", "named damage", "right answers", "woven orders", "woven looks",
-        "woven power cuts", "judged lies", "lies reported", "lies named", "lies other values",
+        "woven power cuts", "judged lies", "lies reported",
     ]
     package private(set) var report = ProofReport()
     private let seed: UInt64
