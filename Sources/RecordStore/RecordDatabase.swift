@@ -261,10 +261,12 @@ package final class RecordDatabase: Sendable {
     }
 
     /// Opens an engine in the same way; if this throws, the engine still belongs to the caller.
+    /// Throws `notFound` for a store without a commit, in which nothing is wrong.
     package static func openReadOnly(_ engine: Engine) throws(StoreError) -> RecordDatabase {
         let snapshot = try engine.snapshot()
         guard let catalog = try Catalog.open(snapshot) else {
-            throw .corrupt(nil, "the store has no catalog: it was never used")
+            throw StoreError(
+                .notFound, "the store has no schema, because no program has used it yet")
         }
         let schema = try catalog.resolvedSchema(snapshot)
         let (trees, missing) = try TreeTable.open(schema, catalog, snapshot)

@@ -338,7 +338,7 @@ package class RecordReader {
         while cursor.isValid {
             let key = cursor.key
             guard key.count == 16 else {
-                throw .corrupt(nil, "a link of \(relationship.name) is not two numbers")
+                throw .corrupt(cursor.pageID, "a link of \(relationship.name) is not two numbers")
             }
             guard key.bigEndianUInt64(at: 0) == target.rawValue else { break }
             try body(ObjectNumber(key.bigEndianUInt64(at: 8)))
@@ -385,19 +385,19 @@ package class RecordReader {
     ) throws(StoreError) -> (owner: ObjectNumber, edge: Edge) {
         let key = cursor.key
         guard key.count == 16 else {
-            throw .corrupt(nil, "a link of \(relationship.name) is not two numbers")
+            throw .corrupt(cursor.pageID, "a link of \(relationship.name) is not two numbers")
         }
         let owner = ObjectNumber(key.bigEndianUInt64(at: 0))
         let second = key.bigEndianUInt64(at: 8)
         guard relationship.kind == .toManyOrdered else {
             guard try cursor.value().isEmpty else {
-                throw .corrupt(nil, "a link of \(relationship.name) has a value")
+                throw .corrupt(cursor.pageID, "a link of \(relationship.name) has a value")
             }
             return (owner, Edge(order: 0, target: ObjectNumber(second)))
         }
         let value = try cursor.value()
         guard value.count == 8 else {
-            throw .corrupt(nil, "a link of \(relationship.name) names no object")
+            throw .corrupt(cursor.pageID, "a link of \(relationship.name) names no object")
         }
         return (owner, Edge(order: second, target: ObjectNumber(value.bigEndianUInt64(at: 0))))
     }

@@ -124,7 +124,7 @@ package struct FuzzedFile {
         do {
             let view = try graph.stack.beginRead()
             let contradiction = try contradiction(graph, view)
-            try edit(graph)
+            try Self.edit(graph)
             try graph.stack.close()
             guard isSound, contradiction == nil else { return contradiction }
             let after = disk.image.bytes(of: GraphFileScript.path) ?? []
@@ -161,7 +161,8 @@ package struct FuzzedFile {
         return nil
     }
 
-    private func edit(_ graph: GraphStack) throws {
+    /// A transaction that changes objects and links of every kind.
+    static func edit(_ graph: GraphStack) throws {
         try graph.stack.perform(synchronous: { transaction in
             let nodes = try transaction.fetchAll(
                 From<GraphNode>().orderBy(.descending(\.$tag)))

@@ -55,14 +55,16 @@ final class GraphFileScript {
     }
 
     static func storage(
-        _ files: any FileSystem, path: String = path, isReadOnly: Bool = false
+        _ files: any FileSystem, path: String = path, isReadOnly: Bool = false,
+        schedule: (any Schedule)? = nil
     ) -> LocalStore {
         var options = EngineOptions()
         options.pageSizeInBytes = 4096
         options.cacheSizeInBytes = 128 << 10
         options.isReadOnly = isReadOnly
         return LocalStore(
-            fileURL: URL(fileURLWithPath: path), files: files, engineOptions: options)
+            fileURL: URL(fileURLWithPath: path), files: files, engineOptions: options,
+            schedule: schedule)
     }
 
     var isOpen: Bool { editor != nil }

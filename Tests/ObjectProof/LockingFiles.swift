@@ -20,8 +20,14 @@ final class LockingFiles: ForwardingFileSystem {
 
     let base: any FileSystem
     fileprivate let locks = Mutex<[FileIdentity: Locks]>([:])
+    fileprivate let notifiesAtOnce: Bool
 
-    init(_ base: any FileSystem) { self.base = base }
+    /// - Parameter notifiesAtOnce: whether notices of changes come on the thread that makes them,
+    ///   for a schedule of which no other thread may be part.
+    init(_ base: any FileSystem, notifiesAtOnce: Bool = false) {
+        self.base = base
+        self.notifiesAtOnce = notifiesAtOnce
+    }
 
     func open(_ path: String, _ mode: FileMode) throws(StoreError) -> any StoreFile {
         let holder = Self.nextHolder.wrappingAdd(1, ordering: .relaxed).oldValue
@@ -81,7 +87,13 @@ private final class LockingFile: ForwardingFile {
 
     private func tell() {
         let watches = files.locks.withLock { $0[identity]?.watches ?? [:] }
-        for watch in watches.values { watch.queue.async(execute: watch.changed) }
+        for (_, watch) in watches.sorted(by: { $0.key < $1.key }) {
+            if files.notifiesAtOnce {
+                watch.changed()
+            } else {
+                watch.queue.async(execute: watch.changed)
+            }
+        }
     }
 
     func write(_ bytes: ByteView, at byteOffset: UInt64) throws(StoreError) {

@@ -1,11 +1,13 @@
 import Proof
 
 /// Runs scripts of transactions on files that lose power, fail and are damaged, and compares every
-/// answer with the states that were promised: ``GraphCuts``, ``GraphFaults``, ``GraphDamage``.
+/// answer with the states that were promised: ``WovenStacks``, ``GraphCuts``, ``GraphFaults``,
+/// ``GraphLies``, ``GraphDamage``.
 package struct ObjectFileProof: StoreProof {
     package static let requiredCounts = [
         "images", "continued", "copies", "looks by readers", "object errors",
-        "states after faults", "named damage", "right answers",
+        "states after faults", "named damage", "right answers", "woven orders", "woven looks",
+        "woven power cuts", "judged lies", "lies reported",
     ]
     package private(set) var report = ProofReport()
     private let seed: UInt64
@@ -18,8 +20,10 @@ package struct ObjectFileProof: StoreProof {
 
     package mutating func run() {
         do {
-            try run(GraphCuts(seed: seed, budget: budget.share(0.45)))
+            try run(WovenStacks(seed: seed, budget: budget.share(0.25)))
+            try run(GraphCuts(seed: seed, budget: budget.share(0.4)))
             try run(GraphFaults(seed: seed, budget: budget.share(0.5)))
+            try run(GraphLies(seed: seed, budget: budget.share(0.5)))
             try run(GraphDamage(seed: seed, budget: budget))
         } catch {
             report.fail("\(error)")

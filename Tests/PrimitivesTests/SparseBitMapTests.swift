@@ -74,6 +74,33 @@ import Testing
         #expect(second.union(first).count(in: part, 15) == 15)
     }
 
+    /// 40,000 parts of eight KiB each, which would take 312 MiB.
+    @Test func `a long run takes little memory`() async {
+        await #expect(processExitsWith: .success) {
+            var map = SparseBitMap()
+            let before = PeakMemory.mebibytes ?? 0
+            map.insert(0, 40_000 * SparseBitMap.partSize)
+            var copy = SparseBitMap()
+            copy.insert(wordsAt: 0, count: Int(2000 * SparseBitMap.partSize / 64)) {
+                map.word(at: UInt64($0))
+            }
+            precondition(map.partCount == 40_000 && copy.partCount == 2000)
+            let grown = (PeakMemory.mebibytes ?? 0) - before
+            precondition(grown < 32, "it takes \(grown) MiB")
+        }
+    }
+
+    @Test func `memory is that of the content and not of the largest number`() {
+        var map = SparseBitMap()
+        for part in 0..<UInt64(50) { map.insert(part << 50, 3) }
+        #expect(map.partCount == 50)
+        // Nothing is made where nothing is added or removed.
+        map.insert(1 << 60, 0)
+        map.remove(3 << 40, 1 << 20)
+        _ = map.contains(7 << 30)
+        #expect(map.partCount == 50)
+    }
+
     @Test func `parts that a run fills completely can be changed one by one`() {
         var map = SparseBitMap()
         map.insert(0, 4 * SparseBitMap.partSize)

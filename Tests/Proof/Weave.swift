@@ -152,7 +152,7 @@ package final class Weave: Schedule {
     }
 
     /// A meeting at a step of a script.
-    func meetAtStep() { stop(at: "step") }
+    package func meetAtStep() { stop(at: "step") }
 
     /// A call that changes the file.
     func meetAtChange() { stop(at: "change") }

@@ -14,9 +14,17 @@ package enum PeakMemory {
         return kibibytes / 1024
     }
 
-    /// A message if the peak memory exceeds a limit; nil otherwise.
+    /// A message if the peak memory exceeds a limit, or is not known where the system can tell it;
+    /// nil otherwise.
     package static func excess(over most: Int) -> String? {
-        guard let mebibytes, mebibytes > most else { return nil }
+        guard let mebibytes else {
+            #if os(Linux)
+                return "the memory that the process took is not known"
+            #else
+                return nil
+            #endif
+        }
+        guard mebibytes > most else { return nil }
         return "the process took \(mebibytes) MiB of memory, which may be \(most) MiB"
     }
 }

@@ -66,7 +66,10 @@ import Testing
         var output = pipe.fileHandleForReading.availableData
         usleep(microseconds)
         let memory = PeakMemory.mebibytes(of: "\(process.processIdentifier)")
-        #expect(memory ?? 0 <= 160, "MiB that the writer took")
+        // Where the system tells it of another process.
+        #if os(Linux)
+            #expect(memory ?? .max <= 160, "MiB that the writer took")
+        #endif
         kill(process.processIdentifier, SIGKILL)
         process.waitUntilExit()
         output += pipe.fileHandleForReading.readDataToEndOfFile()

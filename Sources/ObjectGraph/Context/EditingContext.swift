@@ -12,6 +12,8 @@ class EditingContext: ObjectContext {
     private(set) final var writeObservers: WriteObservers?
     /// Why the transaction cannot be committed; committing it throws this.
     private(set) final var failure: StoreError?
+    /// Whether a call that cannot throw has answered without reading, for whatever reason.
+    private final var hasMadeUpAnswer = false
     private final var lastLogged: CoreStoreError?
 
     init(of stack: DataStack) { super.init(of: stack, allowsChanges: true) }
@@ -73,15 +75,20 @@ class EditingContext: ObjectContext {
             || error.storeError != nil && error.storeError == lastLogged?.storeError
     }
 
+    override final func failAnswering(_ error: StoreError, _ message: String) {
+        fail(error, message)
+        if !hasEnded { hasMadeUpAnswer = true }
+    }
+
     /// Every fetch throws the fault from then on: what it finds may rest on what was made up.
     override final func throwFault() throws(StoreError) {
-        if let failure, failure.isStorageFault { throw failure }
+        if let failure, failure.isStorageFault || hasMadeUpAnswer { throw failure }
     }
 
     final func refuseCommit(_ error: StoreError) { failure = failure ?? error }
 
     /// Called when nothing is left of what failed.
-    final func forgetFailure() { failure = nil }
+    final func forgetFailure() { (failure, hasMadeUpAnswer) = (nil, false) }
 
     /// Creates an object with its defaults.
     final func create(_ kind: ObjectKind) throws(StoreError) -> CoreStoreObject {

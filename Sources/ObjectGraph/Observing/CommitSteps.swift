@@ -1,4 +1,5 @@
 import Primitives
+import RecordStore
 import struct Synchronization.Atomic
 
 /// A receiver of steps. It is called by the threads that commit, in the order of the commits, and
@@ -22,8 +23,8 @@ extension StepSubscriber {
 /// logs may become durable on several threads at once. Other steps may be published at any time:
 /// joining them goes by commit numbers.
 final class CommitSteps: Sendable {
-    /// Tickets in the order of the writers; it locks no writer.
-    private let order = WriterLock()
+    /// Tickets in the order of the writers.
+    private let turns = TurnQueue()
     private let subscribers = Mutex<[any StepSubscriber]>([])
     private let subscriberCount = Atomic<Int>(0)
     private let changeUserCount = Atomic<Int>(0)
@@ -59,12 +60,15 @@ final class CommitSteps: Sendable {
 
     /// A transaction's position in the order. It is reserved while the transaction holds the
     /// writer, and must be published, or skipped with nil.
-    func reserve() -> UInt64 { order.reserve() }
+    func reserve() -> UInt64 { turns.reserve() }
+
+    /// For tests: the schedule decides who continues, from now on.
+    func follow(_ schedule: any Schedule) { turns.follow(schedule) }
 
     /// Delivers the step of a position when all before it have been delivered.
     func publish(_ step: CommitStep?, at position: UInt64) {
-        order.wait(for: position)
-        defer { order.release() }
+        turns.wait(for: position)
+        defer { turns.endTurn() }
         if let step { publish(step) }
     }
 

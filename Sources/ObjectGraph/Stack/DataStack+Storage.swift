@@ -261,12 +261,17 @@ extension DataStack {
     ) throws(CoreStoreError) -> RecordDatabase {
         let local = storage as? any LocalStorage
         let allowed = local?.localStorageOptions ?? .none
-        let options = (storage as? LocalStore)?.engineOptions ?? EngineOptions()
+        var options = ((storage as? LocalStore)?.engineOptions ?? EngineOptions()).engine
+        if let schedule = (storage as? LocalStore)?.schedule {
+            options.schedule = schedule
+            writerLock.follow(schedule)
+            steps.follow(schedule)
+        }
         let path = MigrationPath(self, storage)
         var stepCount = 0
         do throws(StoreError) {
             return try RecordDatabase.open(
-                location, schema: model.description, options: options.engine,
+                location, schema: model.description, options: options,
                 files: (storage as? LocalStore)?.files ?? DiskFileSystem.shared,
                 recreatesOnMismatch: allowed.contains(.recreateStoreOnModelMismatch),
                 route: { stored in

@@ -95,6 +95,8 @@ public final class LocalStore: LocalStorage {
     public let engineOptions: EngineOptions
     /// The file system: the machine's own, except in tests of its faults.
     let files: any FileSystem
+    /// For tests: who continues where threads of the stack and of its store meet.
+    let schedule: (any Schedule)?
 
     /// A store in a file of the program's choice. Nothing is opened before a stack adds the store;
     /// then its folder is made when it is missing.
@@ -118,6 +120,7 @@ public final class LocalStore: LocalStorage {
         self.localStorageOptions = localStorageOptions
         self.engineOptions = engineOptions
         files = DiskFileSystem.shared
+        schedule = nil
     }
 
     /// A store in a file system of the caller's.
@@ -125,10 +128,11 @@ public final class LocalStore: LocalStorage {
         fileURL: URL, files: any FileSystem, configuration: ModelConfiguration = nil,
         migrationMappingProviders: [any SchemaMappingProvider] = [],
         localStorageOptions: LocalStorageOptions = nil,
-        engineOptions: EngineOptions = EngineOptions()
+        engineOptions: EngineOptions = EngineOptions(), schedule: (any Schedule)? = nil
     ) {
         self.fileURL = fileURL
         self.files = files
+        self.schedule = schedule
         self.migrationMappingProviders = migrationMappingProviders
         self.localStorageOptions = localStorageOptions
         self.engineOptions = engineOptions

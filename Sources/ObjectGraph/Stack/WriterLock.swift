@@ -1,21 +1,23 @@
 import Foundation
 import Primitives
+import RecordStore
 
 /// Lets one transaction run at a time, in the order in which they came, and knows which thread
 /// runs it. Locks may be joined: they are one from then on.
 final class WriterLock: Sendable {
     private struct State {
-        var nextTicket: UInt64 = 0
-        var served: UInt64 = 0
         var holder: ObjectIdentifier?
         /// The lock that this one has joined: callers of this one continue there.
         var successor: WriterLock?
     }
 
-    private let condition = NSCondition()
+    private let turns = TurnQueue()
     private let state = Mutex(State())
     /// One at a time, so that successors make no circle.
     private static let joining = Mutex(())
+
+    /// For tests: the schedule decides who continues, from now on.
+    func follow(_ schedule: any Schedule) { turns.follow(schedule) }
 
     /// Whether the calling thread runs a transaction.
     var isHeldByCaller: Bool {
@@ -25,14 +27,14 @@ final class WriterLock: Sendable {
     }
 
     func take() {
-        wait(for: reserve())
+        turns.wait(for: turns.reserve())
         let thread = ObjectIdentifier(Thread.current)
         let successor = state.withLock { state in
             if state.successor == nil { state.holder = thread }
             return state.successor
         }
         guard let successor else { return }
-        pass()
+        turns.endTurn()
         successor.take()
     }
 
@@ -50,7 +52,7 @@ final class WriterLock: Sendable {
             }
             return true
         }
-        if hasJoined { own.pass() } else { own.release() }
+        if hasJoined { own.turns.endTurn() } else { own.release() }
     }
 
     /// The lock that those which have joined have become.
@@ -60,31 +62,10 @@ final class WriterLock: Sendable {
         return lock
     }
 
-    /// Takes a place in the order for a later wait. The caller must wait for it and give it up.
-    func reserve() -> UInt64 {
-        state.withLock { state in
-            defer { state.nextTicket += 1 }
-            return state.nextTicket
-        }
-    }
-
-    func wait(for ticket: UInt64) {
-        condition.lock()
-        while state.withLock({ $0.served != ticket }) { condition.wait() }
-        condition.unlock()
-    }
-
     func release() {
         // Only its holder joins a lock to another, so that it is still the one that was taken.
         if let successor = state.withLock({ $0.successor }) { return successor.release() }
         state.withLock { $0.holder = nil }
-        pass()
-    }
-
-    private func pass() {
-        condition.lock()
-        state.withLock { $0.served += 1 }
-        condition.broadcast()
-        condition.unlock()
+        turns.endTurn()
     }
 }

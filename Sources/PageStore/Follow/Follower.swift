@@ -22,10 +22,15 @@ final class Follower: Sendable {
 
     private let state = Guarded(State())
     private let queue = DispatchQueue(label: "trellis.follow", qos: .utility)
+    private let schedule: (any Schedule)?
+    /// Held for one look: a schedule may begin several, the queue runs one at a time.
+    private let looking: HandoffLock
     /// The newest commit if it or where it lies is new. Throws `closed` without a store.
     private let advance: @Sendable () throws(StoreError) -> UInt64?
 
-    init(_ following: Following) {
+    init(_ following: Following, _ schedule: (any Schedule)?) {
+        self.schedule = schedule
+        looking = HandoffLock(schedule)
         advance = { [weak following] () throws(StoreError) in
             guard let following else {
                 throw StoreError(.closed, "the store has been closed")
@@ -79,10 +84,17 @@ final class Follower: Sendable {
             return !state.isLookPlanned && !state.isEnded
         }
         guard isFirst else { return }
-        queue.asyncAfter(deadline: .now() + Self.pause) { [weak self] in self?.look() }
+        let work: @Sendable () -> Void = { [weak self] in self?.look() }
+        if let schedule {
+            schedule.begin(isTimed: false, work)
+        } else {
+            queue.asyncAfter(deadline: .now() + Self.pause, execute: work)
+        }
     }
 
     private func look() {
+        looking.lock()
+        defer { looking.unlock() }
         let isEnded = state.withLock { state in
             state.isLookPlanned = false
             return state.isEnded

@@ -129,7 +129,7 @@ final class Following: Sendable {
         guard context.options.mode.follows else { return nil }
         let (current, isNew) = follower.withLock { follower in
             if let known = follower, !known.isEnded { return (known, false) }
-            let current = Follower(self)
+            let current = Follower(self, context.options.schedule)
             follower = current
             return (current, true)
         }

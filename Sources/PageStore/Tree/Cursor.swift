@@ -39,6 +39,9 @@ package final class Cursor {
         return index < leaf.slotCount
     }
 
+    /// The leaf here, which errors of its entries name.
+    package var pageID: PageID? { leaf?.page.id }
+
     /// The leaf here, unless it may change.
     package var publishedPage: PageBuffer? { view is PageEditor ? nil : leaf?.page }
 

@@ -155,8 +155,8 @@ struct Catalog {
         _ = try cursor.seek(Array(prefix.utf8).span)
         while cursor.isValid {
             let key = cursor.key.string()
-            guard key.hasPrefix(prefix) else { break }
-            names.append(String(key.dropFirst(prefix.count)))
+            guard let name = key.withoutBytePrefix(prefix) else { break }
+            names.append(name)
             _ = try cursor.next()
         }
         return names

@@ -42,9 +42,7 @@ package struct CatalogView {
                     // The later model may share trees with the earlier one.
                     prefix == ReplacedTrees.prefix || !known.contains(tree)
                 else { continue }
-                let name =
-                    key.hasPrefix(Catalog.treePrefix)
-                    ? String(key.dropFirst(Catalog.treePrefix.count)) : key
+                let name = key.withoutBytePrefix(Catalog.treePrefix) ?? key
                 trees.append(NamedTree(name: prefix + name, tree: tree))
             }
         }

@@ -9,10 +9,10 @@ struct TreeTable: Sendable {
     private(set) var links: [TreeID?] = []
 
     static func isIndex(_ name: String) -> Bool {
-        name.hasPrefix("index/") || name.hasPrefix("unique/")
+        name.hasBytePrefix("index/") || name.hasBytePrefix("unique/")
     }
 
-    static func isRecords(_ name: String) -> Bool { name.hasPrefix("records/") }
+    static func isRecords(_ name: String) -> Bool { name.hasBytePrefix("records/") }
 
     static func recordsName(_ entity: String) -> String { "records/\(entity)" }
 

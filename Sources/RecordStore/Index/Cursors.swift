@@ -95,7 +95,7 @@ package final class RecordCursor {
         guard cursor.isValid else { return false }
         let key = cursor.key
         guard key.count == 8, key.bigEndianUInt64(at: 0) > 0 else {
-            throw .corrupt(nil, "a record's key is not an object number")
+            throw .corrupt(cursor.pageID, "a record's key is not an object number")
         }
         number = ObjectNumber(key.bigEndianUInt64(at: 0))
         return true
@@ -143,7 +143,9 @@ package final class IndexCursor {
         }
         guard cursor.isValid else { return false }
         let key = cursor.key
-        guard key.count >= 8 else { throw .corrupt(nil, "an index entry names no object") }
+        guard key.count >= 8 else {
+            throw .corrupt(cursor.pageID, "an index entry names no object")
+        }
         guard isInside(key) else { return false }
         number = ObjectNumber(key.bigEndianUInt64(at: key.count - 8))
         return true

@@ -56,14 +56,18 @@ extension RowBuffer {
     }
 
     /// Whether a property can hold a value. The slot of a variable-length property holds an offset,
-    /// so a value must never be stored there, nor an offset read as a value.
+    /// so a value must never be stored there, nor an offset read as a value; and a slot may be
+    /// narrower than a date.
+    ///
+    /// - Parameter type: nil for the slot of a to-one relationship.
     private func isKept(_ value: Value, as type: AttributeType?) -> Bool {
-        let isVariable = type?.isVariable ?? false
-        return switch value {
+        switch value {
         case .null: true
-        case .string, .url, .data, .uuid: isVariable
-        case .date, .object: !isVariable
-        case .bool, .int, .uint, .float, .double, .decimal: !isVariable || type == .decimal
+        case .string, .url, .data, .uuid: type?.isVariable ?? false
+        case .date: type == .date
+        case .object: type == nil
+        case .bool, .int, .uint, .float, .double, .decimal:
+            type.map { !$0.isVariable || $0 == .decimal } ?? false
         }
     }
 

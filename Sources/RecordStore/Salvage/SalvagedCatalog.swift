@@ -127,10 +127,8 @@ struct SalvagedCatalog {
     /// unfinished migration keep their prefix, so that none is taken for one of the file's model.
     private static func treeName(_ key: String) -> String? {
         for prefix in ["", MigrationShadow.prefix, ReplacedTrees.prefix] {
-            guard key.hasPrefix(prefix) else { continue }
-            let rest = key.dropFirst(prefix.count)
-            if rest.hasPrefix(Catalog.treePrefix) {
-                return prefix + rest.dropFirst(Catalog.treePrefix.count)
+            if let name = key.withoutBytePrefix(prefix + Catalog.treePrefix) {
+                return prefix + name
             }
         }
         return key == Catalog.countersKey ? key : nil

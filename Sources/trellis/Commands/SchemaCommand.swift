@@ -80,7 +80,8 @@ struct SchemaCommand: ParsableCommand {
     ) throws(StoreError) -> SchemaDescription {
         guard let schema = try CatalogView(try engine.snapshot())?.schema() else {
             throw StoreError(
-                .corrupt, "the store has no catalog: it was never used", path: path)
+                .notFound, "the store has no schema, because no program has used it yet",
+                path: path)
         }
         return schema
     }

@@ -67,4 +67,41 @@ import Testing
         }
         #expect(failureCount > 0, "no fault occurred")
     }
+
+    /// A bug: a transaction whose first call met a write that failed for a reason other than the
+    /// disk's, as where a file may grow no further, took an object for gone, and later fetches did
+    /// not throw.
+    @Test(arguments: [FaultKind.tooLarge, .diskFull, .denied])
+    func `an object that a transaction could not fetch is not silently gone`(
+        kind: FaultKind
+    ) throws {
+        let image = try storeOfThree()
+        func begin(_ files: FaultInjector) throws {
+            let stack = try stack(files)
+            defer { stack.unsafeRemoveAllPersistentStoresAndWait() }
+            let id = try #require(
+                try queue.sync { try stack.fetchObjectIDs(From<Person>()).first })
+            try stack.perform(synchronous: { transaction in
+                guard transaction.fetchExisting(id) as Person? == nil else {
+                    transaction.create(Into<Person>()).email = "3"
+                    return
+                }
+                #expect(throws: CoreStoreError.self) {
+                    try transaction.fetchCount(From<Person>())
+                }
+            })
+        }
+        let whole = FaultInjector(SimulatedDisk(image, seed: 2), nil)
+        try begin(whole)
+        var failureCount = 0
+        for call in 1...whole.changeCount {
+            let fault = FaultInjector.Fault(call: call, kind: kind, goesOn: false)
+            do {
+                try begin(FaultInjector(SimulatedDisk(image, seed: 2), fault))
+            } catch is CoreStoreError {
+                failureCount += 1
+            }
+        }
+        #expect(failureCount > 0, "no fault occurred")
+    }
 }

@@ -8,7 +8,10 @@ import Testing
 @Suite struct StrangeRowTests {
     private static let schema = SchemaDescription([
         EntityDescription(
-            "Thing", optional: ["flag": .bool, "price": .decimal, "name": .uuid, "text": .string],
+            "Thing",
+            optional: [
+                "flag": .bool, "size": .int16, "price": .decimal, "name": .uuid, "text": .string,
+            ],
             relationships: [
                 .toOne("other", to: "Thing", inverse: "others"),
                 .toManyUnordered("others", to: "Thing"),
@@ -28,6 +31,11 @@ import Testing
             ("flag", .string("text")), ("flag", .data([1, 2, 3])), ("flag", .uuid(UUID())),
             ("text", .int(.max)), ("text", .double(1.5)), ("text", .date(1e9)),
             ("name", .int(1 << 40)), ("price", .date(2)), ("other", .string("text")),
+            // Bugs: a date has eight bytes, and a flag one; a number became a link, and a link a
+            // number.
+            ("flag", .date(1e300)), ("flag", .object(ObjectNumber(1 << 40))),
+            ("other", .date(2)), ("other", .int(7)), ("other", .double(7)),
+            ("size", .date(1e300)), ("size", .object(ObjectNumber(.max))),
         ]
         for (name, value) in values {
             var row = thing.emptyRow()

@@ -37,6 +37,20 @@ import Testing
         #expect(books.errors.contains("contradicts its checksum"))
     }
 
+    /// A bug: `dump` and `schema` called it corrupt.
+    @Test func `a store that no program has used is not called damaged`() throws {
+        let path = FileManager.default.temporaryDirectory
+            .appendingPathComponent("unused-\(UUID().uuidString).trellis").path
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        try Engine.open(path: path).close()
+        #expect(try Tool.run("check", path).exitCode == 0)
+        for command in [["dump", path, "Author"], ["schema", path]] {
+            let outcome = try Tool.run(command)
+            #expect(outcome.exitCode == 1)
+            #expect(outcome.errors.hasPrefix("trellis: notFound: "), "\(outcome.errors)")
+        }
+    }
+
     @Test func `a store without a readable catalog still shows its pages`() throws {
         let whole = try SampleStore()
         let place = try place(of: "catalog", in: whole)
