@@ -10,7 +10,7 @@ import TestSupport
 /// that one write makes durable, lists of unsafe transactions, and threads and observers that come
 /// and go, with a watchdog.
 package struct ObserveProof: StoreProof {
-    package static let requiredCounts = ["lists compared", "random steps"]
+    package static let requiredCounts = ["lists compared", "random steps", "orders"]
     package static let stepCount: String? = "random steps"
     package private(set) var report = ProofReport()
     private let seed: UInt64
@@ -24,6 +24,11 @@ package struct ObserveProof: StoreProof {
     package mutating func run() {
         var random = SeededRandom(seed: seed)
         do {
+            var orders = ViewOrders(seed: random.next())
+            defer { report.add(orders.report) }
+            try orders.run(
+                budget.share(0.4), orderCount: budget.isEndless ? 20 : 5000,
+                randomCount: budget.isEndless ? 60 : 5000)
             let (isLong, joined) = (!budget.isEndless, JoinedChanges(seed: random.next()))
             report.count("joined sets", try joined.run(isLong ? 200 : 10))
             let grouped = try GroupedCommits(seed: random.next())

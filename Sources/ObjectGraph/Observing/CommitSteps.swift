@@ -1,4 +1,5 @@
 import Primitives
+import RecordStore
 import struct Synchronization.Atomic
 
 /// A receiver of steps. It is called by the threads that commit, in the order of the commits, and
@@ -23,10 +24,12 @@ extension StepSubscriber {
 /// joining them goes by commit numbers.
 final class CommitSteps: Sendable {
     /// Tickets in the order of the writers; it locks no writer.
-    private let order = WriterLock()
+    private let order: WriterLock
     private let subscribers = Mutex<[any StepSubscriber]>([])
     private let subscriberCount = Atomic<Int>(0)
     private let changeUserCount = Atomic<Int>(0)
+
+    init(_ schedule: (any Schedule)?) { order = WriterLock(schedule) }
 
     /// Whether transactions have to record what they change. Read when a transaction begins; a
     /// subscriber that comes later receives that transaction's step as an unknown change.

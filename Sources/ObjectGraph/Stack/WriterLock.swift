@@ -1,5 +1,6 @@
 import Foundation
 import Primitives
+import RecordStore
 
 /// Lets one transaction run at a time, in the order in which they came, and knows which thread
 /// runs it. Locks may be joined: they are one from then on.
@@ -16,6 +17,9 @@ final class WriterLock: Sendable {
     private let state = Mutex(State())
     /// One at a time, so that successors make no circle.
     private static let joining = Mutex(())
+    private let schedule: (any Schedule)?
+
+    init(_ schedule: (any Schedule)? = nil) { self.schedule = schedule }
 
     /// Whether the calling thread runs a transaction.
     var isHeldByCaller: Bool {
@@ -69,6 +73,11 @@ final class WriterLock: Sendable {
     }
 
     func wait(for ticket: UInt64) {
+        if let schedule {
+            return schedule.wait(at: ObjectIdentifier(self)) {
+                state.withLock { $0.served == ticket }
+            }
+        }
         condition.lock()
         while state.withLock({ $0.served != ticket }) { condition.wait() }
         condition.unlock()
@@ -79,12 +88,15 @@ final class WriterLock: Sendable {
         if let successor = state.withLock({ $0.successor }) { return successor.release() }
         state.withLock { $0.holder = nil }
         pass()
+        schedule?.meet(.gate)
     }
 
-    private func pass() {
+    /// Serves the next ticket.
+    func pass() {
         condition.lock()
         state.withLock { $0.served += 1 }
         condition.broadcast()
         condition.unlock()
+        schedule?.wake(ObjectIdentifier(self))
     }
 }
