@@ -39,7 +39,7 @@ final class ViewRun: @unchecked Sendable {
 
     private static let request = KennelRequest(
         chain: From<Pet>().where(\.$rank >= 2).orderBy(.ascending(\.$rank), .ascending(\.$name)),
-        section: SectionBy<Pet>(\.$rank), followsOwners: false)
+        section: SectionBy<Pet>(\.$rank))
     private static let schema = SchemaHistory(allSchema: [Kennel.schema], migrationChain: nil)
 
     private let script: ViewScript
