@@ -13,5 +13,5 @@ package typealias EngineOptions = PageStore.Engine.Options
 package typealias FileSystem = PageStore.FileSystem
 package typealias FileIdentity = PageStore.FileIdentity
 package typealias DiskFileSystem = PageStore.DiskFileSystem
-// The order of threads, which tests decide.
+// Who goes on where threads meet, which tests decide.
 package typealias Schedule = PageStore.Schedule

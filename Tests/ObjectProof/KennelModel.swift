@@ -3,8 +3,14 @@ import Proof
 import TestSupport
 
 /// An object in the lists of the observation proof.
-final class Pet: CoreStoreObject {
+class Pet: CoreStoreObject {
     @Field.Stored("rank") var rank: Int = 0
+    @Field.Stored("weight") var weight: Double?
+    @Field.Stored("isTame") var isTame: Bool = false
+    @Field.Stored("born") var born: Date?
+    @Field.Stored("chip") var chip: Data?
+    @Field.Virtual("band", customGetter: { object, _ in "band \(object.$rank.value / 4)" })
+    var band: String
     @Field.Stored("name") var name: String?
     @Field.Stored("color") var color: String?
     @Field.Relationship("owner") var owner: Keeper?
@@ -12,9 +18,19 @@ final class Pet: CoreStoreObject {
     @Field.Relationship("friendOf") var friendOf: Set<Pet>
 }
 
+class Hound: Pet {
+    @Field.Stored("speed") var speed: Double = 0
+}
+
+final class Puppy: Hound {
+    @Field.Stored("toys") var toys: Int = 0
+}
+
 final class Keeper: CoreStoreObject {
     @Field.Stored("name") var name: String = ""
     @Field.Stored("age") var age: Int = 0
+    @Field.Relationship("boss") var boss: Keeper?
+    @Field.Relationship("staff", inverse: \.$boss) var staff: Set<Keeper>
     @Field.Relationship("pets", inverse: \.$owner) var pets: Set<Pet>
 }
 
@@ -28,8 +44,8 @@ enum Kennel {
         CoreStoreSchema(
             modelVersion: "V1",
             entities: [
-                Entity<Pet>("Pet", indexes: [[\.$rank]]), Entity<Keeper>("Keeper"),
-                Entity<Mark>("Mark"),
+                Entity<Pet>("Pet", indexes: [[\.$rank]]), Entity<Hound>("Hound"),
+                Entity<Puppy>("Puppy"), Entity<Keeper>("Keeper"), Entity<Mark>("Mark"),
             ])
     }
 
@@ -54,18 +70,18 @@ enum Kennel {
             return pet.isDeleted ? nil : pet
         }
         for _ in 0..<count {
-            switch random.below(11) {
+            switch random.below(14) {
             case 0, 1:
                 guard pets.count < countMax else { break }
-                let new = transaction.create(Into<Pet>())
+                let new = create(transaction, &random)
                 new.rank = random.below(12)
-                new.name = random.below(6) == 0 ? nil : "n\(random.below(30))"
+                new.name = random.below(6) == 0 ? nil : name(&random)
                 // Sometimes created and deleted at once.
                 if random.below(6) == 0 { transaction.delete(new) }
             case 2:
                 if let pet = pick(), pets.count > min(15, countMax / 4) { transaction.delete(pet) }
             case 3: pick()?.rank = random.below(12)
-            case 4: pick()?.name = "n\(random.below(30))"
+            case 4: pick()?.name = random.below(8) == 0 ? nil : name(&random)
             case 5: pick()?.color = random.below(4) == 0 ? nil : "c\(random.below(4))"
             case 6: pick()?.owner = keepers.randomElement(using: &random)
             case 7, 8:
@@ -73,11 +89,42 @@ enum Kennel {
                     if pet.friends.remove(other) == nil { pet.friends.insert(other) }
                 }
             case 9: keepers.randomElement(using: &random)?.age = random.below(4)
+            case 10:
+                keepers.randomElement(using: &random)?.boss =
+                    random.below(4) == 0 ? nil : keepers.randomElement(using: &random)
+            case 11:
+                pick()?.weight = random.below(4) == 0 ? nil : Double(random.below(9)) / 2 - 1
+                pick()?.isTame.toggle()
+            case 12:
+                let date = Date(timeIntervalSinceReferenceDate: Double(random.below(7) * 1000))
+                pick()?.born = random.below(4) == 0 ? nil : date
+                pick()?.chip = random.below(4) == 0 ? nil : Data([UInt8(random.below(3))])
+                let pet = pick()
+                (pet as? Hound)?.speed = Double(random.below(5))
+                (pet as? Puppy)?.toys = random.below(5)
             default:
                 keepers.randomElement(using: &random)?.name = "k\(random.below(9))"
                 if keepers.count < 5 { _ = transaction.create(Into<Keeper>()) }
             }
         }
+    }
+
+    /// A pet of any class.
+    private static func create(
+        _ transaction: BaseDataTransaction, _ random: inout SeededRandom
+    ) -> Pet {
+        switch random.below(4) {
+        case 0: transaction.create(Into<Hound>())
+        case 1: transaction.create(Into<Puppy>())
+        default: transaction.create(Into<Pet>())
+        }
+    }
+
+    /// A short name, or one of those that a list's shortened keys do not tell apart.
+    private static func name(_ random: inout SeededRandom) -> String {
+        random.below(4) == 0
+            ? "a name that is longer than the kept key \(random.below(9))"
+            : "n\(random.below(30))"
     }
 
     /// Deletes the first objects of an order, so that windows use up their reserve.
@@ -93,53 +140,9 @@ enum Kennel {
         _ transaction: BaseDataTransaction, _ random: inout SeededRandom, _ count: Int
     ) {
         for _ in 0..<count {
-            let new = transaction.create(Into<Pet>())
-            (new.rank, new.name) = (random.below(12), "n\(random.below(30))")
+            let new = create(transaction, &random)
+            (new.rank, new.name) = (random.below(12), name(&random))
+            if random.below(2) == 0 { new.weight = Double(random.below(9)) }
         }
-    }
-}
-
-/// A request in the forms for a monitor, a publisher and a fetch.
-struct KennelRequest {
-    var chain: FetchChainBuilder<Pet>
-    var section: SectionBy<Pet>?
-    /// Whether the names of owners count.
-    var followsOwners: Bool
-
-    func monitor(_ stack: DataStack) -> ListMonitor<Pet> {
-        guard let section else { return stack.monitorList(chain) }
-        return stack.monitorSectionedList(chain.from, section, chain.fetchClauses)
-    }
-
-    func monitor(_ transaction: UnsafeDataTransaction) -> ListMonitor<Pet> {
-        guard let section else { return transaction.monitorList(chain) }
-        return transaction.monitorSectionedList(chain.from, section, chain.fetchClauses)
-    }
-
-    func publisher(_ stack: DataStack) -> ListPublisher<Pet> {
-        guard let section else { return stack.publishList(chain) }
-        return stack.publishList(chain.from, section, chain.fetchClauses)
-    }
-
-    static func random(_ random: inout SeededRandom) -> KennelRequest {
-        let limit = random.below(2) == 0 ? random.below(12) + 1 : 0
-        let offset = random.below(3) == 0 ? random.below(6) : 0
-        let rankMin = random.below(6)
-        let isByOwner = random.below(4) == 0
-        let isWatching = random.below(4) == 0
-        let isSectioned = random.below(2) == 0
-        var keys: [OrderBy<Pet>.SortKey] = []
-        if isSectioned { keys.append(.ascending(\.$rank)) }
-        if isByOwner { keys.append(.descending("owner.name")) }
-        keys.append(random.below(2) == 0 ? .ascending(\.$name) : .descending(\.$color))
-        if !isSectioned, random.below(2) == 0 { keys.insert(.ascending(\.$rank), at: 0) }
-        var chain = From<Pet>().where(\.$rank >= rankMin).orderBy(keys).tweak {
-            $0.fetchLimit = limit
-            $0.fetchOffset = offset
-        }
-        if isWatching { chain = chain.watching(\.$owner ~ \.$name) }
-        return KennelRequest(
-            chain: chain, section: isSectioned ? SectionBy<Pet>(\.$rank) : nil,
-            followsOwners: isByOwner || isWatching)
     }
 }

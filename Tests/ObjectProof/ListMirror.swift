@@ -9,13 +9,13 @@ final class ListMirror: ListSectionObserver {
     private(set) var changeCount = 0
     /// Called at the end of the next change.
     var onNextChange: (() -> Void)?
-    private let followsOwners: Bool
+    private let followed: [@Sendable (Pet) -> AnyHashable?]
     /// Whether objects show changes before the list does, as those of a transaction.
     private let isEdited: Bool
     private var numbers: [NSManagedObjectID: UInt64] = [:]
 
     init(_ request: KennelRequest, isEdited: Bool = false) {
-        followsOwners = request.followsOwners
+        followed = request.followed
         self.isEdited = isEdited
     }
 
@@ -45,7 +45,13 @@ final class ListMirror: ListSectionObserver {
         hasher.combine(pet.owner?.objectID())
         hasher.combine(Set(pet.friends.map { $0.objectID() }))
         hasher.combine(Set(pet.friendOf.map { $0.objectID() }))
-        if followsOwners { hasher.combine(pet.owner?.name) }
+        hasher.combine(pet.weight)
+        hasher.combine(pet.isTame)
+        hasher.combine(pet.born)
+        hasher.combine(pet.chip)
+        hasher.combine((pet as? Hound)?.speed)
+        hasher.combine((pet as? Puppy)?.toys)
+        for value in followed { hasher.combine(value(pet)) }
         return UInt64(bitPattern: Int64(hasher.finalize()))
     }
 

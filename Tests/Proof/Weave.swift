@@ -25,6 +25,8 @@ package final class Weave: Schedule {
         case fine
         /// At gates, steps of scripts and calls that change the file alone.
         case coarse
+        /// At gates, and where a strand cannot go on: not before a lock that is free.
+        case moves
     }
 
     /// A meeting at which more than one strand could go on.
@@ -171,7 +173,7 @@ package final class Weave: Schedule {
     }
 
     package func wait(at gate: ObjectIdentifier, until attempt: () -> Bool) {
-        stop(at: "gate")
+        if grain != .moves { stop(at: "gate") }
         while !attempt() {
             let current = state.withLock { state in
                 if state.lockDepth > 0, state.failure == nil {

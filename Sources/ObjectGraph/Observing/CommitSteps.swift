@@ -24,10 +24,12 @@ extension StepSubscriber {
 /// joining them goes by commit numbers.
 final class CommitSteps: Sendable {
     /// Tickets in the order of the writers.
-    private let turns = TurnQueue()
+    private let turns: TurnQueue
     private let subscribers = Mutex<[any StepSubscriber]>([])
     private let subscriberCount = Atomic<Int>(0)
     private let changeUserCount = Atomic<Int>(0)
+
+    init(_ schedule: (any Schedule)?) { turns = TurnQueue(schedule) }
 
     /// Whether transactions have to record what they change. Read when a transaction begins; a
     /// subscriber that comes later receives that transaction's step as an unknown change.

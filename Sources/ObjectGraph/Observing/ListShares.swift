@@ -8,7 +8,10 @@ final class ListShares: Sendable {
     /// Where lists report what they could not read.
     let faults: StorageFaults
 
-    init(_ faults: StorageFaults) { self.faults = faults }
+    init(_ faults: StorageFaults, _ schedule: (any Schedule)?) {
+        self.faults = faults
+        computing = RecursiveLock(schedule)
+    }
 
     private struct Entry {
         weak var share: ListShare?
@@ -19,7 +22,7 @@ final class ListShares: Sendable {
 
     /// Guards computation alone: no code of the program runs with it held, but that of sections
     /// that are computed.
-    private let computing = NSRecursiveLock()
+    private let computing: RecursiveLock
     private let entries = Mutex<[Entry]>([])
     private let liveCount = Atomic<Int>(0)
 

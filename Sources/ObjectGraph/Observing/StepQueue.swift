@@ -85,8 +85,11 @@ final class StepQueue: StepSubscriber {
     }
 
     /// All steps as one.
-    func takeAll() -> CommitStep? {
+    ///
+    /// - Parameter takesCompletions: with false nothing is taken while a step has a completion.
+    func takeAll(takesCompletions: Bool = true) -> CommitStep? {
         state.withLock { state in
+            guard takesCompletions || !state.hasCompletions else { return nil }
             state.joinAll()
             isFilled.store(false, ordering: .releasing)
             return state.steps.popLast()

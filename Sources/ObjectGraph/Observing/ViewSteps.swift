@@ -1,4 +1,5 @@
 import Primitives
+import RecordStore
 import struct Synchronization.Atomic
 
 /// The way of a stack's steps to its view.
@@ -19,14 +20,20 @@ final class ViewSteps: StepSubscriber {
     private let computed = StepQueue()
     /// Guards the positions, so that steps are queued in their order.
     private let lastPosition = Mutex<UInt64>(0)
-    private let observingQueue = DispatchQueue(label: "org.trellis.observing")
+    private let observingQueue: SerialQueue
     private let isComputingScheduled = Atomic<Bool>(false)
     private let isTurnScheduled = Mutex(false)
+    private let schedule: (any Schedule)?
 
-    init(_ link: WeakLink<DataStack>, _ executor: ViewExecutor, _ faults: StorageFaults) {
+    init(
+        _ link: WeakLink<DataStack>, _ executor: ViewExecutor, _ faults: StorageFaults,
+        _ schedule: (any Schedule)?
+    ) {
         self.link = link
-        lists = ListShares(faults)
+        lists = ListShares(faults, schedule)
         self.executor = executor
+        self.schedule = schedule
+        observingQueue = SerialQueue("org.trellis.observing", schedule)
     }
 
     // MARK: Receiving
@@ -38,6 +45,7 @@ final class ViewSteps: StepSubscriber {
     }
 
     private func add(_ step: CommitStep) {
+        schedule?.meet(.state)
         lastPosition.withLock { position in
             position += 1
             var step = step
@@ -55,7 +63,7 @@ final class ViewSteps: StepSubscriber {
     /// Drops all steps, because the stores that they are of have gone. Completions are called all
     /// the same.
     func dropParts() {
-        guard let step = takeAll(), !step.completions.isEmpty else { return }
+        guard let step = takeAll(takesCompletions: true), !step.completions.isEmpty else { return }
         var rest = CommitStep([], origin: .maintenance)
         rest.completions = step.completions
         add(rest)
@@ -80,6 +88,7 @@ final class ViewSteps: StepSubscriber {
         }
         observingQueue.async { [self] in
             isComputingScheduled.store(false, ordering: .sequentiallyConsistent)
+            schedule?.meet(.state)
             compute()
             scheduleDelivery()
         }
@@ -105,7 +114,9 @@ final class ViewSteps: StepSubscriber {
     func compute() {
         lists.compute {
             while let step = incoming.takeFirst() {
+                schedule?.meet(.state)
                 lists.take(step)
+                schedule?.meet(.state)
                 computed.receive(step)
             }
         }
@@ -119,11 +130,13 @@ final class ViewSteps: StepSubscriber {
     /// Schedules a delivery unless one is scheduled. When this returns, it is on the executor's
     /// queue.
     private func scheduleDelivery() {
+        schedule?.meet(.state)
         isTurnScheduled.withLock { isScheduled in
             guard !isScheduled else { return }
             isScheduled = true
             executor.run { [self] in
                 isTurnScheduled.withLock { $0 = false }
+                schedule?.meet(.state)
                 link.object?.takeTurn()
             }
         }
@@ -149,11 +162,17 @@ final class ViewSteps: StepSubscriber {
     var waiting: [CommitStep] { computed.waiting }
 
     /// The oldest step that is computed.
-    func takeFirst() -> CommitStep? { computed.takeFirst() }
+    func takeFirst() -> CommitStep? {
+        schedule?.meet(.state)
+        return computed.takeFirst()
+    }
 
     /// All steps as one.
-    func takeAll() -> CommitStep? {
+    ///
+    /// - Parameter takesCompletions: with false nothing is taken while a step has a completion. A
+    ///   caller that asked before could miss one that came meanwhile.
+    func takeAll(takesCompletions: Bool) -> CommitStep? {
         compute()
-        return computed.takeAll()
+        return computed.takeAll(takesCompletions: takesCompletions)
     }
 }

@@ -22,9 +22,9 @@ public final class DataStack: Equatable, @unchecked Sendable {
     /// Leads to the stack from its view, from transactions and from what follows other processes.
     let link = WeakLink<DataStack>()
     let viewExecutor: ViewExecutor
-    let writerLock = WriterLock()
+    let writerLock: WriterLock
     /// The changes of commits, for all that follow them.
-    let steps = CommitSteps()
+    let steps: CommitSteps
     /// The pins of the program.
     let pins = PinBoard()
     /// The steps that the view has not taken yet.
@@ -33,13 +33,13 @@ public final class DataStack: Equatable, @unchecked Sendable {
     let observers: ViewObservers
     let publishers = ObjectPublishers()
     let faults = StorageFaults()
-    let transactionQueue = DispatchQueue(label: "org.trellis.transactions")
+    let transactionQueue: SerialQueue
     private let attached = Mutex<[AttachedStore]>([])
     /// Storages are opened one at a time.
     let storageLock = NSRecursiveLock()
     /// Guards the view's objects against fetches from elsewhere, which are misuse and must not
     /// tear anything.
-    let viewLock = NSRecursiveLock()
+    let viewLock: RecursiveLock
     private(set) var view: StackView?
     /// How far a delivery is; changed with the lock held.
     var delivery = DeliveryState()
@@ -68,10 +68,22 @@ public final class DataStack: Equatable, @unchecked Sendable {
     /// - Parameters:
     ///   - schemaHistory: the versions, and which is the current one.
     ///   - viewContext: where the stack's objects are used and completions are called.
-    public init(schemaHistory: SchemaHistory, viewContext: ViewContext = .main) {
+    public convenience init(schemaHistory: SchemaHistory, viewContext: ViewContext = .main) {
+        self.init(schemaHistory: schemaHistory, viewContext: viewContext, schedule: nil)
+    }
+
+    /// - Parameter schedule: decides who goes on where threads of the stack meet; those of its
+    ///   stores have their own.
+    package init(
+        schemaHistory: SchemaHistory, viewContext: ViewContext, schedule: (any Schedule)?
+    ) {
         self.schemaHistory = schemaHistory
         viewExecutor = ViewExecutor(viewContext)
-        viewSteps = ViewSteps(link, viewExecutor, faults)
+        writerLock = WriterLock(schedule)
+        steps = CommitSteps(schedule)
+        transactionQueue = SerialQueue("org.trellis.transactions", schedule)
+        viewLock = RecursiveLock(schedule)
+        viewSteps = ViewSteps(link, viewExecutor, faults, schedule)
         observers = ViewObservers(viewSteps)
         _ = schemaHistory.current
         link.begin(self)
@@ -231,7 +243,7 @@ public final class DataStack: Equatable, @unchecked Sendable {
     private func lockedView(isCurrent: Bool) -> StackView {
         let view = view ?? makeView()
         if isCurrent, !viewSteps.isEmpty, delivery.isIdle, observers.isEmpty,
-            !viewSteps.hasCompletions, let step = viewSteps.takeAll()
+            !viewSteps.hasCompletions, let step = viewSteps.takeAll(takesCompletions: false)
         {
             view.take(step)
         }

@@ -11,7 +11,9 @@ final class TurnQueue: Sendable {
     }
 
     private let condition = NSCondition()
-    private let state = Mutex(State())
+    private let state: Mutex<State>
+
+    init(_ schedule: (any Schedule)? = nil) { state = Mutex(State(schedule: schedule)) }
 
     /// For tests: the schedule decides who continues, from now on.
     func follow(_ schedule: any Schedule) { state.withLock { $0.schedule = schedule } }

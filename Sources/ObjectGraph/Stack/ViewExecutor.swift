@@ -61,8 +61,20 @@ struct ViewExecutor: Sendable {
         case .executor:
             guard let host else { return }
             host.add(work)
-            Task { await host.runNext() }
+            Task(executorPreference: CallerExecutor.shared) { await host.runNext() }
         }
+    }
+}
+
+/// Runs a task where it is made, until it waits for an actor: when the call that makes it returns,
+/// the task is on that actor's executor. Without it, it would be on its way there on another
+/// thread, and work that the caller schedules afterwards could run before it.
+private final class CallerExecutor: TaskExecutor {
+    static let shared = CallerExecutor()
+
+    func enqueue(_ job: UnownedJob) {
+        // Safety: the executor is never deallocated.
+        unsafe job.runSynchronously(on: asUnownedTaskExecutor())
     }
 }
 

@@ -11,10 +11,16 @@ final class WriterLock: Sendable {
         var successor: WriterLock?
     }
 
-    private let turns = TurnQueue()
+    private let turns: TurnQueue
     private let state = Mutex(State())
     /// One at a time, so that successors make no circle.
     private static let joining = Mutex(())
+    private let schedule: (any Schedule)?
+
+    init(_ schedule: (any Schedule)? = nil) {
+        self.schedule = schedule
+        turns = TurnQueue(schedule)
+    }
 
     /// For tests: the schedule decides who continues, from now on.
     func follow(_ schedule: any Schedule) { turns.follow(schedule) }
@@ -67,5 +73,6 @@ final class WriterLock: Sendable {
         if let successor = state.withLock({ $0.successor }) { return successor.release() }
         state.withLock { $0.holder = nil }
         turns.endTurn()
+        schedule?.meet(.gate)
     }
 }

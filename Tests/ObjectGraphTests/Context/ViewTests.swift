@@ -8,7 +8,7 @@ import Testing
     /// A serial executor that a program provides.
     private final class QueueExecutor: SerialExecutor {
         private static let key = DispatchSpecificKey<Bool>()
-        private let queue = DispatchQueue(label: "executor")
+        let queue = DispatchQueue(label: "executor")
 
         init() { queue.setSpecific(key: Self.key, value: true) }
 
@@ -51,6 +51,21 @@ import Testing
         try onExecutor.addStorageAndWait(InMemoryStore())
         let executed = await Self.order(of: 300, in: onExecutor)
         #expect(executed == Array(0..<300))
+    }
+
+    /// A bug: the executor received the delivery after work that was scheduled later.
+    @Test func `work that is scheduled on an executor after a commit finds it`() throws {
+        let executor = QueueExecutor()
+        let stack = DataStack(Zoo.schema(), viewContext: .executor(executor))
+        try stack.addStorageAndWait(InMemoryStore())
+        nonisolated(unsafe) let monitor = executor.queue.sync {
+            stack.monitorList(From<Toy>().orderBy(.ascending(\.$label)))
+        }
+        for count in 1...300 {
+            try stack.perform(synchronous: { $0.create(Into<Toy>()).label = "new" })
+            let found = executor.queue.sync { monitor.numberOfObjects() }
+            #expect(found == count)
+        }
     }
 
     @Test func `a completion finds what its transaction did in the view`() async throws {

@@ -1,4 +1,5 @@
 import Dispatch
+import PageStore
 import Primitives
 import TestSupport
 import Testing
@@ -21,7 +22,7 @@ import Testing
     }
 
     /// Waits until all transactions that were begun have ended.
-    private func settle(_ stack: DataStack) { stack.transactionQueue.sync {} }
+    private func settle(_ stack: DataStack) { stack.transactionQueue.queue.sync {} }
 
     /// A bug: the object kept its old value until the next fetch.
     @MainActor @Test
@@ -47,6 +48,63 @@ import Testing
         queue.sync { #expect(dog.age == 1) }
         try stack.perform(synchronous: { ($0.fetchExisting(id) as Dog?)?.age = 2 })
         queue.sync { #expect(dog.age == 2) }
+    }
+
+    /// Runs something at the second place where a thread takes a lock of the stack.
+    private final class Interruption: Schedule {
+        private let due = Mutex<(thread: Thread, count: Int, work: @Sendable () -> Void)?>(nil)
+
+        func arm(_ work: @escaping @Sendable () -> Void) {
+            due.withLock { $0 = (Thread.current, 0, work) }
+        }
+
+        func meet(_ place: MeetingPlace) {
+            let work = due.withLock { due -> (@Sendable () -> Void)? in
+                guard due?.thread === Thread.current else { return nil }
+                due?.count += 1
+                guard due?.count == 2 else { return nil }
+                defer { due = nil }
+                return due?.work
+            }
+            work?()
+        }
+
+        func enter(_ place: MeetingPlace) {}
+        func leave() {}
+        func wait(at lock: ObjectIdentifier, until attempt: () -> Bool) {
+            while !attempt() { Thread.sleep(forTimeInterval: 0.0001) }
+        }
+        func wake(_ lock: ObjectIdentifier) {}
+        func begin(isTimed: Bool, _ work: @escaping @Sendable () -> Void) {
+            DispatchQueue.global().async(execute: work)
+        }
+    }
+
+    /// A bug: the fetch took the step, and its completion was lost.
+    @Test func `a completion that arrives while a fetch moves the view is called`() throws {
+        let (queue, schedule) = (DispatchQueue(label: "view"), Interruption())
+        let stack = DataStack(
+            schemaHistory: SchemaHistory(allSchema: [Zoo.schema()], migrationChain: nil),
+            viewContext: .queue(queue), schedule: schedule)
+        try stack.addStorageAndWait(InMemoryStore())
+        let isCalled = DispatchSemaphore(value: 0)
+        try queue.sync {
+            _ = try stack.fetchCount(From<Dog>())
+            let ended = DispatchSemaphore(value: 0)
+            DispatchQueue.global().async {
+                _ = try? stack.perform(synchronous: { _ = $0.create(Into<Dog>()) })
+                ended.signal()
+            }
+            ended.wait()
+            schedule.arm {
+                stack.perform(
+                    asynchronous: { _ = $0.create(Into<Dog>()) },
+                    completion: { _ in isCalled.signal() })
+                while !stack.viewSteps.hasCompletions { Thread.sleep(forTimeInterval: 0.0001) }
+            }
+            _ = try stack.fetchCount(From<Dog>())
+        }
+        #expect(isCalled.wait(timeout: .now() + .seconds(30)) == .success)
     }
 
     /// A bug: all completions saw five dogs.
