@@ -126,7 +126,7 @@ struct ModelFolder {
         }
     }
 
-    private static func names(in folder: URL) throws(XcodeModelError) -> [String] {
+    static func names(in folder: URL) throws(XcodeModelError) -> [String] {
         do {
             return try FileManager.default.contentsOfDirectory(atPath: folder.path)
         } catch {

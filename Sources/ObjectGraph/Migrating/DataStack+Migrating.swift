@@ -92,7 +92,7 @@ extension DataStack {
 
     /// As many units as steps, a hundred for each.
     func progress(of steps: [MigrationType]) -> Progress {
-        let progress = Progress(parent: nil)
+        let progress = DescribedProgress(parent: nil)
         progress.totalUnitCount = Int64(100 * steps.count)
         MigrationProgressTable.add(progress, viewExecutor)
         return progress
@@ -161,7 +161,7 @@ struct MigrationPath {
         let local = storage as? any LocalStorage
         options = local?.localStorageOptions ?? .none
         providers = (local?.migrationMappingProviders ?? []).compactMap {
-            $0 as? CustomSchemaMappingProvider
+            $0 as? CustomSchemaMappingProvider ?? ($0 as? any CustomMappingSource)?.customProvider
         }
     }
 

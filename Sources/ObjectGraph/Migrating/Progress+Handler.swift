@@ -13,6 +13,21 @@ extension Progress {
     }
 }
 
+#if canImport(ObjectiveC)
+    typealias DescribedProgress = Progress
+#else
+    /// A progress with the descriptions that Foundation gives on Apple's platforms alone.
+    final class DescribedProgress: Progress, @unchecked Sendable {
+        override var localizedDescription: String! {
+            "\(Int(fractionCompleted * 100))% completed"
+        }
+
+        override var localizedAdditionalDescription: String! {
+            "\(completedUnitCount) of \(totalUnitCount)"
+        }
+    }
+#endif
+
 /// The handlers of migrations' progress, which Foundation has no place for and, off Apple's
 /// platforms, no observation.
 enum MigrationProgressTable {

@@ -4,7 +4,8 @@ import RecordStore
 /// inferred or the program makes the objects itself; see ``CustomSchemaMappingProvider``.
 ///
 /// A storage has providers as ``LocalStorage/migrationMappingProviders``. A step uses the first
-/// ``CustomSchemaMappingProvider`` of its two versions, and is inferred where there is none.
+/// ``CustomSchemaMappingProvider`` of its two versions, or the first that a product beside the library
+/// reads from a file, and is inferred where there is none.
 public protocol SchemaMappingProvider: Sendable {
     /// The mapping between two versions.
     ///
@@ -13,6 +14,11 @@ public protocol SchemaMappingProvider: Sendable {
         from sourceSchema: any DynamicSchema, to destinationSchema: any DynamicSchema,
         storage: any LocalStorage
     ) throws(CoreStoreError) -> (mappingModel: MappingModel, migrationType: MigrationType)
+}
+
+/// A provider whose mappings are those of a custom one, which it makes of a file.
+package protocol CustomMappingSource: SchemaMappingProvider {
+    var customProvider: CustomSchemaMappingProvider { get }
 }
 
 /// The mappings of one step.

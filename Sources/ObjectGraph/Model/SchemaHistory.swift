@@ -67,6 +67,10 @@ public struct MigrationChain: ExpressibleByNilLiteral, ExpressibleByStringLitera
     }
 
     var isEmpty: Bool { nextVersions.isEmpty }
+
+    func contains(_ version: ModelVersion) -> Bool {
+        nextVersions[version] != nil || leafVersions.contains(version)
+    }
 }
 
 /// All versions of a program's model, and which is the current one.
@@ -106,7 +110,7 @@ public final class SchemaHistory: ExpressibleByArrayLiteral, Sendable {
     }
 
     /// A history of versions in an array. It stops the program when there is no current version, or
-    /// several.
+    /// several, or when the chain does not have it.
     ///
     /// - Parameters:
     ///   - allSchema: the versions. The current one is a ``CoreStoreSchema``; those before it may
@@ -134,6 +138,9 @@ public final class SchemaHistory: ExpressibleByArrayLiteral, Sendable {
         self.migrationChain = migrationChain
         if let exact = exactCurrentModelVersion {
             guard schemas[exact] != nil else { Log.abort("no schema has the version \(exact)") }
+            guard migrationChain.isEmpty || migrationChain.contains(exact) else {
+                Log.abort("the migration chain does not have the current version \(exact)")
+            }
             currentModelVersion = exact
         } else if migrationChain.leafVersions.isEmpty, schemas.count == 1 {
             currentModelVersion = allSchema[0].modelVersion

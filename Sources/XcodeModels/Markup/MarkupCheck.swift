@@ -9,30 +9,36 @@ struct MarkupCheck {
 
     private let bytes: [UInt8]
     private let fileURL: URL
+    private let documentType: [UInt8]?
     private var offset = 0
     private var line = 1
+    /// The bytes that the parser does not get.
+    private var removed: [Range<Int>] = []
 
     /// The text without its XML declaration, in as many lines.
+    ///
+    /// - Parameter documentType: the only document type that the text may have. It is removed too.
     static func checked(
-        _ contents: [UInt8], of fileURL: URL
+        _ contents: [UInt8], of fileURL: URL, documentType: String? = nil
     ) throws(XcodeModelError) -> [UInt8] {
         guard String(validating: contents, as: UTF8.self) != nil else {
             throw XcodeModelError(.invalidMarkup, fileURL, "the file is not a text in UTF-8")
         }
-        var check = MarkupCheck(contents, fileURL)
-        let declaration = try check.skipDeclaration()
+        var check = MarkupCheck(contents, fileURL, documentType.map { Array($0.utf8) })
+        check.removed.append(try check.skipDeclaration())
         try check.skipMarkup()
         var text = contents
         // Spaces in its place keep the numbers of the lines.
-        for index in declaration where text[index] != UInt8(ascii: "\n") {
+        for index in check.removed.joined() where text[index] != UInt8(ascii: "\n") {
             text[index] = UInt8(ascii: " ")
         }
         return text
     }
 
-    private init(_ bytes: [UInt8], _ fileURL: URL) {
+    private init(_ bytes: [UInt8], _ fileURL: URL, _ documentType: [UInt8]?) {
         self.bytes = bytes
         self.fileURL = fileURL
+        self.documentType = documentType
     }
 
     private func failure(_ message: String, line: Int) -> XcodeModelError {
@@ -97,6 +103,9 @@ struct MarkupCheck {
                 skip(past: Self.verbatimEnd)
             } else if begins(Self.instruction) {
                 skip(past: Self.instructionEnd)
+            } else if let documentType, removed.count == 1, begins(documentType) {
+                removed.append(offset..<offset + documentType.count)
+                skip(past: documentType)
             } else if begins(Self.markupDeclaration) {
                 throw failure(
                     "a model file declares no document type and no entities", line: line)

@@ -16,7 +16,13 @@ final class MarkupReader: NSObject, XMLParserDelegate {
     private var elementCount = 0
     private var failure: XcodeModelError?
 
-    private init(_ fileURL: URL) { self.fileURL = fileURL }
+    /// Whether elements keep their text: what a model says is in attributes.
+    private let keepsText: Bool
+
+    private init(_ fileURL: URL, keepsText: Bool) {
+        self.fileURL = fileURL
+        self.keepsText = keepsText
+    }
 
     /// The outermost element of a file.
     static func read(_ fileURL: URL) throws(XcodeModelError) -> MarkupElement {
@@ -24,11 +30,13 @@ final class MarkupReader: NSObject, XMLParserDelegate {
         return try parse(contents, of: fileURL)
     }
 
+    /// - Parameter documentType: the only document type that the text may have, of a format in
+    ///   which elements have text; nil for none.
     static func parse(
-        _ contents: [UInt8], of fileURL: URL
+        _ contents: [UInt8], of fileURL: URL, documentType: String? = nil
     ) throws(XcodeModelError) -> MarkupElement {
-        let text = try MarkupCheck.checked(contents, of: fileURL)
-        let reader = MarkupReader(fileURL)
+        let text = try MarkupCheck.checked(contents, of: fileURL, documentType: documentType)
+        let reader = MarkupReader(fileURL, keepsText: documentType != nil)
         let parser = XMLParser(data: Data(text))
         parser.delegate = reader
         parser.shouldResolveExternalEntities = false
@@ -72,6 +80,14 @@ final class MarkupReader: NSObject, XMLParserDelegate {
         qualifiedName: String?
     ) {
         _ = open.popLast()
+    }
+
+    func parser(_ parser: XMLParser, foundCharacters string: String) {
+        if keepsText { open.last?.append(string) }
+    }
+
+    func parser(_ parser: XMLParser, foundCDATA block: Data) {
+        if keepsText { open.last?.append(String(decoding: block, as: UTF8.self)) }
     }
 
     func parser(_ parser: XMLParser, parseErrorOccurred parseError: any Error) {

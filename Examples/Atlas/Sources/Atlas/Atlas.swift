@@ -7,6 +7,10 @@ import ObjectGraph
 /// before and after. `Atlas --check-version-1 FILE`: reads a file with the classes of version 1.
 /// `Atlas [--data FOLDER] --write-version-1 FILE --countries N`: writes such a file, with N
 /// countries and as large a share of everything else.
+///
+/// `Atlas --check-version-2 FILE`: opens a file of version 2 without a migration, and shows that
+/// version 1 refuses it. `Atlas [--data FOLDER] --write-version-2 FILE --countries N`: imports a
+/// share of the records to such a file.
 @main
 struct Atlas {
     private var folder = URL(fileURLWithPath: "/usr/share/iso-codes/json")
@@ -15,6 +19,8 @@ struct Atlas {
     private var migrated: URL?
     private var checked: URL?
     private var written: URL?
+    private var checkedCurrent: URL?
+    private var writtenCurrent: URL?
     private var countryCount = 15
 
     private init(_ options: ArraySlice<String>) throws {
@@ -30,6 +36,8 @@ struct Atlas {
             case "--migrate": migrated = URL(fileURLWithPath: value)
             case "--check-version-1": checked = URL(fileURLWithPath: value)
             case "--write-version-1": written = URL(fileURLWithPath: value)
+            case "--check-version-2": checkedCurrent = URL(fileURLWithPath: value)
+            case "--write-version-2": writtenCurrent = URL(fileURLWithPath: value)
             case "--countries":
                 guard let number = Int(value), number > 0 else {
                     throw AtlasImport.Failure(description: "\(value) is no number of countries")
@@ -55,6 +63,11 @@ struct Atlas {
         } else if let checked {
             let content = try Content.ofVersion1(in: checked)
             print("Version 1 reads \(content.count) objects")
+        } else if let writtenCurrent {
+            try CurrentVersionFile(file: writtenCurrent)
+                .write(from: folder, countryCount: countryCount)
+        } else if let checkedCurrent {
+            try CurrentVersionFile(file: checkedCurrent).check()
         } else if let migrated {
             try await Migration(file: migrated).run()
         } else {

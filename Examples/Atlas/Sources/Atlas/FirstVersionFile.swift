@@ -12,29 +12,21 @@ struct FirstVersionFile {
         guard !FileManager.default.fileExists(atPath: file.path) else {
             throw AtlasImport.Failure(description: "\(file.path) is there already")
         }
-        let countries = try sources("iso_3166-1.json", "3166-1")
-        let languages = try sources("iso_639-3.json", "639-3")
-        let currencies = try sources("iso_4217.json", "4217")
-        let scripts = try sources("iso_15924.json", "15924")
-        let subdivisions = try sources("iso_3166-2.json", "3166-2")
-        let total = countries.count
-        let share = { (list: [Source]) in
-            Self.spread(list, list.count * min(countryCount, total) / total)
-        }
+        let records = try RecordShare(folder: folder, countryCount: countryCount)
         var options = EngineOptions()
         options.pageSizeInBytes = 4096
         let stack = DataStack(V1.schema())
         try stack.addStorageAndWait(LocalStore(fileURL: file, engineOptions: options))
         try stack.perform(synchronous: { transaction in
-            try write(share(countries), subdivisions, in: transaction)
-            for source in share(languages) { write(language: source, in: transaction) }
-            for source in share(currencies) {
+            try write(records.countries, records.subdivisions, in: transaction)
+            for source in records.languages { write(language: source, in: transaction) }
+            for source in records.currencies {
                 let currency = transaction.create(Into<V1.Currency>())
                 currency.alpha3 = source["alpha_3"] ?? ""
                 currency.numeric = Int(source["numeric"] ?? "") ?? 0
                 currency.name = source["name"] ?? ""
             }
-            for source in share(scripts) {
+            for source in records.scripts {
                 let script = transaction.create(Into<V1.Script>())
                 script.alpha4 = source["alpha_4"] ?? ""
                 script.numeric = Int(source["numeric"] ?? "") ?? 0
@@ -43,14 +35,6 @@ struct FirstVersionFile {
         })
         stack.unsafeRemoveAllPersistentStoresAndWait()
         print("Version 1 wrote \(try Content.ofVersion1(in: file).count) objects to \(file.path)")
-    }
-
-    private func sources(_ file: String, _ key: String) throws -> [Source] {
-        try AtlasImport.sources(folder.appendingPathComponent(file), key: key)
-    }
-
-    private static func spread(_ list: [Source], _ count: Int) -> [Source] {
-        (0..<count).map { list[$0 * list.count / count] }
     }
 
     private func write(
