@@ -263,6 +263,8 @@ extension DataStack {
         let allowed = local?.localStorageOptions ?? .none
         let options = (storage as? LocalStore)?.engineOptions ?? EngineOptions()
         let path = MigrationPath(self, storage)
+        let backup = try (task?.backup ?? (storage as? LocalStore)?.migrationBackupURL)
+            .map(Self.backupPath)
         var stepCount = 0
         do throws(StoreError) {
             return try RecordDatabase.open(
@@ -275,7 +277,7 @@ extension DataStack {
                     return versions
                 },
                 earlier: path.earlier, limit: Self.limit(of: allowed, task),
-                isOneStep: allowed.contains(.preventProgressiveMigration),
+                isOneStep: allowed.contains(.preventProgressiveMigration), backup: backup,
                 control: task?.control)
         } catch {
             throw failure(of: error, storage, stepCount: stepCount, task)

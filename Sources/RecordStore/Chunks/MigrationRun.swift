@@ -65,17 +65,26 @@ final class MigrationRun {
                 }
                 isUnchecked = false
             }
-            let (trees, missing) = try TreeTable.open(schema, catalog, editor)
-            if let name = missing.first(where: { !TreeTable.isIndex($0) }) {
-                throw .corrupt(live.root.root, "the catalog does not name the tree \(name)")
-            }
-            let transaction = RecordTransaction(
-                schema: schema, editor: editor, catalog: catalog, trees: trees,
-                numbers: NumberReserve(schema, catalog))
-            transaction.blobLedger = shadow?.ledger
+            let transaction = try makeTransaction(openTrees(), NumberReserve(schema, catalog))
             current = transaction
             return transaction
         }
+    }
+
+    private func openTrees() throws(StoreError) -> TreeTable {
+        let (trees, missing) = try TreeTable.open(schema, catalog, editor)
+        if let name = missing.first(where: { !TreeTable.isIndex($0) }) {
+            throw .corrupt(live.root.root, "the catalog does not name the tree \(name)")
+        }
+        return trees
+    }
+
+    private func makeTransaction(_ trees: TreeTable, _ numbers: NumberReserve) -> RecordTransaction
+    {
+        let transaction = RecordTransaction(
+            schema: schema, editor: editor, catalog: catalog, trees: trees, numbers: numbers)
+        transaction.blobLedger = shadow?.ledger
+        return transaction
     }
 
     // MARK: Passes
@@ -170,6 +179,33 @@ final class MigrationRun {
         current = nil
         try editor.commit(.bulk)
         editor = try engine.beginWrite()
+    }
+
+    /// Calls the closure that finishes the last step, after all passes and before ``finish``: both
+    /// are one commit.
+    func call(
+        _ finishing: MigrationFinishing, _ control: MigrationControl?
+    ) throws(StoreError) {
+        // So that the transaction's state before its changes is the migrated one.
+        try endChunk(passCount, [])
+        try progress.report()
+        let trees = try openTrees()
+        let numbers = NumberReserve(schema, catalog)
+        try numbers.reserve(in: editor)
+        let transaction = makeTransaction(trees, numbers)
+        let database = RecordDatabase(
+            engine: engine, schema: schema, catalog: catalog, trees: trees, numbers: numbers)
+        do {
+            try finishing(database, transaction)
+        } catch let error as StoreError {
+            throw error
+        } catch {
+            control?.fail(error)
+            throw StoreError(
+                .invalidArgument, "the closure that finishes the migration failed: \(error)")
+        }
+        try transaction.saveChanges()
+        try numbers.release(in: editor)
     }
 
     /// Gives the file the later model and its history, in one durable commit.

@@ -17,6 +17,18 @@ import Testing
         }
     }
 
+    private enum Settled {
+        final class Person: CoreStoreObject {
+            @Field.Stored("name") var name: String = ""
+            @Field.Stored("townName") var townName: String = "Oslo"
+            @Field.Relationship("town", inverse: \.$people) var town: Town?
+        }
+        final class Town: CoreStoreObject {
+            @Field.Stored("name") var name: String = ""
+            @Field.Relationship("people") var people: Set<Person>
+        }
+    }
+
     private func firstVersion(_ url: URL) throws {
         let stack = DataStack(
             CoreStoreSchema(modelVersion: "V1", entities: [Entity<V1.Person>("Person")]))
@@ -65,6 +77,35 @@ import Testing
 
         let person = try #require(try dataStack.fetchOne(From<V2.Person>()))
         #expect(person.givenName == "Ada" && person.familyName == "Lovelace")
+        try dataStack.close()
+    }
+
+    @Test func `a transaction finishes a step`() async throws {
+        let url = Harbour.temporaryURL()
+        defer { Harbour.remove(url) }
+        try firstVersion(url)
+        let dataStack = DataStack(
+            CoreStoreSchema(
+                modelVersion: "V2",
+                entities: [Entity<Settled.Person>("Person"), Entity<Settled.Town>("Town")]))
+        let storage = LocalStore(
+            fileURL: url,
+            migrationMappingProviders: [
+                CustomSchemaMappingProvider(
+                    from: "V1", to: "V2",
+                    finishing: { transaction in
+                        for person in try transaction.fetchAll(From<Settled.Person>()) {
+                            let name = person.townName
+                            let town = try transaction.fetchOne(
+                                From<Settled.Town>().where(\.$name == name))
+                            person.town = town ?? transaction.create(Into<Settled.Town>())
+                            person.town?.name = name
+                        }
+                    })
+            ])
+        _ = try await dataStack.async.addStorage(storage) as LocalStore
+        let town = try #require(try dataStack.fetchOne(From<Settled.Town>()))
+        #expect(town.name == "Oslo" && town.people.map(\.name) == ["Ada Lovelace"])
         try dataStack.close()
     }
 
