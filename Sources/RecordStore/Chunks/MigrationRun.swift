@@ -181,13 +181,12 @@ final class MigrationRun {
         editor = try engine.beginWrite()
     }
 
-    /// Calls the closure that finishes the last step, after all passes and before ``finish``: both
-    /// are one commit.
-    func call(
+    /// Calls the closure that finishes the last step. No commit may separate its changes from the
+    /// switch, because they reach trees that both models share. The last commit must have all that
+    /// the passes did, because it is the transaction's state before its changes.
+    private func call(
         _ finishing: MigrationFinishing, _ control: MigrationControl?
     ) throws(StoreError) {
-        // So that the transaction's state before its changes is the migrated one.
-        try endChunk(passCount, [])
         try progress.report()
         let trees = try openTrees()
         let numbers = NumberReserve(schema, catalog)
@@ -209,13 +208,16 @@ final class MigrationRun {
     }
 
     /// Gives the file the later model and its history, in one durable commit.
-    func finish(_ plan: MigrationPlan, from stored: Schema) throws(StoreError) {
+    func finish(
+        _ plan: MigrationPlan, from stored: Schema, _ control: MigrationControl?
+    ) throws(StoreError) {
         current = nil
         guard passCount >= start.passCount else {
             throw .corrupt(
                 live.root.root, "the migration has recorded more passes than its plan has")
         }
         if isChunked { try endChunk(passCount, []) }
+        if let finishing = plan.finishing { try call(finishing, control) }
         try shadow?.replace(in: editor)
         try live.noteModels(
             plan.models, after: plan.followsStored ? stored.description : nil,

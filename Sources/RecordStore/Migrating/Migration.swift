@@ -79,7 +79,7 @@ struct Migration {
             MigrationProgress(control))
         do throws(StoreError) {
             try MigrationSteps(run: run, control: control).take(plan.steps)
-            try run.finish(plan, from: stored)
+            try run.finish(plan, from: stored, control)
         } catch {
             run.rollBack()
             throw error
@@ -149,8 +149,7 @@ struct Migration {
             } _: { () throws(StoreError) in
                 try MigrationVerification(run, catalog, stored, plan.steps).verify()
             }
-            if let finishing = plan.finishing { try run.call(finishing, control) }
-            try run.finish(plan, from: stored)
+            try run.finish(plan, from: stored, control)
         } catch {
             run.rollBack()
             Self.clear(catalog, of: engine)

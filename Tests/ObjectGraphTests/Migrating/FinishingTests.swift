@@ -1,7 +1,6 @@
 import Foundation
 import ObjectGraph
 import PageStore
-import Primitives
 import Proof
 import RecordStore
 import SampleSchemas
@@ -163,6 +162,57 @@ import Testing
             }, nil)
         #expect(error?.violations.isEmpty == false, "\(String(describing: error))")
         #expect(try towns.found(disk.image, "refused") == "V1")
+        #expect(try towns.unfinishedTrees(disk.image) == [])
+    }
+
+    /// The progress of a migration, for its own mapping.
+    private final class Begun: @unchecked Sendable {
+        private let condition = NSCondition()
+        private var progress: Progress?
+
+        func set(_ progress: Progress) {
+            condition.lock()
+            self.progress = progress
+            condition.broadcast()
+            condition.unlock()
+        }
+
+        func wait() -> Progress {
+            condition.lock()
+            defer { condition.unlock() }
+            while true {
+                if let progress { return progress }
+                condition.wait()
+            }
+        }
+    }
+
+    @Test func `a migration that was cancelled does not call its closure`() async throws {
+        let disk = try filled()
+        let begun = Begun()
+        let provider = CustomSchemaMappingProvider(
+            from: "V1", to: "V2",
+            entityMappings: [
+                .transformEntity(
+                    sourceEntity: "Person", destinationEntity: "Person",
+                    transformer: { source, create in
+                        begun.wait().cancel()
+                        try CustomSchemaMappingProvider.CustomMapping.inferredTransformation(
+                            source, create)
+                    })
+            ], finishing: { _ in Issue.record("the closure was called") })
+        let stack = Towns.stack(Towns.second, viewContext: .queue(DispatchQueue(label: "towns")))
+        let storage = LocalStore(
+            fileURL: Towns.url, files: disk, migrationMappingProviders: [provider],
+            engineOptions: towns.options)
+        let (results, continuation) = AsyncStream<MigrationResult>.makeStream()
+        let progress = try stack.upgradeStorageIfNeeded(storage) { continuation.yield($0) }
+        begun.set(try #require(progress))
+        for await result in results {
+            #expect(throws: CoreStoreError.userCancelled) { try result.get() }
+            break
+        }
+        #expect(try towns.found(disk.image, "cancelled") == "V1")
         #expect(try towns.unfinishedTrees(disk.image) == [])
     }
 
