@@ -45,6 +45,9 @@ package final class RecordDatabase: Sendable {
     ///   the file gets a schema.
     /// - Parameter limit: how much of a migration this opening may do.
     /// - Parameter isOneStep: whether a route through several versions is refused.
+    /// - Parameter backup: the path of a new file into which the store is written before this
+    ///   opening migrates it, builds or drops indexes, or replaces it.
+    ///   Otherwise nothing is written. Throws `invalidArgument` and changes nothing if there is a file already.
     /// - Parameter control: receives the progress of a migration, and may cancel it.
     package static func open(
         _ location: Location, schema description: SchemaDescription,
@@ -52,12 +55,13 @@ package final class RecordDatabase: Sendable {
         files: any FileSystem = DiskFileSystem.shared, recreatesOnMismatch: Bool = false,
         route: MigrationRoute? = nil,
         earlier: @autoclosure @escaping () -> [SchemaDescription] = [],
-        limit: MigrationLimit = .mappings, isOneStep: Bool = false,
+        limit: MigrationLimit = .mappings, isOneStep: Bool = false, backup: String? = nil,
         control: MigrationControl? = nil
     ) throws(StoreError) -> RecordDatabase {
         let schema = try Schema(description)
         let terms = MigrationTerms(
-            route: route, limit: limit, isOneStep: isOneStep, earlier: earlier, control: control)
+            route: route, limit: limit, isOneStep: isOneStep, backup: backup, earlier: earlier,
+            control: control)
         return try open(
             location, schema, options: options, files: files, terms,
             recreatesOnMismatch: recreatesOnMismatch)
@@ -82,6 +86,7 @@ package final class RecordDatabase: Sendable {
             else {
                 throw error.at(path: engine.path)
             }
+            if let backup = terms.backup { try engine.copy(to: backup) }
             try replace(engine, schema, files: files, terms)
         }
         return try open(location, schema, options: options, files: files, terms)
@@ -169,6 +174,7 @@ package final class RecordDatabase: Sendable {
                 schemaText: isReadOnly ? text : nil)
         }
         guard isReadOnly else {
+            if let backup = terms.backup { try engine.copy(to: backup) }
             return try rebuild(
                 engine, schema, catalog, trees, missing: missing, surplus: surplus)
         }

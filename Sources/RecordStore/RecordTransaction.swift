@@ -111,11 +111,17 @@ package final class RecordTransaction: RecordEditor {
             changes: changes)
     }
 
-    private func prepareEnd() throws(StoreError) {
+    /// Completes the changes for a caller that commits the pages itself. The transaction must not
+    /// be used afterwards.
+    func saveChanges() throws(StoreError) {
         forgetBatches()
         returnNumbers()
+        try saveNumbers()
+    }
+
+    private func prepareEnd() throws(StoreError) {
         do throws(StoreError) {
-            try saveNumbers()
+            try saveChanges()
         } catch {
             pages.rollback()
             throw error

@@ -15,6 +15,15 @@ final class TransactionContext: RecordingContext {
 
     /// All of the context's accesses, as what they are.
     private var writes: [Access] = []
+    /// The write transaction of the stack's only store, where it is the caller's to end.
+    private let lent: RecordTransaction?
+
+    /// - Parameter lent: the write transaction of the stack's only store; nil for transactions that
+    ///   the context begins itself.
+    init(of stack: DataStack, in lent: RecordTransaction? = nil) {
+        self.lent = lent
+        super.init(of: stack)
+    }
 
     /// The objects that unique conflicts replaced; nil where nothing asks for them.
     private(set) var replacements: [CommitConflict]?
@@ -31,7 +40,12 @@ final class TransactionContext: RecordingContext {
             isRecorded =
                 steps.areChangesNeeded || store.shared?.areChangesNeeded(besides: steps) == true
         }
-        let transaction = try store.database.beginWrite(notesChanges: isRecorded)
+        let transaction: RecordTransaction
+        if let lent {
+            transaction = lent
+        } else {
+            transaction = try store.database.beginWrite(notesChanges: isRecorded)
+        }
         let access = Access(store, transaction, changes.open(store))
         // Assigned and not changed in its place, as `accesses` is.
         writes = writes + [access]
@@ -64,6 +78,17 @@ final class TransactionContext: RecordingContext {
             guard error.code == .readOnly else { throw error }
             return try store.database.snapshot()
         }
+    }
+
+    /// Hands all changes to the write transactions, after conflicts are resolved and rules are
+    /// checked.
+    func complete() throws {
+        let conflicts = UniqueConflicts(self)
+        try conflicts.resolve()
+        try validate(besides: conflicts.violations)
+        try flush()
+        // Resolving and validating read too.
+        if let failure { throw failure }
     }
 
     /// Applies changes of records that no object has. Nothing may be pending.
@@ -120,7 +145,9 @@ final class TransactionContext: RecordingContext {
     override func end() {
         changes.end()
         changes.loadDeletedRows()
-        for access in writes { access.transaction.rollback() }
+        if lent == nil {
+            for access in writes { access.transaction.rollback() }
+        }
         writes = []
         super.end()
         changes.forgetDeleted()

@@ -20,6 +20,17 @@ import RecordStore
 ///
 /// A step with a provider may drop values and objects that the later version has no property or
 /// entity for.
+///
+/// A closure may finish the step, as a transaction on the later version, after all of its objects
+/// have been made:
+///
+/// ```swift
+/// CustomSchemaMappingProvider(from: "V1", to: "V2") { transaction in
+///     for person in try transaction.fetchAll(From<V2.Person>()) {
+///         person.address = transaction.create(Into<V2.Address>())
+///     }
+/// }
+/// ```
 public final class CustomSchemaMappingProvider: SchemaMappingProvider, Hashable {
     /// The version before the step.
     public let sourceVersion: ModelVersion
@@ -27,6 +38,20 @@ public final class CustomSchemaMappingProvider: SchemaMappingProvider, Hashable 
     public let destinationVersion: ModelVersion
     /// The mappings of entities; all other entities are inferred.
     public let entityMappings: Set<CustomMapping>
+    /// The closure that finishes the step.
+    public let finishing: Finishing?
+
+    /// Finishes a step: a transaction on the objects of the later version, with that version's
+    /// classes, which must be a ``CoreStoreSchema``.
+    ///
+    /// It runs on the migrating thread, after all mappings, and its changes are committed together
+    /// with the version: a crash leaves the earlier version, or the later one with all that the
+    /// closure did. An error that it throws, a rule of the model that its changes break, and
+    /// `cancel()` leave the earlier version. Where the process ended before the commit it is called
+    /// again, so it must have no effects but its changes. Neither objects nor their IDs may be
+    /// used after the call.
+    public typealias Finishing =
+        @Sendable (_ transaction: SynchronousDataTransaction) throws -> Void
 
     /// A provider for one step.
     ///
@@ -35,9 +60,12 @@ public final class CustomSchemaMappingProvider: SchemaMappingProvider, Hashable 
     ///   - destinationVersion: the version after the step.
     ///   - entityMappings: the mappings. An entity is the source of at most one and the
     ///     destination of at most one; otherwise an assertion fails.
+    ///   - finishing: a transaction on the objects of the later version, in the commit that gives
+    ///     the file that version. The file then has it before a later step begins, so that a
+    ///     failure of that step leaves it.
     public required init(
         from sourceVersion: ModelVersion, to destinationVersion: ModelVersion,
-        entityMappings: Set<CustomMapping> = []
+        entityMappings: Set<CustomMapping> = [], finishing: Finishing? = nil
     ) {
         for (side, names) in [
             ("source", entityMappings.compactMap(\.entityMappingSourceEntity)),
@@ -51,6 +79,7 @@ public final class CustomSchemaMappingProvider: SchemaMappingProvider, Hashable 
         self.sourceVersion = sourceVersion
         self.destinationVersion = destinationVersion
         self.entityMappings = entityMappings
+        self.finishing = finishing
     }
 
     /// The mapping of the objects of one entity.

@@ -29,6 +29,8 @@ extension DataStack {
     ///
     /// - Parameters:
     ///   - storage: the storage to migrate.
+    ///   - backup: a new file into which the store is written, durably, before the migration
+    ///     begins; see ``LocalStore/migrationBackupURL``, which applies where this is nil.
     ///   - completion: called where the view lives, with the steps that were taken, none where the
     ///     file had the current model, or with the error.
     /// - Returns: the progress; nil where there is nothing to do.
@@ -36,7 +38,8 @@ extension DataStack {
     ///   failure reaches the completion.
     @preconcurrency @discardableResult
     public func upgradeStorageIfNeeded<T: LocalStorage>(
-        _ storage: T, completion: @escaping @Sendable (MigrationResult) -> Void
+        _ storage: T, backup: URL? = nil,
+        completion: @escaping @Sendable (MigrationResult) -> Void
     ) throws(CoreStoreError) -> Progress? {
         assertIsDetached(storage)
         guard storage.fileExists else {
@@ -58,7 +61,7 @@ extension DataStack {
         }
         let progress = progress(of: steps)
         transactionQueue.async { [self] in
-            let result = migrate(storage, steps, progress)
+            let result = migrate(storage, steps, progress, backup)
             if case .success = result {
                 MigrationProgressTable.report(progress.totalUnitCount, of: progress)
             }
@@ -68,12 +71,14 @@ extension DataStack {
     }
 
     private func migrate(
-        _ storage: some LocalStorage, _ steps: [MigrationType], _ progress: Progress
+        _ storage: some LocalStorage, _ steps: [MigrationType], _ progress: Progress,
+        _ backup: URL?
     ) -> MigrationResult {
         do throws(CoreStoreError) {
             let model = model(for: storage.configuration)
             let database = try openDatabase(
-                .file(storage.fileURL.path), model, storage, MigrationTask(progress))
+                .file(storage.fileURL.path), model, storage,
+                MigrationTask(progress, backup: backup))
             do throws(StoreError) { try database.close() } catch { throw CoreStoreError(error) }
             return .success(steps)
         } catch {
@@ -154,8 +159,10 @@ struct MigrationPath {
     private let configuration: ModelConfiguration
     private let options: LocalStorageOptions
     private let providers: [CustomSchemaMappingProvider]
+    private let storage: any StorageInterface
 
     init(_ stack: DataStack, _ storage: any StorageInterface) {
+        self.storage = storage
         history = stack.schemaHistory
         configuration = storage.configuration
         let local = storage as? any LocalStorage
@@ -216,7 +223,22 @@ struct MigrationPath {
         // A version without classes makes none.
         let model = (schema as? CoreStoreSchema)?.model(for: configuration)
         step.initialValues = model?.initialValues ?? [:]
+        step.finishing = provider?.finishing.map { finishing(schema, by: $0) }
         return step
+    }
+
+    private func finishing(
+        _ schema: any DescribedSchema, by task: @escaping CustomSchemaMappingProvider.Finishing
+    ) -> MigrationFinishing {
+        guard let schema = schema as? CoreStoreSchema else {
+            let message =
+                "a transaction cannot finish the step to “\(schema.modelVersion)”, a version "
+                + "without classes"
+            Log.assert(false, message)
+            return { _, _ in throw StoreError(.invalidModel, message) }
+        }
+        let transaction = FinishingTransaction(schema: schema, storage: storage, task: task)
+        return { try transaction.run($0, $1) }
     }
 
     /// The version whose entities are those of a file.

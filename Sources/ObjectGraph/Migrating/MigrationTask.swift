@@ -5,8 +5,11 @@ import RecordStore
 /// it is, and may cancel it.
 struct MigrationTask {
     let control: MigrationControl
+    /// The file into which the store is written first; nil for that of its storage.
+    let backup: URL?
 
-    init(_ progress: Progress?) {
+    init(_ progress: Progress?, backup: URL? = nil) {
+        self.backup = backup
         let report = ProgressReport(progress)
         control = MigrationControl { step, doneCount, totalCount in
             report.advance(step, doneCount, totalCount)

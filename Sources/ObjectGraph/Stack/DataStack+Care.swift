@@ -47,20 +47,25 @@ extension DataStack {
         guard found.count == 1, let store = found.first else {
             throw .refusal("a backup is of one storage that the stack has open")
         }
-        guard url.isFileURL else {
-            throw .refusal("a backup goes to a file, and \(url) is none")
-        }
+        let path = try Self.backupPath(url)
         // A store in memory has no disk of its own.
         let files = store.storage is any LocalStorage ? nil : DiskFileSystem.shared
         let target = (store.storage as? LocalStore)?.files ?? DiskFileSystem.shared
         try caring("a backup failed.") { () throws(StoreError) in
-            let found = isIncremental ? try target.identity(url.path) : nil
+            let found = isIncremental ? try target.identity(path) : nil
             if found != nil {
-                try store.database.updateCopy(at: url.path, files: files)
+                try store.database.updateCopy(at: path, files: files)
             } else {
-                try store.database.copy(to: url.path, files: files)
+                try store.database.copy(to: path, files: files)
             }
         }
+    }
+
+    static func backupPath(_ url: URL) throws(CoreStoreError) -> String {
+        guard url.isFileURL else {
+            throw .refusal("a backup goes to a file, and \(url) is none")
+        }
+        return url.path
     }
 
     /// Moves data from the end of each file into gaps before it, and truncates the file as far as

@@ -268,6 +268,8 @@ extension DataStack {
             steps.follow(schedule)
         }
         let path = MigrationPath(self, storage)
+        let backup = try (task?.backup ?? (storage as? LocalStore)?.migrationBackupURL)
+            .map(Self.backupPath)
         var stepCount = 0
         do throws(StoreError) {
             return try RecordDatabase.open(
@@ -280,7 +282,7 @@ extension DataStack {
                     return versions
                 },
                 earlier: path.earlier, limit: Self.limit(of: allowed, task),
-                isOneStep: allowed.contains(.preventProgressiveMigration),
+                isOneStep: allowed.contains(.preventProgressiveMigration), backup: backup,
                 control: task?.control)
         } catch {
             throw failure(of: error, storage, stepCount: stepCount, task)

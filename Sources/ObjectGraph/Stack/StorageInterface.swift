@@ -91,6 +91,16 @@ public final class LocalStore: LocalStorage {
     public let migrationMappingProviders: [any SchemaMappingProvider]
     /// The options that apply when the file does not fit the model.
     public let localStorageOptions: LocalStorageOptions
+    /// A new file into which the store is written before an opening changes it to follow the model:
+    /// before a migration, before indexes are built or dropped, and before the file is made anew.
+    /// Nil, the default, for none.
+    ///
+    /// The backup is complete and durable before anything is changed, and stays when the opening
+    /// then fails. If there is a file already, nothing is changed and the opening fails with
+    /// `StoreError.Code.invalidArgument`; so where an earlier attempt failed or was interrupted,
+    /// its backup has to be moved or removed first, or another file named. An opening that changes
+    /// nothing writes none.
+    public let migrationBackupURL: URL?
     /// The settings of the engine for this file.
     public let engineOptions: EngineOptions
     /// The file system: the machine's own, except in tests of its faults.
@@ -107,17 +117,20 @@ public final class LocalStore: LocalStorage {
     ///   - migrationMappingProviders: mappings between versions of the model that cannot be
     ///     inferred.
     ///   - localStorageOptions: the options that apply when the file does not fit the model.
+    ///   - migrationBackupURL: a new file into which the store is written before an opening changes
+    ///     it to follow the model; see ``migrationBackupURL``.
     ///   - engineOptions: the settings of the engine.
     public init(
         fileURL: URL, configuration: ModelConfiguration = nil,
         migrationMappingProviders: [any SchemaMappingProvider] = [],
-        localStorageOptions: LocalStorageOptions = nil,
+        localStorageOptions: LocalStorageOptions = nil, migrationBackupURL: URL? = nil,
         engineOptions: EngineOptions = EngineOptions()
     ) {
         self.fileURL = fileURL
         self.configuration = configuration
         self.migrationMappingProviders = migrationMappingProviders
         self.localStorageOptions = localStorageOptions
+        self.migrationBackupURL = migrationBackupURL
         self.engineOptions = engineOptions
         files = DiskFileSystem.shared
         schedule = nil
@@ -127,7 +140,7 @@ public final class LocalStore: LocalStorage {
     package init(
         fileURL: URL, files: any FileSystem, configuration: ModelConfiguration = nil,
         migrationMappingProviders: [any SchemaMappingProvider] = [],
-        localStorageOptions: LocalStorageOptions = nil,
+        localStorageOptions: LocalStorageOptions = nil, migrationBackupURL: URL? = nil,
         engineOptions: EngineOptions = EngineOptions(), schedule: (any Schedule)? = nil
     ) {
         self.fileURL = fileURL
@@ -135,6 +148,7 @@ public final class LocalStore: LocalStorage {
         self.schedule = schedule
         self.migrationMappingProviders = migrationMappingProviders
         self.localStorageOptions = localStorageOptions
+        self.migrationBackupURL = migrationBackupURL
         self.engineOptions = engineOptions
         self.configuration = configuration
     }
@@ -147,17 +161,20 @@ public final class LocalStore: LocalStorage {
     ///   - migrationMappingProviders: mappings between versions of the model that cannot be
     ///     inferred.
     ///   - localStorageOptions: the options that apply when the file does not fit the model.
+    ///   - migrationBackupURL: a new file into which the store is written before an opening changes
+    ///     it to follow the model; see ``migrationBackupURL``.
     ///   - engineOptions: the settings of the engine.
     public convenience init(
         fileName: String, configuration: ModelConfiguration = nil,
         migrationMappingProviders: [any SchemaMappingProvider] = [],
-        localStorageOptions: LocalStorageOptions = nil,
+        localStorageOptions: LocalStorageOptions = nil, migrationBackupURL: URL? = nil,
         engineOptions: EngineOptions = EngineOptions()
     ) {
         self.init(
             fileURL: Self.defaultFolder.appendingPathComponent(fileName, isDirectory: false),
             configuration: configuration, migrationMappingProviders: migrationMappingProviders,
-            localStorageOptions: localStorageOptions, engineOptions: engineOptions)
+            localStorageOptions: localStorageOptions, migrationBackupURL: migrationBackupURL,
+            engineOptions: engineOptions)
     }
 
     /// The program's own store: `program.trellis` in the folder `program` of `$XDG_DATA_HOME`, or

@@ -164,12 +164,7 @@ extension DataStack {
         guard !context.changes.isEmpty else {
             return (result, nil, try stageUnchanged(stores, context, durability))
         }
-        let conflicts = UniqueConflicts(context)
-        try conflicts.resolve()
-        try context.validate(besides: conflicts.violations)
-        try context.flush()
-        // Resolving and validating read too.
-        if let failure = context.failure { throw failure }
+        try context.complete()
         context.changes.loadDeletedRows()
         let staged = StagedTransaction(
             steps: steps, sourceIdentifier: SourceIdentifier(transaction.sourceIdentifier))

@@ -246,6 +246,17 @@ final class NumberReserve: Sendable {
         note(raised, nil)
     }
 
+    /// Reserves numbers for a transaction that another one contains. They are not durable before
+    /// its commit, so an object that is not committed may have the number of a later one.
+    func reserve(in editor: WriteTransaction) throws(StoreError) {
+        note(try raise(in: editor), nil)
+    }
+
+    /// Releases in the same transaction what is left of ``reserve(in:)``.
+    func release(in editor: WriteTransaction) throws(StoreError) {
+        try lower(to: state.withLock { $0.ranges }, in: editor)
+    }
+
     // MARK: Lowering
 
     /// Releases reserved numbers that were not given out, before a requested checkpoint, so that
@@ -292,14 +303,18 @@ final class NumberReserve: Sendable {
         _ commit: (WriteTransaction) throws(StoreError) -> Void
     ) {
         do throws(StoreError) {
-            for root in roots where Int(root.tag) < ranges.count {
-                guard let range = ranges[Int(root.tag)] else { continue }
-                try catalog.setReserved(range.next - 1, root.hierarchy, in: editor)
-            }
+            try lower(to: ranges, in: editor)
             try commit(editor)
         } catch {
             // The reserved numbers then stay unused.
             editor.rollback()
+        }
+    }
+
+    private func lower(to ranges: [Range?], in editor: WriteTransaction) throws(StoreError) {
+        for root in roots where Int(root.tag) < ranges.count {
+            guard let range = ranges[Int(root.tag)] else { continue }
+            try catalog.setReserved(range.next - 1, root.hierarchy, in: editor)
         }
     }
 }

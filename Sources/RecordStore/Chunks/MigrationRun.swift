@@ -77,22 +77,32 @@ final class MigrationRun {
                 }
                 isUnchecked = false
             }
-            let (trees, missing) = try TreeTable.open(schema, catalog, editor)
-            if let name = missing.first(where: { !TreeTable.isIndex($0) }) {
-                throw .corrupt(live.root.root, "the catalog does not name the tree \(name)")
-            }
-            let transaction = RecordTransaction(
-                schema: schema, editor: editor, catalog: catalog, trees: trees,
-                numbers: NumberReserve(schema, catalog))
-            transaction.blobLedger = shadow?.ledger
-            for name in endingTrees {
-                if let tree = try catalog.tree(name, of: editor) {
-                    transaction.endingTrees.insert(tree)
-                }
-            }
+            let transaction = try makeTransaction(openTrees(), NumberReserve(schema, catalog))
             current = transaction
             return transaction
         }
+    }
+
+    private func openTrees() throws(StoreError) -> TreeTable {
+        let (trees, missing) = try TreeTable.open(schema, catalog, editor)
+        if let name = missing.first(where: { !TreeTable.isIndex($0) }) {
+            throw .corrupt(live.root.root, "the catalog does not name the tree \(name)")
+        }
+        return trees
+    }
+
+    private func makeTransaction(
+        _ trees: TreeTable, _ numbers: NumberReserve
+    ) throws(StoreError) -> RecordTransaction {
+        let transaction = RecordTransaction(
+            schema: schema, editor: editor, catalog: catalog, trees: trees, numbers: numbers)
+        transaction.blobLedger = shadow?.ledger
+        for name in endingTrees {
+            if let tree = try catalog.tree(name, of: editor) {
+                transaction.endingTrees.insert(tree)
+            }
+        }
+        return transaction
     }
 
     /// Whether exactly an entity has as many records as before the migration. False for one that the
@@ -101,6 +111,7 @@ final class MigrationRun {
         let key = Catalog.countKey(tag)
         let before: PageView = isChunked ? editor : try editor.before
         return try catalog.counter(key, of: editor) == live.counter(key, of: before)
+    }
     }
 
     // MARK: Passes
@@ -199,14 +210,43 @@ final class MigrationRun {
         editor = try engine.beginWrite()
     }
 
+    /// Calls the closure that finishes the last step. No commit may separate its changes from the
+    /// switch, because they reach trees that both models share. The last commit must have all that
+    /// the passes did, because it is the transaction's state before its changes.
+    private func call(
+        _ finishing: MigrationFinishing, _ control: MigrationControl?
+    ) throws(StoreError) {
+        try progress.report()
+        let trees = try openTrees()
+        let numbers = NumberReserve(schema, catalog)
+        try numbers.reserve(in: editor)
+        let transaction = try makeTransaction(trees, numbers)
+        let database = RecordDatabase(
+            engine: engine, schema: schema, catalog: catalog, trees: trees, numbers: numbers)
+        do {
+            try finishing(database, transaction)
+        } catch let error as StoreError {
+            throw error
+        } catch {
+            control?.fail(error)
+            throw StoreError(
+                .invalidArgument, "the closure that finishes the migration failed: \(error)")
+        }
+        try transaction.saveChanges()
+        try numbers.release(in: editor)
+    }
+
     /// Gives the file the later model and its history, in one durable commit.
-    func finish(_ plan: MigrationPlan, from stored: Schema) throws(StoreError) {
+    func finish(
+        _ plan: MigrationPlan, from stored: Schema, _ control: MigrationControl?
+    ) throws(StoreError) {
         current = nil
         guard passCount >= start.passCount else {
             throw .corrupt(
                 live.root.root, "the migration has recorded more passes than its plan has")
         }
         if isChunked { try endChunk(passCount, []) }
+        if let finishing = plan.finishing { try call(finishing, control) }
         try shadow?.replace(in: editor)
         try live.noteModels(
             plan.models, after: plan.followsStored ? stored.description : nil,

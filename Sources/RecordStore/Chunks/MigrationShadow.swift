@@ -4,7 +4,8 @@ import PageStore
 /// `next/` with separate trees for everything that the migration may change.
 ///
 /// Invariants:
-/// - No page of a tree that the file's catalog names changes before ``replace(in:)``.
+/// - No page of a tree that the file's catalog names changes before the transaction that calls
+///   ``replace(in:)``.
 /// - No blob that records of the file's model name is deleted before that.
 struct MigrationShadow {
     static let prefix = "next/"

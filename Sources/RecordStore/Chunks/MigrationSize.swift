@@ -32,8 +32,23 @@ struct MigrationSize {
         Int(min(try catalog.counter(Catalog.countKey(entity.tag), of: view), 1 << 40))
     }
 
-    /// Whether more records may be written than one transaction should write.
-    func mayWriteMany() throws(StoreError) -> Bool {
+    /// Whether the later model is written beside the earlier one: if more records may be written
+    /// than one transaction should write, or if a closure finishes a step, because its transaction
+    /// must be able to read the migrated records as they were before it.
+    ///
+    /// Throws `tooLarge` for a closure if the names of the trees are too long for that.
+    func isChunked() throws(StoreError) -> Bool {
+        guard plan.hasFinishing else { return try mayWriteMany() }
+        guard canBeNamed else {
+            throw StoreError(
+                .tooLarge,
+                "a closure finishes the migration, for which the names of the model's entities, "
+                    + "relationships or indexes are too long")
+        }
+        return true
+    }
+
+    private func mayWriteMany() throws(StoreError) -> Bool {
         let limit = options.migrationRowsMax
         guard canBeNamed, try recordCount() > limit else { return false }
         guard case .layout(let first) = plan.steps.first else { return true }

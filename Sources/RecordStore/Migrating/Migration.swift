@@ -1,7 +1,8 @@
 import PageStore
 
 /// Brings a file to a later model: in one transaction if it writes few records, otherwise in chunks
-/// into a shadow copy beside the file's model.
+/// into a shadow copy beside the file's model. A migration that a closure finishes takes the second
+/// way, whatever its size.
 ///
 /// At any moment the file has the earlier model or the later one. An error leaves the earlier model
 /// and discards the copy. A killed process leaves the copy, which the next migration with the same
@@ -36,7 +37,7 @@ struct Migration {
             try Self.discard(catalog, of: engine)
             try ReplacedTrees.drop(catalog, of: engine)
         }
-        let isChunked = try size.mayWriteMany()
+        let isChunked = try size.isChunked()
         try checkSpace(isChunked: isChunked, hasDropped: state != nil)
         if isChunked {
             try begin(copying: plan.copiedTrees(of: stored))
@@ -78,7 +79,7 @@ struct Migration {
             MigrationProgress(control))
         do throws(StoreError) {
             try MigrationSteps(run: run, control: control).take(plan.steps)
-            try run.finish(plan, from: stored)
+            try run.finish(plan, from: stored, control)
         } catch {
             run.rollBack()
             throw error
@@ -148,7 +149,7 @@ struct Migration {
             } _: { () throws(StoreError) in
                 try MigrationVerification(run, catalog, stored, plan.steps).verify()
             }
-            try run.finish(plan, from: stored)
+            try run.finish(plan, from: stored, control)
         } catch {
             run.rollBack()
             Self.clear(catalog, of: engine)

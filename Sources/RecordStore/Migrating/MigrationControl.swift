@@ -6,6 +6,8 @@ package final class MigrationControl: Sendable {
     private struct State {
         var isCancelled = false
         var failure: (any Error)?
+        /// The steps of earlier parts of the plan, which have been committed.
+        var committedCount = 0
         var step = 0
     }
 
@@ -28,7 +30,11 @@ package final class MigrationControl: Sendable {
 
     func fail(_ error: any Error) { state.withLock { $0.failure = error } }
 
-    func begin(step: Int) { state.withLock { $0.step = step } }
+    /// - Parameter step: the index within the part of the plan that runs.
+    func begin(step: Int) { state.withLock { $0.step = $0.committedCount + step } }
+
+    /// Counts the steps of a part of the plan that has been committed.
+    func noteCommitted(stepCount: Int) { state.withLock { $0.committedCount += stepCount } }
 
     func advance(to doneCount: Int, of totalCount: Int) throws(StoreError) {
         if report(state.withLock { $0.step }, doneCount, totalCount) { return }

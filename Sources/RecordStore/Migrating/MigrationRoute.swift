@@ -13,6 +13,9 @@ package struct MigrationStep: Sendable {
     package var isNamed = false
     /// Provide the values of new properties for existing objects, instead of the defaults.
     package var initialValues: [PropertyPath: any InitialValue] = [:]
+    /// Changes the migrated records in the commit that gives the file the version. The version then
+    /// becomes the file's before a later step begins.
+    package var finishing: MigrationFinishing?
 
     package init(
         _ schema: SchemaDescription, allowedLoss: LossPermission = .none,
@@ -24,9 +27,16 @@ package struct MigrationStep: Sendable {
         self.isNamed = isNamed
     }
 
+    /// Whether the program's own code takes part in the step.
+    var isOfProgram: Bool { mappings != nil || finishing != nil }
+
     /// With mappings any loss is permitted: the program has decided about all data.
     var droppedLoss: LossPermission { mappings == nil ? allowedLoss : .all }
 }
+
+/// Changes the records of a later model through the transaction, before that is committed together
+/// with the model. The database is for looking things up only; it must not begin a transaction.
+package typealias MigrationFinishing = @Sendable (RecordDatabase, RecordTransaction) throws -> Void
 
 /// Makes a value for each object that has none yet.
 package protocol InitialValue: Sendable {
@@ -57,6 +67,8 @@ struct MigrationTerms {
     var limit = MigrationLimit.mappings
     /// Whether a route through several versions is refused.
     var isOneStep = false
+    /// The path of a new file into which the store is written before anything changes it.
+    var backup: String?
     /// Models that the program knows to precede its own. Evaluated only if the file gets a new
     /// model: an opening that changes nothing must not pay for the versions of a chain.
     var earlier: () -> [SchemaDescription] = { [] }
@@ -77,7 +89,7 @@ enum VersionPlan {
             return (isLong || step.initialValues[path] != nil)
                 && !edits.edits.contains(.entityAdded(path.entityName))
         }
-        if step.mappings == nil, edits.impossible.isEmpty, !isFilled {
+        if !step.isOfProgram, edits.impossible.isEmpty, !isFilled {
             self = .layout(try LayoutPlan(from: stored, to: step))
         } else {
             self = .rewrite(try RewritePlan(from: stored, to: step))
@@ -99,7 +111,7 @@ enum VersionPlan {
     var limit: MigrationLimit {
         switch self {
         case .layout: .layout
-        case .rewrite(let plan): plan.step.mappings == nil ? .records : .mappings
+        case .rewrite(let plan): plan.step.isOfProgram ? .mappings : .records
         }
     }
 
@@ -111,86 +123,6 @@ enum VersionPlan {
             plan.allowedLoss == .all ? nil : plan.loss.without(plan.allowedLoss)
         case .rewrite(let plan): plan.loss.isEmpty ? nil : plan.loss
         }
-    }
-}
-
-/// The steps from the schema of a file to the program's. All are planned before the first runs.
-struct MigrationPlan {
-    /// Empty if the file can be used as it is.
-    let steps: [VersionPlan]
-    /// Identifies the plan: see ``PlanFingerprint``.
-    let fingerprint: UInt64
-    /// Whether closures of the program make values.
-    let callsProgram: Bool
-    /// The models that the file goes through; the last is the program's.
-    let models: [SchemaDescription]
-    /// Models that the program knows to precede its own.
-    let earlier: [SchemaDescription]
-    /// Whether the file's model is recorded as an earlier one even if the file has no history.
-    /// False if the program's model only removes something: the program may be the older one, and
-    /// the newer program would then be refused for good.
-    let followsStored: Bool
-
-    /// Throws `newerModel` if the program's model is an earlier one of the file's, and
-    /// `schemaMismatch` if there is no route or a step exceeds the limit.
-    ///
-    /// - Parameter history: the models that the file has had; nil if unknown.
-    init(
-        from stored: Schema, to wanted: SchemaDescription, _ history: ModelHistory?,
-        _ terms: MigrationTerms
-    ) throws(StoreError) {
-        guard SchemaDifference.needsMigration(from: stored.description, to: wanted) else {
-            (steps, fingerprint, callsProgram, models, earlier) = ([], 0, false, [], [])
-            followsStored = false
-            return
-        }
-        let versions = terms.route.map { $0(stored.description) } ?? [MigrationStep(wanted)]
-        let isNamed = versions?.first?.isNamed == true
-        if !isNamed { try history?.refuse(wanted) }
-        followsStored = isNamed || !LayoutEdits(from: stored, to: wanted).onlyRemoves
-        guard let versions else {
-            throw StoreError(
-                .schemaMismatch,
-                "the migration chain has no route from the model of the file, "
-                    + "“\(stored.description.modelVersion)”, to “\(wanted.modelVersion)”")
-        }
-        guard versions.count <= 1 || !terms.isOneStep else {
-            throw StoreError(
-                .schemaMismatch,
-                "\(versions.count) steps lead from the model of the file, "
-                    + "“\(stored.description.modelVersion)”, to “\(wanted.modelVersion)”, and "
-                    + "this opening takes one")
-        }
-        models = versions.map(\.schema)
-        earlier = terms.earlier()
-        fingerprint = PlanFingerprint(stored, versions).value
-        callsProgram = versions.contains { version in
-            !version.initialValues.isEmpty || version.mappings?.contains(where: \.calls) == true
-        }
-        var steps: [VersionPlan] = []
-        var schema = stored
-        for version in versions {
-            let step = try VersionPlan(from: schema, to: version)
-            guard step.limit <= terms.limit else {
-                throw Self.refusal(LayoutEdits(from: schema, to: version.schema), version)
-            }
-            guard !step.isEmpty else { continue }
-            schema = step.schema
-            steps.append(step)
-        }
-        self.steps = steps
-    }
-
-    private static func refusal(_ edits: LayoutEdits, _ step: MigrationStep) -> StoreError {
-        let what = "its objects must be rewritten, which this opening does not allow"
-        guard step.mappings == nil else {
-            return StoreError(
-                .schemaMismatch,
-                "the program has a mapping to “\(step.schema.modelVersion)”: \(what)")
-        }
-        var error = LayoutPlan.mismatch(edits.impossible.isEmpty ? edits.edits : edits.impossible)
-        error.message += "; \(what)"
-        return error
     }
 }
 

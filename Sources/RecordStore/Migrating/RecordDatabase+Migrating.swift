@@ -27,7 +27,7 @@ extension RecordDatabase {
             sourceVersion: stored.description.modelVersion,
             steps: plan.steps.map {
                 MigrationForecast.Step(version: $0.schema.description.modelVersion, limit: $0.limit)
-            }, space: try size.forecast(isChunked: size.mayWriteMany()))
+            }, space: try size.forecast(isChunked: size.isChunked()))
     }
 
     /// Discards the copy of an unfinished migration, and drops its trees. Returns false if there is
@@ -59,7 +59,9 @@ extension RecordDatabase {
     }
 
     /// Migrates a file to a later schema: its names, layout, records, missing trees and indexes.
-    /// Until the last commit is durable the file has the old schema; any error leaves it so.
+    /// Until the last commit is durable the file has the old schema; any error leaves it so. A step
+    /// that a closure finishes ends in a commit of its own: an error in a later step leaves its
+    /// schema.
     ///
     /// Throws `duplicateValues` if objects break a new unique constraint, and `schemaMismatch` if
     /// objects lack a value that a later schema requires.
@@ -75,10 +77,19 @@ extension RecordDatabase {
                 "the model is later than the file, which is opened for reading only")
         }
         try checkLoss(plan, catalog, engine.snapshot())
+        var terms = terms
+        if let backup = terms.backup {
+            try engine.copy(to: backup)
+            // The opening that follows must not write it again.
+            terms.backup = nil
+        }
+        let part = try plan.firstPart(from: stored)
         try Migration(
-            engine: engine, catalog: catalog, plan: plan, control: terms.control, stored: stored,
+            engine: engine, catalog: catalog, plan: part, control: terms.control, stored: stored,
             text: text
         ).run()
+        terms.control?.noteCommitted(stepCount: part.steps.count)
+        // Plans and migrates the rest, if a closure ended the part before the last version.
         return try open(engine, declared, terms)
     }
 

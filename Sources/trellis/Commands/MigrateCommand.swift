@@ -126,14 +126,8 @@ struct MigrateCommand: ParsableCommand {
     }
 
     private func migrate(by steps: [MigrationStep]) throws(StoreError) {
-        if let backup {
-            // Opened for writing, so that another writer is reported before anything is copied.
-            let engine = try Engine.open(path: store.file)
-            defer { try? engine.close() }
-            try engine.copy(to: backup)
-        }
         let database = try RecordDatabase.open(
-            .file(store.file), schema: steps[0].schema, route: { _ in steps })
+            .file(store.file), schema: steps[0].schema, route: { _ in steps }, backup: backup)
         try database.close()
     }
 

@@ -1,0 +1,116 @@
+/// The steps from the schema of a file to the program's. All are planned before the first runs.
+struct MigrationPlan {
+    /// Empty if the file can be used as it is.
+    private(set) var steps: [VersionPlan]
+    /// The versions that the file goes through; the last is the program's.
+    private var versions: [MigrationStep]
+    /// Identifies the plan: see ``PlanFingerprint``.
+    private(set) var fingerprint: UInt64
+    /// Whether closures of the program make values.
+    private(set) var callsProgram: Bool
+    /// Models that the program knows to precede the last one of the plan.
+    private(set) var earlier: [SchemaDescription]
+    /// Whether the file's model is recorded as an earlier one even if the file has no history.
+    /// False if the program's model only removes something: the program may be the older one, and
+    /// the newer program would then be refused for good.
+    let followsStored: Bool
+
+    /// The models that the file goes through.
+    var models: [SchemaDescription] { versions.map(\.schema) }
+    /// The closure that finishes the last step.
+    var finishing: MigrationFinishing? { versions.last?.finishing }
+    /// Whether a closure finishes any step.
+    var hasFinishing: Bool { versions.contains { $0.finishing != nil } }
+
+    /// Throws `newerModel` if the program's model is an earlier one of the file's, and
+    /// `schemaMismatch` if there is no route or a step exceeds the limit.
+    ///
+    /// - Parameter history: the models that the file has had; nil if unknown.
+    init(
+        from stored: Schema, to wanted: SchemaDescription, _ history: ModelHistory?,
+        _ terms: MigrationTerms
+    ) throws(StoreError) {
+        guard SchemaDifference.needsMigration(from: stored.description, to: wanted) else {
+            (steps, versions, fingerprint, callsProgram, earlier) = ([], [], 0, false, [])
+            followsStored = false
+            return
+        }
+        let versions = terms.route.map { $0(stored.description) } ?? [MigrationStep(wanted)]
+        let isNamed = versions?.first?.isNamed == true
+        if !isNamed { try history?.refuse(wanted) }
+        followsStored = isNamed || !LayoutEdits(from: stored, to: wanted).onlyRemoves
+        guard let versions else {
+            throw StoreError(
+                .schemaMismatch,
+                "the migration chain has no route from the model of the file, "
+                    + "“\(stored.description.modelVersion)”, to “\(wanted.modelVersion)”")
+        }
+        guard versions.count <= 1 || !terms.isOneStep else {
+            throw StoreError(
+                .schemaMismatch,
+                "\(versions.count) steps lead from the model of the file, "
+                    + "“\(stored.description.modelVersion)”, to “\(wanted.modelVersion)”, and "
+                    + "this opening takes one")
+        }
+        self.versions = versions
+        earlier = terms.earlier()
+        fingerprint = PlanFingerprint(stored, versions).value
+        callsProgram = versions.contains(where: \.makesValues)
+        var steps: [VersionPlan] = []
+        var schema = stored
+        for version in versions {
+            let step = try VersionPlan(from: schema, to: version)
+            guard step.limit <= terms.limit else {
+                throw Self.refusal(LayoutEdits(from: schema, to: version.schema), version)
+            }
+            guard !step.isEmpty else { continue }
+            schema = step.schema
+            steps.append(step)
+        }
+        self.steps = steps
+    }
+
+    /// The part up to the first step that a closure finishes; the whole plan if there is none.
+    /// After it the file has that step's model, from which the rest is planned anew.
+    ///
+    /// - Parameter stored: the schema of the file.
+    func firstPart(from stored: Schema) throws(StoreError) -> MigrationPlan {
+        guard let end = versions.firstIndex(where: { $0.finishing != nil }),
+            end + 1 < versions.count
+        else { return self }
+        var part = self
+        part.versions = Array(versions[...end])
+        part.steps = []
+        var schema = stored
+        for version in part.versions {
+            let step = try VersionPlan(from: schema, to: version)
+            guard !step.isEmpty else { continue }
+            schema = step.schema
+            part.steps.append(step)
+        }
+        part.fingerprint = PlanFingerprint(stored, part.versions).value
+        part.callsProgram = part.versions.contains(where: \.makesValues)
+        let later = Set(versions[(end + 1)...].map(\.schema.fingerprint))
+        part.earlier.removeAll { later.contains($0.fingerprint) }
+        return part
+    }
+
+    private static func refusal(_ edits: LayoutEdits, _ step: MigrationStep) -> StoreError {
+        let what = "its objects must be rewritten, which this opening does not allow"
+        guard step.mappings == nil else {
+            return StoreError(
+                .schemaMismatch,
+                "the program has a mapping to “\(step.schema.modelVersion)”: \(what)")
+        }
+        var error = LayoutPlan.mismatch(edits.impossible.isEmpty ? edits.edits : edits.impossible)
+        error.message += "; \(what)"
+        return error
+    }
+}
+
+extension MigrationStep {
+    /// Whether closures of the program make values of records.
+    fileprivate var makesValues: Bool {
+        !initialValues.isEmpty || mappings?.contains(where: \.calls) == true
+    }
+}
