@@ -112,7 +112,6 @@ final class MigrationRun {
         let before: PageView = isChunked ? editor : try editor.before
         return try catalog.counter(key, of: editor) == live.counter(key, of: before)
     }
-    }
 
     // MARK: Passes
 
