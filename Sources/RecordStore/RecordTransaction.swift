@@ -111,8 +111,8 @@ package final class RecordTransaction: RecordEditor {
             changes: changes)
     }
 
-    /// Completes the changes for a caller that commits the pages itself. The transaction must not be
-    /// used afterwards.
+    /// Completes the changes for a caller that commits the pages itself. The transaction must not
+    /// be used afterwards.
     func saveChanges() throws(StoreError) {
         forgetBatches()
         returnNumbers()

