@@ -46,8 +46,8 @@ package final class RecordDatabase: Sendable {
     /// - Parameter limit: how much of a migration this opening may do.
     /// - Parameter isOneStep: whether a route through several versions is refused.
     /// - Parameter backup: the path of a new file into which the store is written before this
-    ///   opening migrates it, builds or drops indexes, or replaces it.
-    ///   Otherwise nothing is written. Throws `invalidArgument` and changes nothing if there is a file already.
+    ///   opening migrates it, builds or drops indexes, or replaces it. Otherwise none is written.
+    ///   Throws `invalidArgument` and changes nothing if there is a file already.
     /// - Parameter control: receives the progress of a migration, and may cancel it.
     package static func open(
         _ location: Location, schema description: SchemaDescription,
