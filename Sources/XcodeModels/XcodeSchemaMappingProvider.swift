@@ -11,10 +11,10 @@ import ObjectGraph
 ///     ])
 /// ```
 ///
-/// Mappings of entities copy, transform, add and remove, and attributes have the value of their name,
-/// or of an expression: a constant, or an attribute of the source object (`$source.name`). What
-/// needs code is refused by name when the file is read: a policy class, a function, a filter of
-/// objects. Compiled mapping models (`.cdm`) are not read. Links follow by themselves.
+/// Mappings of entities copy, transform, add and remove, and attributes have the value of their
+/// name, or of an expression: a constant, or an attribute of the source object (`$source.name`).
+/// What needs code is refused by name when the file is read: a policy class, a function, a filter
+/// of objects. Compiled mapping models (`.cdm`) are not read. Links follow by themselves.
 ///
 /// Two differences to Core Data keep what would be lost without a word: an entity that the mapping
 /// does not name is inferred, and so is an attribute without an expression, by its name or its

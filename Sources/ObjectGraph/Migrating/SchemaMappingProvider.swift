@@ -4,8 +4,8 @@ import RecordStore
 /// inferred or the program makes the objects itself; see ``CustomSchemaMappingProvider``.
 ///
 /// A storage has providers as ``LocalStorage/migrationMappingProviders``. A step uses the first
-/// ``CustomSchemaMappingProvider`` of its two versions, or the first that a product beside the library
-/// reads from a file, and is inferred where there is none.
+/// ``CustomSchemaMappingProvider`` of its two versions, or the first that a product beside the
+/// library reads from a file, and is inferred where there is none.
 public protocol SchemaMappingProvider: Sendable {
     /// The mapping between two versions.
     ///
