@@ -29,8 +29,8 @@ enum ValueBridge {
         }
     }
 
-    /// The value of the most frequent forms, which a comparison of types recognises much faster than
-    /// a series of casts; nil for others.
+    /// The value of the most frequent forms, which a comparison of types recognises much faster
+    /// than a series of casts; nil for others.
     private static func value(exactly native: Any) -> Value? {
         let type = type(of: native)
         if type == String.self { return (native as? String).map { .string($0) } }

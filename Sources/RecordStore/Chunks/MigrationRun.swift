@@ -105,8 +105,8 @@ final class MigrationRun {
         return transaction
     }
 
-    /// Whether exactly an entity has as many records as before the migration. False for one that the
-    /// file did not have.
+    /// Whether exactly an entity has as many records as before the migration. False for one that
+    /// the file did not have.
     func hasAllRecords(_ tag: UInt16) throws(StoreError) -> Bool {
         let key = Catalog.countKey(tag)
         let before: PageView = isChunked ? editor : try editor.before

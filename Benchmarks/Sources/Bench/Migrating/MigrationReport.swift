@@ -39,8 +39,8 @@ struct MigrationReport {
             Written by `scripts/bench --migrations \(rounds) --persons \(persons)`; do not edit. \
             \(Machine.description()). \(Machine.versions()).\(commit.map { " Commit \($0)." } ?? "")
 
-            Stores of the same \(persons) persons and \(2 * persons) dogs, migrated on fresh copies \
-            in turn in one process, opening included and durable at the end; SQLite with \
+            Stores of the same \(persons) persons and \(2 * persons) dogs, migrated on fresh \
+            copies in turn in one process, opening included and durable at the end; SQLite with \
             `synchronous = FULL`, GRDB's `DatabaseMigrator` with a closure a row. Medians of \
             \(rounds) rounds. A goal is what the design asks for of the wall clock; one that is \
             missed is bold.
