@@ -237,7 +237,13 @@ private struct EntryLies {
         _ = try transaction.commit()
         try engine.close()
         let folder = String(tree.name.split(separator: "/")[0])
-        let movesEntries = [.removed, .keyByte, .added].contains(change)
+        var movesEntries = [.removed, .keyByte, .added].contains(change)
+        // The place of an element in a list is in its key alone, behind the owner's number.
+        if change == .keyByte, tree.name == "links/Node/parts",
+            new.key.starts(with: old.key.prefix(8))
+        {
+            movesEntries = false
+        }
         return StoreLie(
             bytes: disk.image.bytes(of: Self.path) ?? [], kind: folder,
             text: "\(tree.name), \(change.rawValue): \(old) becomes \(new)",

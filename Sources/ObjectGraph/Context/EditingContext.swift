@@ -12,8 +12,6 @@ class EditingContext: ObjectContext {
     private(set) final var writeObservers: WriteObservers?
     /// Why the transaction cannot be committed; committing it throws this.
     private(set) final var failure: StoreError?
-    /// Whether a call that cannot throw has answered without reading, for whatever reason.
-    private final var hasMadeUpAnswer = false
     private final var lastLogged: CoreStoreError?
 
     init(of stack: DataStack) { super.init(of: stack, allowsChanges: true) }
@@ -75,20 +73,16 @@ class EditingContext: ObjectContext {
             || error.storeError != nil && error.storeError == lastLogged?.storeError
     }
 
-    override final func failAnswering(_ error: StoreError, _ message: String) {
-        fail(error, message)
-        if !hasEnded { hasMadeUpAnswer = true }
-    }
-
-    /// Every fetch throws the fault from then on: what it finds may rest on what was made up.
+    /// Every fetch throws the failure from then on: what it finds may rest on what was made up.
     override final func throwFault() throws(StoreError) {
-        if let failure, failure.isStorageFault || hasMadeUpAnswer { throw failure }
+        // A value that was refused leaves everything else as it was.
+        if let failure, failure.code != .invalidArgument { throw failure }
     }
 
     final func refuseCommit(_ error: StoreError) { failure = failure ?? error }
 
     /// Called when nothing is left of what failed.
-    final func forgetFailure() { (failure, hasMadeUpAnswer) = (nil, false) }
+    final func forgetFailure() { failure = nil }
 
     /// Creates an object with its defaults.
     final func create(_ kind: ObjectKind) throws(StoreError) -> CoreStoreObject {

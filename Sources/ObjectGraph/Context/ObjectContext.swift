@@ -86,9 +86,6 @@ class ObjectContext {
         report(error, message)
     }
 
-    /// As ``fail(_:_:)``, where a call that cannot throw answers with nil.
-    func failAnswering(_ error: StoreError, _ message: String) { fail(error, message) }
-
     /// Throws what could not be thrown where it happened. Called where a fetch begins.
     func throwFault() throws(StoreError) {
         guard let fault = pendingFault.take() else { return }

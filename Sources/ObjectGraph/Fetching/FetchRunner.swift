@@ -159,7 +159,7 @@ struct FetchRunner {
             try context.makeRoom()
             return try context.existing(id)
         } catch {
-            context.failAnswering(error, "an object could not be fetched.")
+            context.fail(error, "an object could not be fetched.")
             return nil
         }
     }
