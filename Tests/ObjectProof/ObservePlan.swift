@@ -12,7 +12,9 @@ struct ObservePlan {
     init(seed: UInt64) { self.seed = seed }
 
     func random(_ number: Int) -> SeededRandom {
-        SeededRandom(seed: seed &+ UInt64(number + 1) &* 0x9E37_79B9_7F4A_7C15)
+        // Mixed, because seeds that differ by the generator's own step give one sequence.
+        var random = SeededRandom(seed: seed ^ UInt64(number + 1))
+        return SeededRandom(seed: random.next())
     }
 
     /// A failure, with the steps that led to it.
@@ -29,8 +31,8 @@ struct ObservePlan {
                 try script.step(random(step))
             } catch {
                 throw Failure(
-                    description: "lists of \(script.requests); steps: "
-                        + "\(script.trace.joined(separator: "; ")): \(error)",
+                    description: "\(error); steps: \(script.trace.joined(separator: "; ")); "
+                        + "lists of \(script.requests)",
                     stepCount: index + 1)
             }
         }
@@ -70,5 +72,6 @@ struct ObservePlan {
         }
         return "script \(seed) with lists \(plan.lists), steps \(plan.steps) and at most "
             + "\(plan.sizeMax) objects: \(last)"
+            .replacing(#/\s+/#, with: " ")
     }
 }

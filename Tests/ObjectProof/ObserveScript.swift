@@ -218,7 +218,7 @@ final class ObserveScript {
 
     private func check(_ list: inout Observed) throws {
         let (monitor, mirror) = (list.monitor, list.mirror)
-        if let fault = mirror.faults.first { throw ProofFailure("\(list.request.chain): \(fault)") }
+        if let fault = mirror.faults.first { throw ProofFailure("\(fault): \(list.request.chain)") }
         let fetched = try stack.fetchAll(list.request.chain)
         guard monitor.objectsInAllSections() == fetched else {
             throw ProofFailure("a list is not what a fetch gives: \(list.request.chain)")

@@ -8,8 +8,6 @@ struct DeliveryState {
     var isCompleting = false
     /// The step that observers are told of before the view takes it.
     var announced: CommitStep?
-    /// The position of the last step that the view took.
-    var position: UInt64 = 0
     /// Completions of steps that were delivered while another completion ran.
     var completions: [@Sendable () -> Void] = []
     /// The work that waits for the end of the delivery.
@@ -41,11 +39,11 @@ extension DataStack {
         }
         guard hasBegun else { return }
         if computes { viewSteps.compute() }
-        viewSteps.lists.takeEarly()
         let last = viewSteps.position
         var position: UInt64 = 0
         while position < last, let step = viewSteps.takeFirst() {
             position = step.position
+            viewSteps.lists.takeDelivered(step)
             deliver(step)
             complete(step.completions)
         }
@@ -120,10 +118,7 @@ extension DataStack {
 
     private func finish(_ step: CommitStep) {
         viewSteps.lists.show(step.position)
-        changeDelivery { state in
-            state.announced = nil
-            state.position = step.position
-        }
+        changeDelivery { $0.announced = nil }
     }
 
     /// Has what is observed follow the storages that there are.

@@ -223,9 +223,10 @@ extension DataStack {
             return try viewSteps.lists.compute {
                 guard let (share, key) = try newShare(terms) else { return nil }
                 if isShared, let known = viewSteps.lists.share(key) { return known }
-                share.begin(try share.fetched())
+                share.begin(try share.fetched(), 0)
                 catchUp(share, key)
-                share.show(delivery.position)
+                // The list as it was fetched, which is where the view is.
+                share.show(0)
                 return share
             }
         } catch {
@@ -269,18 +270,17 @@ extension DataStack {
         let finish = UncheckedTransfer { (outcome: Result<Void, CoreStoreError>) in
             self.whenIdle {
                 if case .success = outcome {
-                    self.viewSteps.lists.takeEarly()
-                    share.show(self.delivery.position)
+                    share.show(self.viewSteps.takenPosition)
                     self.viewSteps.lists.name(share, key)
                 }
                 done(outcome.map { share })
             }
         }
-        let (lists, executor) = (viewSteps.lists, viewExecutor)
+        let (steps, executor) = (viewSteps, viewExecutor)
         let fetch: @Sendable () -> Result<Void, CoreStoreError> = {
             do {
                 let list = try share.fetched()
-                lists.compute { share.begin(list) }
+                steps.lists.compute { share.begin(list, steps.takenPosition) }
                 return .success(())
             } catch {
                 return .failure(fail(error))
@@ -327,8 +327,7 @@ extension DataStack {
 
     /// Has a list take the steps that other lists have taken and the view has not.
     private func catchUp(_ share: ListShare, _ key: ListKey?) {
-        if let step = delivery.announced { share.take(step) }
-        for step in viewSteps.waiting { share.take(step) }
+        viewSteps.catchUp(share, announced: delivery.announced)
         viewSteps.lists.add(share, key)
     }
 }

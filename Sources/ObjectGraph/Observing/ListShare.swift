@@ -26,8 +26,10 @@ final class ListShare: @unchecked Sendable {
     private var snapshots: [RecordSnapshot]
     /// Nil until it has been fetched; with the lock of computation.
     private var list: LiveList?
-    /// Steps that wait, for the fetch or for the executor; with the lock of computation.
+    /// Steps that wait for the fetch; with the lock of computation.
     private var early: [CommitStep] = []
+    /// That of the last step that the list was computed for; with the lock of computation.
+    private var position: UInt64 = 0
     private var hasLoggedFailure = false
     private var hasWarned = false
     private let states = Mutex<[State]>([])
@@ -59,7 +61,9 @@ final class ListShare: @unchecked Sendable {
 
     /// Begins with what was fetched, and makes up for the steps since; with the lock of
     /// computation.
-    func begin(_ list: LiveList) {
+    ///
+    /// - Parameter taken: the position of the last step that the view took.
+    func begin(_ list: LiveList, _ taken: UInt64) {
         self.list = list
         states.withLock {
             $0.append(
@@ -67,7 +71,8 @@ final class ListShare: @unchecked Sendable {
                     position: 0, content: list.content, difference: nil, lookup: list.lookup))
         }
         list.content.warnOfRepeatedSections(of: request.entityName, once: &hasWarned)
-        takeEarly()
+        for step in early where executor == nil || step.position <= taken { compute(step) }
+        early = []
     }
 
     /// How the list follows changes, for people.
@@ -77,22 +82,24 @@ final class ListShare: @unchecked Sendable {
 
     // MARK: Computing
 
-    /// With the lock of computation.
-    func take(_ step: CommitStep) {
-        guard list != nil, executor?.isCurrent ?? true else { return keep(step) }
-        takeEarly()
-        compute(step)
+    /// Takes a step ahead of the view; with the lock of computation. A list that is bound to the
+    /// executor leaves it for its delivery.
+    func take(_ step: CommitStep, _ waiting: StepQueue) {
+        if list == nil {
+            keep(step, waiting)
+        } else if executor == nil {
+            compute(step)
+        }
     }
 
-    /// Takes the steps that waited for the executor; called there, with the lock of computation.
-    func takeEarly() {
-        guard list != nil else { return }
-        let waiting = early
-        early = []
-        for step in waiting { compute(step) }
+    /// Has a list that is bound to the executor take the step that the view takes next; called
+    /// there, with the lock of computation.
+    func takeDelivered(_ step: CommitStep) {
+        if executor != nil, list != nil, step.position > position { compute(step) }
     }
 
     private func compute(_ step: CommitStep) {
+        position = step.position
         var isMoved = false
         let steps = stores.indices.map { index in
             let before = snapshots[index]
@@ -128,12 +135,20 @@ final class ListShare: @unchecked Sendable {
         }
     }
 
-    private func keep(_ step: CommitStep) {
-        if early.count == StepQueue.separateMax, let last = early.popLast() {
-            early.append(last.joined(with: step))
-        } else {
-            early.append(step)
+    /// Keeps a step until the list is fetched. Too many are joined, but each at which the view may
+    /// be then ends one: the list must not go on to a later step than the view.
+    private func keep(_ step: CommitStep, _ waiting: StepQueue) {
+        if early.count >= StepQueue.separateMax {
+            let (taken, others) = waiting.positions
+            let stops = Set(others + [taken])
+            early = early.reduce(into: []) { joined, next in
+                guard let last = joined.last, !stops.contains(last.position) else {
+                    return joined.append(next)
+                }
+                joined[joined.count - 1] = last.joined(with: next)
+            }
         }
+        early.append(step)
     }
 
     // MARK: Showing

@@ -38,15 +38,17 @@ final class ListShares: Sendable {
     private var all: [ListShare] { entries.withLock { $0.compactMap(\.share) } }
 
     /// Has all lists take a step; called with the lock of computation.
-    func take(_ step: CommitStep) {
+    ///
+    /// - Parameter waiting: the steps that the view has not taken; not yet this one.
+    func take(_ step: CommitStep, _ waiting: StepQueue) {
         guard !isEmpty, !step.parts.isEmpty else { return }
-        for share in all { share.take(step) }
+        for share in all { share.take(step, waiting) }
     }
 
-    /// Has the lists that are computed on the executor take what waited for it.
-    func takeEarly() {
+    /// Has the lists that are computed on the executor take the step that is delivered next.
+    func takeDelivered(_ step: CommitStep) {
         guard !isEmpty else { return }
-        compute { for share in all { share.takeEarly() } }
+        compute { for share in all { share.takeDelivered(step) } }
     }
 
     /// Has all lists show what they are after the step of a position.

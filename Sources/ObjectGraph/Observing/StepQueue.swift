@@ -17,6 +17,8 @@ final class StepQueue: StepSubscriber {
     private struct State {
         var steps: [CommitStep] = []
         var keepsApart = false
+        /// The position of the last step that was taken.
+        var taken: UInt64 = 0
 
         var hasCompletions: Bool { steps.contains { !$0.completions.isEmpty } }
 
@@ -46,6 +48,12 @@ final class StepQueue: StepSubscriber {
     /// The steps, which stay.
     var waiting: [CommitStep] { isEmpty ? [] : state.withLock { $0.steps } }
     var count: Int { state.withLock { $0.steps.count } }
+
+    /// The position of the last step that the subscriber took, and those of the steps that wait:
+    /// it stops at no other position among them, since joining only removes some.
+    var positions: (taken: UInt64, waiting: [UInt64]) {
+        state.withLock { ($0.taken, $0.steps.map(\.position)) }
+    }
 
     /// Whether a step waits that has a completion.
     var hasCompletions: Bool { !isEmpty && state.withLock { $0.hasCompletions } }
@@ -79,6 +87,7 @@ final class StepQueue: StepSubscriber {
         state.withLock { state in
             guard !state.steps.isEmpty else { return nil }
             let step = state.steps.removeFirst()
+            state.taken = step.position
             isFilled.store(!state.steps.isEmpty, ordering: .releasing)
             return step
         }
@@ -87,12 +96,14 @@ final class StepQueue: StepSubscriber {
     /// All steps as one.
     ///
     /// - Parameter takesCompletions: with false nothing is taken while a step has a completion.
-    func takeAll(takesCompletions: Bool = true) -> CommitStep? {
+    func takeAll(takesCompletions: Bool) -> CommitStep? {
         state.withLock { state in
             guard takesCompletions || !state.hasCompletions else { return nil }
             state.joinAll()
             isFilled.store(false, ordering: .releasing)
-            return state.steps.popLast()
+            guard let step = state.steps.popLast() else { return nil }
+            state.taken = step.position
+            return step
         }
     }
 }

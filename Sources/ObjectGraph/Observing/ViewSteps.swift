@@ -115,11 +115,23 @@ final class ViewSteps: StepSubscriber {
         lists.compute {
             while let step = incoming.takeFirst() {
                 schedule?.meet(.state)
-                lists.take(step)
+                lists.take(step, computed)
                 schedule?.meet(.state)
                 computed.receive(step)
             }
         }
+    }
+
+    /// Has a list that begins where the view is take the steps that other lists have taken; called
+    /// with the lock of computation.
+    ///
+    /// - Parameter announced: the step that is being delivered.
+    func catchUp(_ share: ListShare, announced: CommitStep?) {
+        if let announced {
+            share.take(announced, computed)
+            share.takeDelivered(announced)
+        }
+        for step in computed.waiting { share.take(step, computed) }
     }
 
     /// Work for the lists that no caller waits for.
@@ -160,6 +172,9 @@ final class ViewSteps: StepSubscriber {
 
     /// Steps that the lists have taken and the view has not.
     var waiting: [CommitStep] { computed.waiting }
+
+    /// The position of the last step that the view took.
+    var takenPosition: UInt64 { computed.positions.taken }
 
     /// The oldest step that is computed.
     func takeFirst() -> CommitStep? {

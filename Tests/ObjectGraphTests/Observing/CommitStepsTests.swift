@@ -139,7 +139,10 @@ import Testing
             })
         }
         #expect(recorder.count == 1)
-        guard case .changes(let changes)? = recorder.takeAll()?.parts.first?.content else {
+        guard
+            case .changes(let changes)? = recorder.takeAll(takesCompletions: true)?.parts.first?
+                .content
+        else {
             Issue.record("the changes are not known")
             return
         }

@@ -67,13 +67,13 @@ import Testing
     @Test func `without separate steps a queue joins all commits into one step`() throws {
         let (queue, commits) = (StepQueue(), try Commits())
         #expect(queue.isEmpty)
-        #expect(queue.takeAll() == nil)
+        #expect(queue.takeAll(takesCompletions: true) == nil)
         queue.receive(try commits.step(changes(updated: [1, 2]), "a"))
         queue.receive(try commits.step(changes(updated: [3], deleted: [2]), "a"))
         let last = try commits.step(changes(deleted: [1]), "a")
         queue.receive(last)
         #expect(queue.count == 1)
-        let step = queue.takeAll()
+        let step = queue.takeAll(takesCompletions: true)
         #expect(sets(step)?.updated == NumberSet([3]))
         #expect(sets(step)?.deleted == NumberSet([1, 2]))
         #expect(number(step) == number(last))
@@ -85,7 +85,7 @@ import Testing
         let (queue, commits) = (StepQueue(), try Commits())
         queue.receive(try commits.step(changes(), "a"))
         queue.receive(try commits.step(changes(), "b"))
-        #expect(queue.takeAll()?.sourceIdentifier == nil)
+        #expect(queue.takeAll(takesCompletions: true)?.sourceIdentifier == nil)
     }
 
     @Test func `separate steps are delivered one by one in order`() throws {
@@ -147,7 +147,7 @@ import Testing
                 try commits.step(changes()) { ran.withLock { $0.append(index) } })
         }
         #expect(queue.count == 1)
-        for completion in queue.takeAll()?.completions ?? [] { completion() }
+        for completion in queue.takeAll(takesCompletions: true)?.completions ?? [] { completion() }
         #expect(ran.withLock { $0 } == Array(0..<65))
     }
 
