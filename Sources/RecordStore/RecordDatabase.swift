@@ -277,7 +277,7 @@ package final class RecordDatabase: Sendable {
         let schema = try catalog.resolvedSchema(snapshot)
         let (trees, missing) = try TreeTable.open(schema, catalog, snapshot)
         if let name = missing.first {
-            throw .corrupt(nil, "the catalog does not name the tree \(name)")
+            throw .corrupt(catalog.root.root, "the catalog does not name the tree \(name)")
         }
         return RecordDatabase(engine: engine, schema: schema, catalog: catalog, trees: trees)
     }

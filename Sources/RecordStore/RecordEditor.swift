@@ -92,7 +92,8 @@ package class RecordEditor: RecordReader {
             let stored = Int(clamping: try catalog.counter(key, of: view))
             let (count, isTooLarge) = stored.addingReportingOverflow(change)
             guard !isTooLarge, count >= 0 else {
-                throw .corrupt(nil, "the counter of an entity does not fit its records")
+                throw .corrupt(
+                    catalog.root.root, "the counter of an entity does not fit its records")
             }
             try catalog.setCounter(key, UInt64(count), in: editor)
             savedChanges[tag, default: 0] += change

@@ -175,7 +175,7 @@ package class RecordReader {
         _ bytes: ByteView, _ number: ObjectNumber, _ hierarchy: HierarchyID
     ) throws(StoreError) -> ByteBuffer {
         guard let widened = entity(of: bytes, in: hierarchy)?.widened(bytes) else {
-            throw contradiction(number)
+            throw contradiction(number, hierarchy)
         }
         return widened
     }
@@ -186,7 +186,7 @@ package class RecordReader {
         _ bytes: ByteView, _ number: ObjectNumber, _ hierarchy: HierarchyID
     ) throws(StoreError) {
         guard entity(of: bytes, in: hierarchy)?.checkOlder(bytes) == true else {
-            throw contradiction(number)
+            throw contradiction(number, hierarchy)
         }
     }
 
@@ -198,8 +198,17 @@ package class RecordReader {
         return entity
     }
 
-    private func contradiction(_ number: ObjectNumber) -> StoreError {
-        .corrupt(nil, "the record of object \(number.rawValue) contradicts its layout")
+    private func contradiction(_ number: ObjectNumber, _ hierarchy: HierarchyID) -> StoreError {
+        .corrupt(
+            page(of: number, in: hierarchy),
+            "the record of object \(number.rawValue) contradicts its layout")
+    }
+
+    /// The leaf that has an object's record, which errors of the record name.
+    package final func page(of number: ObjectNumber, in hierarchy: HierarchyID) -> PageID? {
+        let cursor = Cursor(view, tree: trees.records(hierarchy))
+        let isFound = try? cursor.seek(RecordKey.inline(number).span)
+        return isFound == true ? cursor.pageID : nil
     }
 
     /// An entity's record count, including its subentities'. Reads only counters.
@@ -315,7 +324,9 @@ package class RecordReader {
         let source = schema.knownEntity(tag: relationship.sourceTag)
         let target = try withRow(owner, in: source.hierarchy) { row throws(StoreError) in
             guard source.tags.contains(row.entityTag) else {
-                throw .corrupt(nil, "object \(owner.rawValue) has no \(relationship.name)")
+                throw .corrupt(
+                    self.page(of: owner, in: source.hierarchy),
+                    "object \(owner.rawValue) has no \(relationship.name)")
             }
             return row.link(at: field.byteOffset)
         }

@@ -12,13 +12,11 @@ struct GraphLieJudge {
     ]
 
     private let sample: GraphLies.Sample
-    /// Errors that name an object or a property, and no page.
-    private(set) var placelessCount = 0
 
     init(_ sample: GraphLies.Sample) { self.sample = sample }
 
     /// Throws what no file may lead to.
-    mutating func judge(_ bytes: [UInt8]) throws -> GraphLies.Verdict {
+    func judge(_ bytes: [UInt8]) throws -> GraphLies.Verdict {
         let isReported = try !FuzzedEntries.check(bytes).isEmpty
         var verdict: GraphLies.Verdict
         do {
@@ -40,14 +38,16 @@ struct GraphLieJudge {
         return isReported ? .reported : verdict
     }
 
-    private mutating func requireCode(_ failure: CoreStoreError) throws {
+    private func requireCode(_ failure: CoreStoreError) throws {
         if case .unknown = failure { throw ProofFailure("an error without a cause") }
         // Errors of models that differ have no storage's error.
         guard let error = failure.storeError else { return }
         guard Self.codes.contains(error.code) else {
             throw ProofFailure("an error that does not say that the file is damaged: \(failure)")
         }
-        if error.page == nil, error.byteOffset == nil, error.path == nil { placelessCount += 1 }
+        guard error.page != nil || error.byteOffset != nil || error.path != nil else {
+            throw ProofFailure("an error of damage that names no place: \(failure)")
+        }
     }
 
     private func open(_ disk: SimulatedDisk, isReadOnly: Bool) throws -> GraphStack {

@@ -21,7 +21,9 @@ extension ObjectContext {
         let object = known ?? make(number, kind)
         if !madeUpRows.isEmpty { forgetMadeUpRow(of: object) }
         if object.row.buffer.isEmpty {
-            guard object.raw?.kind === kind else { throw Self.otherEntity }
+            guard object.raw?.kind === kind else {
+                throw Self.otherEntity(number, kind.entity, access.reader)
+            }
             object.row = FieldRow(try access.reader.ownedCopy(of: row, kind.entity))
         }
         return object
@@ -157,12 +159,16 @@ extension ObjectContext {
     private func checked(_ row: RowBuffer, _ raw: RawObject) throws(StoreError) -> RowBuffer {
         guard row.view.entityTag == raw.entity.tag else {
             row.deallocate()
-            throw Self.otherEntity
+            throw Self.otherEntity(raw.number, raw.entity, try reader(for: raw.store))
         }
         return row
     }
 
-    private static var otherEntity: StoreError {
-        .corrupt(nil, "a record is of another entity than the object that it is read for")
+    private static func otherEntity(
+        _ number: ObjectNumber, _ entity: EntityLayout, _ reader: RecordReader
+    ) -> StoreError {
+        .corrupt(
+            reader.page(of: number, in: entity.hierarchy),
+            "a record is of another entity than the object that it is read for")
     }
 }

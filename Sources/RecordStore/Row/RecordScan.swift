@@ -32,7 +32,7 @@ package final class RecordScan {
         }
         guard cursor.isValid else { return nil }
         guard let entries = try cursor.takeLeaf(provedBy: proof) else {
-            throw .corrupt(nil, "a record's key is not an object number")
+            throw .corrupt(cursor.pageID, "a record's key is not an object number")
         }
         if let proof, entries.page.proof == proof {
             return LeafRows(checked: entries, widened: nil)
@@ -55,7 +55,7 @@ package final class RecordScan {
     private func check(_ entries: borrowing LeafEntries) throws(StoreError) -> Bool {
         // Numbers ascend, so that only the first can be 0.
         guard entries.count == 0 || entries.number(0) > 0 else {
-            throw .corrupt(nil, "a record has the number 0")
+            throw .corrupt(entries.page.id, "a record has the number 0")
         }
         var hasOlder = false
         var entity: EntityLayout?

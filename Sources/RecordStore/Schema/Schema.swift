@@ -364,7 +364,11 @@ package final class EntityLayout: Sendable, Hashable {
             let length = bytes.uint32(at: offset + 4)
             let count = Int(length & 0x7FFF_FFFF)
             guard count <= bytes.count, start <= bytes.count - count else { return false }
-            if length & RowLayout.blobBit != 0 && count != RowLayout.blobNameSize { return false }
+            if length & RowLayout.blobBit != 0 {
+                guard count == RowLayout.blobNameSize, bytes.uint64(at: start) > 0 else {
+                    return false
+                }
+            }
         }
         return true
     }
