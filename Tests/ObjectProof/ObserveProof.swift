@@ -23,8 +23,10 @@ package struct ObserveProof: StoreProof {
         do {
             var orders = ViewOrders(seed: random.next())
             defer { report.add(orders.report) }
+            // 8,000 are all of two writers that only commit.
+            let orderCount = budget.isEndless ? 20 : budget.isTimed ? nil : 8000
             try orders.run(
-                budget.share(0.4), orderCount: budget.isEndless ? 20 : 5000,
+                budget.share(0.4), orderCount: orderCount,
                 randomCount: budget.isEndless ? 60 : 5000)
             let (isLong, joined) = (!budget.isEndless, JoinedChanges(seed: random.next()))
             report.count("joined sets", try joined.run(isLong ? 200 : 10))

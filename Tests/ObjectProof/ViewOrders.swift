@@ -17,12 +17,13 @@ struct ViewOrders {
     init(seed: UInt64) { self.seed = seed }
 
     /// - Parameters:
-    ///   - orderCount: the most orders of each script; nil for all that the time allows.
+    ///   - orderCount: the most orders of each script; nil for as many as the time allows.
     ///   - randomCount: the most random orders.
     mutating func run(_ budget: ProofBudget, orderCount: Int?, randomCount: Int) throws {
         let ordered = budget.share(0.5)
         for (index, script) in ViewScript.scripts.enumerated() where !ordered.isSpent {
-            let part = ordered.share(1 / Double(ViewScript.scripts.count - index))
+            // The first scripts have few enough orders for all of them.
+            let part = ordered.share(max(0.25, 1 / Double(ViewScript.scripts.count - index)))
             try runAll(script, part, upTo: orderCount)
         }
         var random = SeededRandom(seed: seed)

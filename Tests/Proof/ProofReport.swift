@@ -100,6 +100,7 @@ package struct ProofBudget: Sendable {
 
     package var isSpent: Bool { isSpent(steps: 0) }
     package var isEndless: Bool { end == nil && steps == nil }
+    package var isTimed: Bool { end != nil }
 
     /// - Parameter count: how many steps were taken.
     package func isSpent(steps count: Int) -> Bool {
