@@ -14,9 +14,8 @@ package final class RecordDatabase: Sendable {
     private let catalog: Catalog
     private let trees: TreeTable
     private let numbers: NumberReserve
-    /// For a read-only opening: the saved schema, and the last commit known to have it.
-    private let schemaText: [UInt8]?
-    private let checkedCommit = Mutex<UInt64>(0)
+    /// For a read-only opening by a program's schema: the trees of later commits.
+    private let followed: FollowedTrees?
 
     init(
         engine: Engine, schema: Schema, catalog: Catalog, trees: TreeTable,
@@ -27,14 +26,15 @@ package final class RecordDatabase: Sendable {
         self.catalog = catalog
         self.trees = trees
         self.numbers = numbers ?? NumberReserve(schema, catalog)
-        self.schemaText = schemaText
+        followed = schemaText.map { FollowedTrees(schema, catalog, trees, of: $0) }
     }
 
     /// Opens a store with a program's schema. A new file adopts the schema. A file with an equal
     /// schema, in any order of declarations, is opened; indexes that only one of the two has are
     /// built or dropped. A read-only opening writes nothing: it uses the file's indexes, and scans
     /// if the file lacks one, as `explain` shows. A file of an earlier schema is migrated if
-    /// `route` and `limit` allow it. Any other file throws `schemaMismatch`, which names the first
+    /// `route` and `limit` allow it; a read-only opening reads it unchanged if the migration would
+    /// change only the catalog. Any other file throws `schemaMismatch`, which names the first
     /// difference, and a file that had the program's schema before its own throws `newerModel`: see
     /// ``ModelHistory``.
     ///
@@ -44,6 +44,8 @@ package final class RecordDatabase: Sendable {
     /// - Parameter earlier: schemas that the program knows to precede its own; evaluated only if
     ///   the file gets a schema.
     /// - Parameter limit: how much of a migration this opening may do.
+    /// - Parameter readsEarlierModel: whether a read-only opening may read a file of an earlier
+    ///   model as it is: see ``UnmigratedFile``.
     /// - Parameter isOneStep: whether a route through several versions is refused.
     /// - Parameter backup: the path of a new file into which the store is written before this
     ///   opening migrates it, builds or drops indexes, or replaces it. Otherwise none is written.
@@ -55,12 +57,13 @@ package final class RecordDatabase: Sendable {
         files: any FileSystem = DiskFileSystem.shared, recreatesOnMismatch: Bool = false,
         route: MigrationRoute? = nil,
         earlier: @autoclosure @escaping () -> [SchemaDescription] = [],
-        limit: MigrationLimit = .mappings, isOneStep: Bool = false, backup: String? = nil,
-        control: MigrationControl? = nil
+        limit: MigrationLimit = .mappings, isOneStep: Bool = false,
+        readsEarlierModel: Bool = true, backup: String? = nil, control: MigrationControl? = nil
     ) throws(StoreError) -> RecordDatabase {
         let schema = try Schema(description)
         let terms = MigrationTerms(
-            route: route, limit: limit, isOneStep: isOneStep, backup: backup, earlier: earlier,
+            route: route, limit: limit, isOneStep: isOneStep,
+            readsEarlierModel: readsEarlierModel, backup: backup, earlier: earlier,
             control: control)
         return try open(
             location, schema, options: options, files: files, terms,
@@ -145,11 +148,7 @@ package final class RecordDatabase: Sendable {
                 try catalog.resolvedSchema(snapshot).description
             }
             if SchemaDifference.needsMigration(from: stored, to: declared.description) {
-                let schema = try catalog.resolvedSchema(snapshot)
-                let plan = try MigrationPlan(
-                    from: schema, to: declared.description, catalog.history(snapshot), terms)
-                return try migrate(
-                    engine, catalog, declared, plan, from: schema, of: text, terms)
+                return try openOther(engine, catalog, declared, snapshot, of: text, terms)
             }
         }
         var isCopyLeft = false
@@ -318,20 +317,16 @@ package final class RecordDatabase: Sendable {
 
     package func snapshot() throws(StoreError) -> RecordSnapshot {
         let snapshot = try engine.snapshot()
-        try checkSchema(snapshot)
-        return RecordSnapshot(schema: schema, snapshot: snapshot, catalog: catalog, trees: trees)
-    }
-
-    /// Another process may have built or dropped indexes, so that the trees known here are
-    /// outdated.
-    private func checkSchema(_ snapshot: Snapshot) throws(StoreError) {
-        guard let schemaText, checkedCommit.withLock({ $0 }) < snapshot.commitNumber else { return }
-        guard try catalog.schemaText(snapshot) == schemaText else {
+        guard let followed else {
+            return RecordSnapshot(
+                schema: schema, snapshot: snapshot, catalog: catalog, trees: trees)
+        }
+        guard let trees = try followed.trees(of: snapshot) else {
             throw StoreError(
                 .schemaMismatch, "another process has changed the file's schema; open it anew",
                 path: path)
         }
-        checkedCommit.withLock { $0 = max($0, snapshot.commitNumber) }
+        return RecordSnapshot(schema: schema, snapshot: snapshot, catalog: catalog, trees: trees)
     }
 
     /// Calls the observer after each commit of another process with its number, or once with the

@@ -169,23 +169,30 @@ package class RecordReader {
         return entity.hierarchy == hierarchy && entity.check(bytes)
     }
 
-    /// Converts a record of an older layout to the newest; throws `corrupt` for other bytes.
+    /// Converts a record of an older layout to the newest, and one of a later layout if there may
+    /// be some; throws `corrupt` for other bytes.
     @inline(never)
     final func widened(
         _ bytes: ByteView, _ number: ObjectNumber, _ hierarchy: HierarchyID
     ) throws(StoreError) -> ByteBuffer {
-        guard let widened = entity(of: bytes, in: hierarchy)?.widened(bytes) else {
+        guard let entity = entity(of: bytes, in: hierarchy),
+            let converted = entity.widened(bytes)
+                ?? (trees.hasLaterSlots ? entity.narrowed(bytes) : nil)
+        else {
             throw contradiction(number, hierarchy)
         }
-        return widened
+        return converted
     }
 
-    /// Throws `corrupt` for bytes that are not a valid record of an older layout.
+    /// Throws `corrupt` for bytes that are not a valid record of an older layout, or of a later one
+    /// if there may be some.
     @inline(never)
     final func checkOlder(
         _ bytes: ByteView, _ number: ObjectNumber, _ hierarchy: HierarchyID
     ) throws(StoreError) {
-        guard entity(of: bytes, in: hierarchy)?.checkOlder(bytes) == true else {
+        guard let entity = entity(of: bytes, in: hierarchy),
+            entity.checkOlder(bytes) || trees.hasLaterSlots && entity.checkLater(bytes)
+        else {
             throw contradiction(number, hierarchy)
         }
     }

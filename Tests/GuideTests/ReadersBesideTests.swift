@@ -16,6 +16,12 @@ import Testing
         }
     }
 
+    private enum V3 {
+        class Person: CoreStoreObject {
+            @Field.Stored("label", previousVersionKeyPath: "name") var label: String = ""
+        }
+    }
+
     private func stack<O: CoreStoreObject>(_ version: String, _ type: O.Type) -> DataStack {
         DataStack(CoreStoreSchema(modelVersion: version, entities: [Entity<O>("Person")]))
     }
@@ -49,7 +55,15 @@ import Testing
         }
     }
 
-    @Test func `following ends when a later model comes, and the earlier content stays`()
+    /// Waits until a stack shows two persons.
+    private func awaitBob<O: CoreStoreObject>(_ reader: DataStack, _ type: O.Type) async throws {
+        let end = ContinuousClock.now + .seconds(60)
+        while try reader.fetchCount(From<O>()) < 2, ContinuousClock.now < end {
+            try await Task.sleep(for: .milliseconds(5))
+        }
+    }
+
+    @Test func `following ends when a later model takes something away, and the content stays`()
         async throws
     {
         try await withFile { url in
@@ -58,42 +72,73 @@ import Testing
             #expect(try reader.fetchOne(From<V1.Person>())?.name == "Ada")
             let commits = reader.externalCommits
 
-            let writer = stack("V2", V2.Person.self)
+            let writer = stack("V3", V3.Person.self)
             try writer.addStorageAndWait(LocalStore(fileURL: url))
-            try writer.perform(synchronous: { $0.create(Into<V2.Person>()).name = "Bob" })
+            try writer.perform(synchronous: { $0.create(Into<V3.Person>()).label = "Bob" })
 
             let error = await Self.end(of: commits)
             #expect(error?.storeError?.code == .schemaMismatch)
             #expect(try reader.fetchAll(From<V1.Person>()).map(\.name) == ["Ada"])
             try reader.close()
 
-            let anew = stack("V2", V2.Person.self)
+            let anew = stack("V3", V3.Person.self)
             try anew.addStorageAndWait(readOnly(url))
-            let persons = try anew.fetchAll(From<V2.Person>().orderBy(.ascending(\.$name)))
-            #expect(persons.map(\.name) == ["Ada", "Bob"])
-            #expect(persons.map(\.city) == ["Oslo", "Oslo"])
+            let persons = try anew.fetchAll(From<V3.Person>().orderBy(.ascending(\.$label)))
+            #expect(persons.map(\.label) == ["Ada", "Bob"])
             try anew.close()
             try writer.close()
         }
     }
 
-    @Test func `a reader with a later model is refused until a writer has migrated the file`()
+    @Test func `a reader with the earlier model goes on when a later model only adds`()
+        async throws
+    {
+        try await withFile { url in
+            let reader = stack("V1", V1.Person.self)
+            try reader.addStorageAndWait(readOnly(url))
+            let ada = try #require(try reader.fetchOne(From<V1.Person>()))
+            #expect(ada.name == "Ada")
+
+            let writer = stack("V2", V2.Person.self)
+            try writer.addStorageAndWait(LocalStore(fileURL: url))
+            try writer.perform(synchronous: { transaction in
+                let person = transaction.create(Into<V2.Person>())
+                (person.name, person.city) = ("Bob", "Bergen")
+                let first = try transaction.fetchOne(From<V2.Person>().where(\.$name == "Ada"))
+                first?.name = "Ann"
+                first?.city = "Ålesund"
+            })
+            try await awaitBob(reader, V1.Person.self)
+            let persons = try reader.fetchAll(From<V1.Person>().orderBy(.ascending(\.$name)))
+            #expect(persons.map(\.name) == ["Ann", "Bob"])
+            #expect(ada.name == "Ann")
+            #expect(try reader.fetchCount(From<V1.Person>().where(\.$name == "Bob")) == 1)
+            try reader.close()
+            try writer.close()
+        }
+    }
+
+    @Test func `a reader with a later model goes on when a writer with its model comes`()
         async throws
     {
         try await withFile { url in
             let before = try Data(contentsOf: url)
             let reader = stack("V2", V2.Person.self)
-            let error = #expect(throws: CoreStoreError.self) {
-                try reader.addStorageAndWait(readOnly(url))
-            }
-            #expect(error?.storeError?.code == .schemaMismatch)
+            try reader.addStorageAndWait(readOnly(url))
+            #expect(try reader.fetchOne(From<V2.Person>())?.city == "Oslo")
             #expect(try Data(contentsOf: url) == before)
 
             let writer = stack("V2", V2.Person.self)
             try writer.addStorageAndWait(LocalStore(fileURL: url))
+            try writer.perform(synchronous: { transaction in
+                let person = transaction.create(Into<V2.Person>())
+                (person.name, person.city) = ("Bob", "Bergen")
+            })
             try writer.close()
-            try reader.addStorageAndWait(readOnly(url))
-            #expect(try reader.fetchOne(From<V2.Person>())?.city == "Oslo")
+            try await awaitBob(reader, V2.Person.self)
+            let persons = try reader.fetchAll(From<V2.Person>().orderBy(.ascending(\.$name)))
+            #expect(persons.map(\.name) == ["Ada", "Bob"])
+            #expect(persons.map(\.city) == ["Oslo", "Bergen"])
             try reader.close()
         }
     }

@@ -78,7 +78,7 @@ extension DataStack {
             let model = model(for: storage.configuration)
             let database = try openDatabase(
                 .file(storage.fileURL.path), model, storage,
-                MigrationTask(progress, backup: backup))
+                MigrationTask(progress, backup: backup, isForUse: false))
             do throws(StoreError) { try database.close() } catch { throw CoreStoreError(error) }
             return .success(steps)
         } catch {

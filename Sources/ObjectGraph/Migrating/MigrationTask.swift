@@ -7,9 +7,12 @@ struct MigrationTask {
     let control: MigrationControl
     /// The file into which the store is written first; nil for that of its storage.
     let backup: URL?
+    /// Whether the file is opened to be used, for which a reader need not migrate it.
+    let isForUse: Bool
 
-    init(_ progress: Progress?, backup: URL? = nil) {
+    init(_ progress: Progress?, backup: URL? = nil, isForUse: Bool = true) {
         self.backup = backup
+        self.isForUse = isForUse
         let report = ProgressReport(progress)
         control = MigrationControl { step, doneCount, totalCount in
             report.advance(step, doneCount, totalCount)

@@ -35,7 +35,8 @@ extension DataStack {
     /// entities, properties or indexes were added or renamed, types became wider, or values
     /// optional. With `.allowSynchronousLightweightMigration` it is also migrated where objects are
     /// written, unless a mapping of the program's own is needed; that takes as long as reading and
-    /// writing these objects.
+    /// writing these objects. A storage that is opened for reading migrates nothing: it reads a
+    /// file of an earlier model as it is where a migration would write and check no object.
     ///
     /// Any thread may call it. A storage that another stack of the program has open is shared with
     /// it.
@@ -84,7 +85,8 @@ extension DataStack {
     ///   - completion: called where the view lives, with the attached storage or the error: one
     ///     that `addStorageAndWait` throws, `.mappingModelNotFound` for every file that cannot be
     ///     migrated to the model, or `.userCancelled` when the progress was cancelled.
-    /// - Returns: the progress of the migration; nil where nothing is migrated.
+    /// - Returns: the progress of the migration; nil where nothing is migrated, as with a storage
+    ///   that is opened for reading.
     @preconcurrency @discardableResult
     public func addStorage<T: StorageInterface>(
         _ storage: T, completion: @escaping @Sendable (SetupResult<T>) -> Void
@@ -115,7 +117,7 @@ extension DataStack {
 
     /// Nil where nothing is migrated, and for an error that adding the storage will report.
     func plannedProgress(_ storage: some StorageInterface) -> Progress? {
-        guard let local = storage as? any LocalStorage,
+        guard let local = storage as? any LocalStorage, !isReadOnly(storage),
             !stores.contains(where: { $0.storage === storage }),
             let steps = try? requiredMigrations(local), !steps.isEmpty
         else { return nil }
@@ -282,7 +284,8 @@ extension DataStack {
                     return versions
                 },
                 earlier: path.earlier, limit: Self.limit(of: allowed, task),
-                isOneStep: allowed.contains(.preventProgressiveMigration), backup: backup,
+                isOneStep: allowed.contains(.preventProgressiveMigration),
+                readsEarlierModel: task?.isForUse ?? true, backup: backup,
                 control: task?.control)
         } catch {
             throw failure(of: error, storage, stepCount: stepCount, task)

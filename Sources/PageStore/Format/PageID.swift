@@ -25,6 +25,10 @@ package struct TreeID: Hashable, Sendable {
     package let root: PageID
 
     @inlinable package init(root: PageID) { self.root = root }
+
+    /// A tree without entries, for readers of a store that lacks a tree. It has no page, so that it
+    /// cannot be changed, and no store names it.
+    package static let empty = TreeID(root: PageID(0))
 }
 
 extension IntegerMap {

@@ -79,6 +79,7 @@ extension PageView {
 
     @inline(__always)
     final func rootNode(of tree: TreeID) throws(StoreError) -> NodeView {
+        if tree.root.rawValue == 0 { return NodeView.emptyRoot }
         let page = try page(tree.root)
         guard NodeView.isNode(page) else { throw NodeView.notANode(page.id) }
         let root = NodeView(validated: page)
@@ -92,6 +93,14 @@ extension PageView {
 }
 
 extension NodeView {
+    /// The root of ``TreeID/empty``.
+    fileprivate static var emptyRoot: NodeView { NodeView(validated: emptyPage) }
+
+    private static let emptyPage: PageBuffer = {
+        let page = PageBuffer(id: TreeID.empty.root, count: Limits.pageSizeInBytesMin)
+        return clearRoot(page, level: 0, firstChild: nil).page
+    }()
+
     @inline(__always)
     static func isNode(_ page: PageBuffer) -> Bool {
         page[0] == PageKind.treeLeaf.rawValue || page[0] == PageKind.treeBranch.rawValue

@@ -7,6 +7,8 @@ struct TreeTable: Sendable {
     private(set) var indexes: [TreeID] = []
     /// By relationship ID; nil for a to-many that mirrors a to-one.
     private(set) var links: [TreeID?] = []
+    /// Whether records may have slots that the schema does not know, after those that it knows.
+    var hasLaterSlots = false
 
     static func isIndex(_ name: String) -> Bool {
         name.hasBytePrefix("index/") || name.hasBytePrefix("unique/")
@@ -35,16 +37,25 @@ struct TreeTable: Sendable {
         return tree
     }
 
+    /// Replaces a missing tree: no store has a page of this ID.
+    private static let unknown = TreeID(root: PageID(.max))
+
     /// Looks up every tree of the schema; returns the names of missing ones too.
+    ///
+    /// - Parameter storedNames: the names that the trees have in the file. Trees without such a
+    ///   name are empty. Nil if the file has the names of the schema.
     static func open(
-        _ schema: Schema, _ catalog: Catalog, _ view: PageView
+        _ schema: Schema, _ catalog: Catalog, _ view: PageView,
+        storedNames: [String: String]? = nil
     ) throws(StoreError) -> (table: TreeTable, missing: [String]) {
         var table = TreeTable()
         var missing: [String] = []
         func find(_ name: String) throws(StoreError) -> TreeID {
-            if let tree = try catalog.tree(name, of: view) { return tree }
+            let storedName = storedNames.map { $0[name] } ?? name
+            guard let storedName else { return .empty }
+            if let tree = try catalog.tree(storedName, of: view) { return tree }
             missing.append(name)
-            return TreeID(root: PageID(0))
+            return unknown
         }
         // Tags start at 1.
         table.records = Array(repeating: nil, count: schema.tagMax + 1)

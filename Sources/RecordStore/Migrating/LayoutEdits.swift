@@ -134,6 +134,9 @@ struct LayoutEdits {
 }
 
 extension AttributeType {
+    /// Whether an index encodes values as it does after the type became wider.
+    func hasKeys(of wider: AttributeType) -> Bool { isSigned == wider.isSigned }
+
     /// The bits of a whole number; nil for other types.
     fileprivate var wholeNumberBits: Int? {
         switch self {

@@ -40,6 +40,9 @@ struct LayoutPlan {
     /// Whether records are scanned before the catalog changes.
     var writesRecords: Bool { !removed.isEmpty || !removedEntities.isEmpty || !fills.isEmpty }
 
+    /// Whether the records need not be read either: neither values nor their absence matter.
+    var needsNoRecords: Bool { !writesRecords && required.isEmpty && withoutDefault.isEmpty }
+
     /// The trees among `names` that are dropped when the catalog changes: those of removed entities
     /// and properties, and indexes that the later schema lacks or encodes differently.
     func endingTrees(among names: [String]) -> Set<String> {

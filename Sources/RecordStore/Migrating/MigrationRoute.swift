@@ -67,6 +67,8 @@ struct MigrationTerms {
     var limit = MigrationLimit.mappings
     /// Whether a route through several versions is refused.
     var isOneStep = false
+    /// Whether a read-only opening may read a file of an earlier model as it is.
+    var readsEarlierModel = true
     /// The path of a new file into which the store is written before anything changes it.
     var backup: String?
     /// Models that the program knows to precede its own. Evaluated only if the file gets a new

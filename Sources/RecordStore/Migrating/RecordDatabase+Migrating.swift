@@ -58,6 +58,28 @@ extension RecordDatabase {
         return isThere
     }
 
+    /// Opens a file of another schema: migrates it, or reads it as it is if it is opened for
+    /// reading only and ``UnmigratedFile`` can.
+    ///
+    /// - Parameter text: the saved form of the file's schema.
+    static func openOther(
+        _ engine: Engine, _ catalog: Catalog, _ declared: Schema, _ snapshot: Snapshot,
+        of text: [UInt8]?, _ terms: MigrationTerms
+    ) throws(StoreError) -> RecordDatabase {
+        let stored = try catalog.resolvedSchema(snapshot)
+        let plan = try MigrationPlan(
+            from: stored, to: declared.description, catalog.history(snapshot), terms)
+        if engine.options.mode.isReadOnly, terms.readsEarlierModel,
+            let file = try UnmigratedFile(
+                plan, from: stored, to: declared.description, catalog, snapshot)
+        {
+            return RecordDatabase(
+                engine: engine, schema: file.schema, catalog: catalog, trees: file.trees,
+                schemaText: text)
+        }
+        return try migrate(engine, catalog, declared, plan, from: stored, of: text, terms)
+    }
+
     /// Migrates a file to a later schema: its names, layout, records, missing trees and indexes.
     /// Until the last commit is durable the file has the old schema; any error leaves it so. A step
     /// that a closure finishes ends in a commit of its own: an error in a later step leaves its

@@ -111,6 +111,38 @@ struct RecordWidening: Sendable {
 }
 
 extension EntityLayout {
+    /// Whether bytes from a file are a record of a later layout, which only adds slots.
+    @inline(never)
+    func checkLater(_ bytes: ByteView) -> Bool {
+        guard bytes.count >= RowLayout.headerSize else { return false }
+        let count = Int(bytes.uint16(at: RowLayout.slotCount))
+        return count > slotCount && count <= RowLayout.slotCountMax
+            && Self.check(
+                bytes, slotCount: count, fixedSize: RowLayout.fixedSize(slotCount: count),
+                variableOffsets)
+    }
+
+    /// A record of a later layout in the newest one that is known: without its last slots. Nil if
+    /// the bytes do not have a later one.
+    @inline(never)
+    func narrowed(_ bytes: ByteView) -> ByteBuffer? {
+        guard checkLater(bytes) else { return nil }
+        let laterSize = RowLayout.fixedSize(
+            slotCount: Int(bytes.uint16(at: RowLayout.slotCount)))
+        let buffer = ByteBuffer(capacity: bytes.count)
+        buffer.append(bytes.slice(from: 0, count: fixedSize))
+        buffer.append(bytes.dropFirst(laterSize))
+        let header = bytes.uint64(at: 0) & ~(0xFFFF << 32) | UInt64(slotCount) << 32
+        buffer.setUInt64(header, at: 0)
+        for offset in variableOffsets {
+            let start = Int(bytes.uint32(at: offset))
+            guard start >= laterSize else { continue }
+            buffer.setUInt32(UInt32(start - (laterSize - fixedSize)), at: offset)
+        }
+        // A value outside the heap may not be inside the shorter record.
+        return check(buffer.view) ? buffer : nil
+    }
+
     /// Whether bytes from a file are a record of one of the entity's older layouts.
     @inline(never)
     func checkOlder(_ bytes: ByteView) -> Bool { widening?.layout(of: bytes) != nil }

@@ -1,6 +1,6 @@
 import PageStore
 
-/// The records of one leaf in the newest layouts, each converted on first use. One thread.
+/// The records of one leaf in the newest known layouts, each converted on first use. One thread.
 @usableFromInline
 package final class WidenedRows {
     private let schema: Schema
@@ -16,9 +16,12 @@ package final class WidenedRows {
     @usableFromInline
     func row(_ index: Int, _ bytes: ByteView) -> RowView {
         if let known = rows[index] { return RowView(checked: known.view) }
-        guard let widened = entity(of: bytes).widened(bytes) else { return RowView(checked: bytes) }
-        rows[index] = widened
-        return RowView(checked: widened.view)
+        let entity = entity(of: bytes)
+        guard let converted = entity.widened(bytes) ?? entity.narrowed(bytes) else {
+            return RowView(checked: bytes)
+        }
+        rows[index] = converted
+        return RowView(checked: converted.view)
     }
 
     /// The initial value of a slot that a record lacks; nil if there is none.

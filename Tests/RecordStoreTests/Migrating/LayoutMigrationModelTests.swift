@@ -10,13 +10,13 @@ import Testing
 /// Random models that change step by step, with objects written in between: the file equals a
 /// migration of dictionaries.
 @Suite struct LayoutMigrationModelTests {
-    private struct Object: Equatable {
+    fileprivate struct Object: Equatable {
         var entityName: String
         var values: [String: Value] = [:]
         var links: [String: [UInt64]] = [:]
     }
 
-    private struct Key: Hashable {
+    fileprivate struct Key: Hashable {
         var root: String
         var number: UInt64
     }
@@ -55,6 +55,154 @@ import Testing
         }
     }
 
+    @Test func `a reader of a later model sees a file as if it were migrated`() throws {
+        var random = SeededRandom(for: "UnmigratedFileTests")
+        var options = Engine.Options()
+        options.pageSizeInBytes = 4096
+        var (seenCount, refusedCount, followedCount, earlierCount) = (0, 0, 0, 0)
+        let url = FileManager.default.temporaryDirectory
+            .appendingPathComponent("unmigrated-\(UUID().uuidString).trellis")
+        defer { try? FileManager.default.removeItem(at: url) }
+        for round in FuzzRounds(30) {
+            var models = [RandomModels.schema(&random)]
+            try? FileManager.default.removeItem(at: url)
+            var known: [Key: Object] = [:]
+            for step in 0..<5 {
+                let place = "seed \(random.seed), round \(round), step \(step)"
+                if step > 0 {
+                    evolve(&models, &known, &random)
+                }
+                let path = models.dropFirst(step > 0 ? 1 : 0).map {
+                    MigrationStep($0, allowedLoss: .all, isNamed: true)
+                }
+                var (reader, earlier): (RecordDatabase?, RecordDatabase?) = (nil, nil)
+                if step > 0 {
+                    earlier = try self.reader(url, [MigrationStep(models[0])])
+                    let before = try Data(contentsOf: url)
+                    reader = try self.reader(url, path)
+                    let isSeen = zip(models, models.dropFirst()).allSatisfy(isReadable)
+                    #expect((reader != nil) == isSeen, "\(place)")
+                    if let reader { #expect(try content(reader) == known, "\(place)") }
+                    seenCount += isSeen ? 1 : 0
+                    refusedCount += isSeen ? 0 : 1
+                    #expect(try Data(contentsOf: url) == before, "\(place)")
+                }
+                let database = try RecordDatabase.open(
+                    .file(url.path), schema: models[models.count - 1], options: options
+                ) { _ in path }
+                #expect(try content(database) == known, "\(place)")
+                try RandomModels.change(database, &random)
+                try rewriteSome(database, &random)
+                known = try content(database)
+                if let reader, let found = try followed(reader, to: database) {
+                    #expect(found == known, "\(place), followed")
+                    followedCount += 1
+                }
+                if let earlier {
+                    let found = try followed(earlier, to: database)
+                    let goesOn = isAddition(models[0], models[models.count - 1])
+                    #expect((found != nil) == goesOn, "\(place), earlier")
+                    let expected = known.visible(to: earlier.schema)
+                    #expect(found == nil || found == expected, "\(place), earlier")
+                    earlierCount += goesOn ? 1 : 0
+                }
+                try reader?.close()
+                try earlier?.close()
+                if random.below(2) == 0 { try database.checkpoint() }
+                try database.close()
+            }
+        }
+        #expect(min(seenCount, refusedCount, followedCount) > 10)
+        #expect(earlierCount > 5)
+    }
+
+    /// Keeps the last model, and adds one or two that follow it.
+    private func evolve(
+        _ models: inout [SchemaDescription], _ known: inout [Key: Object],
+        _ random: inout SeededRandom
+    ) {
+        models.removeFirst(models.count - 1)
+        for _ in 0...random.below(2) {
+            var last = models[models.count - 1]
+            last.forgetNames()
+            var evolution = Evolution(last, known, &random)
+            for _ in 0...random.below(3) { evolution.change(&random) }
+            models.append(evolution.schema)
+            known = evolution.objects
+        }
+    }
+
+    /// The content that a reader has at another opening's last commit; nil if the reader ends.
+    private func followed(
+        _ reader: RecordDatabase, to database: RecordDatabase
+    ) throws -> [Key: Object]? {
+        let commit = try database.snapshot().commitNumber
+        let end = ContinuousClock.now + .seconds(60 * hangMinutes)
+        do throws(StoreError) {
+            while try reader.snapshot().commitNumber < commit, ContinuousClock.now < end {
+                Thread.sleep(forTimeInterval: 0.002)
+            }
+        } catch {
+            guard error.code == .schemaMismatch else { throw error }
+            return nil
+        }
+        // A reader that does not know all properties does not know all blobs.
+        return try content(reader, isChecked: false)
+    }
+
+    /// Whether a model only adds properties, hierarchies and indexes to another one.
+    private func isAddition(_ old: SchemaDescription, _ new: SchemaDescription) -> Bool {
+        SchemaDifference.edits(from: old, to: new).allSatisfy { edit in
+            switch edit {
+            case .propertyAdded, .indexAdded: return true
+            case .entityAdded(let name):
+                var current = new.entities.first { $0.name == name }
+                while let above = current?.superentityName {
+                    if old.entities.contains(where: { $0.name == above }) { return false }
+                    current = new.entities.first { $0.name == above }
+                }
+                return true
+            default: return false
+            }
+        }
+    }
+
+    /// Opens a file for reading by the last model of a path; nil if that is refused.
+    private func reader(
+        _ url: URL, _ path: [MigrationStep]
+    ) throws -> RecordDatabase? {
+        var options = Engine.Options()
+        options.mode = .reading
+        let schema = try #require(path.last?.schema)
+        do throws(StoreError) {
+            let reader = try RecordDatabase.open(
+                .file(url.path), schema: schema, options: options
+            ) { _ in path }
+            reader.follow { _ in }
+            return reader
+        } catch {
+            guard error.code == .schemaMismatch else { throw error }
+            return nil
+        }
+    }
+
+    /// Whether a migration neither writes nor checks a record.
+    private func isReadable(_ old: SchemaDescription, _ new: SchemaDescription) -> Bool {
+        let edits = SchemaDifference.edits(from: old, to: new)
+        return edits.allSatisfy { edit in
+            switch edit {
+            case .propertyRemoved, .entityRemoved, .optionalityChanged(_, isOptional: false):
+                return false
+            case .propertyAdded(let path):
+                let attribute = new.entities.first { $0.name == path.entityName }?
+                    .attributes.first { $0.name == path.name }
+                return attribute?.hasLongDefault != true
+                    || edits.contains(.entityAdded(path.entityName))
+            default: return true
+            }
+        }
+    }
+
     /// Rewrites some objects, which gives them the newest layout.
     private func rewriteSome(
         _ database: RecordDatabase, _ random: inout SeededRandom
@@ -83,9 +231,11 @@ import Testing
         try transaction.commit()
     }
 
-    private func content(_ database: RecordDatabase) throws -> [Key: Object] {
+    private func content(
+        _ database: RecordDatabase, isChecked: Bool = true
+    ) throws -> [Key: Object] {
         let reader = try database.snapshot()
-        #expect(reader.check() == [])
+        if isChecked { #expect(reader.check() == []) }
         var content: [Key: Object] = [:]
         for root in database.schema.entities where root.superentityTag == nil {
             let cursor = reader.recordCursor(root.hierarchy)
@@ -472,6 +622,25 @@ import Testing
                 schema.entities[index].indexes.append([attribute.name])
             }
         }
+    }
+}
+
+extension [LayoutMigrationModelTests.Key: LayoutMigrationModelTests.Object] {
+    /// The part that a schema knows.
+    fileprivate func visible(to schema: Schema) -> Self {
+        compactMapValues { object in
+            guard let entity = schema.entity(named: object.entityName) else { return nil }
+            var visible = object
+            visible.values = object.values.filter { entity.field(named: $0.key) != nil }
+            visible.links = object.links.filter { entity.relationship(named: $0.key) != nil }
+            return visible
+        }
+    }
+}
+
+extension SchemaDescription {
+    fileprivate mutating func forgetNames() {
+        for index in entities.indices { entities[index].forgetNames() }
     }
 }
 

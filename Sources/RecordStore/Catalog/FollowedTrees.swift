@@ -1,0 +1,127 @@
+import PageStore
+import Primitives
+
+/// The trees of a store that is opened for reading while other processes may change its schema.
+///
+/// The reader keeps its own schema. It goes on after a change if its trees exist and records have
+/// its layout, apart from slots that come after those that it knows. So a reader goes on when the
+/// change only adds, and a reader of an unmigrated file when a writer with its model migrates it.
+final class FollowedTrees: Sendable {
+    /// Commits between which the file's schema did not change.
+    private struct Version {
+        let text: [UInt8]
+        let trees: TreeTable
+        let first: UInt64
+        /// The last commit that is known to have the schema.
+        var last: UInt64
+    }
+
+    private let schema: Schema
+    private let catalog: Catalog
+    /// In the order of commits.
+    private let versions: Mutex<[Version]>
+
+    /// - Parameter text: the saved form of the file's schema.
+    init(_ schema: Schema, _ catalog: Catalog, _ trees: TreeTable, of text: [UInt8]) {
+        self.schema = schema
+        self.catalog = catalog
+        versions = Mutex([Version(text: text, trees: trees, first: 0, last: 0)])
+    }
+
+    /// The trees as of a commit; nil if the reader cannot go on because another process has changed
+    /// the schema.
+    func trees(of snapshot: Snapshot) throws(StoreError) -> TreeTable? {
+        let commit = snapshot.commitNumber
+        let known = versions.withLock { versions in
+            versions.last { $0.first <= commit && commit <= $0.last }?.trees
+        }
+        if let known { return known }
+        guard let text = try catalog.schemaText(snapshot) else { return nil }
+        if let known = extend(text, to: commit) { return known }
+        guard let trees = try adoptedTrees(snapshot) else { return nil }
+        let version = Version(text: text, trees: trees, first: commit, last: commit)
+        versions.withLock { versions in
+            let index = versions.firstIndex { $0.first > commit } ?? versions.endIndex
+            versions.insert(version, at: index)
+        }
+        return trees
+    }
+
+    /// The trees of the version before a commit, if the commit has its schema.
+    private func extend(_ text: [UInt8], to commit: UInt64) -> TreeTable? {
+        versions.withLock { versions in
+            guard let index = versions.lastIndex(where: { $0.first <= commit }),
+                versions[index].text == text
+            else { return nil }
+            versions[index].last = max(versions[index].last, commit)
+            return versions[index].trees
+        }
+    }
+
+    private func adoptedTrees(_ snapshot: Snapshot) throws(StoreError) -> TreeTable? {
+        let stored: Schema
+        do throws(StoreError) {
+            stored = try catalog.resolvedSchema(snapshot)
+        } catch {
+            // A later program's schema need not be readable.
+            guard error.code == .newerFormat else { throw error }
+            return nil
+        }
+        guard let addition = LayoutAddition(from: schema, to: stored) else { return nil }
+        var (trees, missing) = try TreeTable.open(schema, catalog, snapshot)
+        trees.hasLaterSlots = addition.addsSlots
+        return missing.isEmpty ? trees : nil
+    }
+}
+
+/// The difference between a reader's schema and the file's, if the reader can ignore it: new
+/// properties, entities in hierarchies of their own, and indexes.
+private struct LayoutAddition {
+    /// Whether records of known entities may have more slots.
+    private(set) var addsSlots = false
+
+    /// Nil for any other difference. A new subentity of a known entity is one too, because its
+    /// objects would have to be shown as objects of that entity.
+    init?(from known: Schema, to stored: Schema) {
+        let edits = SchemaDifference.edits(from: known.description, to: stored.description)
+        guard edits.filter(\.needsMigration).allSatisfy({ Self.isAddition($0, known, stored) })
+        else { return nil }
+        let later = stored.storedLayout ?? StoredLayout(declaredBy: stored)
+        let layout = Dictionary(later.entities.map { ($0.tag, $0) }) { first, _ in first }
+        for entity in (known.storedLayout ?? StoredLayout(declaredBy: known)).entities {
+            guard let later = layout[entity.tag], later.extends(entity) else { return nil }
+            if later.slotCounts.count > entity.slotCounts.count { addsSlots = true }
+        }
+    }
+
+    private static func isAddition(
+        _ edit: SchemaEdit, _ known: Schema, _ stored: Schema
+    ) -> Bool {
+        switch edit {
+        case .propertyAdded: true
+        case .entityAdded(let name):
+            stored.entity(named: name).map { added in
+                added.ancestorTags.allSatisfy { known.entity(tag: $0) == nil }
+            } ?? false
+        default: false
+        }
+    }
+}
+
+extension StoredLayout.Entity {
+    /// Whether this layout differs from an earlier one only by properties whose slots come after
+    /// all of its slots.
+    fileprivate func extends(_ earlier: Self) -> Bool {
+        guard name == earlier.name, slotCounts.starts(with: earlier.slotCounts),
+            retired.map(\.slot) == earlier.retired.map(\.slot)
+        else { return false }
+        let end = earlier.slotCounts.last ?? 0
+        return properties.filter { $0.slot < end }.map(\.slot) == earlier.properties.map(\.slot)
+            && earlier.properties.allSatisfy { property in
+                properties.contains { later in
+                    later.slot == property.slot && later.name == property.name
+                        && later.initialValue == property.initialValue
+                }
+            }
+    }
+}
