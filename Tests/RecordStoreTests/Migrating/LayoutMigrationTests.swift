@@ -316,9 +316,12 @@ import Testing
         #expect(try files.open("store", .readOnly).size() == before, "\(what)")
     }
 
-    @Test func `a reader with a later model refuses the file, and leaves it`() throws {
+    @Test func `a reader is refused where a migration would look for objects`() throws {
         let files = try files()
-        let later = Self.thing([.optional("later", .int32)])
+        let later = Self.thing([
+            AttributeDescription(
+                name: "later", type: .int32, isOptional: false, defaultValue: .null)
+        ])
         var options = Engine.Options()
         options.mode = .reading
         let error = #expect(throws: StoreError.self) {
