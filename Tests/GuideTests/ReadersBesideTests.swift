@@ -118,6 +118,39 @@ import Testing
         }
     }
 
+    private enum V4 {
+        class Person: CoreStoreObject {
+            @Field.Stored("name") var name: String = ""
+        }
+        final class Sailor: Person {
+            @Field.Stored("ship") var ship: String = ""
+        }
+    }
+
+    @Test func `following ends when objects of a known entity may be of a new one below it`()
+        async throws
+    {
+        try await withFile { url in
+            let reader = stack("V1", V1.Person.self)
+            try reader.addStorageAndWait(readOnly(url))
+            #expect(try reader.fetchCount(From<V1.Person>()) == 1)
+            let commits = reader.externalCommits
+
+            let writer = DataStack(
+                CoreStoreSchema(
+                    modelVersion: "V4",
+                    entities: [Entity<V4.Person>("Person"), Entity<V4.Sailor>("Sailor")]))
+            try writer.addStorageAndWait(LocalStore(fileURL: url))
+            try writer.perform(synchronous: { $0.create(Into<V4.Sailor>()).name = "Bob" })
+
+            let error = await Self.end(of: commits)
+            #expect(error?.storeError?.code == .schemaMismatch)
+            #expect(try reader.fetchAll(From<V1.Person>()).map(\.name) == ["Ada"])
+            try reader.close()
+            try writer.close()
+        }
+    }
+
     @Test func `a reader with a later model goes on when a writer with its model comes`()
         async throws
     {

@@ -321,7 +321,7 @@ extension DataStack {
         if case .computed = terms.section.name { isComputed = true }
         let share = ListShare(
             request, stores, snapshots, in: viewSteps.lists,
-            boundTo: isComputed ? viewExecutor : nil)
+            isBound: isComputed)
         return (share, key)
     }
 

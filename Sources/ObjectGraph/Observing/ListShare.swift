@@ -18,9 +18,9 @@ final class ListShare: @unchecked Sendable {
 
     let stores: [AttachedStore]
     let request: ListRequest
-    /// Where the list may be computed; nil for anywhere. Sections that are computed run code of the
-    /// program.
-    private let executor: ViewExecutor?
+    /// Whether the list is computed on the executor alone, as each step is delivered: sections that
+    /// a property computes run code of the program.
+    let isBound: Bool
     private let lists: ListShares
     /// The commits that the list was last computed for; with the lock of computation.
     private var snapshots: [RecordSnapshot]
@@ -40,10 +40,10 @@ final class ListShare: @unchecked Sendable {
     /// - Parameter snapshots: one for each store: where the list begins.
     init(
         _ request: ListRequest, _ stores: [AttachedStore], _ snapshots: [RecordSnapshot],
-        in lists: ListShares, boundTo executor: ViewExecutor?
+        in lists: ListShares, isBound: Bool
     ) {
         self.request = request
-        self.executor = executor
+        self.isBound = isBound
         self.stores = stores
         self.snapshots = snapshots
         self.lists = lists
@@ -71,7 +71,7 @@ final class ListShare: @unchecked Sendable {
                     position: 0, content: list.content, difference: nil, lookup: list.lookup))
         }
         list.content.warnOfRepeatedSections(of: request.entityName, once: &hasWarned)
-        for step in early where executor == nil || step.position <= taken { compute(step) }
+        for step in early where !isBound || step.position <= taken { compute(step) }
         early = []
     }
 
@@ -87,7 +87,7 @@ final class ListShare: @unchecked Sendable {
     func take(_ step: CommitStep, _ waiting: StepQueue) {
         if list == nil {
             keep(step, waiting)
-        } else if executor == nil {
+        } else if !isBound {
             compute(step)
         }
     }
@@ -95,7 +95,7 @@ final class ListShare: @unchecked Sendable {
     /// Has a list that is bound to the executor take the step that the view takes next; called
     /// there, with the lock of computation.
     func takeDelivered(_ step: CommitStep) {
-        if executor != nil, list != nil, step.position > position { compute(step) }
+        if isBound, list != nil, step.position > position { compute(step) }
     }
 
     private func compute(_ step: CommitStep) {

@@ -48,7 +48,10 @@ final class ListShares: Sendable {
     /// Has the lists that are computed on the executor take the step that is delivered next.
     func takeDelivered(_ step: CommitStep) {
         guard !isEmpty else { return }
-        compute { for share in all { share.takeDelivered(step) } }
+        let bound = all.filter(\.isBound)
+        // The executor does not wait for a computation that it has no part in.
+        guard !bound.isEmpty else { return }
+        compute { for share in bound { share.takeDelivered(step) } }
     }
 
     /// Has all lists show what they are after the step of a position.
