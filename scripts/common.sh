@@ -54,3 +54,8 @@ require_swift() {
     [ "$(printf '%s\n6.2\n' "$version" | sort -V | head -n 1)" = 6.2 ] \
         || fail "this is Swift $version: install Swift 6.2 or later"
 }
+
+# Options of builds of the package itself: those that scripts/test built with, so that no script that
+# it runs builds the same again.
+read -ra debug_build <<<"${TRELLIS_DEBUG_BUILD:-}"
+read -ra release_build <<<"-c release ${TRELLIS_RELEASE_BUILD:-}"
