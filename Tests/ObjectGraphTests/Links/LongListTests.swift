@@ -122,7 +122,8 @@ private final class Playlist: CoreStoreObject {
         #expect(ratio < 30, "\(ratio)")
     }
 
-    /// In a release build; a debug build takes some ten times as long.
+    /// Twice the goal of 0.3 seconds in a release build, because a busy machine takes longer for the
+    /// same instructions; a debug build takes some ten times as long.
     @Test(
         .enabled(if: ProcessInfo.processInfo.environment["TRELLIS_LONG"] != nil),
         arguments: Change.allCases)
@@ -130,7 +131,7 @@ private final class Playlist: CoreStoreObject {
         #if DEBUG
             let limit = 6.0
         #else
-            let limit = 0.3
+            let limit = 0.6
         #endif
         let seconds = try (0..<3).map { _ in try time(of: change, 30_000) }.min()
         print("\(change): \(seconds ?? 0) s")

@@ -194,6 +194,39 @@ import Testing
         again.unsafeRemoveAllPersistentStoresAndWait()
     }
 
+    /// The numbers of companies grow when companies and persons become one hierarchy.
+    @Test func `a saved URI of an object whose number has moved led to another object`() throws {
+        defer { remove() }
+        _ = try fill()
+        let first = makeStack(self.first)
+        try first.addStorageAndWait(LocalStore(fileURL: url))
+        let saved = try queue.sync {
+            try #require(try first.fetchOne(From<V1.Company>())).objectID().uriRepresentation()
+        }
+        first.unsafeRemoveAllPersistentStoresAndWait()
+        for _ in 1...2 {
+            let stack = makeStack(second)
+            try stack.addStorageAndWait(
+                LocalStore(
+                    fileURL: url, localStorageOptions: .allowSynchronousLightweightMigration))
+            try queue.sync {
+                let company = try #require(try stack.fetchOne(From<V2.Company>()))
+                let id = company.objectID()
+                #expect(id.uriRepresentation() != saved)
+                #expect(stack.objectID(forURIRepresentation: saved) == id)
+                #expect(stack.objectID(forURIRepresentation: id.uriRepresentation()) == id)
+                let later = try #require(URL(string: id.uriRepresentation().absoluteString + "9"))
+                #expect(stack.objectID(forURIRepresentation: later) == nil)
+                for uri in [saved, id.uriRepresentation()] {
+                    let format = "employer == CAST('\(uri.absoluteString)', 'NSManagedObjectID')"
+                    #expect(try stack.fetchCount(From<V2.Person>().where(format: format)) == 10)
+                }
+                #expect(try stack.fetchCount(From<V2.Person>().where(\.$employer == company)) == 10)
+            }
+            stack.unsafeRemoveAllPersistentStoresAndWait()
+        }
+    }
+
     private func checkSecond(_ stack: DataStack, _ uris: [String: URL]) throws {
         let people = try stack.fetchAll(From<V2.Person>().orderBy(.ascending(\.$name)))
         #expect(people.count == 20)
