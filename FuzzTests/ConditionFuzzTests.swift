@@ -121,8 +121,8 @@ import Testing
     ) throws -> PreparedQuery {
         try PreparedQuery.prepare(
             FetchRequest(condition: condition),
-            of: try #require(reader.schema.entity(named: "Node")), in: reader, storeID: storeID,
-            for: purpose)
+            of: try #require(reader.schema.entity(named: "Node")), in: reader,
+            store: StoreIdentity(storeID), for: purpose)
     }
 
     private static func store() throws -> RecordDatabase {

@@ -13,18 +13,21 @@ package final class RecordDatabase: Sendable {
     private let engine: Engine
     private let catalog: Catalog
     private let trees: TreeTable
+    /// How migrations have changed the identities of objects.
+    package let moved: MovedObjects
     private let numbers: NumberReserve
     /// For a read-only opening by a program's schema: the trees of later commits.
     private let followed: FollowedTrees?
 
     init(
         engine: Engine, schema: Schema, catalog: Catalog, trees: TreeTable,
-        numbers: NumberReserve? = nil, schemaText: [UInt8]? = nil
+        moved: MovedObjects, numbers: NumberReserve? = nil, schemaText: [UInt8]? = nil
     ) {
         self.engine = engine
         self.schema = schema
         self.catalog = catalog
         self.trees = trees
+        self.moved = moved
         self.numbers = numbers ?? NumberReserve(schema, catalog)
         followed = schemaText.map { FollowedTrees(schema, catalog, trees, of: $0) }
     }
@@ -170,7 +173,7 @@ package final class RecordDatabase: Sendable {
         if missing.isEmpty && surplus.isEmpty {
             return RecordDatabase(
                 engine: engine, schema: schema, catalog: catalog, trees: trees,
-                schemaText: isReadOnly ? text : nil)
+                moved: try catalog.movedObjects(snapshot), schemaText: isReadOnly ? text : nil)
         }
         guard isReadOnly else {
             if let backup = terms.backup { try engine.copy(to: backup) }
@@ -182,7 +185,8 @@ package final class RecordDatabase: Sendable {
         let usable = try Schema(own, layout: layout, page: catalog.root.root)
         return RecordDatabase(
             engine: engine, schema: usable, catalog: catalog,
-            trees: try TreeTable.open(usable, catalog, snapshot).table, schemaText: text)
+            trees: try TreeTable.open(usable, catalog, snapshot).table,
+            moved: try catalog.movedObjects(snapshot), schemaText: text)
     }
 
     private static func create(
@@ -203,7 +207,8 @@ package final class RecordDatabase: Sendable {
         let numbers = NumberReserve(schema, catalog)
         try numbers.create(in: editor)
         return RecordDatabase(
-            engine: engine, schema: schema, catalog: catalog, trees: trees, numbers: numbers)
+            engine: engine, schema: schema, catalog: catalog, trees: trees, moved: MovedObjects(),
+            numbers: numbers)
     }
 
     static func surplusIndexes(
@@ -241,7 +246,8 @@ package final class RecordDatabase: Sendable {
             }
             try editor.commit()
             return RecordDatabase(
-                engine: engine, schema: schema, catalog: catalog, trees: trees, numbers: numbers)
+                engine: engine, schema: schema, catalog: catalog, trees: trees,
+                moved: try catalog.movedObjects(reader.view), numbers: numbers)
         } catch {
             editor.rollback()
             throw error
@@ -278,7 +284,9 @@ package final class RecordDatabase: Sendable {
         if let name = missing.first {
             throw .corrupt(catalog.root.root, "the catalog does not name the tree \(name)")
         }
-        return RecordDatabase(engine: engine, schema: schema, catalog: catalog, trees: trees)
+        return RecordDatabase(
+            engine: engine, schema: schema, catalog: catalog, trees: trees,
+            moved: try catalog.movedObjects(snapshot))
     }
 
     /// Removes a store's file permanently: see ``Engine/erase(path:files:)``.

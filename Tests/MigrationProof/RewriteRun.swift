@@ -30,6 +30,7 @@ struct RewriteRun {
     private(set) var report = ProofReport()
     /// What was done, in order.
     private(set) var trace: [String] = []
+    private var identities = SavedIdentities()
 
     init(seed: UInt64) {
         random = SeededRandom(seed: seed)
@@ -42,6 +43,7 @@ struct RewriteRun {
             if step > 0 { try follow() }
             trace.append("fill")
             try store.fill(&lastUID, &random)
+            try checkIdentities()
             if step == 2 { try chain() }
         }
     }
@@ -109,7 +111,15 @@ struct RewriteRun {
         store.schema = pair.evolution.schema
         store.schema.forgetEarlierNames()
         try checkAgain()
+        try checkIdentities()
         report.count("pairs")
+    }
+
+    private mutating func checkIdentities() throws {
+        let database = try store.open(store.schema, store.disk())
+        let count = try identities.check(store.world, database.moved)
+        try database.close()
+        report.count("identities resolved", count)
     }
 
     /// A second opening needs no migration.
@@ -337,6 +347,10 @@ struct RewriteRun {
         let other = try store.content(single.image).world
         try expectSame(found, other.objects, "in one opening and in several")
         try hold(found.places == other.places, "numbers differ in one opening and in several")
+        let (first, second) = (try store.open(schema, fused), try store.open(schema, single))
+        try hold(first.moved == second.moved, "moves differ in one opening and in several")
+        try first.close()
+        try second.close()
         try store.checkPages(fused.image)
         report.count("chains")
     }

@@ -17,7 +17,8 @@ extension RecordReader {
         for purpose: PreparedQuery.Purpose = .records
     ) throws -> PreparedQuery {
         try PreparedQuery.prepare(
-            request, of: try layout(of: entityName), in: self, storeID: testStoreID, for: purpose)
+            request, of: try layout(of: entityName), in: self, store: StoreIdentity(testStoreID),
+            for: purpose)
     }
 
     func numbers(_ request: FetchRequest, of entityName: String) throws -> [ObjectNumber] {
@@ -30,7 +31,7 @@ extension RecordReader {
 
     func rows(_ request: ValueRequest, of entityName: String) throws -> [[Value]] {
         try PreparedValues(
-            request, of: try layout(of: entityName), in: self, storeID: testStoreID
+            request, of: try layout(of: entityName), in: self, store: StoreIdentity(testStoreID)
         ).rows()
     }
 
@@ -41,7 +42,7 @@ extension RecordReader {
     ) throws {
         let entity = try layout(of: entityName)
         let resolved = try ConditionResolver(
-            entity, PathResolver(schema: schema), storeID: testStoreID
+            entity, PathResolver(schema: schema), store: StoreIdentity(testStoreID)
         ).resolve(condition)
         let evaluator = ReferenceEvaluator(self)
         let cursor = recordCursor(entity.hierarchy)

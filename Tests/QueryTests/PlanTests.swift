@@ -144,7 +144,7 @@ import Testing
                 ValueRequest(
                     FetchRequest(condition: condition), terms: [.aggregate(.sum, ["rank"])],
                     groupPaths: groups),
-                of: part, in: snapshot, storeID: testStoreID)
+                of: part, in: snapshot, store: StoreIdentity(testStoreID))
         }
         let grouped = try prepare(nil, [["kind"]])
         #expect(grouped.explanation == "Part: scan of all records, grouped")

@@ -46,6 +46,29 @@ import Testing
         #expect(size == MigrationStateLayout.position)
     }
 
+    @Test func `the history of models matches the specification's table`() throws {
+        let constants = [
+            ("fingerprint", ModelHistoryLayout.fingerprint),
+            ("commitNumber", ModelHistoryLayout.commitNumber),
+            ("time", ModelHistoryLayout.time), ("nameSize", ModelHistoryLayout.nameSize),
+        ]
+        let rows = try table("history", in: "07-catalog.md")
+        #expect(rows.map { $0[2] } == constants.map(\.0))
+        #expect(rows.map { Int($0[0]) } == constants.map(\.1))
+        #expect(rows.compactMap { Int($0[1]) }.reduce(0, +) == ModelHistoryLayout.name)
+    }
+
+    @Test func `a move matches the specification's table`() throws {
+        let constants = [
+            ("generation", MoveLayout.generation), ("earlierNameSize", MoveLayout.earlierNameSize),
+            ("laterNameSize", MoveLayout.laterNameSize), ("offset", MoveLayout.offset),
+        ]
+        let rows = try table("move", in: "07-catalog.md")
+        #expect(rows.map { $0[2] } == constants.map(\.0))
+        #expect(rows.map { Int($0[0]) } == constants.map(\.1))
+        #expect(rows.compactMap { Int($0[1]) }.reduce(0, +) == MoveLayout.earlierName)
+    }
+
     @Test func `attribute types match the specification's table`() throws {
         let rows = try table("attribute types", in: "05-records.md")
         #expect(rows.map { Int($0[0]) } == AttributeType.allCases.map { Int($0.rawValue) })

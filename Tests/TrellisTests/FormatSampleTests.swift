@@ -46,7 +46,8 @@ import Testing
         let store = try copy("layouts-v1.trellis")
         defer { try? FileManager.default.removeItem(at: store) }
         let history = try Tool.run("schema", store.path, "--history", "--json")
-        let models = try #require(try history.json() as? [[String: Any]])
+        let object = try #require(try history.json() as? [String: Any])
+        let models = try #require(object["models"] as? [[String: Any]])
         #expect(models.compactMap { $0["modelVersion"] as? String } == ["V1", "V2", "V3", "V4"])
         // The fingerprints are part of the format.
         #expect(
@@ -61,6 +62,32 @@ import Testing
             #expect(error?.code == .newerModel)
         }
         #expect(try Data(contentsOf: store) == before)
+    }
+
+    @Test func `the sample of a store with moved objects reads as it was written`() throws {
+        for entity in ["Person", "Firm"] {
+            try `the samples of the first version read as they were written`(
+                sample: "moved-v1", entity: entity)
+        }
+        let store = try copy("moved-v1.trellis")
+        defer { try? FileManager.default.removeItem(at: store) }
+        let history = try Tool.run("schema", store.path, "--history")
+        #expect(
+            history.output.hasSuffix(
+                """
+                moved 1  Company  Company  +3
+                moved 2  Company  Firm  +0
+                moved 2  Town  removed
+
+                """), "\(history.output)")
+        let json = try Tool.run("schema", store.path, "--history", "--json").json()
+        let object = try #require(json as? [String: Any])
+        let moved = try #require(object["moved"] as? [[String: Any]])
+        #expect(
+            moved.compactMap { $0["earlierName"] as? String } == ["Company", "Company", "Town"])
+        #expect(moved.compactMap { $0["laterName"] as? String } == ["Company", "Firm"])
+        #expect(moved.compactMap { $0["generation"] as? Int } == [1, 2, 2])
+        #expect(moved.compactMap { $0["offset"] as? Int } == [3, 0, 0])
     }
 
     @Test(arguments: ["cities-v1", "torn-v1"])
@@ -121,7 +148,7 @@ import Testing
 
     @Test(arguments: [
         "cities-v1", "torn-v1", "kinds-v1", "deltas-v1", "strange-v1", "chunks-v1", "copying-v1",
-        "dropping-v1", "layouts-v1",
+        "dropping-v1", "layouts-v1", "moved-v1",
     ])
     func `nothing is wrong with the samples`(sample: String) throws {
         let store = try copy("\(sample).trellis")
@@ -192,8 +219,10 @@ import Testing
         let path = try #require(ProcessInfo.processInfo.environment["TRELLIS_MAKE_SAMPLE"])
         try SampleMaker.make(at: path + "/kinds-v1.trellis")
         try LayoutSampleMaker.make(at: path + "/layouts-v1.trellis")
+        try MoveSampleMaker.make(at: path + "/moved-v1.trellis")
         for (sample, entities) in [
             ("kinds-v1", ["Thing", "Box"]), ("layouts-v1", ["Person", "Child"]),
+            ("moved-v1", ["Person", "Firm"]),
         ] {
             for entity in entities {
                 let outcome = try Tool.run("dump", path + "/\(sample).trellis", entity, "--json")

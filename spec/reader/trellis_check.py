@@ -28,6 +28,7 @@ def check(store):
                 attempt(check_links, store, relationship, held)
     attempt(check_migration, store)
     attempt(check_history, store)
+    attempt(check_moves, store)
     if not findings:
         attempt(check_pages, store)
     if len(findings) > 100:
@@ -113,6 +114,12 @@ def check_links(store, relationship, held):
             back = {(b, a) for a, b in back}
         for pair in {(b, a) for a, b in links} ^ back:
             yield f"{name}: link {pair} is at one end alone"
+
+
+def check_moves(store):
+    """7.8: the moves can be read."""
+    list(store.moves)
+    return []
 
 
 def check_history(store):

@@ -183,6 +183,19 @@ def history_with(make):
     return lies
 
 
+def moves(*told):
+    """7.8: generations follow each other, and a name moves once in each."""
+    def lies(moves_of):
+        def lying(name):
+            Lie.told += 1
+            text = name.encode()
+            return struct.pack("<HH", 1, 0) + b"".join(
+                struct.pack("<IHHQ", generation, len(text), len(text), offset) + text + text
+                for generation, offset in told)
+        return lying
+    return lies
+
+
 def property_in(data, slot, name):
     """Where a layout has a property."""
     begin, at = struct.pack("<HH", slot, len(name)), -1
@@ -211,6 +224,10 @@ LIES = {
         (trellis_model, "history_of", history_with(lambda m: struct.pack("<HH", 1, 2) + m)),
     "history-with-a-model-twice":
         (trellis_model, "history_of", history_with(lambda m: struct.pack("<HH", 1, 2) + m + m)),
+    "move-by-nothing": (trellis_model, "moves_of", moves((1, 0))),
+    "move-that-is-too-far": (trellis_model, "moves_of", moves((1, (1 << 62) + 1))),
+    "move-after-a-gap": (trellis_model, "moves_of", moves((1, 1), (3, 1))),
+    "move-of-one-name-twice": (trellis_model, "moves_of", moves((1, 1), (1, 2))),
     "inverse-that-leads-elsewhere": (trellis_model, "schema", schema_with("upper", "lowers")),
     "inverse-of-two": (trellis_model, "schema", schema_with("parent", "downs")),
     "inverse-that-is-not-there": (trellis_model, "schema", schema_with("parent", "nothing")),

@@ -193,6 +193,11 @@ def history_of(name):
     return None
 
 
+def moves_of(name):
+    """Chapter 7.8: no moves; a lie tells of some that cannot be."""
+    return None
+
+
 def in_heap_and_long(found):
     return isinstance(found, bytes) and len(found) > 100
 
@@ -309,6 +314,8 @@ def make_trees(images, chance):
     said[b"layout"] = layout
     if history_of("V1") is not None:
         said[b"history"] = history_of("V1")
+    if moves_of("B") is not None:
+        said[b"moved"] = moves_of("B")
     chance.shuffle(entities)
     for described in entities:
         chance.shuffle(described["attributes"])

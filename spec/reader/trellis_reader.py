@@ -132,6 +132,32 @@ def models_of(data):
     return models
 
 
+def moves_of(data):
+    """Chapter 7.8: (generation, earlier name, later name, offset) of each move."""
+    form, = unpack("H", data)
+    need(form == 1, f"moves of form {form} are newer", "newerFormat")
+    need(len(data) >= 4, "the moves are cut")
+    moves, at = [], 4
+    while at < len(data):
+        need(at + 16 <= len(data), "a move is cut")
+        generation, first, last, offset = unpack("IHHQ", data, at)
+        end = at + 16 + first + last
+        need(end <= len(data), "a move is cut")
+        try:
+            earlier, later = data[at + 16:at + 16 + first].decode(), data[end - last:end].decode()
+        except UnicodeDecodeError as error:
+            raise Damaged(f"a name of a move: {error}") from error
+        reached = moves[-1][0] if moves else 0
+        need(earlier, "a move without a name")
+        need(generation == reached + 1 or generation == reached > 0, "a move's generation")
+        need(offset <= (1 << 62 if later else 0), "a move that is too far")
+        need(offset or earlier != later, "a move by nothing")
+        need((generation, earlier) not in {move[:2] for move in moves}, "a name moves twice")
+        moves.append((generation, earlier, later, offset))
+        at = end
+    return moves
+
+
 def listed(*parts):
     """A list of 7.7."""
     return "".join(f"{len(part.encode())}:{part}" for part in parts) + ";"
@@ -218,12 +244,12 @@ class Store:
             self.pages = Pages(file.read())
         self.seen = None  # the pages that were met, when the check asks for them
         self.trees, self.entities, self.counters_root = {}, [], 0
-        self.beside, self.migration, self.models = {}, None, None
+        self.beside, self.migration, self.models, self.moved = {}, None, None, None
         if self.pages.catalog == 0:
             need(self.pages.commit == 0, "a commit without catalog")
             return
         catalog = dict(entries(self.pages, self.pages.catalog, self.seen, lambda key: key in (
-            b"schema", b"layout", b"history", b"migration")))
+            b"schema", b"layout", b"history", b"moved", b"migration")))
         need(b"schema" in catalog, "a catalog without schema")
         need(b"counters" in catalog, "a catalog without counters")
         need(b"layout" in catalog, "a catalog without layout")
@@ -234,6 +260,7 @@ class Store:
                        if key.startswith((b"next/", b"old/"))}
         self.migration = catalog.get(b"migration")
         self.models = catalog.get(b"history")
+        self.moved = catalog.get(b"moved")
         need(len(catalog[b"counters"]) == 8 and any(catalog[b"counters"]), "no tree of counters")
         self.counters_root = unpack("Q", catalog[b"counters"])[0]
         try:
@@ -268,6 +295,11 @@ class Store:
     def history(self):
         """7.7: the models that the file has had."""
         return [] if self.models is None else models_of(self.models)
+
+    @property
+    def moves(self):
+        """7.8: the moves that migrations have made."""
+        return [] if self.moved is None else moves_of(self.moved)
 
     @cached_property
     def counters(self):
@@ -423,6 +455,8 @@ def print_history(store):
     for fingerprint, commit, time, name in store.history:
         when = f"{datetime.fromtimestamp(time // 10**9, timezone.utc):%Y-%m-%dT%H:%M:%SZ}" if time else "?"
         print(f"{fingerprint.hex()}  commit {commit or '?'}  {when}  {name}")
+    for generation, earlier, later, offset in store.moves:
+        print(f"moved {generation}  {earlier}  " + (f"{later}  +{offset}" if later else "removed"))
 
 
 def dump(store, name):

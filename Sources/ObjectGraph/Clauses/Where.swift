@@ -171,7 +171,8 @@ extension Operand {
 extension NSManagedObjectID {
     /// The object as a condition names it.
     var reference: ObjectReference {
-        ObjectReference(storeID: storeID, entityName: entityName, number: number)
+        ObjectReference(
+            storeID: storeID, entityName: entityName, number: number, generation: generation)
     }
 }
 

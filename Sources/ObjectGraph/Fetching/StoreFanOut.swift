@@ -31,11 +31,11 @@ struct StoreFanOut {
             _ request: FetchRequest, for purpose: PreparedQuery.Purpose = .records
         ) throws(QueryError) -> PreparedQuery {
             try PreparedQuery.prepare(
-                request, of: entity, in: reader, storeID: store.id, for: purpose)
+                request, of: entity, in: reader, store: store.identity, for: purpose)
         }
 
         func values(_ request: ValueRequest) throws(QueryError) -> PreparedValues {
-            try PreparedValues(request, of: entity, in: reader, storeID: store.id)
+            try PreparedValues(request, of: entity, in: reader, store: store.identity)
         }
     }
 

@@ -64,7 +64,7 @@ final class TransactionList: MonitoredList {
             entity.name, terms.fetch,
             section: terms.section.section(of: terms.type, in: stores, stack),
             watchedPaths: terms.watchedPaths)
-        let list = try LiveList(request, in: zip(stores, readers).map { ($0.id, $1) })
+        let list = try LiveList(request, in: zip(stores, readers).map { ($0.identity, $1) })
         (self.terms, self.list, self.readers) = (terms, list, readers)
         list.content.warnOfRepeatedSections(of: entity.name, once: &hasWarned)
         shown = Shown(

@@ -1,3 +1,4 @@
+import Query
 import RecordStore
 
 /// An entity in one store: what the IDs of its objects share, so that each carries one reference.
@@ -5,10 +6,13 @@ import RecordStore
 final class StoreEntity: Sendable {
     let storeID: UUID
     let entity: EntityLayout
+    /// The generation of the URIs of its objects: see `MovedObjects`.
+    let generation: UInt32
 
-    init(storeID: UUID, entity: EntityLayout) {
+    init(storeID: UUID, entity: EntityLayout, generation: UInt32) {
         self.storeID = storeID
         self.entity = entity
+        self.generation = generation
     }
 }
 
@@ -23,6 +27,7 @@ public final class NSManagedObjectID: Hashable, Sendable, CustomStringConvertibl
     }
 
     var storeID: UUID { storeEntity.storeID }
+    var generation: UInt32 { storeEntity.generation }
     var entity: EntityLayout { storeEntity.entity }
     var hierarchy: HierarchyID { entity.hierarchy }
 
@@ -33,11 +38,11 @@ public final class NSManagedObjectID: Hashable, Sendable, CustomStringConvertibl
     public var isTemporaryID: Bool { false }
 
     /// The ID as a URI, which ``DataStack/objectID(forURIRepresentation:)`` reads back.
+    ///
+    /// It leads to the object for as long as the store has it, also when a later version of the
+    /// program renames the entity or moves its objects below another superentity.
     public func uriRepresentation() -> URL {
-        let name = entityName.addingPercentEncoding(withAllowedCharacters: .alphanumerics)
-        let text =
-            "trellis://\(storeID.uuidString)/\(name ?? entityName)/p\(number.rawValue)"
-        return URL(string: text) ?? URL(fileURLWithPath: "/\(number.rawValue)")
+        URL(string: reference.escapedText) ?? URL(fileURLWithPath: "/\(number.rawValue)")
     }
 
     public static func == (left: NSManagedObjectID, right: NSManagedObjectID) -> Bool {

@@ -56,7 +56,7 @@ final class ListShare: @unchecked Sendable {
 
     /// The list as it is where it begins. Takes as long as a fetch, and needs no lock.
     func fetched() throws -> LiveList {
-        try LiveList(request, in: zip(stores, snapshots).map { ($0.id, $1) })
+        try LiveList(request, in: zip(stores, snapshots).map { ($0.identity, $1) })
     }
 
     /// Begins with what was fetched, and makes up for the steps since; with the lock of

@@ -1,3 +1,4 @@
+import Query
 import RecordStore
 import struct Synchronization.Atomic
 
@@ -36,6 +37,8 @@ final class AttachedStore: @unchecked Sendable {
     /// is open for reading.
     let shared: SharedStore?
     let id: UUID
+    /// For the conditions that name objects of the store.
+    let identity: StoreIdentity
     /// By the tag of the entity.
     let classes: [UInt16: ClassModel]
     /// Class to entity.
@@ -69,6 +72,7 @@ final class AttachedStore: @unchecked Sendable {
         self.database = database
         self.shared = shared
         id = database.storeID
+        identity = StoreIdentity(database.storeID, moved: database.moved)
         var classes: [UInt16: ClassModel] = [:]
         var entities: [ObjectIdentifier: EntityLayout] = [:]
         for entity in database.schema.entities {
@@ -83,7 +87,9 @@ final class AttachedStore: @unchecked Sendable {
         conflictPolicies = Self.conflictPolicies(database.schema, model)
         storeEntities = (0...database.schema.tagMax).map { tag in
             database.schema.entity(tag: UInt16(tag)).map {
-                StoreEntity(storeID: database.storeID, entity: $0)
+                StoreEntity(
+                    storeID: database.storeID, entity: $0,
+                    generation: database.moved.generation(ofIdentitiesNaming: $0.name))
             }
         }
     }

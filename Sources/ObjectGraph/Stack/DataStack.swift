@@ -1,4 +1,5 @@
 import Primitives
+import Query
 import RecordStore
 
 import struct Synchronization.Atomic
@@ -223,15 +224,12 @@ public final class DataStack: Equatable, @unchecked Sendable {
     /// The object ID that a URI represents; nil unless its store is attached. The object itself may
     /// be gone.
     public func objectID(forURIRepresentation url: URL) -> NSManagedObjectID? {
-        let path = URLComponents(url: url, resolvingAgainstBaseURL: false)?.percentEncodedPath
-        let parts = (path ?? "").split(separator: "/")
-        guard url.scheme == "trellis", let host = url.host, let storeID = UUID(uuidString: host),
-            let store = store(storeID), parts.count == 2, parts[1].first == "p",
-            let number = UInt64(parts[1].dropFirst()),
-            let name = String(parts[0]).removingPercentEncoding,
-            let entity = store.database.schema.entity(named: name)
+        guard let reference = ObjectReference(escaped: url.absoluteString),
+            let store = store(reference.storeID),
+            let object = store.identity.resolve(reference),
+            let entity = store.database.schema.entity(named: object.entity)
         else { return nil }
-        return NSManagedObjectID(ObjectNumber(number), in: store.storeEntity(for: entity))
+        return NSManagedObjectID(object.number, in: store.storeEntity(for: entity))
     }
 
     // MARK: The view

@@ -36,11 +36,11 @@ package struct LiveList {
 
     /// Fetches the list from the stores' current state.
     package init(
-        _ request: ListRequest, in stores: [(id: UUID, reader: RecordReader)]
+        _ request: ListRequest, in stores: [(store: StoreIdentity, reader: RecordReader)]
     ) throws {
         self.request = request
-        watches = try stores.map { id, reader in
-            RequestWatch(try RequestParts(request, reader.schema, storeID: id), reader.schema)
+        watches = try stores.map { store, reader in
+            RequestWatch(try RequestParts(request, reader.schema, store: store), reader.schema)
         }
         missed = stores.map { _ in nil }
         sections = SectionInterning(request.section)

@@ -18,15 +18,15 @@ struct RequestParts {
     private(set) var readRelationships: [RelationshipLayout] = []
     fileprivate let candidateFilter: CandidateFilter
     private let request: FetchRequest
-    private let storeID: UUID
+    private let store: StoreIdentity
 
-    init(_ request: ListRequest, _ schema: Schema, storeID: UUID) throws {
+    init(_ request: ListRequest, _ schema: Schema, store: StoreIdentity) throws {
         var fetch = request.fetch
         // The time is that of creation, so that a condition has the same result for as long as the
         // list lives.
         fetch.condition = fetch.condition.map(NowBinding(Date()).bound)
         self.request = fetch
-        self.storeID = storeID
+        self.store = store
         guard let entity = schema.entity(named: request.entityName) else {
             throw QueryError("the store has no entity “\(request.entityName)”")
         }
@@ -42,7 +42,7 @@ struct RequestParts {
         watched = try request.watchedPaths.map { try paths.resolve($0, from: entity) }
         var condition = ResolvedCondition.constant(true)
         if let stated = fetch.condition {
-            condition = try ConditionResolver(entity, paths, storeID: storeID).resolve(stated)
+            condition = try ConditionResolver(entity, paths, store: store).resolve(stated)
         }
         candidateFilter = CandidateFilter(
             FilterProgram(condition), entity, includesSubentities: fetch.includesSubentities,
@@ -124,7 +124,7 @@ struct RequestParts {
             request.condition = .and([request.condition ?? .constant(true), .comparison(bound)])
         }
         if !isOrdered { request.sortKeys = [] }
-        try PreparedQuery.prepare(request, of: entity, in: reader, storeID: storeID).lendEach(body)
+        try PreparedQuery.prepare(request, of: entity, in: reader, store: store).lendEach(body)
     }
 
     func evaluation(in reader: RecordReader) -> RecordEvaluation {

@@ -14,8 +14,8 @@ package struct WatchedPaths {
     package init(_ paths: [[String]], of entity: EntityLayout, _ schema: Schema) throws {
         self.paths = try paths.map { names in
             let request = ListRequest(entity.name, FetchRequest(), watchedPaths: [names])
-            // No path depends on the store's ID.
-            let parts = try RequestParts(request, schema, storeID: UUID())
+            // No path depends on the store.
+            let parts = try RequestParts(request, schema, store: StoreIdentity(UUID()))
             let name = names.joined(separator: ".")
             if let refusal = parts.refusal {
                 throw QueryError("“\(name)” cannot be watched: \(refusal)")

@@ -28,15 +28,15 @@ struct ConditionResolver {
     }
 
     private let entity: EntityLayout
-    private let storeID: UUID
+    private let store: StoreIdentity
     private let paths: PathResolver
     /// The entities of the elements bound to variables.
     private var variables: [String: EntityLayout] = [:]
 
-    init(_ entity: EntityLayout, _ paths: PathResolver, storeID: UUID) {
+    init(_ entity: EntityLayout, _ paths: PathResolver, store: StoreIdentity) {
         self.entity = entity
         self.paths = paths
-        self.storeID = storeID
+        self.store = store
     }
 
     func resolve(_ condition: Condition) throws(QueryError) -> ResolvedCondition {
@@ -143,13 +143,12 @@ struct ConditionResolver {
         case .ternary(let condition, let yes, let no):
             return try ternary(condition, yes, no, with: hierarchy)
         case .object(let reference):
-            let own =
-                reference.storeID == storeID
-                ? paths.schema.entity(named: reference.entityName)?.hierarchy : nil
-            guard let own, hierarchy == nil || own == hierarchy else {
+            let object = store.resolve(reference)
+            let own = object.flatMap { paths.schema.entity(named: $0.entity) }?.hierarchy
+            guard let object, let own, hierarchy == nil || own == hierarchy else {
                 return Side(.constant(.noObject), .one, objectsIn: hierarchy)
             }
-            return Side(.constant(.object(reference.number)), .one, objectsIn: own)
+            return Side(.constant(.object(object.number)), .one, objectsIn: own)
         default:
             var side = try plainSide(operand)
             if let own = side.hierarchy, let hierarchy, own != hierarchy {

@@ -39,12 +39,12 @@ package struct PreparedQuery {
         self.candidateFilter = candidateFilter
     }
 
-    /// - Parameter storeID: identifies the store, for the objects that the condition names.
+    /// - Parameter store: the reader's store, for the objects that the condition names.
     // A function and not an initialiser: a throwing initialiser builds its value in a temporary and
     // copies it, which costs a lookup by key a tenth of its instructions.
     package static func prepare(
-        _ request: FetchRequest, of entity: EntityLayout, in reader: RecordReader, storeID: UUID,
-        for purpose: Purpose = .records
+        _ request: FetchRequest, of entity: EntityLayout, in reader: RecordReader,
+        store: StoreIdentity, for purpose: Purpose = .records
     ) throws(QueryError) -> PreparedQuery {
         if request.sortKeys.isEmpty || purpose == .count, request.limit != 0,
             let lookup = Planner.keyLookup(request.condition, of: entity, in: reader)
@@ -56,7 +56,7 @@ package struct PreparedQuery {
         let paths = PathResolver(schema: reader.schema)
         var condition = ResolvedCondition.constant(true)
         if let stated = request.condition {
-            condition = try ConditionResolver(entity, paths, storeID: storeID).resolve(stated)
+            condition = try ConditionResolver(entity, paths, store: store).resolve(stated)
         }
         let order = purpose == .count ? [] : try paths.order(request.sortKeys, of: entity)
         let candidateFilter = CandidateFilter(

@@ -20,7 +20,8 @@ package struct PreparedValues {
     package let unknownTerms: [Int: QueryError]
 
     package init(
-        _ request: ValueRequest, of entity: EntityLayout, in reader: RecordReader, storeID: UUID
+        _ request: ValueRequest, of entity: EntityLayout, in reader: RecordReader,
+        store: StoreIdentity
     ) throws(QueryError) {
         let paths = PathResolver(schema: reader.schema)
         var columns: [ValueColumn] = []
@@ -46,7 +47,7 @@ package struct PreparedValues {
             (fetch.limit, fetch.offset) = (nil, 0)
         }
         groupOrder = isAggregate ? try Self.groupOrder(request) : []
-        self.fetch = try PreparedQuery.prepare(fetch, of: entity, in: reader, storeID: storeID)
+        self.fetch = try PreparedQuery.prepare(fetch, of: entity, in: reader, store: store)
         self.columns = columns
         self.groups = groups
         self.unknownTerms = unknownTerms

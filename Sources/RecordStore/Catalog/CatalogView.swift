@@ -59,6 +59,11 @@ package struct CatalogView {
         try Catalog.open(view)?.history(view)
     }
 
+    /// How migrations have changed the identities of objects.
+    package func movedObjects() throws(StoreError) -> MovedObjects {
+        try Catalog.open(view)?.movedObjects(view) ?? MovedObjects()
+    }
+
     /// The saved form of the layout: see ``StoredLayout``.
     func layout() throws(StoreError) -> [UInt8]? { try Catalog.open(view)?.layout(view) }
 }

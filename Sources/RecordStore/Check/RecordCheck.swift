@@ -30,6 +30,7 @@ struct RecordCheck {
         }
         for index in schema.indexes { check.checkIndex(index) }
         check.checkHistory()
+        check.checkMovedObjects()
         var links = LinkCheck(check)
         links.run()
         // A record that cannot be read may name any blob.
@@ -133,6 +134,14 @@ struct RecordCheck {
                 try model.fingerprint != reader.catalog.schema(reader.view).fingerprint
             else { return }
             report("the last model of the history, “\(model.version)”, is not the file's")
+        } catch {
+            report(Finding(error))
+        }
+    }
+
+    private mutating func checkMovedObjects() {
+        do throws(StoreError) {
+            _ = try reader.catalog.movedObjects(reader.view)
         } catch {
             report(Finding(error))
         }

@@ -221,7 +221,8 @@ final class MigrationRun {
         try numbers.reserve(in: editor)
         let transaction = try makeTransaction(trees, numbers)
         let database = RecordDatabase(
-            engine: engine, schema: schema, catalog: catalog, trees: trees, numbers: numbers)
+            engine: engine, schema: schema, catalog: catalog, trees: trees,
+            moved: try catalog.movedObjects(editor), numbers: numbers)
         do {
             try finishing(database, transaction)
         } catch let error as StoreError {

@@ -9,6 +9,8 @@ import PageStore
 /// - No blob that records of the file's model name is deleted before that.
 struct MigrationShadow {
     static let prefix = "next/"
+    /// The keys of the later model that lead to no tree.
+    private static let entryKeys = [Catalog.schemaKey, Catalog.layoutKey, Catalog.movedKey]
     private static let madeKey = prefix + "blobs/made"
     private static let freedKey = prefix + "blobs/freed"
 
@@ -23,7 +25,7 @@ struct MigrationShadow {
     static func create(
         beside live: Catalog, copying copied: Set<String>, in editor: WriteTransaction
     ) throws(StoreError) -> MigrationShadow {
-        for key in [Catalog.schemaKey, Catalog.layoutKey] {
+        for key in entryKeys {
             try live.setEntry(prefix + key, live.entry(key, of: editor), in: editor)
         }
         let counters = try editor.createTree()
@@ -69,7 +71,7 @@ struct MigrationShadow {
             if let tree = try catalog.tree(name, of: editor) { kept.append(tree) }
         }
         try retire(live, keeping: kept, in: editor)
-        for key in [Catalog.schemaKey, Catalog.layoutKey] {
+        for key in Self.entryKeys {
             let content = try live.entry(Self.prefix + key, of: editor)
             try live.setEntry(key, content, in: editor)
         }

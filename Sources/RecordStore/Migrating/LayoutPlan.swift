@@ -37,6 +37,15 @@ struct LayoutPlan {
     /// Maps earlier names to later names.
     var names: LaterNames { later.names }
 
+    /// What becomes of the entities: see ``MovedObjects``.
+    var moves: [MovedObjects.Move] {
+        let removed = Set(removedEntities)
+        return stored.entities.map { entity in
+            MovedObjects.Move(
+                entity.name, removed.contains(entity.name) ? nil : names.entity(entity.name))
+        }
+    }
+
     /// Whether records are scanned before the catalog changes.
     var writesRecords: Bool { !removed.isEmpty || !removedEntities.isEmpty || !fills.isEmpty }
 

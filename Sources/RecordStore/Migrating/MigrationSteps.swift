@@ -21,7 +21,7 @@ struct MigrationSteps {
             }
         }
         switch step {
-        case .layout(let plan): try take(plan)
+        case .layout(let plan): try take(plan, moving: plan.moves)
         case .rewrite(let plan):
             for layout in plan.first { try take(layout) }
             try use(plan.both)
@@ -36,7 +36,10 @@ struct MigrationSteps {
         for index in schema.indexes { try build(index) }
     }
 
-    private func take(_ plan: LayoutPlan) throws(StoreError) {
+    /// - Parameter moves: what becomes of the entities; empty if other passes record it.
+    private func take(
+        _ plan: LayoutPlan, moving moves: [MovedObjects.Move] = []
+    ) throws(StoreError) {
         if plan.writesRecords {
             try use(plan.stored)
             try LayoutPreparation(plan, run).perform()
@@ -45,7 +48,10 @@ struct MigrationSteps {
             let names = try run.catalog.treeNames(run.editor)
             return names.filter(plan.endingTrees(among: names).contains)
         }
-        try run.perform { () throws(StoreError) in try follow(plan) }
+        try run.perform { () throws(StoreError) in
+            try follow(plan)
+            try run.catalog.addMoves(moves, in: run.editor)
+        }
         run.use(plan.schema)
         try run.perform { () throws(StoreError) in try check(plan, run.transaction) }
         for index in plan.schema.indexes {

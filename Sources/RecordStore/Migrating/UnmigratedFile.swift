@@ -11,6 +11,8 @@ struct UnmigratedFile {
     /// The later schema, with the indexes of the file.
     let schema: Schema
     let trees: TreeTable
+    /// With the moves that the migration would record.
+    let moved: MovedObjects
 
     /// Nil if the migration would be more than an edit of the catalog.
     init?(
@@ -33,6 +35,9 @@ struct UnmigratedFile {
             throw .corrupt(page, "the catalog does not name the tree \(lost)")
         }
         trees = table
+        var moved = try catalog.movedObjects(view)
+        for step in steps { moved.add(step.moves) }
+        self.moved = moved
     }
 }
 

@@ -67,6 +67,15 @@ struct NumberMaps {
         }
     }
 
+    /// What becomes of the entities: see ``MovedObjects``.
+    func moves() -> [MovedObjects.Move] {
+        lineage.stored.entities.map { entity in
+            let later = lineage.pairs.later[entity.name]
+            let offset = later.flatMap { map(from: $0, to: $0).offset } ?? 0
+            return MovedObjects.Move(entity.name, later, offset: offset)
+        }
+    }
+
     /// Maps numbers from objects of one entity to objects of another.
     func map(from before: String, to after: String) -> NumberMap {
         let way = Way(before: lineage.before.root(before), after: lineage.after.root(after))

@@ -32,6 +32,7 @@ struct RecordMover {
                 try run.catalog.setCounter(
                     Catalog.numberKey(root.hierarchy), last, in: run.editor)
             }
+            try run.catalog.addMoves(numbers.moves(), in: run.editor)
         }
         let going = schema.entities.filter { lineage.after[$0.name] == nil }
         for link in links {

@@ -15,7 +15,9 @@ struct SchemaCommand: ParsableCommand {
             Exit code 1 says that the schemas differ, 2 that one of them cannot be read.
 
             With --history, lists the models that the file has had, the last its own, as far as \
-            that is known: a program with any of the others is older than the file.
+            that is known: a program with any of the others is older than the file. Below them \
+            it lists the entities that migrations have renamed, or whose objects they have given \
+            other numbers: URIs that were saved before lead to the same objects.
             """)
 
     @OptionGroup var store: StoreOptions
@@ -33,7 +35,7 @@ struct SchemaCommand: ParsableCommand {
     }
 
     func run() throws {
-        if history { return try store.withEngine { showHistory(try Self.history(of: $0)) } }
+        if history { return try store.withEngine(showHistory) }
         guard let diff else {
             return try store.withEngine { show(try Self.schema(of: $0, at: store.file)) }
         }
@@ -86,16 +88,31 @@ struct SchemaCommand: ParsableCommand {
         return schema
     }
 
-    private static func history(of engine: Engine) throws(StoreError) -> ModelHistory? {
-        try CatalogView(try engine.snapshot())?.history()
-    }
-
     // MARK: Showing
 
-    private func showHistory(_ history: ModelHistory?) {
-        let models = history?.models ?? []
-        guard !store.json else {
-            return Console.print(
+    private func showHistory(_ engine: Engine) throws(StoreError) {
+        let catalog = try CatalogView(try engine.snapshot())
+        let models = try catalog?.history()?.models ?? []
+        let moves = try catalog?.movedObjects().moves ?? []
+        guard !store.json else { return Console.print(Self.json(models, moves)) }
+        if models.isEmpty { print("the file has no history") }
+        for model in models {
+            let time = model.time > 0 ? model.timeText : "?"
+            let commit = model.commitNumber > 0 ? "\(model.commitNumber)" : "?"
+            print("\(model.fingerprint)  commit \(commit)  \(time)  \(model.version)")
+        }
+        for move in moves {
+            let end = move.laterName.map { "\($0)  +\(move.offset)" } ?? "removed"
+            print("moved \(move.generation)  \(move.earlierName)  \(end)")
+        }
+    }
+
+    private static func json(
+        _ models: [ModelHistory.Model], _ moves: [MovedObjects.Move]
+    ) -> JSONText {
+        .object([
+            (
+                "models",
                 .array(
                     models.map { model in
                         .object([
@@ -104,14 +121,21 @@ struct SchemaCommand: ParsableCommand {
                             ("commitNumber", .integer(model.commitNumber)),
                             ("time", .integer(model.time)),
                         ])
-                    }))
-        }
-        if models.isEmpty { print("the file has no history") }
-        for model in models {
-            let time = model.time > 0 ? model.timeText : "?"
-            let commit = model.commitNumber > 0 ? "\(model.commitNumber)" : "?"
-            print("\(model.fingerprint)  commit \(commit)  \(time)  \(model.version)")
-        }
+                    })
+            ),
+            (
+                "moved",
+                .array(
+                    moves.map { move in
+                        .object([
+                            ("generation", .integer(UInt64(move.generation))),
+                            ("earlierName", .string(move.earlierName)),
+                            ("laterName", move.laterName.map { .string($0) } ?? .null),
+                            ("offset", .integer(move.offset)),
+                        ])
+                    })
+            ),
+        ])
     }
 
     private func show(_ schema: SchemaDescription) {

@@ -19,7 +19,7 @@ import Testing
             self.request = request
             self.storeID = storeID
             schema = reader.schema
-            list = try LiveList(request, in: [(storeID, reader)])
+            list = try LiveList(request, in: [(StoreIdentity(storeID), reader)])
             try expect(reader)
         }
 
@@ -51,7 +51,8 @@ import Testing
         private func expect(_ reader: RecordReader) throws {
             var fetch = request.fetch
             if fetch.sortKeys.isEmpty { (fetch.limit, fetch.offset) = (nil, 0) }
-            let query = try PreparedQuery.prepare(fetch, of: entity, in: reader, storeID: storeID)
+            let query = try PreparedQuery.prepare(
+                fetch, of: entity, in: reader, store: StoreIdentity(storeID))
             var numbers = try query.numbers()
             if fetch.sortKeys.isEmpty {
                 numbers.sort()
@@ -242,7 +243,8 @@ import Testing
         func list(limit: Int? = nil, offset: Int = 0) throws -> LiveList {
             let fetch = FetchRequest(
                 sortKeys: [SortKey(path: ["rank"])], limit: limit, offset: offset)
-            return try LiveList(ListRequest("Note", fetch), in: [(database.storeID, before)])
+            return try LiveList(
+                ListRequest("Note", fetch), in: [(StoreIdentity(database.storeID), before)])
         }
     }
 
@@ -323,7 +325,8 @@ import Testing
                 if fails { throw Failure() }
                 return "all"
             })
-        var list = try LiveList(request, in: [(notes.database.storeID, notes.before)])
+        var list = try LiveList(
+            request, in: [(StoreIdentity(notes.database.storeID), notes.before)])
         fails = true
         let first = try notes.change { batch, _ in try notes.update(1, 9, &batch) }
         #expect(throws: Failure.self) { _ = try list.take([first]) }
@@ -339,7 +342,7 @@ import Testing
     @Test func `a list is fetched again only when an entity that it reads has changed`() throws {
         let zoo = try Zoo(SeededRandom(seed: 3))
         let before = try zoo.commit(changeCount: 60).after
-        let stores: [(id: UUID, reader: RecordReader)] = [(zoo.database.storeID, before)]
+        let stores = [(store: StoreIdentity(zoo.database.storeID), reader: before as RecordReader)]
         let path = ["owner", "pets", "@count"]
         let request = ListRequest("Animal", FetchRequest(sortKeys: [SortKey(path: path)]))
         let after = try zoo.commit(changeCount: 60).after
@@ -370,7 +373,7 @@ import Testing
     @Test func `a list explains why it is fetched again`() throws {
         let zoo = try Zoo(SeededRandom(seed: 1))
         let reader = try zoo.commit(changeCount: 5).after
-        let stores: [(id: UUID, reader: RecordReader)] = [(zoo.database.storeID, reader)]
+        let stores = [(store: StoreIdentity(zoo.database.storeID), reader: reader as RecordReader)]
         let kept = FetchRequest(sortKeys: [SortKey(path: ["owner", "city", "name"])])
         let list = try LiveList(ListRequest("Animal", kept), in: stores)
         #expect(list.explanation.hasPrefix("kept: "))
