@@ -184,14 +184,15 @@ def history_with(make):
 
 
 def moves(*told):
-    """7.8: generations follow each other, and a name moves once in each."""
+    """7.8: generations follow each other, and in each the names ascend."""
     def lies(moves_of):
         def lying(name):
             Lie.told += 1
-            text = name.encode()
-            return struct.pack("<HH", 1, 0) + b"".join(
-                struct.pack("<IHHQ", generation, len(text), len(text), offset) + text + text
-                for generation, offset in told)
+            lied = struct.pack("<HH", 1, 0)
+            for generation, offset, *other in told:
+                text = (other or [name])[0].encode()
+                lied += struct.pack("<IHHQ", generation, len(text), len(text), offset) + 2 * text
+            return lied
         return lying
     return lies
 
@@ -228,6 +229,7 @@ LIES = {
     "move-that-is-too-far": (trellis_model, "moves_of", moves((1, (1 << 62) + 1))),
     "move-after-a-gap": (trellis_model, "moves_of", moves((1, 1), (3, 1))),
     "move-of-one-name-twice": (trellis_model, "moves_of", moves((1, 1), (1, 2))),
+    "moves-out-of-order": (trellis_model, "moves_of", moves((1, 1), (1, 1, "A"))),
     "inverse-that-leads-elsewhere": (trellis_model, "schema", schema_with("upper", "lowers")),
     "inverse-of-two": (trellis_model, "schema", schema_with("parent", "downs")),
     "inverse-that-is-not-there": (trellis_model, "schema", schema_with("parent", "nothing")),

@@ -152,7 +152,8 @@ def moves_of(data):
         need(generation == reached + 1 or generation == reached > 0, "a move's generation")
         need(offset <= (1 << 62 if later else 0), "a move that is too far")
         need(offset or earlier != later, "a move by nothing")
-        need((generation, earlier) not in {move[:2] for move in moves}, "a name moves twice")
+        # Python compares code points, whose order is that of the bytes of UTF-8.
+        need(generation > reached or moves[-1][1] < earlier, "moves are not in order")
         moves.append((generation, earlier, later, offset))
         at = end
     return moves

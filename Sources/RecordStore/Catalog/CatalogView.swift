@@ -37,7 +37,7 @@ package struct CatalogView {
         var trees: [NamedTree] = []
         for prefix in [MigrationShadow.prefix, ReplacedTrees.prefix] {
             for key in try catalog.keys(beginning: prefix, of: view)
-            where key != Catalog.schemaKey && key != Catalog.layoutKey {
+            where !MigrationShadow.entryKeys.contains(key) {
                 guard let tree = try catalog.tree(ofKey: prefix + key, of: view),
                     // The later model may share trees with the earlier one.
                     prefix == ReplacedTrees.prefix || !known.contains(tree)

@@ -40,7 +40,7 @@ package struct MovedObjects: Equatable, Sendable {
     private static let headerSize = 4
     private typealias Layout = MoveLayout
 
-    /// In the order of their generations.
+    /// In the order of their generations, and in each in that of the bytes of their earlier names.
     package private(set) var moves: [Move] = []
 
     package init() {}
@@ -73,7 +73,9 @@ package struct MovedObjects: Equatable, Sendable {
     /// Adds the moves of one migration as a generation; without any it adds none.
     mutating func add(_ added: [Move]) {
         let generation = (moves.last?.generation ?? 0) + 1
-        for var move in added where move.changesAny {
+        let changes = added.filter(\.changesAny)
+            .sorted { $0.earlierName.utf8.lexicographicallyPrecedes($1.earlierName.utf8) }
+        for var move in changes {
             move.generation = generation
             moves.append(move)
         }
@@ -94,7 +96,6 @@ package struct MovedObjects: Equatable, Sendable {
                 page: page.rawValue)
         }
         var start = Self.headerSize
-        var names: Set<String> = []
         while start < bytes.count {
             guard start + Layout.earlierName <= bytes.count else { throw damage("is cut off") }
             let (generation, first, last, offset) = bytes.withView { bytes in
@@ -118,9 +119,10 @@ package struct MovedObjects: Equatable, Sendable {
             guard generation == previous + 1 || generation == previous && generation > 0 else {
                 throw damage("has the generation \(generation) after \(previous)")
             }
-            if generation > previous { names = [] }
-            guard names.insert(earlier).inserted else {
-                throw damage("moves “\(earlier)” twice in generation \(generation)")
+            if generation == previous, let former = moves.last?.earlierName {
+                guard former.utf8.lexicographicallyPrecedes(earlier.utf8) else {
+                    throw damage("moves “\(earlier)” after “\(former)” in generation \(generation)")
+                }
             }
             var move = Move(earlier, last > 0 ? later : nil, offset: offset)
             guard move.changesAny, offset <= (last > 0 ? NumberReserve.numberMax : 0) else {

@@ -10,7 +10,7 @@ import PageStore
 struct MigrationShadow {
     static let prefix = "next/"
     /// The keys of the later model that lead to no tree.
-    private static let entryKeys = [Catalog.schemaKey, Catalog.layoutKey, Catalog.movedKey]
+    static let entryKeys = [Catalog.schemaKey, Catalog.layoutKey, Catalog.movedKey]
     private static let madeKey = prefix + "blobs/made"
     private static let freedKey = prefix + "blobs/freed"
 

@@ -91,7 +91,8 @@ import Testing
     /// The byte that each damage replaces, and what is said about it.
     @Test(arguments: [
         (4, 0, "generation 0 after 0"), (4, 2, "generation 2 after 0"),
-        (34, 3, "generation 3 after 1"), (12, 0, "by 0"), (19, 0xC0, "by"),
+        (34, 3, "generation 3 after 1"), (34, 1, "moves “B” after “Company” in generation 1"),
+        (12, 0, "by 0"), (19, 0xC0, "by"),
         (8, 0, "a name that no entity can have"),
     ])
     func `a move that no migration makes is damage`(
