@@ -13,23 +13,24 @@ package final class RecordDatabase: Sendable {
     private let engine: Engine
     private let catalog: Catalog
     private let trees: TreeTable
-    /// How migrations have changed the identities of objects.
-    package let moved: MovedObjects
+    package let identities: ObjectIdentities
     private let numbers: NumberReserve
     /// For a read-only opening by a program's schema: the trees of later commits.
     private let followed: FollowedTrees?
 
     init(
         engine: Engine, schema: Schema, catalog: Catalog, trees: TreeTable,
-        moved: MovedObjects, numbers: NumberReserve? = nil, schemaText: [UInt8]? = nil
+        identities: ObjectIdentities, numbers: NumberReserve? = nil, schemaText: [UInt8]? = nil
     ) {
         self.engine = engine
         self.schema = schema
         self.catalog = catalog
         self.trees = trees
-        self.moved = moved
+        self.identities = identities
         self.numbers = numbers ?? NumberReserve(schema, catalog)
-        followed = schemaText.map { FollowedTrees(schema, catalog, trees, of: $0) }
+        followed = schemaText.map {
+            FollowedTrees(schema, catalog, trees, identities.moved, of: $0)
+        }
     }
 
     /// Opens a store with a program's schema. A new file adopts the schema. A file with an equal
@@ -173,7 +174,8 @@ package final class RecordDatabase: Sendable {
         if missing.isEmpty && surplus.isEmpty {
             return RecordDatabase(
                 engine: engine, schema: schema, catalog: catalog, trees: trees,
-                moved: try catalog.movedObjects(snapshot), schemaText: isReadOnly ? text : nil)
+                identities: ObjectIdentities(try catalog.movedObjects(snapshot)),
+                schemaText: isReadOnly ? text : nil)
         }
         guard isReadOnly else {
             if let backup = terms.backup { try engine.copy(to: backup) }
@@ -186,7 +188,8 @@ package final class RecordDatabase: Sendable {
         return RecordDatabase(
             engine: engine, schema: usable, catalog: catalog,
             trees: try TreeTable.open(usable, catalog, snapshot).table,
-            moved: try catalog.movedObjects(snapshot), schemaText: text)
+            identities: ObjectIdentities(try catalog.movedObjects(snapshot)),
+            schemaText: text)
     }
 
     private static func create(
@@ -207,8 +210,8 @@ package final class RecordDatabase: Sendable {
         let numbers = NumberReserve(schema, catalog)
         try numbers.create(in: editor)
         return RecordDatabase(
-            engine: engine, schema: schema, catalog: catalog, trees: trees, moved: MovedObjects(),
-            numbers: numbers)
+            engine: engine, schema: schema, catalog: catalog, trees: trees,
+            identities: ObjectIdentities(), numbers: numbers)
     }
 
     static func surplusIndexes(
@@ -247,7 +250,8 @@ package final class RecordDatabase: Sendable {
             try editor.commit()
             return RecordDatabase(
                 engine: engine, schema: schema, catalog: catalog, trees: trees,
-                moved: try catalog.movedObjects(reader.view), numbers: numbers)
+                identities: ObjectIdentities(try catalog.movedObjects(reader.view)),
+                numbers: numbers)
         } catch {
             editor.rollback()
             throw error
@@ -286,7 +290,9 @@ package final class RecordDatabase: Sendable {
         }
         return RecordDatabase(
             engine: engine, schema: schema, catalog: catalog, trees: trees,
-            moved: try catalog.movedObjects(snapshot))
+            // Damage to them is reported by the check, and keeps no tool from the objects.
+            identities: ObjectIdentities(
+                (try? catalog.movedObjects(snapshot)) ?? MovedObjects()))
     }
 
     /// Removes a store's file permanently: see ``Engine/erase(path:files:)``.

@@ -117,7 +117,7 @@ struct RewriteRun {
 
     private mutating func checkIdentities() throws {
         let database = try store.open(store.schema, store.disk())
-        let count = try identities.check(store.world, database.moved)
+        let count = try identities.check(store.world, database.identities.moved)
         try database.close()
         report.count("identities resolved", count)
     }
@@ -348,7 +348,9 @@ struct RewriteRun {
         try expectSame(found, other.objects, "in one opening and in several")
         try hold(found.places == other.places, "numbers differ in one opening and in several")
         let (first, second) = (try store.open(schema, fused), try store.open(schema, single))
-        try hold(first.moved == second.moved, "moves differ in one opening and in several")
+        try hold(
+            first.identities.moved == second.identities.moved,
+            "moves differ in one opening and in several")
         try first.close()
         try second.close()
         try store.checkPages(fused.image)

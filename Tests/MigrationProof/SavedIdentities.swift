@@ -16,10 +16,11 @@ struct SavedIdentities {
     /// many it has resolved.
     mutating func check(_ world: RewriteWorld, _ moved: MovedObjects) throws -> Int {
         var places: [Identity: Int64] = [:]
+        let generations = moved.generations
         for (uid, place) in world.places {
             let name = try known(world.objects[uid]).entityName
             places[Identity(entityName: name, number: place.number, generation: 0)] = uid
-            let generation = moved.generation(ofIdentitiesNaming: name)
+            let generation = generations[name] ?? 0
             let identity = Identity(
                 entityName: name, number: place.number, generation: generation)
             let former = uids.updateValue(uid, forKey: identity)

@@ -152,7 +152,7 @@ def see_migration(store):
     """7.6: the pages of the model that is not the file's, and of its blobs."""
     pages, live = store.pages, set(store.trees.values())
     for key, value in store.beside.items():
-        if key in (b"next/schema", b"next/layout"):
+        if key in (b"next/schema", b"next/layout", b"next/moved"):
             continue
         root = unpack("Q", value)[0]
         if key.startswith(b"next/tree/") and root in live:

@@ -172,7 +172,8 @@ extension NSManagedObjectID {
     /// The object as a condition names it.
     var reference: ObjectReference {
         ObjectReference(
-            storeID: storeID, entityName: entityName, number: number, generation: generation)
+            storeID: storeID, entityName: storeEntity.name.entity, number: number,
+            generation: storeEntity.name.generation)
     }
 }
 

@@ -124,7 +124,7 @@ class ObjectContext {
         try reader(for: raw.store).row(raw.number, in: raw.entity.hierarchy)
     }
 
-    /// The object of an ID; nil when its row is gone.
+    /// The object of an ID of the store's present model; nil when its row is gone.
     func existing(
         _ id: NSManagedObjectID, _ access: StoreAccess
     ) throws(StoreError) -> CoreStoreObject? {
@@ -202,10 +202,8 @@ class ObjectContext {
 
     /// The object of an ID in this context; nil when its row is gone.
     final func existing(_ id: NSManagedObjectID) throws(StoreError) -> CoreStoreObject? {
-        for access in accesses where access.store.id == id.storeID {
-            return try existing(id, access)
-        }
-        guard let store = stack?.store(id.storeID) else { return nil }
+        let store = accesses.first { $0.store.id == id.storeID }?.store ?? stack?.store(id.storeID)
+        guard let store, let id = store.own(id) else { return nil }
         return try existing(id, try access(to: store))
     }
 

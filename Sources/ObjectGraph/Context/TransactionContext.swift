@@ -117,10 +117,6 @@ final class TransactionContext: RecordingContext {
         if let known = access.registered(id.number, in: id.hierarchy) {
             return known.change == .deleted ? nil : known
         }
-        // The ID may be one of another schema.
-        guard access.store.database.schema.entity(tag: id.entity.tag) === id.entity else {
-            return try object(id.number, in: id.hierarchy, access)
-        }
         if access.kind(id.entity.tag, in: self).evicted?.isDeletedRecord(id.number) == true {
             return nil
         }

@@ -6,19 +6,19 @@ import RecordStore
 final class StoreEntity: Sendable {
     let storeID: UUID
     let entity: EntityLayout
-    /// The generation of the URIs of its objects: see `MovedObjects`.
-    let generation: UInt32
+    /// How URIs of its objects name it.
+    let name: ObjectIdentities.Name
 
-    init(storeID: UUID, entity: EntityLayout, generation: UInt32) {
+    init(storeID: UUID, entity: EntityLayout, name: ObjectIdentities.Name) {
         self.storeID = storeID
         self.entity = entity
-        self.generation = generation
+        self.name = name
     }
 }
 
 /// The identity of an object: equal in every context and process, for as long as the store exists.
 public final class NSManagedObjectID: Hashable, Sendable, CustomStringConvertible {
-    private let storeEntity: StoreEntity
+    let storeEntity: StoreEntity
     let number: ObjectNumber
 
     init(_ number: ObjectNumber, in storeEntity: StoreEntity) {
@@ -27,7 +27,6 @@ public final class NSManagedObjectID: Hashable, Sendable, CustomStringConvertibl
     }
 
     var storeID: UUID { storeEntity.storeID }
-    var generation: UInt32 { storeEntity.generation }
     var entity: EntityLayout { storeEntity.entity }
     var hierarchy: HierarchyID { entity.hierarchy }
 
@@ -40,9 +39,12 @@ public final class NSManagedObjectID: Hashable, Sendable, CustomStringConvertibl
     /// The ID as a URI, which ``DataStack/objectID(forURIRepresentation:)`` reads back.
     ///
     /// It leads to the object for as long as the store has it, also when a later version of the
-    /// program renames the entity or moves its objects below another superentity.
+    /// program renames the entity or moves its objects below another superentity. Save the URI of
+    /// the object's own ID (``CoreStoreObject/objectID()``): the items of a list and the targets of
+    /// a snapshot's links name the entity that was asked for, which may be one above the object's,
+    /// and a later version may separate the two.
     public func uriRepresentation() -> URL {
-        URL(string: reference.escapedText) ?? URL(fileURLWithPath: "/\(number.rawValue)")
+        URL(string: reference.uri) ?? URL(fileURLWithPath: "/\(number.rawValue)")
     }
 
     public static func == (left: NSManagedObjectID, right: NSManagedObjectID) -> Bool {

@@ -72,7 +72,7 @@ final class AttachedStore: @unchecked Sendable {
         self.database = database
         self.shared = shared
         id = database.storeID
-        identity = StoreIdentity(database.storeID, moved: database.moved)
+        identity = StoreIdentity(database.storeID, moved: database.identities.moved)
         var classes: [UInt16: ClassModel] = [:]
         var entities: [ObjectIdentifier: EntityLayout] = [:]
         for entity in database.schema.entities {
@@ -89,7 +89,7 @@ final class AttachedStore: @unchecked Sendable {
             database.schema.entity(tag: UInt16(tag)).map {
                 StoreEntity(
                     storeID: database.storeID, entity: $0,
-                    generation: database.moved.generation(ofIdentitiesNaming: $0.name))
+                    name: database.identities.name(of: $0))
             }
         }
     }
@@ -141,6 +141,22 @@ final class AttachedStore: @unchecked Sendable {
             preconditionFailure("a store has a storeEntity for each of its entities")
         }
         return storeEntity
+    }
+
+    /// An ID of this store as one of its present model; nil if the model has no such entity.
+    func own(_ id: NSManagedObjectID) -> NSManagedObjectID? {
+        let tag = Int(id.entity.tag)
+        if tag < storeEntities.count, storeEntities[tag] === id.storeEntity { return id }
+        return self.id(id.reference)
+    }
+
+    /// The ID of an object that the store or an earlier model of it has named; nil if it has no
+    /// such entity any more. The object itself may be gone.
+    func id(_ reference: ObjectReference) -> NSManagedObjectID? {
+        guard let object = identity.resolve(reference),
+            let entity = database.schema.entity(named: object.entity)
+        else { return nil }
+        return NSManagedObjectID(object.number, in: storeEntity(for: entity))
     }
 
     private static func model(

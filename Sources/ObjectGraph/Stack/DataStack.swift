@@ -224,12 +224,11 @@ public final class DataStack: Equatable, @unchecked Sendable {
     /// The object ID that a URI represents; nil unless its store is attached. The object itself may
     /// be gone.
     public func objectID(forURIRepresentation url: URL) -> NSManagedObjectID? {
-        guard let reference = ObjectReference(escaped: url.absoluteString),
-            let store = store(reference.storeID),
-            let object = store.identity.resolve(reference),
-            let entity = store.database.schema.entity(named: object.entity)
+        guard let parts = URLComponents(url: url, resolvingAgainstBaseURL: false),
+            let reference = ObjectReference(
+                scheme: parts.scheme, host: parts.host, path: parts.percentEncodedPath)
         else { return nil }
-        return NSManagedObjectID(object.number, in: store.storeEntity(for: entity))
+        return store(reference.storeID)?.id(reference)
     }
 
     // MARK: The view

@@ -5,7 +5,7 @@ import RecordStore
 /// hierarchies have objects of the same number.
 package struct ObjectReference: Hashable, Sendable {
     package let storeID: UUID
-    /// An entity of the object's hierarchy.
+    /// The object's entity; in its present generation, any of the object's hierarchy leads to it.
     package let entityName: String
     package let number: ObjectNumber
     /// The migrations that have changed what the name and the number lead to: see `MovedObjects`.
@@ -20,47 +20,39 @@ package struct ObjectReference: Hashable, Sendable {
         self.generation = generation
     }
 
-    private static let scheme = "trellis://"
+    private static let scheme = "trellis"
 
-    /// The object's URI, except that the entity's name is not escaped.
-    package var text: String { text(entityName) }
-
-    /// The object's URI.
-    package var escapedText: String {
-        text(
-            entityName.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? entityName)
-    }
-
-    private func text(_ name: String) -> String {
+    /// The object's URI: spec/07-catalog.md, 7.8.
+    package var uri: String {
+        let name =
+            entityName.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? entityName
         let suffix = generation > 0 ? ".\(generation)" : ""
-        return "\(Self.scheme)\(storeID.uuidString)/\(name)/p\(number.rawValue)\(suffix)"
+        return "\(Self.scheme)://\(storeID.uuidString)/\(name)/p\(number.rawValue)\(suffix)"
     }
 
-    /// Parses ``escapedText``.
-    package init?(escaped text: String) {
-        guard let escaped = ObjectReference(text),
-            let name = escaped.entityName.removingPercentEncoding
-        else { return nil }
-        self.init(
-            storeID: escaped.storeID, entityName: name, number: escaped.number,
-            generation: escaped.generation)
+    /// Parses ``uri``.
+    package init?(uri text: String) {
+        let start = Self.scheme + "://"
+        guard text.hasPrefix(start) else { return nil }
+        let rest = text.dropFirst(start.count)
+        guard let slash = rest.firstIndex(of: "/") else { return nil }
+        self.init(scheme: Self.scheme, host: String(rest[..<slash]), path: rest[slash...])
     }
 
-    /// Parses ``text``.
-    package init?(_ text: String) {
-        guard text.hasPrefix(Self.scheme), let last = text.lastIndex(of: "/") else { return nil }
-        let path = text[..<last].dropFirst(Self.scheme.count)
-        guard let slash = path.firstIndex(of: "/"),
-            let storeID = UUID(uuidString: String(path[..<slash])),
-            text[last...].hasPrefix("/p")
+    /// - Parameter path: with its escapes.
+    package init?(scheme: String?, host: String?, path: some StringProtocol) {
+        let parts = path.split(separator: "/")
+        guard scheme == Self.scheme, let storeID = host.flatMap(UUID.init(uuidString:)),
+            parts.count == 2, let name = String(parts[0]).removingPercentEncoding,
+            parts[1].first == "p"
         else { return nil }
-        let parts = text[last...].dropFirst(2).split(
-            separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
-        guard let number = UInt64(parts[0]),
-            let generation = parts.count == 1 ? 0 : UInt32(parts[1])
+        let numbers = parts[1].dropFirst()
+            .split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
+        guard let number = UInt64(numbers[0]),
+            let generation = numbers.count == 1 ? 0 : UInt32(numbers[1])
         else { return nil }
         self.init(
-            storeID: storeID, entityName: String(path[slash...].dropFirst()),
-            number: ObjectNumber(number), generation: generation)
+            storeID: storeID, entityName: name, number: ObjectNumber(number),
+            generation: generation)
     }
 }

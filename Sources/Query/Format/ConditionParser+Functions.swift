@@ -104,7 +104,8 @@ extension ConditionParser {
         _ inner: Operand, _ type: String, _ place: Int
     ) throws(QueryError) -> Operand {
         if type == "NSManagedObjectID" {
-            guard case .constant(.string(let text)) = inner, let object = ObjectReference(text)
+            guard case .constant(.string(let text)) = inner,
+                let object = ObjectReference(uri: text)
             else { throw failure("only the text of an object's URI is cast to its ID", at: place) }
             return .object(object)
         }

@@ -55,7 +55,7 @@ package enum ConditionText {
         switch operand {
         case .constant(let value): text(value)
         case .object(let reference):
-            "CAST(\(quoted(reference.text)), \"NSManagedObjectID\")"
+            "CAST(\(quoted(reference.uri)), \"NSManagedObjectID\")"
         case .list(let operands): "{\(operands.map(text).joined(separator: ", "))}"
         case .keyPath(let path): self.path(path)
         case .selfObject: "SELF"

@@ -27,8 +27,8 @@ struct Catalog {
 
     let root: TreeID
     let counters: TreeID
-    /// The prefix of the keys of schema, layout, moves and trees: empty except in a migration's shadow
-    /// copy.
+    /// The prefix of the keys of schema, layout, moves and trees: empty except in a migration's
+    /// shadow copy.
     var prefix = ""
     /// Trees that the file's model shares: removing one here removes only its name.
     var lentTrees: [TreeID] = []

@@ -18,13 +18,18 @@ final class FollowedTrees: Sendable {
 
     private let schema: Schema
     private let catalog: Catalog
+    private let moved: MovedObjects
     /// In the order of commits.
     private let versions: Mutex<[Version]>
 
     /// - Parameter text: the saved form of the file's schema.
-    init(_ schema: Schema, _ catalog: Catalog, _ trees: TreeTable, of text: [UInt8]) {
+    init(
+        _ schema: Schema, _ catalog: Catalog, _ trees: TreeTable, _ moved: MovedObjects,
+        of text: [UInt8]
+    ) {
         self.schema = schema
         self.catalog = catalog
+        self.moved = moved
         versions = Mutex([Version(text: text, trees: trees, first: 0, last: 0)])
     }
 
@@ -62,6 +67,9 @@ final class FollowedTrees: Sendable {
         let stored: Schema
         do throws(StoreError) {
             stored = try catalog.resolvedSchema(snapshot)
+            // The writer may have taken another route to the schema than the reader foresaw, and
+            // identities that it gives out would lead the reader to other objects.
+            guard try catalog.movedObjects(snapshot) == moved else { return nil }
         } catch {
             // A later program's schema need not be readable.
             guard error.code == .newerFormat else { throw error }

@@ -47,10 +47,10 @@ package struct MovedObjects: Equatable, Sendable {
 
     // MARK: Use
 
-    /// The generation of the identities of an entity's objects: that of the last move from its
-    /// name, so that a move leaves the identities of other entities as they are.
-    package func generation(ofIdentitiesNaming entity: String) -> UInt32 {
-        moves.last { $0.earlierName == entity }?.generation ?? 0
+    /// The generations of the identities that name an entity, by its name: that of the last move
+    /// from it, so that a move leaves the identities of other entities as they are. Others have 0.
+    package var generations: [String: UInt32] {
+        Dictionary(moves.map { ($0.earlierName, $0.generation) }) { _, last in last }
     }
 
     /// The present entity and number of an object; nil if it was removed with its entity, and for

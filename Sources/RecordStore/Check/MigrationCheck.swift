@@ -45,6 +45,7 @@ struct MigrationCheck {
             let shadow = try MigrationShadow.open(beside: catalog, in: view)
             // This is the schema of an intermediate step.
             _ = try shadow.catalog.resolvedSchema(view)
+            _ = try shadow.catalog.movedObjects(view)
             others = try names(in: shadow.ledger.made)
             if let blobs {
                 for blob in try names(in: shadow.ledger.freed).subtracting(blobs) {

@@ -75,7 +75,7 @@ extension RecordDatabase {
         {
             return RecordDatabase(
                 engine: engine, schema: file.schema, catalog: catalog, trees: file.trees,
-                moved: file.moved, schemaText: text)
+                identities: file.identities, schemaText: text)
         }
         return try migrate(engine, catalog, declared, plan, from: stored, of: text, terms)
     }

@@ -11,8 +11,7 @@ struct UnmigratedFile {
     /// The later schema, with the indexes of the file.
     let schema: Schema
     let trees: TreeTable
-    /// With the moves that the migration would record.
-    let moved: MovedObjects
+    let identities: ObjectIdentities
 
     /// Nil if the migration would be more than an edit of the catalog.
     init?(
@@ -35,9 +34,8 @@ struct UnmigratedFile {
             throw .corrupt(page, "the catalog does not name the tree \(lost)")
         }
         trees = table
-        var moved = try catalog.movedObjects(view)
-        for step in steps { moved.add(step.moves) }
-        self.moved = moved
+        identities = ObjectIdentities(
+            of: stored, try catalog.movedObjects(view), adding: steps.map(\.moves))
     }
 }
 
