@@ -31,11 +31,11 @@ extension RewriteEvolution {
         let entity = schema.entities[index]
         guard isUntouched(entity) else { return }
         schema.entities[index].previousName = entity.name
-        changeName(entity.name, to: newName(&random))
+        changeName(entity.name, to: newEntityName(&random))
     }
 
     mutating func addEntity(_ random: inout SeededRandom) {
-        let name = newName(&random)
+        let name = newEntityName(&random)
         var entity = EntityDescription(name)
         if random.below(2) == 0 {
             entity.superentityName = schema.entities[random.below(schema.entities.count)].name
@@ -69,7 +69,7 @@ extension RewriteEvolution {
     mutating func mergeRoots(_ random: inout SeededRandom) {
         let roots = schema.entities.filter { $0.superentityName == nil }.map(\.name)
             .shuffled(using: &random)
-        let name = newName(&random)
+        let name = newEntityName(&random)
         var above = EntityDescription(name, isAbstract: random.below(2) == 0)
         above.attributes = [Self.uid]
         for root in roots.prefix(2) {
@@ -115,7 +115,7 @@ extension RewriteEvolution {
 
     /// Inserts a superentity above an entity and below its present one.
     mutating func insertSuperentity(_ index: Int, _ random: inout SeededRandom) {
-        let name = newName(&random)
+        let name = newEntityName(&random)
         var between = EntityDescription(
             name, below: schema.entities[index].superentityName, isAbstract: random.below(2) == 0)
         if between.superentityName == nil {
@@ -180,7 +180,7 @@ extension RewriteEvolution {
         _ before: String, _ after: String, _ said: inout [RewriteMapping],
         _ random: inout SeededRandom
     ) -> Bool {
-        let name = newName(&random)
+        let name = newEntityName(&random)
         changeName(after, to: name)
         if let index = schema.indexOf(name) { schema.entities[index].previousName = nil }
         said.append(
@@ -210,7 +210,7 @@ extension RewriteEvolution {
         guard let text = texts.randomElement(using: &random),
             let index = schema.indexOf(after)
         else { return false }
-        let names = [newName(&random), newName(&random)]
+        let names = [newEntityName(&random), newEntityName(&random)]
         for name in names {
             touched.insert(name)
             schema.entities[index].attributes.append(

@@ -7,13 +7,17 @@ import TestSupport
 struct RewriteEvolution {
     let old: SchemaDescription
     private let objects: [Int64: RewriteObject]
+    /// Names of entities of earlier models, which may come back for others.
+    private let retired: Set<String>
     var schema: SchemaDescription
     var mappings: [RewriteMapping]?
     /// Names of properties that have changed already.
     var touched: Set<String> = []
 
-    init(_ old: SchemaDescription, _ objects: [Int64: RewriteObject]) {
-        (self.old, self.objects) = (old, objects)
+    init(
+        _ old: SchemaDescription, _ objects: [Int64: RewriteObject], retired: Set<String> = []
+    ) {
+        (self.old, self.objects, self.retired) = (old, objects, retired)
         schema = old
     }
 
@@ -107,6 +111,12 @@ struct RewriteEvolution {
     }
 
     func newName(_ random: inout SeededRandom) -> String { "n\(random.next() % 1_000_000_000)" }
+
+    func newEntityName(_ random: inout SeededRandom) -> String {
+        let free = retired.subtracting((old.entities + schema.entities).map(\.name)).sorted()
+        guard !free.isEmpty, random.below(3) == 0 else { return newName(&random) }
+        return free[random.below(free.count)]
+    }
 
     // MARK: Properties
 

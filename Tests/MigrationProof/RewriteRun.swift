@@ -31,6 +31,8 @@ struct RewriteRun {
     /// What was done, in order.
     private(set) var trace: [String] = []
     private var identities = SavedIdentities()
+    /// Names of entities of all models so far.
+    private var retired: Set<String> = []
 
     init(seed: UInt64) {
         random = SeededRandom(seed: seed)
@@ -64,7 +66,8 @@ struct RewriteRun {
     private mutating func pair(
         _ schema: SchemaDescription, _ objects: [Int64: RewriteObject]
     ) throws -> Pair {
-        var evolution = RewriteEvolution(schema, objects)
+        retired.formUnion(schema.entities.map(\.name))
+        var evolution = RewriteEvolution(schema, objects, retired: retired)
         evolution.change(&random)
         let edits = SchemaDifference.edits(from: schema, to: evolution.schema)
         trace.append("follow \(edits), \(evolution.mappings ?? [])")

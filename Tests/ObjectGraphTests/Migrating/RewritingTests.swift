@@ -200,9 +200,10 @@ import Testing
         _ = try fill()
         let first = makeStack(self.first)
         try first.addStorageAndWait(LocalStore(fileURL: url))
-        let saved = try queue.sync {
-            try #require(try first.fetchOne(From<V1.Company>())).objectID().uriRepresentation()
+        let kept = try queue.sync {
+            try #require(try first.fetchOne(From<V1.Company>())).objectID()
         }
+        let saved = kept.uriRepresentation()
         first.unsafeRemoveAllPersistentStoresAndWait()
         for _ in 1...2 {
             let stack = makeStack(second)
@@ -217,12 +218,21 @@ import Testing
                 #expect(stack.objectID(forURIRepresentation: id.uriRepresentation()) == id)
                 let later = try #require(URL(string: id.uriRepresentation().absoluteString + "9"))
                 #expect(stack.objectID(forURIRepresentation: later) == nil)
+                let queried = try #require(URL(string: saved.absoluteString + "?tab=2"))
+                #expect(stack.objectID(forURIRepresentation: queried) == id)
+                // An ID that the program has kept in memory names the earlier model's hierarchy.
+                let known: V2.Company? = stack.fetchExisting(kept)
+                #expect(known === company)
                 for uri in [saved, id.uriRepresentation()] {
                     let format = "employer == CAST('\(uri.absoluteString)', 'NSManagedObjectID')"
                     #expect(try stack.fetchCount(From<V2.Person>().where(format: format)) == 10)
                 }
                 #expect(try stack.fetchCount(From<V2.Person>().where(\.$employer == company)) == 10)
             }
+            try stack.perform(synchronous: { transaction in
+                let known: V2.Company? = transaction.fetchExisting(kept)
+                #expect(known?.objectID().uriRepresentation() != saved && known != nil)
+            })
             stack.unsafeRemoveAllPersistentStoresAndWait()
         }
     }

@@ -23,7 +23,8 @@ import Testing
         "CAST(a, 'NSDate') == CAST(3, 'NSDate')",
         "a == CAST('1.10', 'Decimal') AND b == CAST('00ff', 'NSData')",
         "a == CAST('9E6F1B1C-0000-4000-8000-0123456789AB', 'NSUUID')",
-        "a == CAST('trellis://9E6F1B1C-0000-4000-8000-0123456789AB/a/b?/p3', 'NSManagedObjectID')",
+        "a == CAST('trellis://9E6F1B1C-0000-4000-8000-0123456789AB/a%2Fb%3F/p3', 'NSManagedObjectID')",
+        "a == CAST('trellis://9E6F1B1C-0000-4000-8000-0123456789AB/%C3%86r%5F/p3.2', 'NSManagedObjectID')",
         #"a == 'quote \" back \\ line \n nul \0 \u20ac'"#, "a == -9223372036854775808",
         "a == 18446744073709551615",
     ])

@@ -126,6 +126,49 @@ import Testing
         #expect(error?.code == .corrupt)
     }
 
+    private func name(_ entity: String, in database: RecordDatabase) -> String? {
+        database.schema.entity(named: entity).map { entity in
+            let name = database.identities.name(of: entity)
+            return "\(name.entity) \(name.generation)"
+        }
+    }
+
+    @Test func `a reader that foresaw other generations than a writer recorded is ended`() throws {
+        let files = MemoryFileSystem()
+        func schema(_ version: String, _ names: (name: String, previous: String?)...)
+            -> SchemaDescription
+        {
+            var schema = SchemaDescription(
+                names.map { EntityDescription($0.name, optional: ["name": .string]) })
+            schema.modelVersion = version
+            for (index, name) in names.enumerated() {
+                schema.entities[index].previousName = name.previous
+            }
+            return schema
+        }
+        let first = schema("V1", ("Company", nil), ("Town", nil))
+        let second = schema("V2", ("Company", nil), ("City", "Town"))
+        let third = schema("V3", ("Firm", "Company"), ("City", "Town"), ("Company", nil))
+        try RecordDatabase.open(.file("store"), schema: first, files: files).close()
+        var options = Engine.Options()
+        options.mode = .reading
+        let reader = try RecordDatabase.open(
+            .file("store"), schema: third, options: options, files: files)
+        defer { try? reader.close() }
+        #expect(name("Firm", in: reader) == "Company 0")
+        #expect(name("Company", in: reader) == "Company 1")
+        _ = try reader.snapshot()
+        for schema in [second, third] {
+            try RecordDatabase.open(.file("store"), schema: schema, files: files).close()
+        }
+        let error = #expect(throws: StoreError.self) { try reader.snapshot() }
+        #expect(error?.code == .schemaMismatch)
+        let writer = try RecordDatabase.open(.file("store"), schema: third, files: files)
+        #expect(name("Company", in: writer) == "Company 2")
+        #expect(place(writer.identities.moved, "Company", 1, 0) == "Firm 1")
+        try writer.close()
+    }
+
     @Test func `a reader of a later model finds objects by their earlier names`() throws {
         let files = MemoryFileSystem()
         let first = SchemaDescription([EntityDescription("Company", optional: ["name": .string])])
@@ -138,9 +181,11 @@ import Testing
         let reader = try RecordDatabase.open(
             .file("store"), schema: second, options: options, files: files)
         #expect(place(reader.identities.moved, "Company", 1, 0) == "Firm 1")
+        #expect(name("Firm", in: reader) == "Company 0")
         try reader.close()
         let writer = try RecordDatabase.open(.file("store"), schema: second, files: files)
         #expect(writer.identities.moved == reader.identities.moved)
+        #expect(name("Firm", in: writer) == "Firm 0")
         try writer.close()
         let again = try RecordDatabase.open(.file("store"), schema: second, files: files)
         #expect(again.identities.moved == writer.identities.moved)
