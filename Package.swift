@@ -224,6 +224,11 @@ let package = Package(
     cLanguageStandard: .c11
 )
 
+// `scripts/test` builds some of the suites alone for ThreadSanitizer, and for release.
+if let suites = Context.environment["TRELLIS_SUITES"]?.split(whereSeparator: \.isWhitespace) {
+    package.targets.removeAll { $0.type == .test && !suites.contains($0.name[...]) }
+}
+
 // It needs the fuzzer's library, so that only `scripts/fuzz` builds it.
 if Context.environment["TRELLIS_FUZZER"] != nil {
     package.targets.append(

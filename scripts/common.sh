@@ -55,6 +55,16 @@ require_swift() {
         || fail "this is Swift $version: install Swift 6.2 or later"
 }
 
+# build_program FOLDER PRODUCT: builds a program of another package for release, and sets $program to
+# its path. These packages share what they build of the library. A plan does not notice new files
+# of a package that is found by its path, nor that it is another package's, so it is made anew.
+build_program() {
+    local options=(-c release --package-path "$1" --scratch-path "$top/.build-programs")
+    rm -f "$top/.build-programs/release.yaml"
+    swift build "${options[@]}" --product "$2"
+    program=$(swift build "${options[@]}" --show-bin-path)/$2
+}
+
 # Options of builds of the package itself: those that scripts/test built with, so that no script that
 # it runs builds the same again.
 read -ra debug_build <<<"${TRELLIS_DEBUG_BUILD:-}"
