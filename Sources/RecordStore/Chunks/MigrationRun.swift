@@ -222,7 +222,7 @@ final class MigrationRun {
         let transaction = try makeTransaction(trees, numbers)
         let database = RecordDatabase(
             engine: engine, schema: schema, catalog: catalog, trees: trees,
-            moved: try catalog.movedObjects(editor), numbers: numbers)
+            identities: ObjectIdentities(try catalog.movedObjects(editor)), numbers: numbers)
         do {
             try finishing(database, transaction)
         } catch let error as StoreError {
