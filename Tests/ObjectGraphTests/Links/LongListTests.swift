@@ -122,8 +122,8 @@ private final class Playlist: CoreStoreObject {
         #expect(ratio < 30, "\(ratio)")
     }
 
-    /// Twice the goal of 0.3 seconds in a release build, because a busy machine takes longer for the
-    /// same instructions; a debug build takes some ten times as long.
+    /// Twice the goal of 0.3 seconds in a release build, because a busy machine takes longer for
+    /// the same instructions; a debug build takes some ten times as long.
     @Test(
         .enabled(if: ProcessInfo.processInfo.environment["TRELLIS_LONG"] != nil),
         arguments: Change.allCases)

@@ -1,3 +1,4 @@
+import Foundation
 import PageStore
 import SampleSchemas
 import TestSupport
@@ -134,7 +135,9 @@ import Testing
     }
 
     @Test func `a reader that foresaw other generations than a writer recorded is ended`() throws {
-        let files = MemoryFileSystem()
+        let url = FileManager.default.temporaryDirectory
+            .appendingPathComponent("moved-\(UUID().uuidString).trellis")
+        defer { try? FileManager.default.removeItem(at: url) }
         func schema(_ version: String, _ names: (name: String, previous: String?)...)
             -> SchemaDescription
         {
@@ -146,26 +149,32 @@ import Testing
             }
             return schema
         }
+        func open(_ schema: SchemaDescription, reads: Bool = false) throws -> RecordDatabase {
+            var options = Engine.Options()
+            if reads { options.mode = .reading }
+            return try RecordDatabase.open(.file(url.path), schema: schema, options: options)
+        }
         let first = schema("V1", ("Company", nil), ("Town", nil))
         let second = schema("V2", ("Company", nil), ("City", "Town"))
         let third = schema("V3", ("Firm", "Company"), ("City", "Town"))
-        try RecordDatabase.open(.file("store"), schema: first, files: files).close()
-        var options = Engine.Options()
-        options.mode = .reading
-        let reader = try RecordDatabase.open(
-            .file("store"), schema: third, options: options, files: files)
+        try open(first).close()
+        let reader = try open(third, reads: true)
         defer { try? reader.close() }
         #expect(name("Firm", in: reader) == "Company 0")
         #expect(place(reader.identities.moved, "Company", 1, 1) == "Company 1")
-        _ = try reader.snapshot()
-        for schema in [second, third] {
-            try RecordDatabase.open(.file("store"), schema: schema, files: files).close()
-        }
-        let error = #expect(throws: StoreError.self) { try reader.snapshot() }
-        #expect(error?.code == .schemaMismatch)
-        let writer = try RecordDatabase.open(.file("store"), schema: third, files: files)
+        reader.follow { _ in }
+        let commit = try reader.snapshot().commitNumber
+        try open(second).close()
+        let writer = try open(third)
         #expect(place(writer.identities.moved, "Company", 1, 1) == "Firm 1")
         try writer.close()
+        let end = ContinuousClock.now + .seconds(60 * hangMinutes)
+        let error = #expect(throws: StoreError.self) {
+            while try reader.snapshot().commitNumber == commit, ContinuousClock.now < end {
+                Thread.sleep(forTimeInterval: 0.002)
+            }
+        }
+        #expect(error?.code == .schemaMismatch)
     }
 
     @Test func `a reader of a later model finds objects by their earlier names`() throws {
