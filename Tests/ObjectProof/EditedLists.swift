@@ -99,8 +99,11 @@ package struct EditedLists {
         guard list.monitor.objectsInAllSections() == fetched else {
             throw ProofFailure("a list is not what a fetch gives: \(list.request.chain)")
         }
-        for (index, pet) in fetched.enumerated() where list.monitor.index(of: pet) != index {
-            throw ProofFailure("an object has another index")
+        for (index, pet) in fetched.enumerated() {
+            let found = list.monitor.index(of: pet)
+            guard found != index else { continue }
+            throw ProofFailure(
+                "the object at \(index) has the index \(found ?? -1): \(list.request.chain)")
         }
     }
 }

@@ -105,7 +105,8 @@ final class TransactionList: MonitoredList {
             let difference = try list.take(steps)
             (self.list, readers) = (list, after)
             guard let difference, !difference.isEmpty else {
-                // The content is equal, and the state before is not needed.
+                // The content shows the same, and its keys are those of the new state.
+                shown.content = list.content
                 (shown.readers, shown.lookup) = (readers, list.lookup)
                 return nil
             }

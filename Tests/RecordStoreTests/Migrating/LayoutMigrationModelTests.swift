@@ -80,7 +80,11 @@ import Testing
                     earlier = try self.reader(url, [MigrationStep(models[0])])
                     let before = try Data(contentsOf: url)
                     reader = try self.reader(url, path)
-                    let isSeen = zip(models, models.dropFirst()).allSatisfy(isReadable)
+                    // A path that leads back to the file's model migrates nothing.
+                    let isSeen =
+                        zip(models, models.dropFirst()).allSatisfy(isReadable)
+                        || !SchemaDifference.needsMigration(
+                            from: models[0], to: models[models.count - 1])
                     #expect((reader != nil) == isSeen, "\(place)")
                     if let reader { #expect(try content(reader) == known, "\(place)") }
                     seenCount += isSeen ? 1 : 0
