@@ -105,7 +105,7 @@ final class TransactionList: MonitoredList {
             let difference = try list.take(steps)
             (self.list, readers) = (list, after)
             guard let difference, !difference.isEmpty else {
-                // The content shows the same, and its keys are those of the new state.
+                // It shows the same, but hidden objects may have other keys and another order.
                 shown.content = list.content
                 (shown.readers, shown.lookup) = (readers, list.lookup)
                 return nil

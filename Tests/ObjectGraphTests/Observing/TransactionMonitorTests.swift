@@ -216,6 +216,33 @@ import Testing
         #expect(monitor.object === dog && !monitor.isObjectDeleted)
     }
 
+    /// Names are longer than the part of a key that a list keeps.
+    @Test func `a change of hidden objects alone hid the object of a list with an offset`() throws {
+        let (stack, _) = try Zoo.stack()
+        let start = String(repeating: "n", count: 100)
+        try stack.perform(synchronous: { transaction in
+            for letter in "abcdefghi" {
+                transaction.create(Into<Dog>()).nickname = start + "\(letter)"
+            }
+            // Otherwise the names would share their beginnings and be kept whole.
+            transaction.create(Into<Dog>()).nickname = "z"
+        })
+        let transaction = stack.beginUnsafe()
+        let monitor = transaction.monitorList(
+            From<Dog>().orderBy(.ascending(\.$nickname)).tweak {
+                $0.fetchOffset = 2
+                $0.fetchLimit = 1
+            })
+        let dogs = try dogs(transaction)
+        #expect(monitor.index(of: dogs[2]) == 0)
+        dogs[0].nickname = start + "y"
+        // Where a search begins.
+        dogs[5].nickname = start + "aa"
+        transaction.flush()
+        #expect(monitor.objectsInAllSections() == [dogs[2]])
+        #expect(monitor.index(of: dogs[2]) == 0)
+    }
+
     @Test func `monitors do not retain their transaction and stay usable after it`() throws {
         let (stack, _) = try stack()
         var transaction: UnsafeDataTransaction? = stack.beginUnsafe()
