@@ -15,6 +15,13 @@ let roomSettings: [SwiftSetting] =
 
 let testSettings: [SwiftSetting] = [.swiftLanguageMode(.v6)] + warningSettings
 
+/// A release build optimises what the suites test, and not the suites: that would take longer than
+/// they run.
+let suiteSettings: [SwiftSetting] =
+    testSettings + [
+        .unsafeFlags(["-Onone", "-no-whole-module-optimization"], .when(configuration: .release))
+    ]
+
 let package = Package(
     name: "Trellis",
     // Where the language's own types that the rooms use exist; these systems are untried.
@@ -154,41 +161,41 @@ let package = Package(
             swiftSettings: testSettings),
         .testTarget(
             name: "PrimitivesTests", dependencies: ["Primitives", "TestSupport"],
-            swiftSettings: testSettings),
+            swiftSettings: suiteSettings),
         .testTarget(
             name: "PageStoreTests", dependencies: ["PageStore", "Primitives", "TestSupport"],
-            swiftSettings: testSettings),
+            swiftSettings: suiteSettings),
         .testTarget(
             name: "RecordStoreTests",
             dependencies: [
                 "RecordStore", "MigrationProof", "PageStore", "Primitives", "Proof",
                 "SampleSchemas", "TestSupport",
             ],
-            swiftSettings: testSettings),
+            swiftSettings: suiteSettings),
         .testTarget(
             name: "QueryTests",
             dependencies: ["Query", "RecordStore", "SampleSchemas", "TestSupport"],
-            swiftSettings: testSettings),
+            swiftSettings: suiteSettings),
         .testTarget(
             name: "ObjectGraphTests",
             dependencies: [
                 "ObjectGraph", "KillChild", "ObjectProof", "PageStore", "Primitives", "Proof",
                 "RecordStore", "SampleSchemas", "TestSupport",
             ],
-            swiftSettings: testSettings),
+            swiftSettings: suiteSettings),
         // What the API's guide shows, written down as programs write it.
         .testTarget(
-            name: "GuideTests", dependencies: ["ObjectGraph"], swiftSettings: testSettings),
+            name: "GuideTests", dependencies: ["ObjectGraph"], swiftSettings: suiteSettings),
         .testTarget(
             name: "XcodeModelsTests",
             dependencies: ["XcodeModels", "ObjectGraph", "RecordStore", "TestSupport"],
-            resources: [.copy("Models")], swiftSettings: testSettings),
+            resources: [.copy("Models")], swiftSettings: suiteSettings),
         .testTarget(
             name: "TrellisLoggingTests",
             dependencies: [
                 "TrellisLogging", "ObjectGraph", "Primitives",
                 .product(name: "Logging", package: "swift-log"),
-            ], swiftSettings: testSettings),
+            ], swiftSettings: suiteSettings),
         // A process that tests kill.
         .executableTarget(
             name: "KillChild", dependencies: ["ObjectGraph", "PageStore", "TestSupport"],
@@ -199,19 +206,19 @@ let package = Package(
                 "trellis", "KillChild", "ObjectGraph", "RecordStore", "PageStore", "SampleSchemas",
                 "TestSupport",
             ],
-            swiftSettings: testSettings),
+            swiftSettings: suiteSettings),
         .testTarget(
             name: "CrashTests",
             dependencies: [
                 "DiskProgram", "DiskProof", "MigrationProof", "PageStore", "Primitives", "Proof",
                 "RecordStore", "SampleSchemas", "TestSupport",
             ],
-            swiftSettings: testSettings),
+            swiftSettings: suiteSettings),
         .testTarget(
             name: "SpecTests",
             dependencies: ["PageStore", "RecordStore", "SampleSchemas", "TestSupport"],
-            swiftSettings: testSettings),
-        .testTarget(name: "TidyTests", swiftSettings: testSettings),
+            swiftSettings: suiteSettings),
+        .testTarget(name: "TidyTests", swiftSettings: suiteSettings),
         .testTarget(
             name: "FuzzTests",
             dependencies: [
@@ -219,7 +226,7 @@ let package = Package(
                 "SampleSchemas",
                 "TestSupport",
             ],
-            path: "FuzzTests", swiftSettings: testSettings),
+            path: "FuzzTests", swiftSettings: suiteSettings),
     ],
     cLanguageStandard: .c11
 )
