@@ -19,7 +19,9 @@ let testSettings: [SwiftSetting] = [.swiftLanguageMode(.v6)] + warningSettings
 /// they run.
 let suiteSettings: [SwiftSetting] =
     testSettings + [
-        .unsafeFlags(["-Onone", "-no-whole-module-optimization"], .when(configuration: .release))
+        .unsafeFlags(
+            ["-Onone", "-no-whole-module-optimization", "-enable-batch-mode"],
+            .when(configuration: .release))
     ]
 
 let package = Package(
