@@ -175,8 +175,9 @@ final class WovenRun: @unchecked Sendable {
     }
 
     private func follow() throws {
-        reader.names = writer.names
         let view = try reader.stack.beginRead()
+        // Not before: the view may show a commit that another strand makes while it is begun.
+        reader.names = writer.names
         let index = try index(of: view, reader, ledger.followed, "a stack that follows")
         ledger.follow(index)
         weave.meetAtStep()
