@@ -307,7 +307,7 @@ package struct ScriptPlayer {
         _ tree: TreeID, of transaction: WriteTransaction, _ content: ScriptContent
     ) throws {
         let new = try transaction.createTree()
-        let builder = try TreeBuilder(transaction, tree: new)
+        var builder = try TreeBuilder(transaction, tree: new)
         for (key, value) in content.sorted(by: { $0.key < $1.key }) {
             try key.key.withView { key in
                 try value.bytes.withView { try builder.append(key, $0) }

@@ -4,7 +4,10 @@
 /// final they are written to their places in the file at once: a large tree is written once. The
 /// root alone stays in memory, for its name is the tree's. Between the first entry and
 /// ``finish()`` nothing else may use the tree.
-package final class TreeBuilder {
+///
+/// A value, because an object's properties are checked for exclusivity at each access: several times
+/// an entry. It cannot be copied, because two would write the same tree.
+package struct TreeBuilder: ~Copyable {
     /// The node of one level that is being filled.
     private struct Level {
         struct Entry {
@@ -23,6 +26,17 @@ package final class TreeBuilder {
         var firstChild: PageID?
         /// The last count of entries at which a node can end.
         var cutCount = 0
+
+        mutating func append(_ key: ByteView, _ value: ByteView, isOverflow: Bool) {
+            let start = arena.count
+            arena.append(key)
+            arena.append(value)
+            entries.append(
+                Entry(
+                    start: start, keyCount: key.count, valueCount: value.count,
+                    isOverflow: isOverflow))
+            sizeInBytes += NodeLayout.entrySize(keySize: key.count, valueSize: value.count)
+        }
     }
 
     /// Finished nodes are written in one run.
@@ -52,7 +66,7 @@ package final class TreeBuilder {
     }
 
     /// Adds an entry after all others.
-    package func append(_ key: ByteView, _ value: ByteView) throws(StoreError) {
+    package mutating func append(_ key: ByteView, _ value: ByteView) throws(StoreError) {
         try editor.checkKeySize(key)
         guard
             value.count > Limits.inlineValueSizeInBytesMax(pageSizeInBytes: editor.pageSizeInBytes)
@@ -64,7 +78,7 @@ package final class TreeBuilder {
     }
 
     /// Finishes every level; the tree can be used then.
-    package func finish() throws(StoreError) {
+    package mutating func finish() throws(StoreError) {
         var level = 0
         while level < levels.count {
             let isTop = level == levels.count - 1
@@ -88,7 +102,7 @@ package final class TreeBuilder {
 
     // MARK: Filling
 
-    private func add(
+    private mutating func add(
         _ key: ByteView, _ value: ByteView, isOverflow: Bool, level: Int
     ) throws(StoreError) {
         if !levels[level].entries.isEmpty {
@@ -98,15 +112,7 @@ package final class TreeBuilder {
             }
             levels[level].cutCount = levels[level].entries.count
         }
-        let start = levels[level].arena.count
-        levels[level].arena.append(key)
-        levels[level].arena.append(value)
-        levels[level].entries.append(
-            Level.Entry(
-                start: start, keyCount: key.count, valueCount: value.count,
-                isOverflow: isOverflow))
-        levels[level].sizeInBytes += NodeLayout.entrySize(
-            keySize: key.count, valueSize: value.count)
+        levels[level].append(key, value, isOverflow: isOverflow)
     }
 
     /// Whether a node of all entries that a level has, bounded before a key, is past its fill.
@@ -165,7 +171,7 @@ package final class TreeBuilder {
     // MARK: Finishing
 
     /// Finishes a node of the first entries of a level; the rest begins the next one.
-    private func close(_ level: Int, count: Int, upper: [UInt8]) throws(StoreError) {
+    private mutating func close(_ level: Int, count: Int, upper: [UInt8]) throws(StoreError) {
         let page = try editor.allocatePage(level == 0 ? .treeLeaf : .treeBranch)
         build(page, level, count: count, upper: upper)
         if isFinal { finished.append(page) }
@@ -205,7 +211,7 @@ package final class TreeBuilder {
     }
 
     /// Begins a level's next node with the entries that the last one did not take.
-    private func restart(_ level: Int, behind count: Int, lower: [UInt8]) {
+    private mutating func restart(_ level: Int, behind count: Int, lower: [UInt8]) {
         let old = levels[level]
         var new = Level()
         new.lower = lower
@@ -215,18 +221,12 @@ package final class TreeBuilder {
             new.firstChild = PageID(value(first, level).uint64(at: 0))
         }
         for entry in rest {
-            let start = new.arena.count
-            new.arena.append(key(entry, level))
-            new.arena.append(value(entry, level))
-            var moved = entry
-            moved.start = start
-            new.entries.append(moved)
-            new.sizeInBytes += entrySize(entry)
+            new.append(key(entry, level), value(entry, level), isOverflow: entry.isOverflow)
         }
         levels[level] = new
     }
 
-    private func writeFinished() throws(StoreError) {
+    private mutating func writeFinished() throws(StoreError) {
         if !finished.isEmpty { try editor.writeOut(finished) }
         finished = []
         try editor.makeRoom()

@@ -24,6 +24,9 @@ final class MigrationRun {
     /// How many passes have begun; an earlier run has completed the first `start.passCount`.
     private var passCount = 0
     private var chunkRowCount = 0
+    private let chunkRowsMax: Int
+    private let chunkBytesMax: Int
+    private let dropPagesMax: Int
     /// Whether the layout that an earlier run has reached is still to be compared.
     private var isUnchecked: Bool
 
@@ -34,6 +37,11 @@ final class MigrationRun {
         _ schema: Schema, _ start: MigrationState, _ progress: MigrationProgress
     ) {
         self.engine = engine
+        // Not read for every record: each look at the options copies all of them.
+        let options = engine.options
+        chunkRowsMax = options.migrationChunkRowsMax
+        chunkBytesMax = options.migrationChunkBytesMax
+        dropPagesMax = options.migrationDropPagesMax
         self.live = live
         self.shadow = shadow
         catalog = shadow?.catalog ?? live
@@ -186,9 +194,16 @@ final class MigrationRun {
     /// Whether the next batch belongs in another chunk.
     var isChunkFull: Bool {
         isChunked
-            && (chunkRowCount >= engine.options.migrationChunkRowsMax
-                || editor.changedBytes >= engine.options.migrationChunkBytesMax
-                || editor.freedPageCount >= engine.options.migrationDropPagesMax)
+            && (chunkRowCount >= chunkRowsMax || editor.changedBytes >= chunkBytesMax
+                || editor.freedPageCount >= dropPagesMax)
+    }
+
+    /// Whether a batch should end here so that the chunk can. The size of the transaction is compared
+    /// at every 16th record only, because that costs about as much as to copy a small one.
+    var endsBatch: Bool {
+        isChunked
+            && (chunkRowCount >= chunkRowsMax
+                || chunkRowCount.isMultiple(of: 16) && isChunkFull)
     }
 
     private func endChunkIfFull(_ passCount: Int, _ position: [UInt8]) throws(StoreError) {

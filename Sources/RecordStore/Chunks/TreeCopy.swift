@@ -20,21 +20,21 @@ struct TreeCopy {
             guard try seek(last, cursor) else { return nil }
             // The first part builds the tree bottom-up, which costs half as much; it ends with the
             // chunk.
-            let builder =
-                last.isEmpty
-                ? try TreeBuilder(run.editor, tree: target, isFinal: false) : nil
+            let isFirst = last.isEmpty
+            var builder =
+                isFirst ? try TreeBuilder(run.editor, tree: target, isFinal: false) : nil
             let writer = TreeWriter(run.editor, tree: target, isAscending: true)
             var (count, isAtEnd) = (0, false)
             while !isAtEnd {
-                if let builder {
-                    try builder.append(cursor.key, cursor.value())
+                if isFirst {
+                    try builder?.append(cursor.key, cursor.value())
                 } else {
                     _ = try writer.insert(cursor.key, cursor.value())
                 }
                 if isRecords { run.progress.count() }
                 try run.count()
                 count += 1
-                if run.isChunkFull || builder == nil && count == Self.partCount { break }
+                if run.endsBatch || !isFirst && count == Self.partCount { break }
                 isAtEnd = try !cursor.next()
             }
             try builder?.finish()

@@ -42,7 +42,7 @@ struct SortedRuns {
         }
         if !edits.isEmpty { try endRun() }
         if try editor.isEmpty(tree) {
-            let builder = try TreeBuilder(editor, tree: tree)
+            var builder = try TreeBuilder(editor, tree: tree)
             try merge { key, value throws(StoreError) in try builder.append(key, value) }
             try builder.finish()
         } else {

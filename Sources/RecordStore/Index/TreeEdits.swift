@@ -12,14 +12,33 @@ final class TreeEdits {
         var lentIndex: Int32 = -1
     }
 
+    /// One value, so that adding an edit is one access to a property: each is checked for
+    /// exclusivity.
+    private struct EditList {
+        var edits: [Edit] = []
+        /// Values that stay in their owners' memory, and are copied only into a page.
+        var lent: [ByteView] = []
+        var lentByteCount = 0
+        var isSorted = true
+        /// Whether no key has a value, as in an index.
+        var hasKeysOnly = true
+
+        mutating func append(_ edit: Edit, in arena: ByteBuffer) {
+            if isSorted, let last = edits.last {
+                isSorted = TreeEdits.key(last, in: arena).compare(TreeEdits.key(edit, in: arena)) <= 0
+            }
+            if edit.valueCount > 0 { hasKeysOnly = false }
+            edits.append(edit)
+        }
+    }
+
     private let arena = ByteBuffer(capacity: 4096)
-    /// Values that stay in their owners' memory, and are copied only into a page.
-    private var lent: [ByteView] = []
-    private var lentByteCount = 0
-    private var edits: [Edit] = []
-    private var isSorted = true
-    /// Whether no key has a value, as in an index.
-    private var hasKeysOnly = true
+    private var list = EditList()
+
+    private var edits: [Edit] { list.edits }
+    private var lent: [ByteView] { list.lent }
+    private var isSorted: Bool { list.isSorted }
+    private var hasKeysOnly: Bool { list.hasKeysOnly }
 
     var isEmpty: Bool { edits.isEmpty }
 
@@ -51,12 +70,13 @@ final class TreeEdits {
     func insert(_ number: UInt64, lending value: ByteView) {
         let start = arena.count
         let keyCount = appendKey(number, nil)
-        add(
+        list.append(
             Edit(
                 keyStart: start, keyCount: Int32(keyCount), valueCount: Int32(value.count),
-                lentIndex: Int32(lent.count)))
-        lent.append(value)
-        lentByteCount += value.count
+                lentIndex: Int32(lent.count)),
+            in: arena)
+        list.lent.append(value)
+        list.lentByteCount += value.count
     }
 
     func remove(_ first: UInt64, _ second: UInt64? = nil) {
@@ -75,23 +95,18 @@ final class TreeEdits {
         _ start: Int, _ keyCount: Int, value: ByteView? = nil, isRemoval: Bool = false
     ) {
         if let value { arena.append(value) }
-        add(
+        list.append(
             Edit(
                 keyStart: start, keyCount: Int32(keyCount),
-                valueCount: isRemoval ? -1 : Int32(value?.count ?? 0)))
+                valueCount: isRemoval ? -1 : Int32(value?.count ?? 0)),
+            in: arena)
     }
 
-    private func add(_ edit: Edit) {
-        if isSorted, let last = edits.last {
-            isSorted = key(last).compare(key(edit)) <= 0
-        }
-        if edit.valueCount > 0 { hasKeysOnly = false }
-        edits.append(edit)
-    }
-
-    private func key(_ edit: Edit) -> ByteView {
+    private static func key(_ edit: Edit, in arena: ByteBuffer) -> ByteView {
         arena.view.slice(from: edit.keyStart, count: Int(edit.keyCount))
     }
+
+    private func key(_ edit: Edit) -> ByteView { Self.key(edit, in: arena) }
 
     private func value(_ edit: Edit) -> ByteView {
         guard edit.lentIndex < 0 else { return lent[Int(edit.lentIndex)] }
@@ -155,7 +170,7 @@ final class TreeEdits {
         guard !edits.isEmpty else { return [] }
         sort(with: &order)
         defer { removeAll() }
-        if arena.count + lentByteCount >= editor.bulkBytesMin, try editor.isEmpty(tree) {
+        if arena.count + list.lentByteCount >= editor.bulkBytesMin, try editor.isEmpty(tree) {
             // Unsorted edits belong to an index, into which the transaction's next batch will
             // insert more.
             return try build(tree, of: editor, isUnique: isUnique, isFinal: isSorted, order)
@@ -176,11 +191,11 @@ final class TreeEdits {
     }
 
     private func removeAll() {
-        edits.removeAll(keepingCapacity: true)
-        lent.removeAll(keepingCapacity: true)
-        lentByteCount = 0
+        list.edits.removeAll(keepingCapacity: true)
+        list.lent.removeAll(keepingCapacity: true)
+        list.lentByteCount = 0
+        (list.isSorted, list.hasKeysOnly) = (true, true)
         arena.removeAll()
-        (isSorted, hasKeysOnly) = (true, true)
     }
 
     /// Writes all edits into an empty tree that the transaction only reads afterwards, and clears
@@ -223,7 +238,7 @@ final class TreeEdits {
         _ order: borrowing KeyOrder.Memory
     ) throws(StoreError) -> [ObjectNumber] {
         var conflictCandidates: [ObjectNumber] = []
-        let builder = try TreeBuilder(editor, tree: tree, isFinal: isFinal)
+        var builder = try TreeBuilder(editor, tree: tree, isFinal: isFinal)
         var last: ByteView?
         for position in edits.indices {
             prefetch(position + Self.prefetchDistance, order)

@@ -39,7 +39,7 @@ struct RecordRewrite {
                 if try body(&batch, number, cursor.row()) { count += 1 }
                 isValid = try cursor.next()
                 if count >= batchCount || batch.sizeInBytes >= Self.batchSizeInBytesMax
-                    || run.isChunkFull
+                    || run.endsBatch
                 {
                     break
                 }

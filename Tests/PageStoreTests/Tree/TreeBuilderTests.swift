@@ -35,7 +35,7 @@ import Testing
         _ entries: [Entry], _ editor: PageEditor, isFinal: Bool = true
     ) throws -> TreeID {
         let tree = try editor.createTree()
-        let builder = try TreeBuilder(editor, tree: tree, isFinal: isFinal)
+        var builder = try TreeBuilder(editor, tree: tree, isFinal: isFinal)
         for entry in entries {
             try entry.key.withView { key in
                 try entry.value.withView { try builder.append(key, $0) }
