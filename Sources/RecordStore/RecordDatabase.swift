@@ -20,7 +20,7 @@ package final class RecordDatabase: Sendable {
 
     init(
         engine: Engine, schema: Schema, catalog: Catalog, trees: TreeTable,
-        identities: ObjectIdentities, numbers: NumberReserve? = nil, schemaText: [UInt8]? = nil
+        identities: ObjectIdentities, numbers: NumberReserve? = nil, structure: [UInt8]? = nil
     ) {
         self.engine = engine
         self.schema = schema
@@ -28,7 +28,7 @@ package final class RecordDatabase: Sendable {
         self.trees = trees
         self.identities = identities
         self.numbers = numbers ?? NumberReserve(schema, catalog)
-        followed = schemaText.map {
+        followed = structure.map {
             FollowedTrees(schema, catalog, trees, identities.moved, of: $0)
         }
     }
@@ -175,7 +175,7 @@ package final class RecordDatabase: Sendable {
             return RecordDatabase(
                 engine: engine, schema: schema, catalog: catalog, trees: trees,
                 identities: ObjectIdentities(try catalog.movedObjects(snapshot)),
-                schemaText: isReadOnly ? text : nil)
+                structure: isReadOnly ? try catalog.structure(snapshot) : nil)
         }
         guard isReadOnly else {
             if let backup = terms.backup { try engine.copy(to: backup) }
@@ -189,7 +189,7 @@ package final class RecordDatabase: Sendable {
             engine: engine, schema: usable, catalog: catalog,
             trees: try TreeTable.open(usable, catalog, snapshot).table,
             identities: ObjectIdentities(try catalog.movedObjects(snapshot)),
-            schemaText: text)
+            structure: try catalog.structure(snapshot))
     }
 
     private static func create(

@@ -85,9 +85,34 @@ struct Catalog {
         }
     }
 
-    /// The saved bytes, to see whether the schema has changed.
+    /// The saved bytes.
     func schemaText(_ view: PageView) throws(StoreError) -> [UInt8]? {
         try entry(prefix + Self.schemaKey, of: view)
+    }
+
+    /// All entries that a reader's schema, trees and identities follow from, one after the other, to
+    /// see whether a migration has changed them. The schema alone may be what it was before, with
+    /// other slots and trees. Nil without a schema.
+    func structure(_ view: PageView) throws(StoreError) -> [UInt8]? {
+        guard var bytes = try schemaText(view) else { return nil }
+        // A schema is text, and no key or value begins inside another one.
+        func append(_ part: [UInt8]) {
+            bytes.append(bigEndian: UInt64(part.count))
+            bytes += part
+        }
+        append(try layout(view))
+        append(try entry(prefix + Self.movedKey, of: view) ?? [])
+        let start = prefix + Self.treePrefix
+        let cursor = Cursor(view, tree: root)
+        _ = try cursor.seek(Array(start.utf8).span)
+        while cursor.isValid {
+            let key = cursor.key.array()
+            guard key.starts(with: start.utf8) else { break }
+            append(key)
+            append(try cursor.value().array())
+            _ = try cursor.next()
+        }
+        return bytes
     }
 
     /// The saved form of the layout: see ``StoredLayout``.

@@ -7,58 +7,59 @@ import Primitives
 /// its layout, apart from slots that come after those that it knows. So a reader goes on when the
 /// change only adds, and a reader of an unmigrated file when a writer with its model migrates it.
 final class FollowedTrees: Sendable {
-    /// Commits between which the file's schema did not change.
+    /// One of the structures that the file has had.
     private struct Version {
-        let text: [UInt8]
+        /// See ``Catalog/structure(_:)``.
+        let structure: [UInt8]
         let trees: TreeTable
-        let first: UInt64
-        /// The last commit that is known to have the schema.
-        var last: UInt64
+        /// A commit that has the structure. Commits before and after it may have others: a model
+        /// may lead back to an earlier one.
+        var commit: UInt64?
     }
+
+    /// Older versions are forgotten. A reader of an old commit then looks its trees up again.
+    private static let versionsMax = 8
 
     private let schema: Schema
     private let catalog: Catalog
     private let moved: MovedObjects
-    /// In the order of commits.
+    /// The last ones that were looked up, the latest at the end.
     private let versions: Mutex<[Version]>
 
-    /// - Parameter text: the saved form of the file's schema.
+    /// - Parameter structure: of the commit that the trees were looked up in.
     init(
         _ schema: Schema, _ catalog: Catalog, _ trees: TreeTable, _ moved: MovedObjects,
-        of text: [UInt8]
+        of structure: [UInt8]
     ) {
         self.schema = schema
         self.catalog = catalog
         self.moved = moved
-        versions = Mutex([Version(text: text, trees: trees, first: 0, last: 0)])
+        versions = Mutex([Version(structure: structure, trees: trees, commit: nil)])
     }
 
     /// The trees as of a commit; nil if the reader cannot go on because another process has changed
     /// the schema.
     func trees(of snapshot: Snapshot) throws(StoreError) -> TreeTable? {
         let commit = snapshot.commitNumber
-        let known = versions.withLock { versions in
-            versions.last { $0.first <= commit && commit <= $0.last }?.trees
-        }
+        let known = versions.withLock { $0.last { $0.commit == commit }?.trees }
         if let known { return known }
-        guard let text = try catalog.schemaText(snapshot) else { return nil }
-        if let known = extend(text, to: commit) { return known }
+        guard let structure = try catalog.structure(snapshot) else { return nil }
+        if let known = find(structure, at: commit) { return known }
         guard let trees = try adoptedTrees(snapshot) else { return nil }
-        let version = Version(text: text, trees: trees, first: commit, last: commit)
+        let version = Version(structure: structure, trees: trees, commit: commit)
         versions.withLock { versions in
-            let index = versions.firstIndex { $0.first > commit } ?? versions.endIndex
-            versions.insert(version, at: index)
+            if versions.count == Self.versionsMax { versions.removeFirst() }
+            versions.append(version)
         }
         return trees
     }
 
-    /// The trees of the version before a commit, if the commit has its schema.
-    private func extend(_ text: [UInt8], to commit: UInt64) -> TreeTable? {
+    /// The trees of the version with a structure, which is noted to be that of a commit.
+    private func find(_ structure: [UInt8], at commit: UInt64) -> TreeTable? {
         versions.withLock { versions in
-            guard let index = versions.lastIndex(where: { $0.first <= commit }),
-                versions[index].text == text
+            guard let index = versions.lastIndex(where: { $0.structure == structure })
             else { return nil }
-            versions[index].last = max(versions[index].last, commit)
+            versions[index].commit = commit
             return versions[index].trees
         }
     }

@@ -75,7 +75,7 @@ extension RecordDatabase {
         {
             return RecordDatabase(
                 engine: engine, schema: file.schema, catalog: catalog, trees: file.trees,
-                identities: file.identities, schemaText: text)
+                identities: file.identities, structure: try catalog.structure(snapshot))
         }
         return try migrate(engine, catalog, declared, plan, from: stored, of: text, terms)
     }
