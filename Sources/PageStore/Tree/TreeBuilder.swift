@@ -5,8 +5,8 @@
 /// root alone stays in memory, for its name is the tree's. Between the first entry and
 /// ``finish()`` nothing else may use the tree.
 ///
-/// A value, because an object's properties are checked for exclusivity at each access: several times
-/// an entry. It cannot be copied, because two would write the same tree.
+/// A value, because an object's properties are checked for exclusivity at each access, several
+/// times an entry. It cannot be copied, because two would write the same tree.
 package struct TreeBuilder: ~Copyable {
     /// The node of one level that is being filled.
     private struct Level {

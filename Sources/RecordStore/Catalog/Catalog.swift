@@ -90,9 +90,9 @@ struct Catalog {
         try entry(prefix + Self.schemaKey, of: view)
     }
 
-    /// All entries that a reader's schema, trees and identities follow from, one after the other, to
-    /// see whether a migration has changed them. The schema alone may be what it was before, with
-    /// other slots and trees. Nil without a schema.
+    /// All entries that a reader's schema, trees and identities follow from, one after the other,
+    /// to see whether a migration has changed them. The schema alone may be what it was before,
+    /// with other slots and trees. Nil without a schema.
     func structure(_ view: PageView) throws(StoreError) -> [UInt8]? {
         guard var bytes = try schemaText(view) else { return nil }
         // A schema is text, and no key or value begins inside another one.

@@ -25,7 +25,8 @@ final class TreeEdits {
 
         mutating func append(_ edit: Edit, in arena: ByteBuffer) {
             if isSorted, let last = edits.last {
-                isSorted = TreeEdits.key(last, in: arena).compare(TreeEdits.key(edit, in: arena)) <= 0
+                let order = TreeEdits.key(last, in: arena).compare(TreeEdits.key(edit, in: arena))
+                isSorted = order <= 0
             }
             if edit.valueCount > 0 { hasKeysOnly = false }
             edits.append(edit)

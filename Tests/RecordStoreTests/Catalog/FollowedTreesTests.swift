@@ -1,5 +1,6 @@
 import Foundation
 import PageStore
+import Primitives
 import SampleSchemas
 import TestSupport
 import Testing
@@ -46,18 +47,6 @@ import Testing
         try transaction.commit()
     }
 
-    /// Waits until the reader shows a commit.
-    private func snapshot(
-        of reader: RecordDatabase, from commit: UInt64
-    ) throws -> RecordSnapshot {
-        let end = ContinuousClock.now + .seconds(60 * hangMinutes)
-        while true {
-            let snapshot = try reader.snapshot()
-            if snapshot.commitNumber >= commit || ContinuousClock.now > end { return snapshot }
-            Thread.sleep(forTimeInterval: 0.002)
-        }
-    }
-
     /// The values of the attribute `note` in a reader that has seen the file before these changes
     /// and after them, and not in between.
     private func notes(
@@ -69,9 +58,19 @@ import Testing
         let reader = try open(schema, reads: true)
         defer { try? reader.close() }
         #expect(try reader.snapshot().check() == [])
-        reader.follow { _ in }
+        let followed = Mutex<UInt64>(0)
+        reader.follow { result in
+            guard let commit = try? result.get() else { return }
+            followed.withLock { $0 = commit }
+        }
         let commit = try change()
-        let snapshot = try snapshot(of: reader, from: commit)
+        // Without a snapshot, which would look at the schema in between.
+        let end = ContinuousClock.now + .seconds(60 * hangMinutes)
+        while followed.withLock({ $0 < commit }), ContinuousClock.now < end {
+            Thread.sleep(forTimeInterval: 0.002)
+        }
+        let snapshot = try reader.snapshot()
+        #expect(snapshot.commitNumber >= commit)
         #expect(snapshot.check() == [])
         let entity = try #require(reader.schema.entity(named: "Box"))
         let field = try #require(entity.field(named: "note"))
