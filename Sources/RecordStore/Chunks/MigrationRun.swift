@@ -198,8 +198,8 @@ final class MigrationRun {
                 || editor.freedPageCount >= dropPagesMax)
     }
 
-    /// Whether a batch should end here so that the chunk can. The size of the transaction is
-    /// compared at every 16th record only, because that costs about as much as to copy a small one.
+    /// Whether a batch should end here so that the chunk can. The size of the transaction is read
+    /// at every 16th record only: each of its parts is a property that is checked for exclusivity.
     var endsBatch: Bool {
         isChunked
             && (chunkRowCount >= chunkRowsMax
