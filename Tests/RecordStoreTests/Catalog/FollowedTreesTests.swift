@@ -109,7 +109,10 @@ import Testing
         let attributes = [Self.id, Self.note]
         let schema = Self.schema(attributes, indexes: [["id"], ["note"]])
         let notes = try notes(schema) {
-            try change(Self.schema(attributes), andBackTo: schema)
+            // Another index takes the root that the first one had.
+            try open(Self.schema(attributes, indexes: [["note"]])).close()
+            let other = Self.schema(attributes, indexes: [["note"], ["id", "note"]])
+            return try change(other, andBackTo: schema)
         }
         #expect(notes == (1...400).map { .int(-$0) } + [.int(-1000)])
     }
