@@ -121,10 +121,10 @@ extension StoredLayout.Entity {
     /// Whether this layout differs from an earlier one only by properties whose slots come after
     /// all of its slots.
     fileprivate func extends(_ earlier: Self) -> Bool {
-        guard name == earlier.name, slotCounts.starts(with: earlier.slotCounts),
-            retired.map(\.slot) == earlier.retired.map(\.slot)
-        else { return false }
         let end = earlier.slotCounts.last ?? 0
+        guard name == earlier.name, slotCounts.starts(with: earlier.slotCounts),
+            retired.map(\.slot).filter({ $0 < end }) == earlier.retired.map(\.slot)
+        else { return false }
         return properties.filter { $0.slot < end }.map(\.slot) == earlier.properties.map(\.slot)
             && earlier.properties.allSatisfy { property in
                 properties.contains { later in
