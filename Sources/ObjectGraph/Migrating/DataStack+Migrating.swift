@@ -75,7 +75,7 @@ extension DataStack {
         _ backup: URL?
     ) -> MigrationResult {
         do throws(CoreStoreError) {
-            let model = model(for: storage.configuration)
+            let model = try usedModel(for: storage.configuration)
             let database = try openDatabase(
                 .file(storage.fileURL.path), model, storage,
                 MigrationTask(progress, backup: backup, isForUse: false))
@@ -109,7 +109,7 @@ extension DataStack {
         _ storage: some LocalStorage
     ) throws(CoreStoreError) -> [MigrationType] {
         guard storage.fileExists else { return [] }
-        let model = model(for: storage.configuration)
+        let model = try usedModel(for: storage.configuration)
         let path = MigrationPath(self, storage)
         let options = (storage as? LocalStore)?.engineOptions ?? EngineOptions()
         let forecast: MigrationForecast?
@@ -222,7 +222,8 @@ struct MigrationPath {
             isNamed: provider != nil)
         // A version without classes makes none.
         let model = (schema as? CoreStoreSchema)?.model(for: configuration)
-        step.initialValues = model?.initialValues ?? [:]
+        step.initialValues = model?.initialValues(ofOptional: false) ?? [:]
+        step.optionalInitialValues = model?.initialValues(ofOptional: true) ?? [:]
         step.finishing = provider?.finishing.map { finishing(schema, by: $0) }
         return step
     }

@@ -43,14 +43,15 @@ private final class ProgressReport: Sendable {
 }
 
 extension SchemaModel {
-    /// The initial values of required properties that have no default.
-    var initialValues: [PropertyPath: any InitialValue] {
+    /// What the closures of properties without a default make, of either required or optional
+    /// properties.
+    func initialValues(ofOptional isOptional: Bool) -> [PropertyPath: any InitialValue] {
         var values: [PropertyPath: any InitialValue] = [:]
         for entity in description.entities {
             guard let type = classes[entity.name] else { continue }
             for declaration in ClassMeta.of(type).declarations {
-                guard let attribute = declaration.kind.attribute, !attribute.isOptional,
-                    attribute.initialValue != nil,
+                guard let attribute = declaration.kind.attribute,
+                    attribute.isOptional == isOptional, attribute.initialValue != nil,
                     entity.attributes.contains(where: { $0.name == declaration.keyPath })
                 else { continue }
                 values[PropertyPath(entity.name, declaration.keyPath)] =

@@ -12,6 +12,8 @@ struct CarriedColumns {
         fileprivate(set) var isComplete = true
         /// Maps later names of attributes to their names in the file.
         fileprivate(set) var attributes: [String: String]
+        /// The later names of attributes that a step made required: nil was replaced by a default.
+        fileprivate(set) var filled: Set<String> = []
     }
 
     private(set) var sources: [Source]
@@ -39,13 +41,19 @@ struct CarriedColumns {
         let removed = Set(plan.removed)
         var next = source
         next.entityName = plan.names.entity(source.entityName)
-        next.attributes = [:]
+        (next.attributes, next.filled) = ([:], [])
+        let later = plan.schema.entity(named: next.entityName)
         for tag in entity.ancestorTags {
             let owner = plan.stored.knownEntity(tag: tag)
             for field in owner.ownFields
             where !removed.contains(PropertyPath(owner.name, field.name)) {
                 let path = PropertyPath(plan.names.entity(owner.name), field.name)
-                next.attributes[plan.names.property(path)] = source.attributes[field.name]
+                let name = plan.names.property(path)
+                next.attributes[name] = source.attributes[field.name]
+                let isRequired = later?.field(named: name)?.isOptional == false
+                if source.filled.contains(field.name) || field.isOptional && isRequired {
+                    next.filled.insert(name)
+                }
             }
         }
         return next
@@ -56,16 +64,20 @@ struct CarriedColumns {
         guard let later = lineage.pairs.later[source.entityName] else { return nil }
         var next = source
         next.entityName = later
-        next.attributes = [:]
+        (next.attributes, next.filled) = ([:], [])
         guard lineage.pairs.mappers[source.entityName] == nil else {
             next.isComplete = false
             return next
         }
-        for (path, _) in lineage.after.attributes(of: later) {
+        for (path, attribute) in lineage.after.attributes(of: later) {
             guard let earlier = lineage.source(ofAttribute: path, in: later),
                 lineage.isInferred(earlier, path)
             else { continue }
             next.attributes[path.name] = source.attributes[earlier.name]
+            let wasOptional = lineage.before.attribute(earlier)?.isOptional == true
+            if source.filled.contains(earlier.name) || wasOptional && !attribute.isOptional {
+                next.filled.insert(path.name)
+            }
         }
         return next
     }

@@ -16,6 +16,8 @@ final class MigrationRun {
     let progress: MigrationProgress
 
     private var schema: Schema
+    /// The tags of the file's entities before the migration.
+    private let storedTags: Set<UInt16>
     private var current: RecordTransaction?
     /// See ``RecordEditor/endingTrees``.
     private var endingTrees: Set<String> = []
@@ -47,6 +49,7 @@ final class MigrationRun {
         catalog = shadow?.catalog ?? live
         self.editor = editor
         self.schema = schema
+        storedTags = Set(schema.entities.map(\.tag))
         self.start = start
         self.progress = progress
         isUnchecked = start.passCount > 0
@@ -116,6 +119,8 @@ final class MigrationRun {
     /// Whether exactly an entity has as many records as before the migration. False for one that
     /// the file did not have.
     func hasAllRecords(_ tag: UInt16) throws(StoreError) -> Bool {
+        // An earlier step may have given the entity another tag, for which the file counts nothing.
+        guard storedTags.contains(tag) else { return false }
         let key = Catalog.countKey(tag)
         let before: PageView = isChunked ? editor : try editor.before
         return try catalog.counter(key, of: editor) == live.counter(key, of: before)
@@ -262,6 +267,8 @@ final class MigrationRun {
         }
         if isChunked { try endChunk(passCount, []) }
         if let finishing = plan.finishing { try call(finishing, control) }
+        // The last moment at which the program can cancel.
+        try progress.report()
         try shadow?.replace(in: editor)
         try live.noteModels(
             plan.models, after: plan.followsStored ? stored.description : nil,

@@ -74,7 +74,8 @@ struct LayoutEditor {
         for name in order { try addEntity(name, &entities) }
         for name in order {
             for property in slotted(name) where properties.contains(PropertyPath(name, property)) {
-                try addSlot(PropertyPath(name, property))
+                let path = PropertyPath(name, property)
+                try addSlot(path, initialValue(path))
             }
         }
     }
@@ -111,11 +112,14 @@ struct LayoutEditor {
             throw StoreError(.tooLarge, "no tag is left for the entity \(name)")
         }
         layout.entities.append(StoredLayout.Entity(name: name, tag: last + 1))
-        for property in slotted(name) { try addSlot(PropertyPath(name, property)) }
+        // It has no records yet that would lack a value.
+        for property in slotted(name) { try addSlot(PropertyPath(name, property), nil) }
     }
 
     /// Assigns the first slot after those of the property's entity and of all its subentities.
-    private mutating func addSlot(_ path: PropertyPath) throws(StoreError) {
+    private mutating func addSlot(
+        _ path: PropertyPath, _ initialValue: [UInt8]?
+    ) throws(StoreError) {
         let family = slotCounts.keys.filter { isKind($0, of: path.entityName) }
         let slot = family.compactMap { slotCounts[$0] }.max() ?? 0
         guard slot < RowLayout.slotCountMax else {
@@ -127,7 +131,7 @@ struct LayoutEditor {
         }
         layout.entities[index].properties.append(
             StoredLayout.Property(
-                name: path.name, slot: UInt16(slot), initialValue: initialValue(path)))
+                name: path.name, slot: UInt16(slot), initialValue: initialValue))
     }
 
     private func isKind(_ name: String, of other: String) -> Bool {

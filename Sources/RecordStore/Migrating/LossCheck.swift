@@ -10,6 +10,9 @@ struct StoredLoss {
     /// To-many relationships of which no link may be stored, with the tags of exactly the owning
     /// entities.
     var links: [RelationshipLayout: Set<UInt16>] = [:]
+    /// The tags of exactly the targets whose links are lost, for a relationship whose inverse keeps
+    /// the links to others. Where there are none, all links of the relationship are lost.
+    var lostTargets: [LostLinks: Set<UInt16>] = [:]
 
     init(_ schema: Schema) { self.schema = schema }
 
@@ -19,10 +22,16 @@ struct StoredLoss {
         Set(fields.keys.map { schema.knownEntity(tag: $0).hierarchy })
     }
 
-    /// The lost properties that have a value in a record.
+    /// The lost properties that have a value in a record, apart from ``lostTargets``.
     func stored(in row: RowView) -> [FieldLayout] {
         (fields[row.entityTag] ?? []).filter { !row.isNull(at: $0.byteOffset) }
     }
+}
+
+/// The links of a relationship that objects of exactly one entity own.
+struct LostLinks: Hashable {
+    var relationshipID: Int
+    var ownerTag: UInt16
 }
 
 extension LayoutPlan {
@@ -83,7 +92,7 @@ struct LossCheck {
             let cursor = reader.recordCursor(hierarchy, isScan: true)
             while try cursor.next() {
                 let row = try cursor.row()
-                guard let lost = loss.stored(in: row).first else { continue }
+                guard let lost = try firstLost(in: row) else { continue }
                 throw Self.refusal(
                     "\(schema.knownEntity(tag: row.entityTag).name).\(lost.name) is gone, and "
                         + "object \(cursor.number.rawValue) has a value")
@@ -97,18 +106,47 @@ struct LossCheck {
             message + "; allow the loss of data, or name the model versions in a migration chain")
     }
 
+    private func firstLost(in row: RowView) throws(StoreError) -> FieldLayout? {
+        for field in loss.stored(in: row) {
+            guard case .link(let id) = field.content else { return field }
+            let targets = loss.lostTargets[LostLinks(relationshipID: id, ownerTag: row.entityTag)]
+            let target = row.link(at: field.byteOffset)
+            if try isLost(target, of: schema.relationship(id: id), among: targets) { return field }
+        }
+        return nil
+    }
+
+    /// - Parameter targets: the entities of which links are lost; nil if all are.
+    private func isLost(
+        _ target: ObjectNumber?, of relationship: RelationshipLayout, among targets: Set<UInt16>?
+    ) throws(StoreError) -> Bool {
+        guard let targets else { return true }
+        guard let target, !targets.isEmpty else { return false }
+        let destination = schema.knownEntity(tag: relationship.destinationTag)
+        let isLost = try reader.withRow(target, in: destination.hierarchy) {
+            targets.contains($0.entityTag)
+        }
+        return isLost ?? false
+    }
+
     private func checkLinks(
         _ relationship: RelationshipLayout, of tags: Set<UInt16>
     ) throws(StoreError) {
         let source = schema.knownEntity(tag: relationship.sourceTag)
         var known: ObjectNumber?
-        try reader.forEachEdge(relationship) { owner, _ throws(StoreError) in
-            guard owner != known else { return }
-            known = owner
-            let isLost = try reader.withRow(owner, in: source.hierarchy) {
-                tags.contains($0.entityTag)
+        var targets: Set<UInt16>?
+        try reader.forEachEdge(relationship) { owner, edge throws(StoreError) in
+            if owner == known {
+                guard targets != nil else { return }
+            } else {
+                known = owner
+                let tag = try reader.withRow(owner, in: source.hierarchy) { $0.entityTag }
+                targets = tag.flatMap { tag in
+                    let links = LostLinks(relationshipID: relationship.id, ownerTag: tag)
+                    return tags.contains(tag) ? loss.lostTargets[links] : []
+                }
             }
-            guard isLost == false else {
+            guard try isLost(edge.target, of: relationship, among: targets) == false else {
                 throw Self.refusal(
                     "\(source.name).\(relationship.name) is gone, and links of it are stored")
             }

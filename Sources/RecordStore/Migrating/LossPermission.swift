@@ -39,6 +39,7 @@ extension StoredLoss {
     func without(_ allowed: LossPermission) -> StoredLoss {
         var rest = StoredLoss(schema)
         guard allowed != .all else { return rest }
+        rest.lostTargets = lostTargets
         rest.entities = entities.filter { !allowed.allows(entity: $0) }
         for (tag, fields) in fields {
             let entity = schema.knownEntity(tag: tag)

@@ -78,7 +78,7 @@ struct Migration {
             engine, catalog, nil, editor, stored, MigrationState(.copying),
             MigrationProgress(control))
         do throws(StoreError) {
-            try MigrationSteps(run: run, control: control).take(plan.steps)
+            try MigrationSteps(run: run, control: control).take(plan)
             try run.finish(plan, from: stored, control)
         } catch {
             run.rollBack()
@@ -143,7 +143,7 @@ struct Migration {
             for name in names.sorted() where try catalog.tree(name, of: run.editor) != nil {
                 try copy.copy(name)
             }
-            try MigrationSteps(run: run, control: control).take(plan.steps)
+            try MigrationSteps(run: run, control: control).take(plan)
             try run.performLong { () throws(StoreError) in
                 true
             } _: { () throws(StoreError) in

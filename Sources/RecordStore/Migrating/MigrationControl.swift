@@ -34,7 +34,12 @@ package final class MigrationControl: Sendable {
     func begin(step: Int) { state.withLock { $0.step = $0.committedCount + step } }
 
     /// Counts the steps of a part of the plan that has been committed.
-    func noteCommitted(stepCount: Int) { state.withLock { $0.committedCount += stepCount } }
+    func noteCommitted(stepCount: Int) {
+        state.withLock { state in
+            state.committedCount += stepCount
+            state.step = state.committedCount
+        }
+    }
 
     func advance(to doneCount: Int, of totalCount: Int) throws(StoreError) {
         if report(state.withLock { $0.step }, doneCount, totalCount) { return }

@@ -1,7 +1,9 @@
 /// The steps from the schema of a file to the program's. All are planned before the first runs.
 struct MigrationPlan {
-    /// Empty if the file can be used as it is.
+    /// The steps that change more than the indexes; empty if the file can be used as it is.
     private(set) var steps: [VersionPlan]
+    /// The index of each step's version among ``models``.
+    private(set) var stepNumbers: [Int]
     /// The versions that the file goes through; the last is the program's.
     private var versions: [MigrationStep]
     /// Identifies the plan: see ``PlanFingerprint``.
@@ -17,6 +19,15 @@ struct MigrationPlan {
 
     /// The models that the file goes through.
     var models: [SchemaDescription] { versions.map(\.schema) }
+    /// A step to each version, also to one that differs from the version before by its indexes
+    /// alone.
+    var forecast: [MigrationForecast.Step] {
+        guard !steps.isEmpty else { return [] }
+        let limits = Dictionary(uniqueKeysWithValues: zip(stepNumbers, steps.map(\.limit)))
+        return models.enumerated().map { number, model in
+            MigrationForecast.Step(version: model.modelVersion, limit: limits[number] ?? .layout)
+        }
+    }
     /// The closure that finishes the last step.
     var finishing: MigrationFinishing? { versions.last?.finishing }
     /// Whether a closure finishes any step.
@@ -31,7 +42,8 @@ struct MigrationPlan {
         _ terms: MigrationTerms
     ) throws(StoreError) {
         guard SchemaDifference.needsMigration(from: stored.description, to: wanted) else {
-            (steps, versions, fingerprint, callsProgram, earlier) = ([], [], 0, false, [])
+            (steps, stepNumbers, versions) = ([], [], [])
+            (fingerprint, callsProgram, earlier) = (0, false, [])
             followsStored = false
             return
         }
@@ -56,18 +68,26 @@ struct MigrationPlan {
         earlier = terms.earlier()
         fingerprint = PlanFingerprint(stored, versions).value
         callsProgram = versions.contains(where: \.makesValues)
-        var steps: [VersionPlan] = []
+        (steps, stepNumbers) = ([], [])
+        try plan(from: stored, within: terms.limit)
+    }
+
+    /// Plans the steps to the versions.
+    private mutating func plan(
+        from stored: Schema, within limit: MigrationLimit
+    ) throws(StoreError) {
+        (steps, stepNumbers) = ([], [])
         var schema = stored
-        for version in versions {
+        for (number, version) in versions.enumerated() {
             let step = try VersionPlan(from: schema, to: version)
-            guard step.limit <= terms.limit else {
+            guard step.limit <= limit else {
                 throw Self.refusal(LayoutEdits(from: schema, to: version.schema), version)
             }
             guard !step.isEmpty else { continue }
             schema = step.schema
             steps.append(step)
+            stepNumbers.append(number)
         }
-        self.steps = steps
     }
 
     /// The part up to the first step that a closure finishes; the whole plan if there is none.
@@ -80,14 +100,7 @@ struct MigrationPlan {
         else { return self }
         var part = self
         part.versions = Array(versions[...end])
-        part.steps = []
-        var schema = stored
-        for version in part.versions {
-            let step = try VersionPlan(from: schema, to: version)
-            guard !step.isEmpty else { continue }
-            schema = step.schema
-            part.steps.append(step)
-        }
+        try part.plan(from: stored, within: .mappings)
         part.fingerprint = PlanFingerprint(stored, part.versions).value
         part.callsProgram = part.versions.contains(where: \.makesValues)
         let later = Set(versions[(end + 1)...].map(\.schema.fingerprint))

@@ -16,14 +16,21 @@ final class MigrationProgress {
 
     func beginCopying(_ count: Int) { (copiedCount, totalCount) = (count, 2 * count) }
 
-    func begin(step: Int) {
+    /// - Parameters:
+    ///   - step: the index within the part of the plan that runs.
+    ///   - isFirst: whether records were copied before it.
+    func begin(step: Int, isFirst: Bool) {
         control?.begin(step: step)
-        if step > 0 { copiedCount = 0 }
+        if !isFirst { copiedCount = 0 }
         (doneCount, totalCount) = (copiedCount, 2 * copiedCount)
     }
 
-    /// Sets how many records the step processes beyond those that were copied.
-    func expect(_ count: Int) { totalCount = copiedCount + count }
+    /// Sets how many records the step processes beyond those that were copied, which stay half of
+    /// its progress: a total that grew would make the progress run backwards.
+    func expect(_ count: Int) {
+        guard count > 0 else { return }
+        (doneCount, totalCount) = copiedCount > 0 ? (count, 2 * count) : (0, count)
+    }
 
     /// Resumes at the count that an earlier run had reached.
     func goOn(at doneCount: Int) { self.doneCount = max(self.doneCount, doneCount) }

@@ -5,7 +5,9 @@ package struct MigrationStep: Sendable {
     package var schema: SchemaDescription
     /// The stored data that may be dropped if the version has no entity or property for it.
     package var allowedLoss: LossPermission
-    /// The program's own mappings; nil if everything is inferred.
+    /// The program's own mappings; nil if everything is inferred. The initializer sorts them: a
+    /// program may keep them in a set, whose order differs in each process, and a process that
+    /// resumes a migration must have an equal plan.
     package var mappings: [EntityMapping]?
     /// Whether the program names the version before this one, in its migration chain or in a
     /// mapping. Such a program is not older than a file of that version, whatever the file's
@@ -13,6 +15,9 @@ package struct MigrationStep: Sendable {
     package var isNamed = false
     /// Provide the values of new properties for existing objects, instead of the defaults.
     package var initialValues: [PropertyPath: any InitialValue] = [:]
+    /// Those of optional properties: only objects that a mapping makes begin with them, and existing
+    /// objects with nil.
+    package var optionalInitialValues: [PropertyPath: any InitialValue] = [:]
     /// Changes the migrated records in the commit that gives the file the version. The version then
     /// becomes the file's before a later step begins.
     package var finishing: MigrationFinishing?
@@ -23,7 +28,7 @@ package struct MigrationStep: Sendable {
     ) {
         self.schema = schema
         self.allowedLoss = allowedLoss
-        self.mappings = mappings
+        self.mappings = mappings?.sorted { $0.words < $1.words }
         self.isNamed = isNamed
     }
 

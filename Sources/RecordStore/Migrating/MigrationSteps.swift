@@ -5,10 +5,12 @@ struct MigrationSteps {
     let run: MigrationRun
     let control: MigrationControl?
 
-    func take(_ steps: [VersionPlan]) throws(StoreError) {
-        for (number, step) in steps.enumerated() {
-            run.progress.begin(step: number)
-            try take(step, isFirst: number == 0)
+    func take(_ plan: MigrationPlan) throws(StoreError) {
+        for (index, step) in plan.steps.enumerated() {
+            run.progress.begin(step: plan.stepNumbers[index], isFirst: index == 0)
+            // The program may have cancelled before the first record is passed.
+            try run.progress.report()
+            try take(step, isFirst: index == 0)
         }
     }
 

@@ -25,9 +25,7 @@ extension RecordDatabase {
         let size = MigrationSize(engine: engine, catalog: catalog, plan: plan, stored: stored)
         return MigrationForecast(
             sourceVersion: stored.description.modelVersion,
-            steps: plan.steps.map {
-                MigrationForecast.Step(version: $0.schema.description.modelVersion, limit: $0.limit)
-            }, space: try size.forecast(isChunked: size.isChunked()))
+            steps: plan.forecast, space: try size.forecast(isChunked: size.isChunked()))
     }
 
     /// Discards the copy of an unfinished migration, and drops its trees. Returns false if there is
@@ -110,7 +108,7 @@ extension RecordDatabase {
             engine: engine, catalog: catalog, plan: part, control: terms.control, stored: stored,
             text: text
         ).run()
-        terms.control?.noteCommitted(stepCount: part.steps.count)
+        terms.control?.noteCommitted(stepCount: part.models.count)
         // Plans and migrates the rest, if a closure ended the part before the last version.
         return try open(engine, declared, terms)
     }

@@ -36,6 +36,8 @@ struct EntityRewrite {
     /// Earlier attributes that are set to nil.
     private var cleared: [FieldLayout] = []
     private let mapper: RecordMapper?
+    /// Whether the program's mapping makes the later records.
+    var isMapped: Bool { mapper != nil }
     /// Which links may be dropped.
     private let allowedLoss: LossPermission
     private let sourceFields: MappedFields
@@ -67,7 +69,7 @@ struct EntityRewrite {
         self.destination = destination
         isInPlace = source == destination
         mapper = lineage.pairs.mappers[name]
-        allowedLoss = step.droppedLoss
+        allowedLoss = lineage.permission(step.droppedLoss)
         let attributes = lineage.before.attributes(of: later)
         sourceFields = MappedFields(
             name,
@@ -88,7 +90,8 @@ struct EntityRewrite {
                 Assignment(
                     field, attribute,
                     source: inferred.flatMap { source.field(named: lineage.bothName($0)) },
-                    step.initialValues[path]))
+                    step.initialValues[path]
+                        ?? (mapper != nil ? step.optionalInitialValues[path] : nil)))
         }
         destinationFields = MappedFields(later, mapped, sources: sources)
         defaults = assignments.map(\.attribute.defaultValue)

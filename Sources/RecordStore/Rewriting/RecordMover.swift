@@ -76,6 +76,8 @@ struct RecordMover {
         try RecordRewrite(run, hierarchy).visit { batch, number, row throws(StoreError) in
             run.progress.count()
             guard let entity = byTag[row.entityTag], entity.isNeeded else { return false }
+            // The program's mapping may take long, so that a program cancels between two objects.
+            if entity.isMapped { try run.progress.report() }
             guard let changed = try entity.row(number, row, run.transaction, control) else {
                 guard entity.isInPlace else { return false }
                 batch.delete(number, in: hierarchy)
@@ -109,11 +111,13 @@ struct RecordMover {
                     let relationship = owner.relationship(named: description.name),
                     touched.contains(owner.hierarchy)
                 else { continue }
-                let isNarrower =
-                    isNarrower(path) || lineage.after.inverse(of: path).map(isNarrower) == true
+                let paths = [path] + (lineage.after.inverse(of: path).map { [$0] } ?? [])
+                let isNarrower = paths.contains { self.isNarrower($0) }
                 guard !isComplete || isNarrower else { continue }
+                // Objects of removed entities are there only where their loss is permitted.
+                let leadsToKept = paths.contains { self.isNarrower($0, among: lineage.isPaired) }
                 try run.clearDanglingLinks(
-                    relationship, of: schema, refusingLoss: !mayLose(relationship)
+                    relationship, of: schema, refusingLoss: leadsToKept && !mayLose(relationship)
                 ) { () throws(StoreError) in
                     // A mapper that makes every object leaves no link to an object that is gone.
                     if isNarrower || !isPaired { return true }
@@ -140,7 +144,7 @@ struct RecordMover {
 
     /// Whether links may be dropped: permission names the relationship, or a removed target entity.
     private func mayLose(_ relationship: RelationshipLayout) -> Bool {
-        let allowed = plan.step.droppedLoss
+        let allowed = lineage.permission(plan.step.droppedLoss)
         let source = schema.knownEntity(tag: relationship.sourceTag)
         let destination = schema.knownEntity(tag: relationship.destinationTag)
         return allowed.allows(relationship.name, of: source, in: schema)
@@ -151,7 +155,9 @@ struct RecordMover {
     }
 
     /// Whether a relationship allows fewer target entities than the earlier one.
-    private func isNarrower(_ path: PropertyPath) -> Bool {
+    private func isNarrower(
+        _ path: PropertyPath, among isCounted: (String) -> Bool = { _ in true }
+    ) -> Bool {
         guard let later = lineage.after.relationship(path)?.destinationEntityName else {
             return false
         }
@@ -160,7 +166,8 @@ struct RecordMover {
                 let former = lineage.before.relationship(earlier)
             else { return false }
             return lineage.renamed.entities.contains { entity in
-                lineage.before.isKind(entity.name, of: former.destinationEntityName)
+                isCounted(entity.name)
+                    && lineage.before.isKind(entity.name, of: former.destinationEntityName)
                     && !lineage.after.isKind(entity.name, of: later)
             }
         }

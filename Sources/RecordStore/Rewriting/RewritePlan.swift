@@ -133,38 +133,50 @@ struct RewritePlan {
                 continue
             }
             let sources = sources(of: later, lineage)
-            func isLost(_ path: PropertyPath) -> Bool {
-                !sources.contains(path) && !isKeptByInverse(path, of: later, lineage)
+            var lost = entity.fields.filter { field in
+                guard field.type != nil else { return false }
+                let path = lineage.before.attributePath(field.name, of: later)
+                return path.map { !sources.contains($0) } ?? true
             }
-            let lost = entity.fields.filter { field in
-                let path =
-                    lineage.before.attributePath(field.name, of: later)
-                    ?? lineage.before.relationshipPath(field.name, of: later)
-                return path.map(isLost) ?? true
+            for relationship in entity.relationships where !relationship.mirrorsToOne {
+                let path = path(relationship, stored, lineage)
+                guard !sources.contains(path) else { continue }
+                let targets = lostTargets(path, of: later, lineage, stored)
+                guard targets?.isEmpty != true else { continue }
+                let links = LostLinks(relationshipID: relationship.id, ownerTag: entity.tag)
+                loss.lostTargets[links] = targets
+                if relationship.hasEdges {
+                    loss.links[relationship, default: []].insert(entity.tag)
+                } else {
+                    lost += entity.fields.filter {
+                        $0.content == .link(relationshipID: relationship.id)
+                    }
+                }
             }
             if !lost.isEmpty { loss.fields[entity.tag] = lost }
-            for relationship in entity.relationships
-            where relationship.hasEdges && isLost(path(relationship, stored, lineage)) {
-                loss.links[relationship, default: []].insert(entity.tag)
-            }
         }
         return loss
     }
 
-    /// Whether the inverse still stores the links that objects of an entity lose.
-    private static func isKeptByInverse(
-        _ path: PropertyPath, of entity: String, _ lineage: SchemaLineage
-    ) -> Bool {
-        guard let inverse = lineage.before.inverse(of: path) else { return false }
-        let owners = lineage.renamed.entities.map(\.name).filter { name in
-            lineage.isPaired(name) && lineage.before.isKind(name, of: inverse.entityName)
+    /// The tags of exactly the targets to which an entity's links are lost with a relationship,
+    /// because their inverse does not keep them; nil if no inverse keeps any.
+    private static func lostTargets(
+        _ path: PropertyPath, of entity: String, _ lineage: SchemaLineage, _ stored: Schema
+    ) -> Set<UInt16>? {
+        guard let inverse = lineage.before.inverse(of: path) else { return nil }
+        let targets = stored.entities.compactMap { target in
+            lineage.pairs.later[target.name].map { (tag: target.tag, name: $0) }
+        }.filter { target in
+            lineage.isPaired(target.name)
+                && lineage.before.isKind(target.name, of: inverse.entityName)
         }
-        return owners.allSatisfy { name in
-            lineage.after.relationships(of: name).contains { later, relationship in
-                lineage.source(ofRelationship: later, in: name) == inverse
+        let lost = targets.filter { target in
+            !lineage.after.relationships(of: target.name).contains { later, relationship in
+                lineage.source(ofRelationship: later, in: target.name) == inverse
                     && lineage.after.isKind(entity, of: relationship.destinationEntityName)
             }
         }
+        return lost.count == targets.count && !targets.isEmpty ? nil : Set(lost.map(\.tag))
     }
 
     private static func path(

@@ -115,6 +115,27 @@ struct SchemaLineage {
     /// The name of an earlier property.
     func bothName(_ path: PropertyPath) -> String { kept(path)?.name ?? spare + path.name }
 
+    /// A permission by the names of the union schema, in addition to those of the two versions.
+    func permission(_ allowed: LossPermission) -> LossPermission {
+        guard case .only(let names) = allowed else { return allowed }
+        var all = names
+        for name in names {
+            let parts = name.split(separator: ".", maxSplits: 1).map(String.init)
+            guard parts.count == 2 else {
+                if pairs.later[name] == nil { all.insert(spare + name) }
+                continue
+            }
+            let (entity, property) = (parts[0], parts[1])
+            let path = PropertyPath(pairs.later[entity] ?? entity, property)
+            for owner in [entity, bothName(entity)] {
+                for name in [property, spare + property, paths[path]?.name ?? property] {
+                    all.insert("\(owner).\(name)")
+                }
+            }
+        }
+        return .only(all)
+    }
+
     /// Other superentities mean another layout: all hierarchies concerned are written to new trees,
     /// so that numbers stay.
     private mutating func findMoved() {

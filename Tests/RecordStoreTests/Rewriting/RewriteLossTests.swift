@@ -152,6 +152,37 @@ import Testing
         try database.close()
     }
 
+    /// A plant that loses its pots with its superentity, and one that keeps them.
+    private static func shelf(isLater: Bool, _ target: String) -> [EntityDescription] {
+        let pot = EntityDescription(
+            "Pot",
+            relationships: isLater ? [] : [.toOne("plant", to: "Plant", inverse: "pots")])
+        let plant = EntityDescription(
+            "Plant",
+            relationships: [.toManyUnordered("pots", to: "Pot", inverse: isLater ? nil : "plant")])
+        let herb = EntityDescription("Herb", below: isLater ? nil : "Plant")
+        return target == "Plant" ? [pot, plant, herb] : [pot, herb, plant]
+    }
+
+    /// A bug: the migration was refused for a subentity that had no links.
+    @Test func `a removed to-one is lost only where its target loses the inverse`() throws {
+        let files = try files(Self.shelf(isLater: false, "Plant"))
+        let database = try open(Self.shelf(isLater: true, "Plant"), files)
+        let reader = try database.snapshot()
+        #expect(reader.check() == [])
+        let plant = try #require(database.schema.entity(named: "Plant"))
+        let pots = try #require(plant.relationship(named: "pots"))
+        #expect(try reader.linkedNumbers(pots, of: ObjectNumber(1)) == [ObjectNumber(1)])
+        try database.close()
+        let others = try self.files(Self.shelf(isLater: false, "Herb"))
+        let error = #expect(throws: StoreError.self) {
+            try open(Self.shelf(isLater: true, "Herb"), others)
+        }
+        #expect(error?.code == .schemaMismatch)
+        #expect(error?.message.contains("Pot.plant is gone, and object 1") == true)
+        try open(Self.shelf(isLater: true, "Herb"), others, allowedLoss: .all).close()
+    }
+
     @Test func `a list is not dropped without permission when one subentity keeps it`()
         throws
     {

@@ -1,0 +1,146 @@
+import PageStore
+import SampleSchemas
+import Testing
+
+@testable import RecordStore
+
+/// What a migration reports to the program, and when the program can cancel it.
+@Suite struct MigrationProgressTests {
+    /// The fractions of a migration's steps, in the order of the reports.
+    private final class Reports: @unchecked Sendable {
+        // Only the migrating thread calls back.
+        var fractions: [Double] = []
+        var mappedCount = 0
+    }
+
+    private static func person(
+        _ version: String, _ type: AttributeType, _ best: RelationshipDescription.Kind = .toOne
+    ) -> SchemaDescription {
+        let best = RelationshipDescription(
+            name: "best", destinationEntityName: "Person", kind: best)
+        return SchemaDescription(
+            version: version,
+            [EntityDescription("Person", optional: ["age": type], relationships: [best])])
+    }
+
+    private let first = person("V1", .int64)
+
+    private var options: Engine.Options {
+        var options = Engine.Options()
+        (options.migrationRowsMax, options.migrationChunkRowsMax) = (0, 8)
+        return options
+    }
+
+    private func filled(_ count: Int) throws -> MemoryFileSystem {
+        let files = MemoryFileSystem()
+        let database = try RecordDatabase.open(.file("store"), schema: first, files: files)
+        let transaction = try database.beginWrite()
+        let entity = try #require(database.schema.entity(named: "Person"))
+        var batch = RecordBatch()
+        for _ in 0..<count {
+            let row = entity.emptyRow()
+            defer { row.deallocate() }
+            batch.insert(
+                entity, try transaction.allocateNumber(in: entity.hierarchy), row: row)
+        }
+        try transaction.apply(batch)
+        try transaction.commit()
+        try database.close()
+        return files
+    }
+
+    private func migrate(
+        _ files: MemoryFileSystem, _ steps: [MigrationStep], _ options: Engine.Options,
+        _ reports: Reports, goesOn: @escaping @Sendable () -> Bool = { true }
+    ) throws {
+        let last = try #require(steps.last)
+        let control = MigrationControl { step, doneCount, totalCount in
+            let share = totalCount > 0 ? Double(doneCount) / Double(totalCount) : 0
+            reports.fractions.append(Double(step) + share)
+            return goesOn()
+        }
+        let database = try RecordDatabase.open(
+            .file("store"), schema: last.schema, options: options, files: files,
+            route: { _ in steps }, control: control)
+        try database.close()
+    }
+
+    private func version(_ files: MemoryFileSystem) throws -> String {
+        let reader = try RecordDatabase.openReadOnly(path: "store", files: files)
+        defer { try? reader.close() }
+        return reader.schema.description.modelVersion
+    }
+
+    /// A bug: what was copied was half of the whole first, and a third when links were counted too.
+    @Test func `the progress of a chunked migration ran backwards when links came`() throws {
+        let files = try filled(100)
+        let reports = Reports()
+        let step = MigrationStep(Self.person("V2", .double, .toManyUnordered), isNamed: true)
+        try migrate(files, [step], options, reports)
+        #expect(reports.fractions.contains { $0 > 0.2 && $0 < 0.5 })
+        #expect(reports.fractions.contains { $0 > 0.5 && $0 < 1 })
+        #expect(reports.fractions == reports.fractions.sorted())
+    }
+
+    /// A bug: the copy of the part after a closure was reported as part of the step before.
+    @Test func `the progress of the second part of a chain ran backwards`() throws {
+        let files = try filled(100)
+        let reports = Reports()
+        var second = MigrationStep(Self.person("V2", .double), isNamed: true)
+        second.finishing = { _, _ in }
+        let third = MigrationStep(
+            Self.person("V3", .decimal, .toManyUnordered), isNamed: true)
+        try migrate(files, [second, third], options, reports)
+        #expect(reports.fractions.contains { $0 > 1 && $0 < 1.5 })
+        #expect(reports.fractions == reports.fractions.sorted())
+        #expect(try version(files) == "V3")
+    }
+
+    /// A bug: only every 512th record asked whether to go on.
+    @Test(arguments: [AttributeType.double, .string])
+    func `a migration of few records could not be cancelled`(type: AttributeType) throws {
+        let files = try filled(3)
+        // The second adds a property, for which no record is read.
+        let later = type == .double ? Self.person("V2", type) : with(name: type)
+        #expect(throws: StoreError.self) {
+            try migrate(
+                files, [MigrationStep(later, isNamed: true)], Engine.Options(), Reports(),
+                goesOn: { false })
+        }
+        #expect(try version(files) == "V1")
+    }
+
+    private func with(name type: AttributeType) -> SchemaDescription {
+        var schema = first
+        schema.modelVersion = "V2"
+        schema.entities[0].attributes.append(.optional("name", type))
+        return schema
+    }
+
+    @Test func `a migration is cancelled between two objects of a mapping`() throws {
+        let files = try filled(100)
+        let reports = Reports()
+        let mapping = EntityMapping.transform(from: "Person", to: "Person") { _, make in
+            _ = try make()
+            reports.mappedCount += 1
+        }
+        let step = MigrationStep(Self.person("V2", .double), mappings: [mapping], isNamed: true)
+        #expect(throws: StoreError.self) {
+            try migrate(
+                files, [step], Engine.Options(), reports, goesOn: { reports.mappedCount < 10 })
+        }
+        #expect(reports.mappedCount == 10)
+        #expect(try version(files) == "V1")
+    }
+
+    /// A bug: a program keeps its mappings in a set, whose order differs in each process, so that a
+    /// process began the copy of a killed one anew.
+    @Test func `an equal plan had another fingerprint in another process`() throws {
+        let stored = try Schema(first)
+        let mappings: [EntityMapping] = [.copy(from: "Person", to: "Person"), .insert("Place")]
+        let prints = [mappings, mappings.reversed()].map { mappings in
+            PlanFingerprint(stored, [MigrationStep(first, mappings: mappings)]).value
+        }
+        #expect(prints[0] == prints[1])
+    }
+}
