@@ -112,6 +112,7 @@ let printedEverything = CoreStoreSchema(
         Entity<Sample>(
             "Sample",
             versionHashModifier: "1",
+            previousName: "Specimen",
             indexes: [[\.$small], [\.$small, \.$text], [\.$made, \.$id]],
             uniqueConstraints: [[\.$id], [\.$text, \.$small]]),
     ],

@@ -112,6 +112,9 @@ struct SchemaSource {
             if let modifier = entity.versionHashModifier {
                 arguments.append("versionHashModifier: \(Self.quoted(modifier))")
             }
+            if let previousName = entity.previousName {
+                arguments.append("previousName: \(Self.quoted(previousName))")
+            }
             arguments += keyPaths("indexes", entity.indexes)
             arguments += keyPaths("uniqueConstraints", entity.uniqueConstraints)
             let line = "        Entity<\(entity.className)>(\(arguments.joined(separator: ", "))),"

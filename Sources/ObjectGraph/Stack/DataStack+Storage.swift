@@ -147,11 +147,7 @@ extension DataStack {
         } else {
             location = .memory
         }
-        let model = model(for: storage.configuration)
-        if let configuration = storage.configuration, model.entities.isEmpty {
-            throw .failure(
-                .misuse, "no entity of the model belongs to the configuration “\(configuration)”")
-        }
+        let model = try usedModel(for: storage.configuration)
         let store: AttachedStore
         if case .file(let path) = location, !isReadOnly(storage) {
             store = try shared(path, model, storage, task)
@@ -257,6 +253,18 @@ extension DataStack {
         schemaHistory.current.model(for: configuration)
     }
 
+    /// Refuses a configuration without entities: a file must not be emptied for a misspelt name.
+    func usedModel(
+        for configuration: ModelConfiguration
+    ) throws(CoreStoreError) -> SchemaModel {
+        let model = model(for: configuration)
+        if let configuration, model.entities.isEmpty {
+            throw .failure(
+                .misuse, "no entity of the model belongs to the configuration “\(configuration)”")
+        }
+        return model
+    }
+
     func openDatabase(
         _ location: RecordDatabase.Location, _ model: SchemaModel,
         _ storage: any StorageInterface, _ task: MigrationTask?
@@ -317,8 +325,9 @@ extension DataStack {
         if stepCount > 1, allowed.contains(.preventProgressiveMigration) {
             return .progressiveMigrationRequired(localStoreURL: local.fileURL)
         }
-        // A file that is opened for reading cannot follow, whatever else the options allow.
-        guard task == nil || isReadOnly(storage) else { return planningFailure(of: error, local) }
+        // A file that is opened for reading cannot follow, whatever the options allow.
+        if isReadOnly(storage) { return CoreStoreError(error) }
+        guard task == nil else { return planningFailure(of: error, local) }
         guard allowed.contains(.allowSynchronousLightweightMigration) else {
             return CoreStoreError(error)
         }

@@ -233,6 +233,45 @@ import Testing
         #expect(try chained.requiredMigrationsForStorage(LocalStore(fileURL: url)) == [])
     }
 
+    /// A bug: the forecast left out a version that only adds an index, and the opening counted it.
+    @Test func `a version that only adds an index is a step of the forecast`() async throws {
+        defer { remove() }
+        try fill()
+        let indexed = CoreStoreSchema(
+            modelVersion: "V2i",
+            entities: [
+                Entity<V2.Person>("Person", indexes: [[\.$country, \.$age], [\.$age]]),
+                Entity<V2.Pet>("Pet"), Entity<V2.Town>("Town"),
+            ])
+        let stack = makeStack(first, second, indexed)
+        let one = MigrationType.lightweight(sourceVersion: "V1", destinationVersion: "V2")
+        let two = MigrationType.lightweight(sourceVersion: "V2", destinationVersion: "V2i")
+        #expect(try stack.requiredMigrationsForStorage(LocalStore(fileURL: url)) == [one, two])
+        let single = LocalStore(
+            fileURL: url, localStorageOptions: .preventProgressiveMigration)
+        #expect(throws: CoreStoreError.progressiveMigrationRequired(localStoreURL: url)) {
+            try stack.requiredMigrationsForStorage(single)
+        }
+        #expect(try await upgrade(stack).steps == [one, two])
+        #expect(try stack.requiredMigrationsForStorage(LocalStore(fileURL: url)) == [])
+    }
+
+    /// A bug: the model of a configuration that no entity has is empty, and so was the file then.
+    @Test func `an upgrade by a misspelt configuration emptied the file`() async throws {
+        defer { remove() }
+        try fill()
+        let stack = makeStack(second)
+        let misspelt = LocalStore(
+            fileURL: url, configuration: "Typo", localStorageOptions: .allowDataLoss)
+        #expect(throws: CoreStoreError.self) { try stack.requiredMigrationsForStorage(misspelt) }
+        #expect(throws: CoreStoreError.self) {
+            try stack.upgradeStorageIfNeeded(misspelt) { _ in }
+        }
+        try stack.addStorageAndWait(LocalStore(fileURL: url))
+        try checkSecond(stack)
+        stack.unsafeRemoveAllPersistentStoresAndWait()
+    }
+
     @Test func `a chain without the file's version is refused`() throws {
         defer { remove() }
         try fill()

@@ -430,6 +430,24 @@ import Testing
         }
     }
 
+    /// A bug: the asynchronous call answered that the asynchronous call was needed.
+    @Test func `a reader is not told to migrate in the background`() async throws {
+        defer { try? FileManager.default.removeItem(at: url) }
+        let writer = stack(Self.first)
+        try fill(writer)
+        try writer.close()
+        let model = CoreStoreSchema(
+            modelVersion: "later", entities: Self.refused["a number becomes a fraction"] ?? [])
+        let storage = readOnly(.allowSynchronousLightweightMigration)
+        let result = await withCheckedContinuation { continuation in
+            stack(model).addStorage(storage) { continuation.resume(returning: $0) }
+        }
+        guard case .failure(.internalError) = result else {
+            Issue.record("\(result)")
+            return
+        }
+    }
+
     @Test func `an older program is refused when it reads`() throws {
         try withFile { () throws in
             let writer = stack(Self.second)
