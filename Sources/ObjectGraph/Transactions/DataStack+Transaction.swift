@@ -32,16 +32,17 @@ extension DataStack {
         guard !writerLock.isHeldByCaller else {
             throw .refusal("a transaction was begun inside another one on the same thread")
         }
-        let result = try run(
-            SynchronousDataTransaction.self, sourceIdentifier, durability, task)
-        if !waitForAllObservers {
-            viewSteps.deliverSoon()
-        } else if viewExecutor.isCurrent {
-            deliver()
-        } else {
-            viewSteps.announce()
+        // Also when this throws: some of the storages may have the commit.
+        defer {
+            if !waitForAllObservers {
+                viewSteps.deliverSoon()
+            } else if viewExecutor.isCurrent {
+                deliver()
+            } else {
+                viewSteps.announce()
+            }
         }
-        return result
+        return try run(SynchronousDataTransaction.self, sourceIdentifier, durability, task)
     }
 
     /// Runs a transaction in the background and calls the completion where the view lives, after

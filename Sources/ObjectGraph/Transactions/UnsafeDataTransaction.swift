@@ -133,6 +133,10 @@ public final class UnsafeDataTransaction: BaseDataTransaction, @unchecked Sendab
         }
         let changes = try begunCommit()
         guard parent == nil else { return }
+        // Also when this throws: some of the storages may have the commit.
+        defer {
+            if stack.viewExecutor.isCurrent { stack.deliver() } else { stack.viewSteps.announce() }
+        }
         let outcome: Result<Void, CoreStoreError> = line.queue.sync {
             Result { () throws(CoreStoreError) in
                 try line.commit(changes, to: stack, sourceIdentifier, durability)
@@ -141,7 +145,6 @@ public final class UnsafeDataTransaction: BaseDataTransaction, @unchecked Sendab
         try outcome.get()
         takeOver()
         tellObservers()
-        if stack.viewExecutor.isCurrent { stack.deliver() } else { stack.viewSteps.announce() }
     }
 
     /// The changes that a commit takes up; those of a nested transaction are in the outer one then.

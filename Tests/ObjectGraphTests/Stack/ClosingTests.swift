@@ -92,15 +92,17 @@ private final class South: CoreStoreObject {
         #expect(try queue.sync { try stack.fetchCount(From<Person>()) } == 1)
     }
 
-    @Test(arguments: [0, 1])
-    func `a commit that fails in one of two storages names those with it`(_ failing: Int) throws {
+    /// A stack of two storages, whose files can fail.
+    private func pair(
+        _ viewContext: ViewContext
+    ) throws -> (DataStack, [LocalStore], [FaultyFileSystem]) {
         let stack = DataStack(
             CoreStoreSchema(
                 modelVersion: "V1",
                 entityConfigurations: [
                     Entity<North>("North"): Set(["North"]), Entity<South>("South"): Set(["South"]),
                 ]),
-            viewContext: .queue(queue))
+            viewContext: viewContext)
         let files = [FaultyFileSystem(), FaultyFileSystem()]
         let names: [String] = ["North", "South"]
         let storages = zip(files, names).map { files, name in
@@ -109,6 +111,12 @@ private final class South: CoreStoreObject {
                 configuration: name)
         }
         for storage in storages { try stack.addStorageAndWait(storage) }
+        return (stack, storages, files)
+    }
+
+    @Test(arguments: [0, 1])
+    func `a commit that fails in one of two storages names those with it`(_ failing: Int) throws {
+        let (stack, storages, files) = try pair(.queue(queue))
         func create() throws(CoreStoreError) {
             try stack.perform(synchronous: { transaction in
                 transaction.create(Into<North>()).name = "north"
@@ -143,6 +151,35 @@ private final class South: CoreStoreObject {
             })
         }
         #expect(alone != nil && alone?.partialCommit == nil)
+    }
+
+    /// A bug: they learned of it with a later commit.
+    @MainActor @Test(arguments: [false, true])
+    func `observers learn of the storage that has a commit which failed in another`(
+        isUnsafe: Bool
+    ) throws {
+        let (stack, _, files) = try pair(.main)
+        func create(in transaction: BaseDataTransaction) {
+            transaction.create(Into<North>()).name = "north"
+            transaction.create(Into<South>()).name = "south"
+        }
+        try stack.perform(synchronous: { create(in: $0) })
+        let monitor = stack.monitorList(From<North>().orderBy(.ascending(\.$name)))
+        let recorder = ListRecorder<North> { $0.name }
+        monitor.addObserver(recorder)
+        files[1].fault = .init(calls: [.durableWrite, .sync], goesOn: true)
+        let error = #expect(throws: CoreStoreError.self) {
+            if isUnsafe {
+                let transaction = stack.beginUnsafe()
+                create(in: transaction)
+                try transaction.commitAndWait()
+            } else {
+                try stack.perform(synchronous: { create(in: $0) })
+            }
+        }
+        #expect(error?.partialCommit?.committed.count == 1)
+        #expect(recorder.takeEvents() == ["will", "+north 0.1", "did"])
+        #expect(try stack.fetchCount(From<North>()) == 2)
     }
 
     @Test func `a commit that fails in one storage has no partial commit`() throws {
