@@ -314,9 +314,10 @@ extension DataStack {
             entity.name, terms.fetch,
             section: terms.section.section(of: terms.type, in: stores, self),
             watchedPaths: terms.watchedPaths)
+        // Lists that begin at different times differ by the time that `now()` stands for.
         let key = ListKey(
             stores: stores.map { ObjectIdentifier($0) }, entityName: entity.name,
-            fetch: terms.fetch, section: terms.section.name, watchedPaths: terms.watchedPaths)
+            fetch: request.fetch, section: terms.section.name, watchedPaths: terms.watchedPaths)
         var isComputed = false
         if case .computed = terms.section.name { isComputed = true }
         let share = ListShare(

@@ -13,6 +13,8 @@ package struct ListRequest {
     }
 
     package var entityName: String
+    /// Its condition has the time of creation for `now()`, so that it has the same result for as
+    /// long as the list lives, and in each store.
     package var fetch: FetchRequest
     package var section: Section
     /// To-one paths that end with an attribute. If the value changes, the object counts as updated.
@@ -24,6 +26,7 @@ package struct ListRequest {
     ) {
         self.entityName = entityName
         self.fetch = fetch
+        self.fetch.condition = fetch.condition.map(NowBinding(Date()).bound)
         self.section = section
         self.watchedPaths = watchedPaths
     }

@@ -1,4 +1,5 @@
 import Dispatch
+import Foundation
 import Synchronization
 import TestSupport
 import Testing
@@ -515,6 +516,27 @@ import Testing
             }
             try? kennel.add([("d", 9)])
             #expect(calls == ["- 1", "again 1"])
+        }
+    }
+
+    /// A bug: the new list was the old one, with the time at which that was fetched.
+    @Test func `each list of a condition on now() has its own time`() throws {
+        let (stack, queue) = try Zoo.stack()
+        let due = Date(timeIntervalSinceNow: 0.3)
+        try stack.perform(synchronous: { $0.create(Into<Person>()).born = due })
+        func monitor() -> ListMonitor<Person> {
+            stack.monitorList(
+                From<Person>().where(format: "born < now()").orderBy(.ascending(\.$name)))
+        }
+        let early = queue.sync {
+            let monitor = monitor()
+            #expect(Date() >= due || !monitor.hasObjects())
+            return monitor
+        }
+        while Date() <= due { usleep(10_000) }
+        queue.sync {
+            #expect(monitor().numberOfObjects() == 1)
+            withExtendedLifetime(early) {}
         }
     }
 }
