@@ -168,7 +168,9 @@ private struct EntryComparison {
     private let old: ListContent
     private let watches: [RequestWatch]
     private let steps: [StoreStep]
-    private let missed: [ChangeSet?]
+    /// For each store, the objects that failed steps may have updated; nil if unknown. The records
+    /// before those steps are not available.
+    private let missed: [Set<ObjectNumber>?]
     /// For each store, the objects whose watched values may differ; nil if unknown.
     private let watching: [Set<ObjectNumber>?]
     private let before: [RecordEvaluation]
@@ -183,7 +185,10 @@ private struct EntryComparison {
         old = list.content
         watches = list.watches
         self.steps = steps
-        self.missed = missed
+        self.missed = try list.watches.indices.map { index in
+            guard let changes = missed[index] else { return Set() }
+            return try list.watches[index].possibleUpdates(by: changes, before: steps[index])
+        }
         self.keepsKeys = keepsKeys
         self.names = names
         var ranks: [ListItem: Int] = [:]
@@ -222,11 +227,7 @@ private struct EntryComparison {
 
     private func isChanged(_ item: ListItem) throws -> Bool {
         let (store, number) = (item.store, item.number)
-        // The records before a failed step are not available.
-        if let changes = missed[store] {
-            let known = changes.records(in: watches[store].hierarchy)
-            if known?.updated.contains(number) ?? true { return true }
-        }
+        if missed[store]?.contains(number) ?? true { return true }
         if watching[store]?.contains(number) ?? true,
             try watchedValues(number, before[store]) != watchedValues(number, after[store])
         {

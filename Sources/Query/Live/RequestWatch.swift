@@ -187,6 +187,28 @@ struct RequestWatch {
         return numbers
     }
 
+    /// The list's objects that changes may have updated, where the records before them are not
+    /// available; nil if unknown.
+    ///
+    /// - Parameter step: a later one, of the commits that the list has now.
+    func possibleUpdates(
+        by changes: ChangeSet, before step: StoreStep
+    ) throws(StoreError) -> Set<ObjectNumber>? {
+        guard let own = changes.records(in: hierarchy) else { return nil }
+        var numbers = Set(own.updated)
+        for relationship in linkRelationships {
+            guard let owners = changes.owners(of: relationship) else { return nil }
+            numbers.formUnion(owners)
+        }
+        for dependency in dependencies where !dependency.watchedFields.isEmpty {
+            guard let changed = changes.records(in: dependency.hierarchy) else { return nil }
+            let targets = Set(changed.updated).union(changed.inserted).union(changed.deleted)
+            let found = try sources(of: targets, dependency.steps, step, countMax: .max)
+            numbers.formUnion(found ?? [])
+        }
+        return numbers
+    }
+
     /// Whether an object that exists before and after was itself changed.
     func isChanged(_ number: ObjectNumber, of step: StoreStep) throws(StoreError) -> Bool {
         if let known = step.changes.records(in: hierarchy), !known.updated.contains(number),

@@ -338,6 +338,90 @@ import Testing
         #expect(difference.deletions.count == 1 && difference.moves.count == 1)
     }
 
+    /// Animals 1 to 3, the first with person 1 as its owner, changed one batch after the other.
+    private final class Animals {
+        let database: RecordDatabase
+        var before: RecordReader
+
+        init() throws {
+            database = try RecordDatabase.open(.memory, schema: Zoo.schema(isIndexed: false))
+            before = try database.snapshot()
+            let (animal, person) = (try entity("Animal"), try entity("Person"))
+            let owner = try #require(animal.field(named: "owner"))
+            _ = try change { batch in
+                for (entity, number) in [(person, 1), (animal, 1), (animal, 2), (animal, 3)] {
+                    let row = entity.emptyRow()
+                    defer { row.deallocate() }
+                    if entity.name == "Animal" && number == 1 {
+                        row.setLink(ObjectNumber(1), at: owner.byteOffset)
+                    }
+                    batch.insert(entity, ObjectNumber(UInt64(number)), row: row)
+                }
+            }
+        }
+
+        func entity(_ name: String) throws -> EntityLayout {
+            try #require(database.schema.entity(named: name))
+        }
+
+        func change(_ body: (inout RecordBatch) throws -> Void) throws -> StoreStep {
+            let transaction = try database.beginWrite(notesChanges: true)
+            var batch = RecordBatch()
+            try body(&batch)
+            try transaction.apply(batch)
+            let staged = try transaction.stage(.durable)
+            try staged.finish()
+            let after = try staged.snapshot()
+            defer { before = after }
+            return StoreStep(
+                before: before, after: after, changes: try #require(staged.changes))
+        }
+
+        func renameOwner() throws -> StoreStep {
+            let person = try entity("Person")
+            var row = person.emptyRow()
+            defer { row.deallocate() }
+            row.setValue(.string("Ada"), try #require(person.field(named: "name")))
+            return try change { $0.update(person, ObjectNumber(1), row: row) }
+        }
+
+        func makeFriends() throws -> StoreStep {
+            let friends = try #require(try entity("Animal").relationship(named: "friends"))
+            return try change {
+                $0.addLink(friends, owner: ObjectNumber(1), target: ObjectNumber(2))
+            }
+        }
+
+        func insertCity() throws -> StoreStep {
+            let city = try entity("City")
+            let row = city.emptyRow()
+            defer { row.deallocate() }
+            return try change { $0.insert(city, ObjectNumber(1), row: row) }
+        }
+    }
+
+    /// A bug: only the objects that had themselves changed were reported.
+    @Test(arguments: [true, false])
+    func `the step after a failed one delivers changed owners and links`(isOwner: Bool) throws {
+        let animals = try Animals()
+        struct Failure: Error {}
+        var fails = false
+        let request = ListRequest(
+            "Animal", FetchRequest(sortKeys: [SortKey(path: ["age"])]),
+            section: .computed { _, _ in
+                if fails { throw Failure() }
+                return "all"
+            }, watchedPaths: [["owner", "name"]])
+        var list = try LiveList(
+            request, in: [(StoreIdentity(animals.database.storeID), animals.before)])
+        let first = try isOwner ? animals.renameOwner() : animals.makeFriends()
+        fails = true
+        #expect(throws: Failure.self) { _ = try list.take([first]) }
+        fails = false
+        let difference = try #require(try list.take([try animals.insertCity()]))
+        #expect(difference.updates.map(\.item) == (isOwner ? [0] : [0, 1]))
+    }
+
     /// A bug: any step caused a new fetch.
     @Test func `a list is fetched again only when an entity that it reads has changed`() throws {
         let zoo = try Zoo(SeededRandom(seed: 3))
