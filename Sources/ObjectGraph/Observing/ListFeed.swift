@@ -224,9 +224,9 @@ extension DataStack {
                 guard let (share, key) = try newShare(terms) else { return nil }
                 if isShared, let known = viewSteps.lists.share(key) { return known }
                 share.begin(try share.fetched(), 0)
-                catchUp(share, key)
                 // The list as it was fetched, which is where the view is.
                 share.show(0)
+                catchUp(share, key)
                 return share
             }
         } catch {

@@ -14,6 +14,8 @@ final class ListShare: @unchecked Sendable {
         /// From the state before; nil when nothing that is shown differs.
         var difference: ListDifference?
         var lookup: ListLookup
+        /// Whether the state before was dropped.
+        var isJoined = false
     }
 
     let stores: [AttachedStore]
@@ -89,6 +91,7 @@ final class ListShare: @unchecked Sendable {
             keep(step, waiting)
         } else if !isBound {
             compute(step)
+            dropStates(waiting)
         }
     }
 
@@ -135,6 +138,23 @@ final class ListShare: @unchecked Sendable {
         }
     }
 
+    /// Drops the states that the view cannot show any more, because the steps at which it would
+    /// have stopped were joined. Else a list would grow with each commit while nothing serves the
+    /// executor.
+    private func dropStates(_ waiting: StepQueue) {
+        let (taken, others) = waiting.positions
+        let stops = [taken] + others
+        states.withLock { states in
+            states = states.reduce(into: []) { kept, next in
+                guard let last = kept.last,
+                    !stops.contains(where: { (last.position..<next.position).contains($0) })
+                else { return kept.append(next) }
+                kept[kept.count - 1] = next
+                kept[kept.count - 1].isJoined = true
+            }
+        }
+    }
+
     /// Keeps a step until the list is fetched. Too many are joined, but each at which the view may
     /// be then ends one: the list must not go on to a later step than the view.
     private func keep(_ step: CommitStep, _ waiting: StepQueue) {
@@ -161,8 +181,8 @@ final class ListShare: @unchecked Sendable {
             return (due.count, due.last)
         }
         guard let last else { return nil }
-        let found =
-            due == 1 && last.position > 0 ? last.difference : difference(to: last, delivery)
+        let isNext = due == 1 && last.position > 0 && !last.isJoined
+        let found = isNext ? last.difference : difference(to: last, delivery)
         guard let found, !found.isEmpty else { return nil }
         return ListChangeSet(before: shown, after: last.content, difference: found)
     }

@@ -119,4 +119,43 @@ import Testing
             #expect(made.value.numberOfObjects() == 1)
         }
     }
+
+    /// A bug: the list kept its state after each commit until the executor came.
+    @Test func `a list keeps few states while its executor is busy`() throws {
+        let queue = DispatchQueue(label: "view")
+        let stack = try Self.stack(queue)
+        let recorder = ListRecorder<Guest> { $0.name }
+        let monitor = queue.sync {
+            let monitor = stack.monitorList(From<Guest>().orderBy(.ascending(\.$visits)))
+            monitor.addObserver(recorder)
+            return monitor
+        }
+        queue.suspend()
+        for visits in 1...1000 {
+            try stack.perform(synchronous: { $0.create(Into<Guest>()).visits = visits })
+        }
+        stack.viewSteps.compute()
+        // Each state has another number of guests.
+        var counts: Set<Int> = []
+        let feed = try #require(monitor.feed as? ListFeed)
+        stack.withViewIfMade { view in
+            for position in 1...stack.viewSteps.position {
+                var step = CommitStep([], origin: .transaction)
+                step.position = position
+                let change = feed.change(in: Delivery(step, stack, view))
+                if let change { counts.insert(change.after.count) }
+            }
+        }
+        #expect((1...StepQueue.separateMax + 1).contains(counts.count))
+        queue.resume()
+        stack.drain(queue)
+        try queue.sync {
+            let fetched = try stack.fetchAll(From<Guest>().orderBy(.ascending(\.$visits)))
+            #expect(monitor.objectsInAllSections().map(\.visits) == fetched.map(\.visits))
+            #expect(fetched.count == 1001)
+            let events = recorder.takeEvents()
+            #expect(events.count { $0 == "will" } <= StepQueue.separateMax)
+            #expect(events.count { $0.hasPrefix("+") } == 1000)
+        }
+    }
 }

@@ -1,4 +1,6 @@
-import ObjectGraph
+import Dispatch
+
+@testable import ObjectGraph
 
 /// Records the notifications of a list.
 class ListRecorder<O: CoreStoreObject>: ListSectionObserver {
@@ -95,5 +97,18 @@ final class ObjectRecorder<O: CoreStoreObject>: ObjectObserver {
     func objectMonitor(_ monitor: ObjectMonitor<O>, didDeleteObject object: O) {
         events.append("deleted \(name(object))")
         onEvent(monitor)
+    }
+}
+
+extension DataStack {
+    /// Returns when the lists that are being fetched in the background are shown on the view's
+    /// queue.
+    func drain(_ queue: DispatchQueue) {
+        for _ in 0..<3 {
+            let reached = DispatchSemaphore(value: 0)
+            viewSteps.compute(later: { reached.signal() })
+            reached.wait()
+            queue.sync {}
+        }
     }
 }
