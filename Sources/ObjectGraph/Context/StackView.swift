@@ -90,7 +90,7 @@ final class StackView: ObjectContext {
         }
         // The view may have opened the store after this step, or moved past it.
         guard part.snapshot.commitNumber >= access.commitNumber else { return }
-        switch part.content {
+        switch part.content(since: access.commitNumber) {
         case .changes(let changes): take(changes, access, part.snapshot)
         case .relocation where part.snapshot.commitNumber == access.commitNumber:
             move(access, to: part.snapshot, [], [])

@@ -11,19 +11,36 @@ struct CommitStep: Sendable {
         /// subscriber has shows what changed.
         var snapshot: RecordSnapshot
         var content: Content
+        /// The number of the commit since which changes are recorded: that of the transaction
+        /// before.
+        fileprivate(set) var previous: UInt64
         /// Changes that were computed where the content does not have them.
         private var found = FoundChanges()
 
-        init(store: AttachedStore, snapshot: RecordSnapshot, content: Content) {
+        /// - Parameter previous: 0 for a step that records no changes, and where a subscriber
+        ///   cannot have missed a transaction.
+        init(
+            store: AttachedStore, snapshot: RecordSnapshot, content: Content, previous: UInt64 = 0
+        ) {
             self.store = store
             self.snapshot = snapshot
             self.content = content
+            self.previous = previous
+        }
+
+        /// The content for a subscriber that has a commit. A stack that added the file while a
+        /// commit was on its way may receive the next one before it, or without it.
+        ///
+        /// - Parameter number: the commit's number.
+        func content(since number: UInt64) -> Content {
+            if case .changes = content, previous > number { return .unknown }
+            return content
         }
 
         /// The changes since a commit that a subscriber has. They are computed by comparing the
         /// leaves that were written where no transaction of the stack recorded them.
         func changes(since before: RecordSnapshot) -> ChangeSet {
-            if case .changes(let changes) = content { return changes }
+            if case .changes(let changes) = content(since: before.commitNumber) { return changes }
             return found.changes(from: before, to: snapshot)
         }
     }
@@ -110,10 +127,13 @@ extension CommitStep.Part {
         switch (content, later.content) {
         case (.changes(var changes), .changes(let others)):
             changes.join(others)
-            part.content = CommitStep.Content(changes)
+            part.content = later.previous > number ? .unknown : CommitStep.Content(changes)
+            part.previous = previous
         case (.relocation, .relocation):
             part.content = number == laterNumber ? .relocation : .unknown
-        case (.changes, .relocation): part.content = number == laterNumber ? content : .unknown
+        case (.changes, .relocation):
+            part.content = number == laterNumber ? content : .unknown
+            part.previous = previous
         case (.relocation, .changes): if number > laterNumber { part.content = .unknown }
         case (.unknown, _), (_, .unknown): part.content = .unknown
         }

@@ -38,7 +38,7 @@ final class Delivery {
         if case .relocation = part.content, part.snapshot.commitNumber == before.commitNumber {
             return nil
         }
-        return (before, part.snapshot, part.content)
+        return (before, part.snapshot, part.content(since: before.commitNumber))
     }
 
     /// The effect of the step on an object, and the names of the changed properties.

@@ -29,7 +29,8 @@ final class StepsOfOthers {
     }
 
     /// Tells what was committed. A stack that came since the positions were reserved only hears
-    /// that something changed: its order does not have this transaction.
+    /// that something changed: its order does not have this transaction, and may have a later one
+    /// already, which then counted as unknown.
     func publish(_ parts: [CommitStep.Part], _ sourceIdentifier: SourceIdentifier?) {
         var known: [CommitSteps] = []
         for recipient in recipients {
@@ -67,6 +68,8 @@ final class StepsOfOthers {
         _ part: CommitStep.Part, for steps: CommitSteps
     ) -> CommitStep.Part? {
         guard let user = part.store.shared?.user(of: steps) else { return nil }
-        return CommitStep.Part(store: user.store, snapshot: part.snapshot, content: part.content)
+        return CommitStep.Part(
+            store: user.store, snapshot: part.snapshot, content: part.content,
+            previous: part.previous)
     }
 }

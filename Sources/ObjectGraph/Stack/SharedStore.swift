@@ -19,6 +19,8 @@ final class SharedStore: Sendable {
         /// Openings that have not entered their stack yet, and stacks.
         var useCount = 1
         var users: [User] = []
+        /// The number of the last commit that a transaction staged; 0 before the first.
+        var staged: UInt64 = 0
     }
 
     let database: RecordDatabase
@@ -55,6 +57,14 @@ final class SharedStore: Sendable {
     /// Whether another stack uses what transactions record of their changes.
     func areChangesNeeded(besides stack: CommitSteps) -> Bool {
         others(than: stack).contains { $0.steps.areChangesNeeded }
+    }
+
+    /// Notes a staged commit, and returns the number of the one before.
+    func exchangeStaged(_ number: UInt64) -> UInt64 {
+        state.withLock { state in
+            defer { state.staged = number }
+            return state.staged
+        }
     }
 
     func enter(_ user: User) { state.withLock { $0.users.append(user) } }

@@ -6,6 +6,8 @@ final class StagedTransaction {
     private struct Part {
         var store: AttachedStore
         var commit: StagedRecordCommit
+        /// The number of the commit before it, where several stacks may have the store.
+        var previous: UInt64
     }
 
     private let steps: CommitSteps
@@ -28,8 +30,10 @@ final class StagedTransaction {
         if !isFinished { _ = try? finish() }
     }
 
+    /// Called while the transaction holds the writer.
     func add(_ store: AttachedStore, _ commit: StagedRecordCommit) {
-        parts.append(Part(store: store, commit: commit))
+        let previous = store.shared?.exchangeStaged(commit.number) ?? 0
+        parts.append(Part(store: store, commit: commit, previous: previous))
         others.add(store)
     }
 
@@ -106,7 +110,7 @@ final class StagedTransaction {
             delivered.append(
                 CommitStep.Part(
                     store: part.store, snapshot: snapshot,
-                    content: CommitStep.Content(part.commit.changes)))
+                    content: CommitStep.Content(part.commit.changes), previous: part.previous))
         }
         return delivered
     }

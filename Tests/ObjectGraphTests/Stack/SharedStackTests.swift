@@ -299,6 +299,39 @@ import Testing
         }
     }
 
+    /// A bug: its lists and its view never had the commit that was on its way, once a later one
+    /// had passed it.
+    @Test func `a stack that opens the file during a commit misses no change`() throws {
+        try withFile { url in
+            let one = try stack(url)
+            let context = TransactionContext(of: one)
+            let transaction = SynchronousDataTransaction(
+                stack: one, context: context, sourceIdentifier: nil)
+            let (_, staged, _) = try one.stage(transaction, context, nil) { transaction in
+                transaction.create(Into<Dog>()).nickname = "six"
+            }
+            let two = try stack(url)
+            let monitor = queue.sync {
+                two.monitorList(From<Dog>().orderBy(.ascending(\.$nickname)))
+            }
+            // It waits for the commit before it where stack one receives it, but not in its own.
+            let ended = DispatchSemaphore(value: 0)
+            let thread = Thread {
+                #expect(throws: Never.self) { try add("seven", to: two) }
+                ended.signal()
+            }
+            thread.start()
+            waitUntil { two.viewSteps.position > 0 }
+            try staged?.finish()
+            ended.wait()
+            two.drain(queue)
+            #expect(try names(two) == ["seven", "six"])
+            queue.sync {
+                #expect(monitor.objectsInAllSections().map(\.nickname) == ["seven", "six"])
+            }
+        }
+    }
+
     private func waitUntil(_ condition: () -> Bool) {
         for _ in 0..<2000 {
             if condition() { return }
