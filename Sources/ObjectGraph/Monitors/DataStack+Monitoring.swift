@@ -164,7 +164,7 @@ extension DataStack {
     ) {
         let monitor = ListMonitor<O>(ListFeed(self, terms))
         begin(monitor)
-        monitor.feed.fetchLater(terms) { isMade(monitor) }
+        monitor.fetchLater(isMade)
     }
 
     /// Makes the view move at deliveries only, starting from the commit that it shows now.

@@ -19,6 +19,8 @@ public final class ListMonitor<O: DynamicObject>: Hashable {
     private var deleted: [O] = []
     /// Whether a refetch is under way, and the identifier with which it ends.
     private var refetching: (sourceIdentifier: Any?, Void)?
+    /// Receives the monitor when its list is there; nil once it has.
+    private var isMade: ((ListMonitor) -> Void)?
 
     init(_ feed: any MonitoredList) { self.feed = feed }
 
@@ -74,20 +76,36 @@ public final class ListMonitor<O: DynamicObject>: Hashable {
         refetch(terms, sourceIdentifier)
     }
 
+    /// Fetches the list for the first time, in the background.
+    func fetchLater(_ isMade: @escaping (ListMonitor) -> Void) {
+        self.isMade = isMade
+        refetch(feed.terms, nil)
+    }
+
     private func refetch(_ terms: ListTerms, _ sourceIdentifier: Any?) {
         let isFirst = refetching == nil
         refetching = (sourceIdentifier, ())
-        feed.whenIdle { [weak self] in
-            guard let self else { return }
-            if isFirst { for observer in observers { observer.tell(self, .willRefetch, nil) } }
-            feed.fetchLater(terms) { [weak self] in self?.endRefetch() }
-        }
+        // Nothing else keeps a monitor that the program does not have yet.
+        let kept = isMade == nil ? nil : self
+        feed.fetchLater(
+            terms,
+            begins: { [weak self] in
+                guard let self, isFirst else { return }
+                for observer in observers { observer.tell(self, .willRefetch, nil) }
+            },
+            done: { [weak self] in
+                self?.endRefetch()
+                withExtendedLifetime(kept) {}
+            })
     }
 
     private func endRefetch() {
         guard let (identifier, _) = refetching else { return }
         refetching = nil
         for observer in observers { observer.tell(self, .didRefetch, identifier) }
+        let made = isMade
+        isMade = nil
+        made?(self)
     }
 }
 
@@ -114,7 +132,8 @@ extension ListMonitor: ViewParticipant {
     func tellAfter(_ delivery: Delivery) { tellAfter(delivery.sourceIdentifier) }
 
     func storesChanged() {
-        if (feed as? ListFeed)?.hasOtherStores == true { refetch(feed.terms, nil) }
+        guard let feed = feed as? ListFeed, feed.hasOtherStores else { return }
+        refetch(feed.wantedTerms, refetching?.sourceIdentifier)
     }
 }
 

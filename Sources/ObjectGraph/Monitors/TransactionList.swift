@@ -21,6 +21,8 @@ final class TransactionList: MonitoredList {
     /// The states that the list was last compared with.
     private var readers: [RecordReader] = []
     private var shown: Shown
+    /// The number of the last request, which replaces those before it.
+    private var lastRequest = 0
     private var hasWarned = false
 
     init(_ context: UnsafeContext, _ link: WeakLink<DataStack>, _ terms: ListTerms) {
@@ -71,8 +73,22 @@ final class TransactionList: MonitoredList {
             content: list.content, stores: stores, readers: readers, lookup: list.lookup)
     }
 
-    /// Fetches at once: the transaction has one thread.
-    func fetchLater(_ terms: ListTerms, _ done: @escaping () -> Void) {
+    /// Fetches while the caller waits: the transaction has one thread.
+    func fetchLater(
+        _ terms: ListTerms, begins: @escaping () -> Void, done: @escaping () -> Void
+    ) {
+        lastRequest += 1
+        let number = lastRequest
+        whenIdle { [weak self] in
+            begins()
+            guard let self, number == lastRequest else { return }
+            fetchOrReport(terms)
+            done()
+        }
+    }
+
+    /// Fetches while the caller waits; a failure is reported, and the list stays.
+    func fetchOrReport(_ terms: ListTerms) {
         do {
             try fetch(terms)
         } catch {
@@ -84,10 +100,9 @@ final class TransactionList: MonitoredList {
                 Log.error(failure, message)
             }
         }
-        done()
     }
 
-    func whenIdle(_ work: @escaping () -> Void) {
+    private func whenIdle(_ work: @escaping () -> Void) {
         if let observers { observers.whenIdle(work) } else { work() }
     }
 

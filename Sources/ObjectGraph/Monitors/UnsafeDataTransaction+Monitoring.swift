@@ -121,7 +121,7 @@ extension UnsafeDataTransaction {
         checkOpen()
         let list = TransactionList(changing, stack.link, terms)
         // The failure is logged; the list is empty until a refetch.
-        list.fetchLater(terms) {}
+        list.fetchOrReport(terms)
         let monitor = ListMonitor<O>(list)
         changing.observed().add(monitor)
         return monitor

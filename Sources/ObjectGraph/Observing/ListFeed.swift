@@ -56,11 +56,12 @@ protocol MonitoredList: AnyObject {
     func index(of id: NSManagedObjectID) -> Int?
     /// How the list follows changes, for people.
     var explanation: String { get }
-    /// Calls back when no change is being told.
-    func whenIdle(_ work: @escaping () -> Void)
-    /// Fetches other terms, and calls back when the list shows them; of several calls that are
-    /// under way the last one does.
-    func fetchLater(_ terms: ListTerms, _ done: @escaping () -> Void)
+    /// Fetches other terms when no change is being told. A request replaces those that are under
+    /// way: of several the last one alone is fetched, and calls back when the list shows it.
+    ///
+    /// - Parameter begins: called before the list is fetched, for each request.
+    func fetchLater(
+        _ terms: ListTerms, begins: @escaping () -> Void, done: @escaping () -> Void)
 }
 
 /// The list that a monitor or a publisher has. Used where the view lives.
@@ -69,8 +70,9 @@ final class ListFeed: MonitoredList {
     private(set) var terms: ListTerms
     /// Nil when no attached store has the entity, or when the list could not be fetched.
     private var share: ListShare?
-    private var pending = 0
-    /// The fetches that have ended, by their numbers.
+    /// The last request. It replaces all that are under way.
+    private var last: (number: Int, terms: ListTerms)
+    /// The number of the last request that has ended.
     private var ended = 0
     /// The terms that could not be fetched, because a storage failed.
     private var missed: ListTerms?
@@ -78,6 +80,7 @@ final class ListFeed: MonitoredList {
     init(_ stack: DataStack, _ terms: ListTerms) {
         link = stack.link
         self.terms = terms
+        last = (0, terms)
     }
 
     /// The list as the view shows it.
@@ -115,18 +118,34 @@ final class ListFeed: MonitoredList {
     /// Fetches other terms while the caller waits; list and terms stay when this throws.
     func fetch(_ terms: ListTerms) throws(CoreStoreError) {
         share = try link.object?.observedList(terms, isShared: false)
+        ended = request(terms)
         (self.terms, missed) = (terms, nil)
     }
 
-    /// Fetches in the background. When that fails, list and terms stay as they are.
-    func fetchLater(_ terms: ListTerms, _ done: @escaping () -> Void) {
-        guard let stack = link.object else { return }
-        pending += 1
-        let number = pending
+    /// When the fetch fails, list and terms stay as they are.
+    func fetchLater(
+        _ terms: ListTerms, begins: @escaping () -> Void = {}, done: @escaping () -> Void
+    ) {
+        let number = request(terms)
+        whenIdle { [weak self] in
+            begins()
+            self?.fetchInBackground(number, done)
+        }
+    }
+
+    /// Replaces the requests that are under way; returns the number of the new one.
+    private func request(_ terms: ListTerms) -> Int {
+        last = (last.number + 1, terms)
+        return last.number
+    }
+
+    private func fetchInBackground(_ number: Int, _ done: @escaping () -> Void) {
+        guard let stack = link.object, number == last.number else { return }
+        let terms = last.terms
         // A storage that goes on failing is reported once.
         let isReported = missed.map { terms.asksTheSame($0) } ?? false
         stack.observedList(terms, isReported: isReported) { [weak self] outcome in
-            guard let self, number == pending else { return }
+            guard let self, number == last.number else { return }
             ended = number
             switch outcome {
             case .success(let share): (self.terms, self.share, missed) = (terms, share, nil)
@@ -141,14 +160,21 @@ final class ListFeed: MonitoredList {
         missed = failure.isStorageFault ? terms : nil
     }
 
+    private var isUnderWay: Bool { ended != last.number }
+
     /// The terms that the next step must fetch again, because a storage failed; nil while that is
     /// under way.
-    var missedTerms: ListTerms? { ended == pending ? missed : nil }
+    var missedTerms: ListTerms? { isUnderWay ? nil : missed }
+
+    /// The terms that the list is to show, which it may not show yet.
+    var wantedTerms: ListTerms { isUnderWay ? last.terms : missed ?? terms }
 
     /// Whether the stores of the list are no longer those that it is to be fetched from.
     var hasOtherStores: Bool {
         guard let stack = link.object else { return false }
-        let wanted = terms.stores(in: stack)
+        // A fetch may have begun with the stores that there were.
+        if isUnderWay { return true }
+        let wanted = wantedTerms.stores(in: stack)
         let known = share?.stores ?? []
         return wanted.count != known.count || !zip(wanted, known).allSatisfy { $0 === $1 }
     }

@@ -153,22 +153,16 @@ public final class ListPublisher<O: DynamicObject>: Hashable, Observable {
 
     /// Fetches the list in the background.
     private func fetchLater(_ terms: ListTerms) {
-        feed.whenIdle { [weak self] in
-            self?.feed.fetchLater(terms) { [weak self] in
-                self?.showFetched()
-                self?.tellFetched(nil)
-            }
+        feed.fetchLater(terms) { [weak self] in
+            self?.showFetched()
+            self?.tellFetched(nil)
         }
     }
 }
 
 extension ListPublisher: ViewParticipant {
     func prepare(_ delivery: Delivery) -> Bool {
-        if feed.missedTerms != nil {
-            feed.whenIdle { [weak self] in
-                if let self, let terms = feed.missedTerms { fetchLater(terms) }
-            }
-        }
+        if let terms = feed.missedTerms { fetchLater(terms) }
         next = feed.change(in: delivery).map { snapshot(of: $0.after, $0) }
         return next != nil
     }
@@ -189,6 +183,6 @@ extension ListPublisher: ViewParticipant {
     }
 
     func storesChanged() {
-        if feed.hasOtherStores { fetchLater(feed.terms) }
+        if feed.hasOtherStores { fetchLater(feed.wantedTerms) }
     }
 }

@@ -519,6 +519,82 @@ import Testing
         }
     }
 
+    // MARK: Requests that overlap
+
+    /// A bug: the second fetch dropped the callback of the first.
+    @Test func `a monitor arrives although a storage is added while its list is fetched`() throws {
+        let queue = DispatchQueue(label: "view")
+        let stack = DataStack(Zoo.schema(), viewContext: .queue(queue))
+        let made = Mutex<[UncheckedTransfer<ListMonitor<Dog>>]>([])
+        try queue.sync {
+            stack.monitorList(
+                createAsynchronously: { monitor in
+                    let monitor = UncheckedTransfer(monitor)
+                    made.withLock { $0.append(monitor) }
+                }, From<Dog>().orderBy(.ascending(\.$age)))
+            try stack.addStorageAndWait(InMemoryStore())
+        }
+        stack.drain(queue)
+        let monitors = made.withLock { $0 }
+        try #require(monitors.count == 1)
+        try stack.perform(synchronous: { _ = $0.create(Into<Dog>()) })
+        stack.drain(queue)
+        #expect(queue.sync { monitors[0].value.numberOfObjects() } == 1)
+    }
+
+    /// A bug: the list was fetched again by its earlier clauses, which won.
+    @Test func `a storage that is added during a refetch does not undo it`() throws {
+        let queue = DispatchQueue(label: "view")
+        let stack = DataStack(Zoo.schema(), viewContext: .queue(queue))
+        let recorder = ListRecorder<Dog> { "\($0.age)" }
+        let monitor = try queue.sync {
+            let order = OrderBy<Dog>(.ascending(\.$age))
+            let monitor = stack.monitorList(From<Dog>(), order)
+            monitor.addObserver(recorder)
+            monitor.refetch(Where<Dog>(\.$age > 1), order, sourceIdentifier: "old dogs")
+            try stack.addStorageAndWait(InMemoryStore())
+            return monitor
+        }
+        try stack.perform(synchronous: { transaction in
+            for age in [0, 5] { transaction.create(Into<Dog>()).age = age }
+        })
+        stack.drain(queue)
+        queue.sync {
+            #expect(monitor.numberOfObjects() == 1)
+            let refetches = recorder.takeEvents().filter { $0.contains("Refetch") }
+            #expect(refetches == ["willRefetch", "didRefetch old dogs"])
+        }
+    }
+
+    /// A bug: the list had the clauses of the outer refetch and reported the inner one.
+    @Test(arguments: [false, true])
+    func `a refetch in willRefetch replaces the announced one`(isTransaction: Bool) throws {
+        let kennel = try Kennel([("a", 1), ("b", 5), ("c", 9)])
+        let order = OrderBy<Dog>(.ascending(\.$age))
+        let transaction = kennel.stack.beginUnsafe()
+        let recorder = kennel.recorder()
+        recorder.onEvent = { event, monitor in
+            guard event == "willRefetch" else { return }
+            recorder.onEvent = { _, _ in }
+            monitor.refetch(Where<Dog>(\.$age > 6), order, sourceIdentifier: "inner")
+        }
+        let monitor = kennel.queue.sync {
+            let monitor =
+                isTransaction
+                ? transaction.monitorList(From<Dog>(), order)
+                : kennel.stack.monitorList(From<Dog>(), order)
+            monitor.addObserver(recorder)
+            monitor.refetch(Where<Dog>(\.$age > 2), order, sourceIdentifier: "outer")
+            return monitor
+        }
+        kennel.stack.drain(kennel.queue)
+        kennel.queue.sync {
+            #expect(names(monitor) == ["c"])
+            #expect(recorder.takeEvents() == ["willRefetch", "didRefetch inner"])
+        }
+        withExtendedLifetime(transaction) {}
+    }
+
     /// A bug: the new list was the old one, with the time at which that was fetched.
     @Test func `each list of a condition on now() has its own time`() throws {
         let (stack, queue) = try Zoo.stack()

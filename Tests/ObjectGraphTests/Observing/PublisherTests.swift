@@ -65,6 +65,23 @@ import Testing
 
     private final class UserInfoKey {}
 
+    /// A bug: the clauses of the earlier fetch came back when that ended.
+    @Test func `a refetch replaces a fetch that is under way in the background`() throws {
+        let queue = DispatchQueue(label: "view")
+        let stack = DataStack(Zoo.schema(), viewContext: .queue(queue))
+        let publisher = try queue.sync {
+            let publisher = stack.publishList(From<Dog>().orderBy(.ascending(\.$age)))
+            try stack.addStorageAndWait(InMemoryStore())
+            try publisher.refetch(From<Dog>().where(\.$age > 1).orderBy(.ascending(\.$age)))
+            return publisher
+        }
+        try stack.perform(synchronous: { transaction in
+            for age in [0, 5] { transaction.create(Into<Dog>()).age = age }
+        })
+        stack.drain(queue)
+        #expect(queue.sync { publisher.snapshot.count } == 1)
+    }
+
     @Test func `a refetch is reported once and may change the sections`() throws {
         try withDogs(4) { stack, ids in
             let publisher = publisher(stack)
