@@ -8,7 +8,7 @@ import Testing
 /// processes.
 @Suite struct FollowTests {
     /// A file whose pages all hold the number of the last commit.
-    final class Shared {
+    final class Shared: Sendable {
         let folder: URL
         let path: String
         let writer: Engine
@@ -17,6 +17,7 @@ import Testing
 
         init(
             pageCount: Int = 30, files: any FileSystem = DiskFileSystem.shared,
+            writerFiles: any FileSystem = DiskFileSystem.shared,
             _ change: (inout Engine.Options) -> Void = { _ in }
         ) throws {
             self.files = files
@@ -27,7 +28,7 @@ import Testing
             var options = Engine.Options()
             options.checkpointsInBackground = false
             change(&options)
-            writer = try Engine.open(path: path, options: options)
+            writer = try Engine.open(path: path, options: options, files: writerFiles)
             let transaction = try writer.beginWrite()
             var random = SeededRandom(seed: 7)
             ids = try (0..<pageCount).map { _ in
@@ -45,19 +46,43 @@ import Testing
             try? FileManager.default.removeItem(at: folder)
         }
 
-        func commit(_ count: Int = 1, checkpoints: Bool = false) throws {
+        /// - Parameter changed: the pages that the commits change; nil for all.
+        func commit(
+            _ count: Int = 1, of changed: [PageID]? = nil, _ durability: Durability = .durable,
+            checkpoints: Bool = false
+        ) throws(StoreError) {
             for _ in 0..<count {
                 let transaction = try writer.beginWrite()
-                let number = try writer.snapshot().commitNumber + 1
-                for id in ids { try transaction.editablePage(id).setUInt64(number, at: 100) }
-                _ = try transaction.commit()
+                try number(changed ?? ids, transaction)
+                _ = try transaction.commit(durability)
                 if checkpoints { try writer.checkpointNow() }
+            }
+        }
+
+        /// Commits as many new pages as there were at first.
+        func grow() throws(StoreError) {
+            let transaction = try writer.beginWrite()
+            try number(ids, transaction)
+            var random = SeededRandom(seed: transaction.nextCommitNumber)
+            for _ in ids {
+                let page = try transaction.allocatePage(.overflow)
+                random.bytes(16_000).withView { page.copy($0, to: 300) }
+            }
+            _ = try transaction.commit()
+        }
+
+        private func number(
+            _ ids: [PageID], _ transaction: WriteTransaction
+        ) throws(StoreError) {
+            for id in ids {
+                try transaction.editablePage(id).setUInt64(
+                    transaction.nextCommitNumber, at: 100)
             }
         }
 
         func reader(
             _ change: (inout Engine.Options) -> Void = { _ in }
-        ) throws -> Engine {
+        ) throws(StoreError) -> Engine {
             var options = Engine.Options()
             options.mode = .reading
             // Next to nothing stays in memory, so that reads come from the file.

@@ -1,26 +1,15 @@
-import PageStore
-import Primitives
 import TestSupport
 import Testing
 
-/// A writer that checkpoints while a reader is between reading the superblock and taking its lock:
-/// the reader reads the superblock again and starts over.
+@testable import PageStore
+
+/// A writer and a reader each of which is in the middle of a step of its own: a reader that the
+/// writer has overtaken reads the superblocks again and starts over.
 @Suite struct MovedReaderTests {
     /// Commits and checkpoints in turn while the reader takes a step.
     private func commit(_ count: Int, _ shared: FollowTests.Shared, at files: SteppingFiles) {
-        let (writer, ids) = (shared.writer, shared.ids)
-        files.beforeLock {
-            for _ in 0..<count {
-                do {
-                    let transaction = try writer.beginWrite()
-                    let number = try writer.snapshot().commitNumber + 1
-                    for id in ids { try transaction.editablePage(id).setUInt64(number, at: 100) }
-                    _ = try transaction.commit()
-                    try writer.checkpointNow()
-                } catch {
-                    Issue.record("\(error)")
-                }
-            }
+        files.at(.lock) { () throws(StoreError) in
+            try shared.commit(count, checkpoints: true)
         }
     }
 
@@ -51,54 +40,5 @@ import Testing
             #expect(try shared.number(snapshot) == 1 + 7 * round)
         }
         #expect(try shared.number(before) == 1)
-    }
-}
-
-/// The machine's files; a step can run before a reader's lock is taken.
-private final class SteppingFiles: ForwardingFileSystem {
-    let base: any FileSystem = DiskFileSystem.shared
-    private let step = Mutex<(@Sendable () -> Void)?>(nil)
-
-    /// Runs once, before the next lock of a generation is taken.
-    func beforeLock(_ step: @escaping @Sendable () -> Void) { self.step.withLock { $0 = step } }
-
-    var isIdle: Bool { step.withLock { $0 == nil } }
-
-    func takeStep() {
-        let step = step.withLock { step in
-            defer { step = nil }
-            return step
-        }
-        step?()
-    }
-
-    func open(_ path: String, _ mode: FileMode) throws(StoreError) -> any StoreFile {
-        SteppingFile(try base.open(path, mode), self)
-    }
-}
-
-private final class SteppingFile: ForwardingFile {
-    let file: any StoreFile
-    private let files: SteppingFiles
-
-    init(_ file: any StoreFile, _ files: SteppingFiles) {
-        self.file = file
-        self.files = files
-    }
-
-    func lockReader(of generation: UInt64) throws(StoreError) -> Bool {
-        files.takeStep()
-        return try file.lockReader(of: generation)
-    }
-
-    func unlockReader(of generation: UInt64) throws(StoreError) {
-        try file.unlockReader(of: generation)
-    }
-
-    func isLockedByWriter() throws(StoreError) -> Bool { try file.isLockedByWriter() }
-    func nameCount() throws(StoreError) -> UInt64 { try file.nameCount() }
-
-    func heldGenerations(before end: UInt64) throws(StoreError) -> [Range<UInt64>] {
-        try file.heldGenerations(before: end)
     }
 }
