@@ -1,3 +1,5 @@
+import Primitives
+
 /// The write part of recovery, before the first transaction: spec/03-wal.md, recovery.
 struct Recovery {
     private let parts: StoreParts
@@ -78,8 +80,9 @@ struct Recovery {
         let held =
             parts.pager.heldGenerations() + [winner.generation..<winner.generation + 1]
         let previous = parts.pager.withPublished { $0.previousGeneration }
-        saved.map.release(previous: previous, held: held)
-        if let conflict = LogClaim(parts).claim(in: &saved.map) {
+        let claim = LogClaim(parts)
+        saved.map.release(previous: previous, held: held, reused: claim.units)
+        if let conflict = claim.claim(in: &saved.map) {
             throw StoreError.corrupt(
                 nil, "the log names a place that something else uses",
                 byteOffset: context.geometry.byteOffset(ofUnit: conflict))
@@ -124,20 +127,28 @@ struct LogClaim {
         self.extents = extents
     }
 
+    private func units(of segment: LogSegment) -> Range<UInt64> {
+        geometry.units(from: segment.byteOffset, count: segment.sizeInBytes)
+    }
+
+    /// What was taken since the state was saved. The state has the head: the log of its generation
+    /// begins there.
+    private var claimed: [Range<UInt64>] {
+        segments.dropFirst().map(units(of:))
+            + extents.map { $0.unit..<($0.unit + UInt64($0.unitCount)) }
+    }
+
+    /// The units that were taken since the state was saved.
+    var units: SparseBitMap {
+        var units = SparseBitMap()
+        for run in claimed { units.insert(run.lowerBound, UInt64(run.count)) }
+        return units
+    }
+
     /// Returns a unit that something else uses already, nil when there is none.
     func claim(in space: inout SpaceMap) -> UInt64? {
-        var claimed: [Range<UInt64>] = []
-        for segment in segments {
-            let units = geometry.units(from: segment.byteOffset, count: segment.sizeInBytes)
-            // The state has the head: the log of its generation begins there.
-            if segment.number == segments.first?.number {
-                space.take(units.lowerBound, UInt64(units.count))
-            } else {
-                claimed.append(units)
-            }
-        }
-        for address in extents {
-            claimed.append(address.unit..<(address.unit + UInt64(address.unitCount)))
+        if let head = segments.first.map(units(of:)) {
+            space.take(head.lowerBound, UInt64(head.count))
         }
         for units in claimed {
             if let used = space.firstUsed(in: units) { return used }

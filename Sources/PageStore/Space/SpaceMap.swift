@@ -139,12 +139,17 @@ struct SpaceMap {
 
     /// Frees what the reuse rule allows: died at or before the generation in the other superblock,
     /// and no generation inside [born, died) that a reader holds.
-    mutating func release(previous: UInt64, held: [Range<UInt64>]) {
+    ///
+    /// - Parameter reused: units of the log. A run that has some of them was released before, when
+    ///   the writer of that time took its reader for too old, and is no reader's any more.
+    mutating func release(
+        previous: UInt64, held: [Range<UInt64>], reused: SparseBitMap = SparseBitMap()
+    ) {
         var kept: [PendingSpace] = []
         for space in pending {
-            let isNeeded = held.contains {
-                $0.lowerBound < space.died && $0.upperBound > space.born
-            }
+            let isNeeded =
+                held.contains { $0.lowerBound < space.died && $0.upperBound > space.born }
+                && reused.firstSet(in: space.unit..<space.unit + space.unitCount) == nil
             if space.died <= previous && !isNeeded {
                 set(space.unit, space.unitCount, used: false)
             } else {

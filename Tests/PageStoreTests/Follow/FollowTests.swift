@@ -225,6 +225,34 @@ import Testing
         #expect(error?.code == .snapshotTooOld)
     }
 
+    /// A bug: the writer had used a reader's space again, its successor took the reader for a young
+    /// one and the log for damage, and nothing could be written until the reader ended.
+    @Test func `a writer takes over a log in the space of a reader past the age limit`() throws {
+        let shared = try Shared { $0.snapshotAgeMax = .zero }
+        let reader = try shared.reader()
+        let snapshot = try reader.snapshot()
+        try shared.commit(2, checkpoints: true)
+        try shared.commit(4, .bulk)
+        try shared.writer.close(makesCheckpoint: false)
+        var options = Engine.Options()
+        options.checkpointsInBackground = false
+        options.snapshotAgeMax = .seconds(3600)
+        for round in 1...3 as ClosedRange<UInt64> {
+            let writer = try Engine.open(path: shared.path, options: options)
+            #expect(try shared.number(writer.snapshot()) == 6 + round)
+            let transaction = try writer.beginWrite()
+            for id in shared.ids {
+                try transaction.editablePage(id).setUInt64(7 + round, at: 100)
+            }
+            _ = try transaction.commit()
+            try writer.checkpointNow()
+            #expect(try shared.number(writer.snapshot()) == 7 + round)
+            try writer.close()
+        }
+        let error = #expect(throws: StoreError.self) { _ = try shared.number(snapshot) }
+        #expect(error?.code == .snapshotTooOld)
+    }
+
     @Test func `many readers of many generations are all honoured`() throws {
         let shared = try Shared()
         var snapshots: [Snapshot] = []
