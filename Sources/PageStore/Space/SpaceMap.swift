@@ -291,6 +291,10 @@ struct SpaceMap {
         }
         freeUnitsBelowEnd -= unitCount - end
         unitCount = end
+        // A zone that was never saved and lies above the end is free for every reader of the state:
+        // the next checkpoint has no entry for it.
+        let zoneCount = zoneCount
+        changedZones = changedZones.filter { $0 < zoneCount }
         cursor = min(cursor, Int(end))
         return end
     }

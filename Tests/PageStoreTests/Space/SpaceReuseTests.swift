@@ -132,4 +132,51 @@ import Testing
         #expect(space.allocate(8, below: 98) == 90)
         #expect(space.unitCount == 100)
     }
+
+    /// A bug: the next checkpoint looked for where they were saved, past the end of its list.
+    @Test func `zones that the file ends below are not saved`() throws {
+        var space = SpaceMap(pageSizeInBytes: 512)
+        space.take(0, 100)
+        space.zoneAddresses = space.beginSaving().zoneAddresses
+        let count = 3 * space.unitsPerZone
+        let unit = try space.allocate(count, isRecent: true)
+        space.free(unit, UInt64(count))
+        #expect(space.trim() == 100)
+        #expect(space.changedZones == [0])
+        #expect(space.beginSaving().zones == [0])
+    }
+
+    /// A bug: the second checkpoint ended the process.
+    @Test func `a store is saved after it grew and shrank beside a checkpoint`() throws {
+        var options = Engine.Options.small
+        options.pageSizeInBytes = 512
+        options.isCompressed = false
+        options.dirtyBytesMax = 64 << 10
+        let files = SteppingFiles(base: MemoryFileSystem())
+        let engine = try Engine.open(path: "store", options: options, files: files)
+        func commit() throws {
+            let transaction = try engine.beginWrite()
+            transaction.catalogRoot = try transaction.createTree().root
+            _ = try transaction.commit()
+        }
+        try commit()
+        files.at(.superblockWrite) { () throws(StoreError) in
+            let transaction = try engine.beginWrite()
+            for _ in 0..<3000 {
+                _ = try transaction.allocatePage(.overflow)
+                try transaction.makeRoom()
+            }
+            transaction.rollback()
+            #expect(engine.statistics.fileSizeInBytes > 3 * 512 * 8 * 64)
+        }
+        try engine.checkpointNow()
+        #expect(files.isIdle)
+        #expect(engine.statistics.fileSizeInBytes < 512 * 8 * 64)
+        try commit()
+        try engine.checkpointNow()
+        try engine.close()
+        let again = try Engine.open(path: "store", options: options, files: files)
+        #expect(try again.snapshot().commitNumber == 2)
+        try again.beginWrite().rollback()
+    }
 }
