@@ -23,7 +23,7 @@ extension StoreParts {
 extension Pager {
     /// Returns the generation in the other superblock.
     fileprivate func count(into figures: inout StoreStatistics) -> UInt64 {
-        let now = context.files.now()
+        let now = ContinuousClock.now
         return state.withLock { state in
             let published = state.published
             figures.pagesRead = state.pagesRead
@@ -36,7 +36,7 @@ extension Pager {
             figures.changedBytes = UInt64(published.generation.imageBytes + state.dirtyBytes)
             if let oldest = state.readers.oldest {
                 figures.oldestReaderGeneration = oldest.generation
-                figures.oldestReaderAge = .nanoseconds(Int64(clamping: now &- oldest.since))
+                figures.oldestReaderAge = now - oldest.since
             }
             return published.previousGeneration
         }

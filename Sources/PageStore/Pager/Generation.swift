@@ -64,9 +64,9 @@ final class Generation: @unchecked Sendable {
     private(set) var replaced: [(address: ExtentAddress, commit: UInt64)] = []
     /// How many snapshots show each commit of it.
     private var pins: [UInt64: Int] = [:]
-    /// How many snapshots show it, and since when there has been one: nanoseconds since 1970.
+    /// How many snapshots show it, and since when there has been one.
     private(set) var pinCount = 0
-    var pinnedSince: UInt64 = 0
+    var pinnedSince = ContinuousClock.now
     /// Whether space that its readers may need was given up.
     var isRevoked = false
     /// The newest generation when this one was read: itself, but for the one before.

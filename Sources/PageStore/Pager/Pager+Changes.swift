@@ -3,7 +3,7 @@ extension Pager {
     /// Adds the versions that a staged commit makes, for readers who come after it. Returns the
     /// commit pinned when that is asked for, so that no later one can replace a version of it.
     func stage(_ content: CommitContent, number: UInt64, pinsCommit: Bool) -> SnapshotPin? {
-        let now = pinsCommit ? context.files.now() : 0
+        let now = ContinuousClock.now
         return state.withLock { state in
             state.published.append(content, number: number)
             state.published.stagedCommits.append(number)

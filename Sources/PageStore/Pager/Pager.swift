@@ -66,7 +66,7 @@ final class Pager: Sendable {
 
     /// Pins the newest commit.
     func pinNewest() throws(StoreError) -> SnapshotPin {
-        let now = context.files.now()
+        let now = ContinuousClock.now
         return try state.withLock { state throws(StoreError) in
             try checkOpen(state)
             return state.pin(state.published.commitNumber, state.published.catalogRoot, now)
@@ -75,7 +75,7 @@ final class Pager: Sendable {
 
     /// Pins a commit of the newest generation that is not published yet, or not the newest.
     func pin(_ commit: UInt64, _ root: PageID?) throws(StoreError) -> SnapshotPin {
-        let now = context.files.now()
+        let now = ContinuousClock.now
         return try state.withLock { state throws(StoreError) in
             try checkOpen(state)
             return state.pin(commit, root, now)
@@ -84,13 +84,13 @@ final class Pager: Sendable {
 
     /// Pins a pinned commit once more.
     func pinAgain(_ pin: SnapshotPin) {
-        let now = context.files.now()
+        let now = ContinuousClock.now
         state.withLock { $0.readers.pin(pin.generation, pin.commitNumber, now: now) }
     }
 
     /// Pins a commit that its caller has pinned for one more reader: not one that is only staged.
     func pinFinished(_ pin: SnapshotPin) throws(StoreError) {
-        let now = context.files.now()
+        let now = ContinuousClock.now
         try state.withLock { state throws(StoreError) in
             try checkOpen(state)
             precondition(
@@ -124,7 +124,7 @@ final class Pager: Sendable {
         let others = asked.flatMap { held in
             held.count > 1024 ? [held] : held.map { $0..<$0 + 1 }
         }
-        let now = context.files.now()
+        let now = ContinuousClock.now
         let ageMax = context.options.snapshotAgeMax
         return state.withLock { state in
             state.readers.held(
@@ -154,7 +154,9 @@ final class Pager: Sendable {
 
 extension PagerState {
     /// Takes generation and commit in one step, and keeps the generation for the snapshot.
-    mutating func pin(_ commit: UInt64, _ root: PageID?, _ now: UInt64) -> SnapshotPin {
+    mutating func pin(
+        _ commit: UInt64, _ root: PageID?, _ now: ContinuousClock.Instant
+    ) -> SnapshotPin {
         readers.pin(published.generation, commit, now: now)
         return SnapshotPin(
             generation: published.generation, commitNumber: commit, catalogRoot: root)

@@ -7,15 +7,16 @@ struct SnapshotPin: Sendable {
 
 /// The generations that readers hold, of this process and of others.
 ///
+/// Ages are by a clock that is never set: a step of the time of day would make young readers old.
 /// All access is under the pager's lock.
 struct SnapshotRegistry {
     /// The generations that snapshots of this process show.
     private var pinned: [UInt64: Generation] = [:]
     /// The generations that other processes were last seen to hold, and since when they are.
-    private var heldByOthers: [Range<UInt64>: UInt64] = [:]
+    private var heldByOthers: [Range<UInt64>: ContinuousClock.Instant] = [:]
 
     /// Keeps a generation for a reader of one of its commits.
-    mutating func pin(_ generation: Generation, _ commit: UInt64, now: UInt64) {
+    mutating func pin(_ generation: Generation, _ commit: UInt64, now: ContinuousClock.Instant) {
         if generation.pinCount == 0 {
             generation.pinnedSince = now
             pinned[generation.number] = generation
@@ -35,7 +36,8 @@ struct SnapshotRegistry {
     ///
     /// - Parameter others: what other processes hold now.
     mutating func held(
-        newest: Generation, others: [Range<UInt64>], now: UInt64, ageMax: Duration?
+        newest: Generation, others: [Range<UInt64>], now: ContinuousClock.Instant,
+        ageMax: Duration?
     ) -> [Range<UInt64>] {
         for generation in pinned.values
         where generation !== newest && isTooOld(generation.pinnedSince, now, ageMax) {
@@ -47,17 +49,15 @@ struct SnapshotRegistry {
         return own + heldByOthers.filter { !isTooOld($0.value, now, ageMax) }.keys
     }
 
-    private func isTooOld(_ since: UInt64, _ now: UInt64, _ ageMax: Duration?) -> Bool {
+    private func isTooOld(
+        _ since: ContinuousClock.Instant, _ now: ContinuousClock.Instant, _ ageMax: Duration?
+    ) -> Bool {
         guard let ageMax else { return false }
-        let (seconds, attoseconds) = ageMax.components
-        let age =
-            UInt64(max(seconds, 0)) &* 1_000_000_000
-            &+ UInt64(max(attoseconds, 0)) / 1_000_000_000
-        return now &- since > age
+        return now - since > ageMax
     }
 
     /// The oldest generation that is held, and since when.
-    var oldest: (generation: UInt64, since: UInt64)? {
+    var oldest: (generation: UInt64, since: ContinuousClock.Instant)? {
         var readers = pinned.values.map { ($0.number, $0.pinnedSince) }
         readers += heldByOthers.map { ($0.key.lowerBound, $0.value) }
         return readers.min { $0 < $1 }

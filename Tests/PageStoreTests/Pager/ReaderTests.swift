@@ -1,3 +1,4 @@
+import Primitives
 import TestSupport
 import Testing
 
@@ -12,8 +13,10 @@ import Testing
         return options
     }
 
-    private func engine(_ options: Engine.Options) throws -> (Engine, [PageID]) {
-        let engine = try Engine.inMemory(options: options)
+    private func engine(
+        _ options: Engine.Options, _ files: any FileSystem = MemoryFileSystem()
+    ) throws -> (Engine, [PageID]) {
+        let engine = try Engine.open(path: "store", options: options, files: files)
         let transaction = try engine.beginWrite()
         var random = SeededRandom(for: "ReaderTests")
         let ids = try (0..<40).map { _ in
@@ -73,6 +76,19 @@ import Testing
         #expect(engine.statistics.heldBytes == 0)
     }
 
+    /// A bug: ages were differences of the time of day, which is set now and then.
+    @Test(arguments: [-1, 1_000_000_000_000_000])
+    func `a young reader keeps its state when the clock is set`(nanoseconds: Int64) throws {
+        let files = ClockedFiles()
+        let (engine, ids) = try engine(options(ageMax: .seconds(3600)), files)
+        let snapshot = try engine.snapshot()
+        files.setClock(by: nanoseconds)
+        for byte in 2...4 as ClosedRange<UInt8> { try change(engine, ids, byte) }
+        for id in ids { #expect(try snapshot.page(id)[100] == 1) }
+        #expect(try #require(engine.statistics.oldestReaderAge) < .seconds(3600))
+        withExtendedLifetime(snapshot) {}
+    }
+
     @Test func `the checkpoint before the newest can be read`() throws {
         let files = FaultyFileSystem()
         let engine = try Engine.open(path: "store", options: options(), files: files)
@@ -88,5 +104,21 @@ import Testing
         let before = try Engine.open(path: "store", options: options, files: files.processDeath())
         #expect(try before.snapshot().page(id)[100] == 2)
         #expect(before.superblock.generation == newest.superblock.generation - 1)
+    }
+}
+
+/// Files whose clock stands still until it is set.
+private final class ClockedFiles: ForwardingFileSystem {
+    let base: any FileSystem = MemoryFileSystem()
+    private let time = Mutex<UInt64>(1 << 60)
+
+    func setClock(by nanoseconds: Int64) {
+        time.withLock { $0 = UInt64(Int64($0) + nanoseconds) }
+    }
+
+    func now() -> UInt64 { time.withLock { $0 } }
+
+    func open(_ path: String, _ mode: FileMode) throws(StoreError) -> any StoreFile {
+        try base.open(path, mode)
     }
 }
