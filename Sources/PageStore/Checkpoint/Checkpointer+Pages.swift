@@ -79,11 +79,14 @@ extension Checkpointer {
     ) throws(StoreError) -> [PendingSpace] {
         let newest = plan.base.number
         let oldest = pager.heldGenerations().map(\.lowerBound).min() ?? newest
+        // Until the superblock is written a reader may still come to the generation in the other
+        // one, and to no earlier one.
+        let previous = min(newest, pager.withPublished { $0.previousGeneration })
         var dying: [PendingSpace] = []
         for address in dropped {
-            // Without a reader of an older generation only the newest can need the extent; else
-            // its own header says since when it has been there, or every reader counts.
-            let born = oldest < newest ? try birth(of: address) : newest
+            // Without a reader of an older generation only these two can need the extent; else its
+            // own header says since when it has been there, or every reader counts.
+            let born = oldest < newest ? try birth(of: address) : previous
             dying.append(PendingSpace(address, born: born, died: plan.number))
         }
         return dying

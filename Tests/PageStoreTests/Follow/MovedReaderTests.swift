@@ -41,4 +41,26 @@ import Testing
         }
         #expect(try shared.number(before) == 1)
     }
+
+    /// A bug: what a checkpoint replaced was kept for readers of the newest generation alone, and a
+    /// reader may come to the one before for as long as no other superblock is written.
+    @Test func `a reader of the previous generation keeps its pages during a checkpoint`() throws {
+        let files = SteppingFiles()
+        let shared = try FollowTests.Shared(writerFiles: files)
+        let ids = shared.ids
+        try shared.commit(of: Array(ids[15...]), checkpoints: true)
+        try shared.commit(of: Array(ids[..<15]))
+        let found = Guarded<(reader: Engine, snapshot: Snapshot)?>(nil)
+        files.at(.superblockWrite) { () throws(StoreError) in
+            let reader = try shared.reader { $0.mode = .readingPrevious }
+            let snapshot = try reader.snapshot()
+            found.withLock { $0 = (reader, snapshot) }
+        }
+        try shared.writer.checkpointNow()
+        try shared.commit(4, of: Array(ids[..<15]), checkpoints: true)
+        let snapshot = try #require(found.withLock { $0 }).snapshot
+        #expect(snapshot.commitNumber == 1)
+        #expect(try shared.number(snapshot) == 1)
+        #expect(shared.writer.statistics.oldestReaderGeneration == snapshot.generation.number)
+    }
 }
