@@ -232,9 +232,16 @@ extension DataStack {
     }
 
     private func makeFolder(of url: URL) throws(CoreStoreError) {
+        let folder = url.deletingLastPathComponent()
+        let missing = sequence(first: folder.path) { path in
+            path.count > 1 ? NSString(string: path).deletingLastPathComponent : nil
+        }.prefix { !FileManager.default.fileExists(atPath: $0) }
         do {
-            try FileManager.default.createDirectory(
-                at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+            // Until its parent is synchronised, a power cut may take a new folder with its store.
+            for path in missing { try DiskFileSystem.shared.syncDirectory(of: path) }
+        } catch let error as StoreError {
+            throw CoreStoreError(error)
         } catch {
             let code: StoreError.Code =
                 switch (error as? CocoaError)?.code {

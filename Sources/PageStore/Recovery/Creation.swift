@@ -25,7 +25,8 @@ enum Creation {
             try parts.checkpointer.run(parts.checkpointer.plan(1, writer))
             try parts.checkpointer.writeMirrorSuperblock()
             try context.sync()
-            try files.syncDirectory(of: path)
+            // For a path that is a link, the folder of its target.
+            try files.syncDirectory(of: files.target(of: path))
             writer.isPrepared = true
         }
         return parts
