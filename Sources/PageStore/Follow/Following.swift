@@ -65,14 +65,16 @@ final class Following: Sendable {
 
     /// One try. False when the writer published another generation meanwhile: it may not have seen
     /// the lock, and the log may have gone on where the generation's readers need not be able to
-    /// follow.
+    /// follow. Unless it succeeds, it leaves no lock that it took.
     private func readNewest(
         _ choice: SuperblockChoice, _ writer: inout WriterState
     ) throws(StoreError) -> Bool {
         let superblock = try choice.shown(context.options.mode)
         let isNew = try lockGeneration(superblock.generation)
-        func giveUp() throws(StoreError) {
-            if isNew { try context.file.unlockReader(of: superblock.generation) }
+        var isAdopted = false
+        defer {
+            // It ends with the file at the latest.
+            if isNew, !isAdopted { try? context.file.unlockReader(of: superblock.generation) }
         }
         let found: FileState
         do throws(StoreError) {
@@ -85,23 +87,22 @@ final class Following: Sendable {
                 : reader.readOn(
                     choice, from: state.withLock { $0.log }, isTailOpen: isTailOpen)
         } catch {
-            let hasMoved = try hasMoved(from: choice)
-            try giveUp()
-            guard hasMoved else { throw error }
+            guard try hasMoved(from: choice) else { throw error }
             return false
         }
-        guard try !hasMoved(from: choice) else {
-            try giveUp()
-            return false
-        }
+        guard try !hasMoved(from: choice) else { return false }
         if isNew { found.generation.newestWhenRead = choice.newest.generation }
         adopt(found, &writer)
+        isAdopted = true
         return true
     }
 
+    /// Whether the superblocks are others. The two were not read at one moment: both may have been
+    /// written between, and the earlier one may be older than the one before the newest.
     private func hasMoved(from choice: SuperblockChoice) throws(StoreError) -> Bool {
-        try SuperblockChoice.read(context.file, context.options.mode).newest.generation
-            != choice.newest.generation
+        let now = try SuperblockChoice.read(context.file, context.options.mode)
+        return now.newest.generation != choice.newest.generation
+            || now.previousGeneration != choice.previousGeneration
     }
 
     /// False when the generation is locked already, because it is the one that is shown.

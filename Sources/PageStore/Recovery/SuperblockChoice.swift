@@ -6,14 +6,19 @@ struct SuperblockChoice {
     /// that pends is free: the log may lie there, when the copy was the newest one.
     var previousGeneration: UInt64
 
+    /// Reads both copies.
+    ///
+    /// - Parameter known: a size that the file has had; it is asked where a superblock needs more.
+    ///   With `.max` any length will do.
     static func read(
-        _ file: MeteredFile, sizeInBytes: UInt64
+        _ file: MeteredFile, sizeInBytes known: UInt64 = 0
     ) throws(StoreError) -> SuperblockChoice {
+        var size = known
         var valid: [Superblock] = []
         var failures: [StoreError] = []
         for slot in 0..<2 {
             do throws(StoreError) {
-                valid.append(try read(file, slot: slot, sizeInBytes: sizeInBytes))
+                valid.append(try read(file, slot: slot, &size))
             } catch {
                 if error.code == .io || error.code == .permissionDenied { throw error }
                 failures.append(error)
@@ -45,9 +50,26 @@ struct SuperblockChoice {
         return other
     }
 
+    /// - Parameter size: the last size of the file that is known.
     private static func read(
-        _ file: MeteredFile, slot: Int, sizeInBytes: UInt64
+        _ file: MeteredFile, slot: Int, _ size: inout UInt64
     ) throws(StoreError) -> Superblock {
+        var superblock = try read(file, slot: slot)
+        while superblock.requiredLength > size {
+            // After the superblock: a writer lets the file grow before it writes one that needs it…
+            size = try file.size()
+            guard superblock.requiredLength > size else { break }
+            // … and cuts the file off only where the slot has a later one.
+            let later = try read(file, slot: slot)
+            guard later.generation > superblock.generation else {
+                throw truncated(superblock, sizeInBytes: size)
+            }
+            superblock = later
+        }
+        return superblock
+    }
+
+    private static func read(_ file: MeteredFile, slot: Int) throws(StoreError) -> Superblock {
         let buffer = ReadBuffer(count: SuperblockLayout.size)
         let start = UInt64(slot * SuperblockLayout.size)
         let count = try file.read(into: buffer, at: start)
@@ -58,11 +80,7 @@ struct SuperblockChoice {
             throw StoreError(
                 .notAStore, "the file does not begin as a Trellis store", byteOffset: start)
         }
-        let superblock = try Superblock.decode(bytes, slot: slot)
-        guard superblock.requiredLength <= sizeInBytes else {
-            throw truncated(superblock, sizeInBytes: sizeInBytes)
-        }
-        return superblock
+        return try Superblock.decode(bytes, slot: slot)
     }
 
     /// Reads both copies. A superblock that points past the end of the file is accepted in a mode
@@ -70,10 +88,8 @@ struct SuperblockChoice {
     static func read(
         _ file: MeteredFile, _ mode: OpenMode
     ) throws(StoreError) -> SuperblockChoice {
-        // The size first: a generation that comes between is seen by who reads again.
-        let size = try file.size()
         do throws(StoreError) {
-            return try read(file, sizeInBytes: size)
+            return try read(file)
         } catch {
             guard mode.toleratesDamage, error.code == .truncated else { throw error }
             return try read(file, sizeInBytes: .max)

@@ -42,6 +42,53 @@ import Testing
         #expect(try shared.number(before) == 1)
     }
 
+    /// A bug: the file's size was asked for before its superblocks were read, and both needed more.
+    @Test(arguments: [(OpenMode.reading, 2), (.readingPrevious, 1), (.readingPrevious, 2)])
+    func `a reader that opens while the file grows finds it whole`(
+        mode: OpenMode, count: Int
+    ) throws {
+        let files = SteppingFiles()
+        let shared = try FollowTests.Shared(files: files)
+        // An opening chooses a superblock for the store's sizes, and then the one that it shows.
+        files.at(.size) {
+            files.at(.size) { () throws(StoreError) in
+                for _ in 0..<count {
+                    let size = shared.writer.statistics.fileSizeInBytes
+                    try shared.grow()
+                    try shared.writer.checkpointNow()
+                    #expect(shared.writer.superblock.requiredLength > size)
+                }
+            }
+        }
+        let reader = try shared.reader { $0.mode = mode }
+        #expect(files.isIdle)
+        let last = UInt64(1 + count)
+        #expect(try shared.number(reader.snapshot()) == (mode == .reading ? last : last - 1))
+        #expect(
+            reader.superblock.generation
+                == shared.writer.superblock.generation - (mode == .reading ? 0 : 1))
+    }
+
+    /// A bug: the lock stayed, and with it the generation's space, for as long as the file was open.
+    @Test func `a reader that fails while it moves on keeps no new lock`() throws {
+        let files = SteppingFiles()
+        let shared = try FollowTests.Shared(files: files)
+        let reader = try shared.reader()
+        let generation = reader.superblock.generation
+        try shared.commit(checkpoints: true)
+        files.at(.lock) {
+            files.at(.superblockRead) { () throws(StoreError) in
+                throw StoreError(.io, "the superblocks cannot be read")
+            }
+        }
+        #expect(throws: StoreError.self) { try reader.advance() }
+        #expect(files.isIdle)
+        let file = shared.writer.parts.context.file
+        #expect(try file.heldGenerations(before: 100) == [generation..<generation + 1])
+        #expect(try reader.advance())
+        #expect(try shared.number(reader.snapshot()) == 2)
+    }
+
     /// A bug: what a checkpoint replaced was kept for readers of the newest generation alone, and a
     /// reader may come to the one before for as long as no other superblock is written.
     @Test func `a reader of the previous generation keeps its pages during a checkpoint`() throws {
