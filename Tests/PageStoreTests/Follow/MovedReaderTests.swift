@@ -69,7 +69,7 @@ import Testing
                 == shared.writer.superblock.generation - (mode == .reading ? 0 : 1))
     }
 
-    /// A bug: the lock stayed, and with it the generation's space, for as long as the file was open.
+    /// A bug: the lock stayed, and with it the generation's space, until the file was closed.
     @Test func `a reader that fails while it moves on keeps no new lock`() throws {
         let files = SteppingFiles()
         let shared = try FollowTests.Shared(files: files)

@@ -100,9 +100,7 @@ import Testing
                 }
                 if let earlier {
                     let found = try followed(earlier, to: database)
-                    let goesOn =
-                        isAddition(models[0], models[models.count - 1])
-                        && zip(models, models.dropFirst()).allSatisfy { keepsIdentities($0, $1) }
+                    let goesOn = isFollowed(models)
                     #expect((found != nil) == goesOn, "\(place), earlier")
                     let expected = known.visible(to: earlier.schema)
                     #expect(found == nil || found == expected, "\(place), earlier")
@@ -150,6 +148,12 @@ import Testing
         }
         // A reader that does not know all properties does not know all blobs.
         return try content(reader, isChecked: false)
+    }
+
+    /// Whether a reader of the first model goes on when another process migrates to the last one.
+    private func isFollowed(_ models: [SchemaDescription]) -> Bool {
+        isAddition(models[0], models[models.count - 1])
+            && zip(models, models.dropFirst()).allSatisfy { keepsIdentities($0, $1) }
     }
 
     /// Whether a model only adds properties, hierarchies and indexes to another one.
