@@ -61,7 +61,10 @@ import Testing
         }
         let database = try RecordDatabase.open(
             .file("store"), schema: last.schema, options: options, files: files,
-            route: { _ in steps }, control: control)
+            route: { stored in
+                let reached = steps.firstIndex { $0.schema.modelVersion == stored.modelVersion }
+                return Array(steps[(reached.map { $0 + 1 } ?? 0)...])
+            }, control: control)
         try database.close()
     }
 
