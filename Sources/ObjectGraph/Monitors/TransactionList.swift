@@ -52,7 +52,7 @@ final class TransactionList: MonitoredList {
     // MARK: Fetching
 
     /// Fetches while the caller waits; the list stays when this throws.
-    func fetch(_ terms: ListTerms) throws {
+    private func fetch(_ terms: ListTerms) throws {
         guard let context, !context.hasEnded, let stack = link.object else { return }
         let stores = terms.stores(in: stack)
         guard let first = stores.first, let entity = first.entities[ObjectIdentifier(terms.type)]

@@ -1,6 +1,6 @@
 import Dispatch
 import Foundation
-import Synchronization
+import Primitives
 import TestSupport
 import Testing
 
