@@ -281,7 +281,10 @@ struct RewriteReference {
         if transform == .dropsThirds, uid.isMultiple(of: 3) { return nil }
         var values: [String: Value] = [:]
         for attribute in new.attributes(of: name) {
-            let source = source(ofAttribute: attribute, object.entityName, name)
+            let source =
+                transform == nil
+                ? inferredSource(of: attribute, object.entityName, name)
+                : source(ofAttribute: attribute, object.entityName, name)
             let stored = source.flatMap { object.values[$0.name] } ?? .null
             let value =
                 source.flatMap { Self.converted(stored, from: $0.type, to: attribute.type) }
@@ -297,6 +300,17 @@ struct RewriteReference {
             values[second] = .string(RewriteTransform.half(whole, isFirst: false))
         }
         return values
+    }
+
+    /// The earlier attribute of which objects keep the values without a mapping. Of two that move up
+    /// to one, the type of the other may be too wide.
+    private func inferredSource(
+        of attribute: AttributeDescription, _ former: String, _ name: String
+    ) -> AttributeDescription? {
+        source(ofAttribute: attribute, former, name).flatMap { source in
+            source.type == attribute.type
+                || Self.isInferred(from: source.type, to: attribute.type) ? source : nil
+        }
     }
 
     /// The inferred conversion, without a mapping.
@@ -358,7 +372,7 @@ struct RewriteReference {
         return objects.contains { uid, object in
             guard let name = result[uid]?.entityName else { return true }
             let names = new.attributes(of: name).compactMap {
-                source(ofAttribute: $0, object.entityName, name)?.name
+                inferredSource(of: $0, object.entityName, name)?.name
             }
             if object.values.contains(where: { $0.value != .null && !names.contains($0.key) }) {
                 return true
