@@ -302,8 +302,8 @@ struct RewriteReference {
         return values
     }
 
-    /// The earlier attribute of which objects keep the values without a mapping. Of two that move up
-    /// to one, the type of the other may be too wide.
+    /// The earlier attribute of which objects keep the values without a mapping. Of two that move
+    /// up to one, the type of the other may be too wide.
     private func inferredSource(
         of attribute: AttributeDescription, _ former: String, _ name: String
     ) -> AttributeDescription? {

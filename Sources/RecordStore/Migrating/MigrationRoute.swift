@@ -15,8 +15,8 @@ package struct MigrationStep: Sendable {
     package var isNamed = false
     /// Provide the values of new properties for existing objects, instead of the defaults.
     package var initialValues: [PropertyPath: any InitialValue] = [:]
-    /// Those of optional properties: only objects that a mapping makes begin with them, and existing
-    /// objects with nil.
+    /// Those of optional properties: only objects that a mapping makes begin with them. Existing
+    /// objects have nil.
     package var optionalInitialValues: [PropertyPath: any InitialValue] = [:]
     /// Changes the migrated records in the commit that gives the file the version. The version then
     /// becomes the file's before a later step begins.
