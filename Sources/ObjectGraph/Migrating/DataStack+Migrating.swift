@@ -10,7 +10,8 @@ extension DataStack {
     ///
     /// - Throws: `.mappingModelNotFound` where the file cannot be migrated to the model, or has a
     ///   later one, `.progressiveMigrationRequired` where it takes several steps and the storage's
-    ///   options allow one, and `.internalError` for a file that cannot be read.
+    ///   options allow one, and `.internalError` for a file that cannot be read, and for a
+    ///   configuration that no entity of the model has.
     public func requiredMigrationsForStorage<T: LocalStorage>(
         _ storage: T
     ) throws(CoreStoreError) -> [MigrationType] {
@@ -34,8 +35,8 @@ extension DataStack {
     ///   - completion: called where the view lives, with the steps that were taken, none where the
     ///     file had the current model, or with the error.
     /// - Returns: the progress; nil where there is nothing to do.
-    /// - Throws: `.internalError` for a file that cannot be read or does not exist; every other
-    ///   failure reaches the completion.
+    /// - Throws: `.internalError` for a file that cannot be read or does not exist, and for a
+    ///   configuration that no entity of the model has; every other failure reaches the completion.
     @preconcurrency @discardableResult
     public func upgradeStorageIfNeeded<T: LocalStorage>(
         _ storage: T, backup: URL? = nil,
@@ -75,7 +76,7 @@ extension DataStack {
         _ backup: URL?
     ) -> MigrationResult {
         do throws(CoreStoreError) {
-            let model = try usedModel(for: storage.configuration)
+            let model = model(for: storage.configuration)
             let database = try openDatabase(
                 .file(storage.fileURL.path), model, storage,
                 MigrationTask(progress, backup: backup, isForUse: false))

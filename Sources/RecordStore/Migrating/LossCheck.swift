@@ -22,7 +22,8 @@ struct StoredLoss {
         Set(fields.keys.map { schema.knownEntity(tag: $0).hierarchy })
     }
 
-    /// The lost properties that have a value in a record, apart from ``lostTargets``.
+    /// The lost properties that have a value in a record. A link among them is lost only if
+    /// ``lostTargets`` has its target.
     func stored(in row: RowView) -> [FieldLayout] {
         (fields[row.entityTag] ?? []).filter { !row.isNull(at: $0.byteOffset) }
     }

@@ -228,16 +228,7 @@ import Testing
         func change(
             _ body: (inout RecordBatch, RecordTransaction) throws -> Void
         ) throws -> StoreStep {
-            let transaction = try database.beginWrite(notesChanges: true)
-            var batch = RecordBatch()
-            try body(&batch, transaction)
-            try transaction.apply(batch)
-            let staged = try transaction.stage(.durable)
-            try staged.finish()
-            let after = try staged.snapshot()
-            defer { before = after }
-            return StoreStep(
-                before: before, after: after, changes: try #require(staged.changes))
+            try database.step(from: &before, body)
         }
 
         func list(limit: Int? = nil, offset: Int = 0) throws -> LiveList {
@@ -365,16 +356,7 @@ import Testing
         }
 
         func change(_ body: (inout RecordBatch) throws -> Void) throws -> StoreStep {
-            let transaction = try database.beginWrite(notesChanges: true)
-            var batch = RecordBatch()
-            try body(&batch)
-            try transaction.apply(batch)
-            let staged = try transaction.stage(.durable)
-            try staged.finish()
-            let after = try staged.snapshot()
-            defer { before = after }
-            return StoreStep(
-                before: before, after: after, changes: try #require(staged.changes))
+            try database.step(from: &before) { batch, _ in try body(&batch) }
         }
 
         func renameOwner() throws -> StoreStep {
@@ -465,5 +447,23 @@ import Testing
         other.sortKeys = [SortKey(path: ["friends", "@count"])]
         let refetched = try LiveList(ListRequest("Animal", other), in: stores)
         #expect(refetched.explanation.contains("to-many relationship"))
+    }
+}
+
+extension RecordDatabase {
+    /// The step that a batch makes from a commit, which becomes the one after it.
+    fileprivate func step(
+        from before: inout RecordReader,
+        _ body: (inout RecordBatch, RecordTransaction) throws -> Void
+    ) throws -> StoreStep {
+        let transaction = try beginWrite(notesChanges: true)
+        var batch = RecordBatch()
+        try body(&batch, transaction)
+        try transaction.apply(batch)
+        let staged = try transaction.stage(.durable)
+        try staged.finish()
+        let after = try staged.snapshot()
+        defer { before = after }
+        return StoreStep(before: before, after: after, changes: try #require(staged.changes))
     }
 }
