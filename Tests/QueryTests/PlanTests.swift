@@ -83,6 +83,57 @@ import Testing
         #expect(ranged.numbers.count == 5 && ranged.lookups < all / 2)
     }
 
+    @Test func `a condition with a constant calculation did not use an index`() throws {
+        let plain = try run(FetchRequest(condition: ConditionParser.parse("rank < 300")))
+        for format in [
+            "rank < 5 * 60", "rank < CAST('300', 'NSNumber')",
+            "rank < CAST(CAST(300, 'NSDate'), 'NSNumber')",
+        ] {
+            let found = try run(FetchRequest(condition: ConditionParser.parse(format)))
+            #expect(found.explanation == plain.explanation && !plain.explanation.contains("scan"))
+            #expect(found.numbers == plain.numbers && found.lookups <= plain.lookups)
+        }
+    }
+
+    @Test func `a limit did not make a sorted range of an index slower`() throws {
+        let condition = try ConditionParser.parse("label > 'label 1'")
+        var request = FetchRequest(
+            condition: condition, sortKeys: [SortKey(path: ["kind"])])
+        let all = try run(request)
+        request.limit = 20
+        let some = try run(request)
+        #expect(some.numbers == Array(all.numbers.prefix(20)))
+        #expect(some.lookups < all.lookups + 100, "\(some.lookups) after \(all.lookups)")
+    }
+
+    @Test func `a limit and an offset beyond all numbers`() throws {
+        for keys in [[], ["rank"], ["kind"], ["label"]] {
+            var request = FetchRequest(
+                sortKeys: keys.map { SortKey(path: [$0], isAscending: false) })
+            let all = try run(request).numbers
+            (request.offset, request.limit) = (5, .max)
+            #expect(try run(request).numbers == Array(all.dropFirst(5)))
+            (request.offset, request.limit) = (.max, .max)
+            #expect(try run(request).numbers == [])
+        }
+    }
+
+    @Test func `a value of several objects groups nothing and is no column`() throws {
+        let path = ["parts", "kind"]
+        for request in [
+            ValueRequest(
+                FetchRequest(), terms: [.aggregate(.count, ["rank"])], groupPaths: [path]),
+            ValueRequest(FetchRequest(), terms: [.attribute(path)], groupPaths: [path]),
+        ] {
+            let error = #expect(throws: QueryError.self) {
+                _ = try PreparedValues(
+                    request, of: snapshot.layout(of: "Part"), in: snapshot,
+                    store: StoreIdentity(testStoreID))
+            }
+            #expect(error?.message.contains("several values") == true)
+        }
+    }
+
     @Test func `an equality on an indexed property reads only the path to its key`() throws {
         let key = try run(FetchRequest(condition: .equality("rank", .int(7))))
         #expect(key.explanation == "Part: lookup of a key in the index on rank")

@@ -32,6 +32,7 @@ package struct ConditionParser {
         try parser.advance()
         let condition = try parser.whole()
         guard parser.arguments.isEmpty else { throw parser.unusedArguments(of: arguments.count) }
+        if case .unreadable(let error) = condition.bounded { throw error }
         try parser.checkIsReadableWhenPrinted(condition)
         return condition
     }

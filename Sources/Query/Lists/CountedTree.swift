@@ -15,6 +15,16 @@ package struct CountedTree: Sendable {
 
     package var count: Int { root?.count ?? 0 }
 
+    /// Whether both have the same root.
+    func isSameVersion(as other: CountedTree) -> Bool {
+        switch (root, other.root) {
+        case (nil, nil): true
+        case (.leaf(let left)?, .leaf(let right)?): left === right
+        case (.branch(let left)?, .branch(let right)?): left === right
+        default: false
+        }
+    }
+
     package var isEmpty: Bool { root == nil }
 
     // MARK: By rank

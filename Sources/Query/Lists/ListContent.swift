@@ -10,6 +10,12 @@ package struct ListContent: Sendable {
     /// Only contents of equal lineage, which come from one list, have comparable stamps and keys.
     package let lineage: UInt64
 
+    /// Whether both are one version of one list.
+    package func isSameVersion(as other: ListContent) -> Bool {
+        lineage == other.lineage && window == other.window && names === other.names
+            && tree.isSameVersion(as: other.tree)
+    }
+
     package init(
         tree: CountedTree, window: ListWindow = .all, names: SectionNames? = nil,
         hasRepeatedSections: Bool = false, lineage: UInt64

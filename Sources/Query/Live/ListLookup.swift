@@ -50,7 +50,7 @@ package struct ListLookup: @unchecked Sendable {
         let hierarchy = evaluation.parts.entity.hierarchy
         return try evaluation.reader.withRow(item.number, in: hierarchy) { row throws(StoreError) in
             var values = KeyEncoder(columnSizeMax: .max)
-            try evaluation.appendKey(of: row, to: &values)
+            try evaluation.appendKey(of: row, item.number, to: &values)
             return try values.bytes + evaluation.watched(of: row)
         }
     }

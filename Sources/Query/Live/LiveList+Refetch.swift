@@ -70,7 +70,7 @@ extension LiveList {
             in: evaluation.reader, isOrdered: isOrdered, limit: limit, least: least
         ) { number, row in
             key.removeAll()
-            if keepsKeys { try evaluation.appendKey(of: row, to: &key) }
+            if keepsKeys { try evaluation.appendKey(of: row, number, to: &key) }
             guard let item = ListItem(number, store: store) else {
                 throw QueryError("the number of an object is too large for a list")
             }

@@ -72,7 +72,7 @@ extension LiveList {
         let hierarchy = evaluation.parts.entity.hierarchy
         let row: Void? = try evaluation.reader.withRow(item.number, in: hierarchy) {
             row throws(StoreError) in
-            try evaluation.appendKey(of: row, to: &key)
+            try evaluation.appendKey(of: row, item.number, to: &key)
         }
         guard row != nil else { throw LiveListError.contradiction }
         return key.bytes
@@ -146,7 +146,7 @@ extension LiveList {
         let row = try cursor.row()
         guard try evaluation.accepts(row, number) else { return nil }
         var key = KeyEncoder(columnSizeMax: .max)
-        try evaluation.appendKey(of: row, to: &key)
+        try evaluation.appendKey(of: row, number, to: &key)
         return KeyAndSection(
             key: key.bytes, section: try sections.number(of: row, number, evaluation))
     }

@@ -31,7 +31,8 @@ struct RequestParts {
         let paths = PathResolver(schema: schema)
         order = try paths.order(fetch.sortKeys, of: entity)
         if case .path(let names, _) = request.section {
-            section = try paths.resolve(names, from: entity)
+            section = try paths.single(
+                names, from: entity, else: "it names no section")
         } else {
             section = nil
         }
@@ -153,10 +154,13 @@ struct RecordEvaluation {
     }
 
     /// Appends the whole sort key of a record. Keys sort like the request.
-    func appendKey(of row: RowView, to key: inout KeyEncoder) throws(StoreError) {
+    func appendKey(
+        of row: RowView, _ number: ObjectNumber, to key: inout KeyEncoder
+    ) throws(StoreError) {
         for sort in parts.order {
             let start = key.bytes.count
             try append(sort.path, sort.path.steps[...], row, to: &key)
+            if sort.path.isSelf { key.append(number) }
             if !sort.isAscending { key.invert(from: start) }
         }
     }

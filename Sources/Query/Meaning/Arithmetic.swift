@@ -1,8 +1,8 @@
 import Foundation
 import RecordStore
 
-/// Arithmetic on operands: with integers if both are and the result fits, with decimals if one is,
-/// and otherwise with Doubles; nil if an operand is nil or not a number.
+/// Arithmetic on operands: with integers if both are and the result has 64 bits, with decimals if
+/// one is, and otherwise with Doubles; nil if an operand is nil or not a number.
 ///
 /// A quotient of two integers is an integer, rounded towards zero, as in SQL and Swift. An integer
 /// or a decimal divided by zero is nil; a Double is infinite or NaN.
@@ -13,6 +13,9 @@ enum Arithmetic {
         if let left = integer(left), let right = integer(right) {
             if right == 0, operation == .divide { return .null }
             if let exact = apply(operation, left, right) { return .int(exact) }
+        } else if let left = wide(left), let right = wide(right) {
+            if right == 0, operation == .divide { return .null }
+            if let exact = apply(operation, left, right) { return exact }
         }
         if case .date(let seconds) = left, let other = right.approximation {
             switch operation {
@@ -46,6 +49,9 @@ enum Arithmetic {
             guard right != 0 else { return .null }
             return .int(left.remainderReportingOverflow(dividingBy: right).partialValue)
         }
+        if let left = wide(left), let right = wide(right) {
+            return right == 0 ? .null : value(left % right) ?? .null
+        }
         guard let left = left.approximation, let right = right.approximation else { return .null }
         return .double(left.truncatingRemainder(dividingBy: right))
     }
@@ -62,6 +68,40 @@ enum Arithmetic {
         case .uint(let number): Int64(exactly: number)
         case .bool(let flag): flag ? 1 : 0
         default: nil
+        }
+    }
+
+    /// An integer, also one beyond Int64.
+    private static func wide(_ value: Value) -> Int128? {
+        if case .uint(let number) = value { return Int128(number) }
+        return integer(value).map { Int128($0) }
+    }
+
+    private static func value(_ number: Int128) -> Value? {
+        Int64(exactly: number).map { .int($0) } ?? UInt64(exactly: number).map { .uint($0) }
+    }
+
+    /// For integers of which one is beyond Int64. Their product may be beyond Int128, whose bits
+    /// are more than a result has.
+    private static func apply(
+        _ operation: Operand.Arithmetic, _ left: Int128, _ right: Int128
+    ) -> Value? {
+        let (leftBits, rightBits) = (
+            UInt64(truncatingIfNeeded: left), UInt64(truncatingIfNeeded: right)
+        )
+        switch operation {
+        case .add: return value(left + right)
+        case .subtract: return value(left - right)
+        case .multiply:
+            let (product, overflow) = left.multipliedReportingOverflow(by: right)
+            return overflow ? nil : value(product)
+        case .divide: return value(left / right)
+        case .power: return right == 0 ? .int(1) : right == 1 ? value(left) : nil
+        case .bitAnd: return .uint(leftBits & rightBits)
+        case .bitOr: return .uint(leftBits | rightBits)
+        case .bitXor: return .uint(leftBits ^ rightBits)
+        case .leftShift: return .uint(leftBits << right)
+        case .rightShift: return .uint(leftBits >> right)
         }
     }
 

@@ -33,6 +33,7 @@ extension Functions {
         case (.decimal, .float), (.decimal, .double), (.decimal, .int), (.decimal, .uint),
             (.decimal, .bool), (.decimal, .decimal):
             return .decimal(value.decimal)
+        case (.number, .date(let seconds)): return .double(seconds)
         case (.number, _): return value.number
         case (.text, _): return description(value).map { .string($0) } ?? .null
         case (.uuid, .string(let text)): return UUID(uuidString: text).map { .uuid($0) } ?? .null

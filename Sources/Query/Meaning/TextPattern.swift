@@ -82,10 +82,11 @@ enum TextPattern {
         try expression(pattern, options).matchesWhole(TextMatch.fold(text, marks(options)))
     }
 
-    /// The options that fold marks in text and pattern. Case is not folded, because in a pattern
-    /// `\D` is not `\d`.
+    /// The options that fold marks in text and pattern, and at least compose their letters. Case is
+    /// not folded, because in a pattern `\D` is not `\d`.
     private static func marks(_ options: TextOptions) -> TextOptions {
-        TextMatch.folds(options) ? options.subtracting([.caseInsensitive, .localized]) : []
+        TextMatch.folds(options)
+            ? options.subtracting(.caseInsensitive).union(.localized) : []
     }
 
     /// Throws a `QueryError` for an invalid regular expression.

@@ -32,6 +32,8 @@ struct ConditionResolver {
     private let paths: PathResolver
     /// The entities of the elements bound to variables.
     private var variables: [String: EntityLayout] = [:]
+    /// How many to-many relationships the SUBQUERYs around cross.
+    private var crossingCount = 0
 
     init(_ entity: EntityLayout, _ paths: PathResolver, store: StoreIdentity) {
         self.entity = entity
@@ -74,6 +76,9 @@ struct ConditionResolver {
         }
         guard Self.fits(comparison, left.shape, right.shape) else {
             throw misfit(comparison, left.shape)
+        }
+        if comparison.operation == .between, case .list(let bounds) = comparison.right {
+            for bound in bounds { _ = try single(bound) }
         }
         if case .matches = comparison.operation, case .constant(let value) = comparison.right,
             let pattern = value.text
@@ -167,13 +172,24 @@ struct ConditionResolver {
         case .keyPath(let path): return Side(try paths.resolve(path, from: entity))
         case .variable(let name, let path): return try variable(name, path)
         case .arithmetic(let operation, let left, let right):
-            return Side(.arithmetic(operation, try single(left), try single(right)), .one)
+            let (left, right) = (try single(left), try single(right))
+            guard case .constant(let first) = left, case .constant(let second) = right else {
+                return Side(.arithmetic(operation, left, right), .one)
+            }
+            return Side(.constant(Arithmetic.apply(operation, first, second)), .one)
         case .negated(let inner): return Side(.negated(try single(inner)), .one)
         case .cast(let inner, let name):
             guard let type = Functions.CastType(name: name) else {
                 throw QueryError("CAST knows no type “\(name)”")
             }
-            return Side(.cast(try single(inner), type), .one)
+            let operand = try single(inner)
+            guard case .constant(let value) = operand else {
+                return Side(.cast(operand, type), .one)
+            }
+            return Side(.constant(Functions.cast(value, type)), .one)
+        // One time for all records.
+        case .function("now", let operands) where operands.isEmpty:
+            return Side(.constant(.date(Date().timeIntervalSinceReferenceDate)), .one)
         case .function(let name, let operands): return Side(try function(name, operands), .one)
         case .element(let inner, let index):
             let collection = try side(inner)
@@ -283,6 +299,10 @@ struct ConditionResolver {
         let element = try paths.elementEntity(of: path, ConditionText.text(collection))
         var inner = self
         inner.variables[variable] = element
+        inner.crossingCount += path.crossingCount
+        guard inner.crossingCount <= PathResolver.crossingCountMax else {
+            throw PathResolver.tooManyCrossings
+        }
         return Side(
             .subquery(operand, variable: variable, try inner.resolve(condition)), .many,
             objectsIn: element.hierarchy)

@@ -11,6 +11,12 @@ extension ResolvedPath {
         }
     }
 
+    /// How many to-many relationships the path crosses.
+    var crossingCount: Int {
+        guard case .collection(let collection) = end else { return 0 }
+        return 1 + (collection.elements?.path.crossingCount ?? 0)
+    }
+
     /// The entity of the objects that a path with several values leads to; nil for other values.
     fileprivate func elementEntity(in schema: Schema) -> EntityLayout? {
         switch end {
@@ -36,6 +42,8 @@ extension EntityLayout {
 struct PathResolver {
     /// The most names of a path, because following it uses stack.
     static let nameCountMax = 64
+    /// The most to-many relationships that one record's value may take: each multiplies the work.
+    static let crossingCountMax = 4
 
     let schema: Schema
 
@@ -109,6 +117,9 @@ struct PathResolver {
             names.remove(at: index)
         }
         let elements: ResolvedPath? = names.isEmpty ? nil : try resolve(names, from: target)
+        guard elements?.crossingCount ?? 0 < Self.crossingCountMax else {
+            throw Self.tooManyCrossings
+        }
         if let function, function != .count, elements?.isAttribute != true {
             throw QueryError(
                 "“\(path.joined(separator: "."))” calculates with objects: name a property of "
@@ -117,6 +128,12 @@ struct PathResolver {
         return ResolvedPath.Collection(
             relationship: relationship, hierarchy: target.hierarchy,
             elements: elements.map { ResolvedPath.Box($0) }, function: function)
+    }
+
+    static var tooManyCrossings: QueryError {
+        QueryError(
+            "a path, with the SUBQUERY around it, crosses at most \(crossingCountMax) to-many "
+                + "relationships")
     }
 
     private static func function(

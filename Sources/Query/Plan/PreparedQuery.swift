@@ -120,15 +120,25 @@ extension PathResolver {
     ) throws(QueryError) -> [ResolvedSortKey] {
         var order: [ResolvedSortKey] = []
         for key in keys {
-            let path = try resolve(key.path, from: entity)
-            guard path.isSingle else {
-                throw QueryError(
-                    "“\(key.path.joined(separator: "."))” has several values for one object, "
-                        + "so nothing can be sorted by it")
-            }
+            let path = try single(key.path, from: entity, else: "nothing can be sorted by it")
             order.append(ResolvedSortKey(path: path, isAscending: key.isAscending))
         }
         return order
+    }
+
+    /// A path with one value for each object.
+    ///
+    /// - Parameter consequence: what follows from several.
+    func single(
+        _ names: [String], from entity: EntityLayout, else consequence: String
+    ) throws(QueryError) -> ResolvedPath {
+        let path = try resolve(names, from: entity)
+        guard path.isSingle else {
+            throw QueryError(
+                "“\(names.joined(separator: "."))” has several values for one object, so "
+                    + consequence)
+        }
+        return path
     }
 }
 

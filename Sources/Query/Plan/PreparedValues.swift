@@ -34,7 +34,10 @@ package struct PreparedValues {
             }
         }
         var groups: [ResolvedPath] = []
-        for path in request.groupPaths { groups.append(try paths.resolve(path, from: entity)) }
+        for path in request.groupPaths {
+            groups.append(
+                try paths.single(path, from: entity, else: "nothing can be grouped by it"))
+        }
         isAggregate = columns.contains(where: \.isAggregate) || !groups.isEmpty
         if isAggregate { for index in columns.indices { columns[index].joinGroup() } }
         try Self.check(request, columns)
@@ -106,7 +109,8 @@ struct ValueColumn {
         switch term {
         case .objectID: (path, function, isAggregate) = (nil, nil, false)
         case .attribute(let names):
-            path = try paths.resolve(names, from: entity)
+            path = try paths.single(
+                names, from: entity, else: "it is selected by an aggregate alone")
             (function, isAggregate) = (nil, false)
         case .aggregate(let function, let names):
             let path = try paths.resolve(names, from: entity)

@@ -82,8 +82,9 @@ extension PreparedQuery {
             return true
         }
         sorted.sort()
-        let end = limit.map { min(sorted.count, offset + $0) } ?? sorted.count
-        for position in min(offset, end)..<end {
+        let start = min(offset, sorted.count)
+        let end = limit.map { start + min($0, sorted.count - start) } ?? sorted.count
+        for position in start..<end {
             sorted.prefetch(position + 4)
             let number = sorted.number(position)
             if let row = sorted.row(position) {
@@ -174,7 +175,8 @@ extension PreparedQuery {
         case .counter, .scan: try forEachScanned(filter, body)
         case .index(let index, let ranges):
             let isOrdered = !order.isEmpty && isInOrder
-            let batches = limit == nil
+            // All matches are needed for a sort, whatever the limit.
+            let batches = limit == nil || !isInOrder
             var walk = IndexWalk(
                 reader, entity.hierarchy, isOrdered || !batches ? .ofEntries : .any,
                 batches: batches, for: stash)

@@ -71,6 +71,25 @@ import Testing
         #expect(try Village.holds("1.5 & 1 == nil AND 'x' | 1 == nil AND ~1.5 == nil"))
     }
 
+    @Test(arguments: [
+        ("total & 1", "1"), ("total - 1", "18446744073709551614"), ("total | 0", "total"),
+        ("modulus:by:(total, 10)", "5"), ("total >> 63", "1"), ("total ^ total", "0"),
+        ("total / 5", "3689348814741910323"), ("total - total", "0"), ("total * 0", "0"),
+        ("total & 9223372036854775808", "9223372036854775808"), ("total / 0", "nil"),
+        ("modulus(total, 0)", "nil"), ("modulus(-1, total)", "-1"),
+    ])
+    func `an integer beyond Int64 was calculated with as a double`(
+        left: String, right: String
+    ) throws {
+        #expect(try Village.find("name == 'Ada' AND \(left) == \(right)") == ["Ada"])
+    }
+
+    @Test func `a calculation beyond 64 bits is a double`() throws {
+        #expect(try Village.find("total + 1 == 18446744073709551616.0") == ["Ada"])
+        #expect(try Village.find("total * total > total") == ["Ada"])
+        #expect(try Village.find("total & 9223372036854775808 > 0") == ["Ada"])
+    }
+
     @Test func `decimals stay exact and dates are seconds`() throws {
         #expect(try Village.find("money * 2 == 21") == ["Ada"])
         #expect(try Village.find("money + 0.1 == 10.6") == ["Ada"])
@@ -124,6 +143,7 @@ import Testing
         ("CAST('x', 'NSUUID')", "nil"), ("CAST('0aFf', 'NSData')", "CAST('0AFF', 'NSData')"),
         ("CAST('abc', 'NSData')", "nil"), ("CAST('a', 'NSURL')", "'a'"),
         ("castObject:toType:('12', 'NSNumber')", "12"),
+        ("CAST(CAST(7, 'NSDate'), 'NSNumber')", "7"),
         ("TERNARY(1 == 1, 2, 3)", "2"), ("ternary(1 == 2, 2, 3)", "3"),
     ])
     func `a cast or a choice has a value`(call: String, value: String) throws {

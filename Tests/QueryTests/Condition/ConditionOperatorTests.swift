@@ -178,6 +178,7 @@ import Testing
         ("a1", "\\w\\d", "", true), ("aB", "\\D\\D", "c", true), ("a1", "\\D\\D", "c", false),
         ("naïve", "naive", "d", true), ("naive", "na[ï]ve", "d", true),
         ("NAÏVE", "naive", "cd", true), ("naïve", "naive", "c", false), ("１", "1", "w", true),
+        ("E\u{301}", "é", "c", true), ("e\u{301}", "é", "l", true), ("e\u{301}", "é", "n", false),
         ("１", "１", "", true), ("＊", "＊", "w", true), ("xx", "x＊", "w", false),
         ("a\n", "a", "", false),
         ("", "", "", true), ("ab\ncd", "ab$.^cd", "", false), ("NAÏVE", "naive", "cdn", false),

@@ -57,6 +57,14 @@ import Testing
         ("ANY name == 'Ada'", "one value"), ("ALL boss.age > 3", "one value"),
         ("NONE age > 3", "one value"), ("ANY kids.@count > 1", "one value"),
         ("kids == {1}", "ANY"), ("kids.age + 1 == 3", "several values"),
+        ("age BETWEEN {kids.age, 40}", "several values"),
+        ("age BETWEEN {{1, 2}, 40}", "several values"),
+        ("ANY kids.parent.kids.parent.kids.parent.kids.parent.kids.age > 1", "at most 4 to-many"),
+        (
+            "SUBQUERY(kids, $a, SUBQUERY(kids, $b, SUBQUERY(kids, $c, SUBQUERY(kids, $d, "
+                + "SUBQUERY(kids, $e, TRUEPREDICATE).@count > 0).@count > 0).@count > 0)"
+                + ".@count > 0).@count > 0", "at most 4 to-many"
+        ),
         ("uppercase(kids.name) == 'x'", "several values"), ("-kids.age == 3", "several values"),
         ("CAST(kids.age, 'NSString') == 'x'", "several values"),
         ("age[0] == 36", "has no elements"), ("age IN 36", "IN needs a list"),
@@ -83,6 +91,15 @@ import Testing
     ) {
         #expect(
             Village.refusal(format)?.contains(reason) == true, "\(Village.refusal(format) ?? "")")
+    }
+
+    @Test func `a format nested deeper than conditions may be is refused`() {
+        func format(_ count: Int) -> String {
+            String(repeating: "age == 1 OR age == 1 AND NOT (", count: count) + "age == 1"
+                + String(repeating: ")", count: count)
+        }
+        #expect(Village.refusal(format(90))?.contains("nested") == true)
+        #expect(Village.refusal(format(60)) == nil)
     }
 
     @Test func `a path longer than its limit is refused`() {
