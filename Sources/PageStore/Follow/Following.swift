@@ -7,6 +7,8 @@ final class Following: Sendable {
         var isRead = false
         /// How far its log has been read.
         var log: LogContent?
+        /// The history that the newest superblock had.
+        var history = History()
     }
 
     /// A reader tries again when the writer was faster; it is so only by chance.
@@ -69,7 +71,14 @@ final class Following: Sendable {
     private func readNewest(
         _ choice: SuperblockChoice, _ writer: inout WriterState
     ) throws(StoreError) -> Bool {
-        let superblock = try choice.shown(context.options.mode)
+        let superblock: Superblock
+        do throws(StoreError) {
+            superblock = try choice.shown(context.options.mode)
+        } catch {
+            // The other one may have been read while it was written.
+            guard try hasMoved(from: choice) else { throw error }
+            return false
+        }
         let isNew = try lockGeneration(superblock.generation)
         var isAdopted = false
         defer {
@@ -91,8 +100,9 @@ final class Following: Sendable {
             return false
         }
         guard try !hasMoved(from: choice) else { return false }
+        try checkHistory(choice.newest, found)
         if isNew { found.generation.newestWhenRead = choice.newest.generation }
-        adopt(found, &writer)
+        adopt(found, choice.newest.history, &writer)
         isAdopted = true
         return true
     }
@@ -112,11 +122,30 @@ final class Following: Sendable {
         return true
     }
 
-    private func adopt(_ found: FileState, _ writer: inout WriterState) {
+    /// A file that was put back from an earlier copy, while it was being read, gives the same
+    /// numbers to other commits: comparing two of them would miss changes.
+    private func checkHistory(_ newest: Superblock, _ found: FileState) throws(StoreError) {
+        let (isRead, known) = state.withLock { ($0.isRead, $0.history) }
+        guard isRead else { return }
+        let commit = shown.commit
+        let (before, now) = (known.mark(of: commit), newest.history.mark(of: commit))
+        let isOther = if let before, let now { before != now } else { false }
+        guard isOther || (found.log?.commitNumber ?? found.superblock.commitNumber) < commit else {
+            return
+        }
+        throw StoreError(
+            .fileReplaced,
+            "the file no longer has commit \(commit), which was read from it: it was put back from "
+                + "an earlier copy")
+    }
+
+    private func adopt(
+        _ found: FileState, _ history: History, _ writer: inout WriterState
+    ) {
         let left = parts.adopt(found, &writer)
         let log = found.log?.withoutPages()
         let wasRead = state.withLock { state in
-            defer { state = State(isRead: true, log: log) }
+            defer { state = State(isRead: true, log: log, history: history) }
             return state.isRead
         }
         if wasRead, let left { parts.pager.unlockReader(of: left) }

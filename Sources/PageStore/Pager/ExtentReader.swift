@@ -10,6 +10,20 @@ struct ExtentReader: Sendable {
     func read(
         _ address: ExtentAddress, id: UInt64, kind: ExtentKind
     ) throws(StoreError) -> PageBuffer {
+        try readWithHeader(address, id: id, kind: kind).page
+    }
+
+    /// The commit that made an extent, whose hash is checked: unlike ``origin(of:)`` at the cost of
+    /// reading all of it.
+    func checkedCommit(
+        of address: ExtentAddress, id: UInt64, kind: ExtentKind
+    ) throws(StoreError) -> UInt64 {
+        try readWithHeader(address, id: id, kind: kind).commit
+    }
+
+    private func readWithHeader(
+        _ address: ExtentAddress, id: UInt64, kind: ExtentKind
+    ) throws(StoreError) -> (page: PageBuffer, commit: UInt64) {
         let byteOffset = geometry.byteOffset(of: address)
         let page = kind == .page ? PageID(id) : nil
         guard address.unit < UInt64(1) << 46, address.unitCount > 0,
@@ -35,9 +49,10 @@ struct ExtentReader: Sendable {
                 byteOffset: byteOffset + UInt64(count), path: context.path)
         }
         do throws(StoreError) {
-            return try ExtentCodec.decode(
+            let page = try ExtentCodec.decode(
                 buffer.view, address: address, id: id, kind: kind,
                 unitSizeInBytes: geometry.unitSizeInBytes, uuid: context.uuid)
+            return (page, buffer.view.uint64(at: ExtentLayout.commit))
         } catch {
             throw error.at(path: context.path)
         }
@@ -92,7 +107,8 @@ struct ExtentReader: Sendable {
     }
 
     /// The generation and commit that an extent's header says made it; nil when the header is not
-    /// the one that the address names, and tells nothing.
+    /// the one that the address names, and tells nothing. Neither is checked: the hash is that of
+    /// the whole extent.
     func origin(
         of address: ExtentAddress
     ) throws(StoreError) -> (generation: UInt64, commit: UInt64)? {

@@ -8,10 +8,14 @@ struct SuperblockChoice {
 
     /// Reads both copies.
     ///
-    /// - Parameter known: a size that the file has had; it is asked where a superblock needs more.
-    ///   With `.max` any length will do.
+    /// A copy that the disk does not give fails the call, because it may be the newer one.
+    ///
+    /// - Parameters:
+    ///   - known: a size that the file has had; it is asked where a superblock needs more. With
+    ///     `.max` any length will do.
+    ///   - toleratesDamage: whether one copy is enough, whatever is wrong with the other.
     static func read(
-        _ file: MeteredFile, sizeInBytes known: UInt64 = 0
+        _ file: MeteredFile, sizeInBytes known: UInt64 = 0, toleratesDamage: Bool = false
     ) throws(StoreError) -> SuperblockChoice {
         var size = known
         var valid: [Superblock] = []
@@ -20,7 +24,8 @@ struct SuperblockChoice {
             do throws(StoreError) {
                 valid.append(try read(file, slot: slot, &size))
             } catch {
-                if error.code == .io || error.code == .permissionDenied { throw error }
+                let isUnread = error.code == .io || error.code == .permissionDenied
+                if isUnread && !toleratesDamage { throw error }
                 failures.append(error)
             }
         }
@@ -30,7 +35,9 @@ struct SuperblockChoice {
             throw .corrupt(nil, "the two superblocks belong to different stores", byteOffset: 0)
         }
         guard let newest = valid.max(by: { $0.generation < $1.generation }) else {
-            let order: [StoreError.Code] = [.truncated, .corrupt, .notAStore]
+            let order: [StoreError.Code] = [
+                .io, .permissionDenied, .truncated, .corrupt, .notAStore,
+            ]
             for code in order {
                 if let failure = failures.first(where: { $0.code == code }) { throw failure }
             }
@@ -89,10 +96,10 @@ struct SuperblockChoice {
         _ file: MeteredFile, _ mode: OpenMode
     ) throws(StoreError) -> SuperblockChoice {
         do throws(StoreError) {
-            return try read(file)
+            return try read(file, toleratesDamage: mode.toleratesDamage)
         } catch {
             guard mode.toleratesDamage, error.code == .truncated else { throw error }
-            return try read(file, sizeInBytes: .max)
+            return try read(file, sizeInBytes: .max, toleratesDamage: true)
         }
     }
 

@@ -145,6 +145,44 @@ import Testing
         #expect(try files.identity("no") == nil)
     }
 
+    /// A bug: of a page that seemed older than the copy the hash was not checked.
+    @Test func `a copy kept an old page where the commit in a header was damaged`() throws {
+        let files = FaultyFileSystem()
+        var random = SeededRandom(for: "CopyUpdateTests header")
+        let engine = try open("store", files)
+        var model: [[UInt8]: [UInt8]] = [:]
+        try change(engine, &model, &random, count: 300)
+        try engine.checkpointNow()
+        let copies = MemoryFileSystem()
+        try engine.copy(to: "copy", files: copies)
+        let (before, earlier) = (model, try engine.snapshot())
+        try change(engine, &model, &random)
+        try engine.checkpointNow()
+        let later = try engine.snapshot()
+        let changed = try later.pagesChanged(since: earlier)
+        #expect(try changed.isSubset(of: later.pagesChanged(since: earlier.commitNumber)))
+        #expect(!changed.isEmpty)
+        for place in try later.mapContent().places {
+            guard let page = place.page, changed.contains(page) else { continue }
+            let start = Int(place.unit) * engine.parts.context.geometry.unitSizeInBytes
+            let commit = start + ExtentLayout.commit
+            let whole = files.bytes[commit..<commit + 8]
+            files.bytes.replaceSubrange(commit..<commit + 8, with: [0, 0, 0, 0, 0, 0, 0, 0])
+            #expect(throws: StoreError.self) {
+                _ = try later.pagesChanged(since: earlier.commitNumber)
+            }
+            #expect(throws: StoreError.self) { _ = try later.pagesChanged(since: earlier) }
+            let error = #expect(throws: StoreError.self) {
+                try engine.updateCopy(at: "copy", files: copies)
+            }
+            #expect(error?.code == .corrupt)
+            #expect(try copied(copies) == before)
+            files.bytes.replaceSubrange(commit..<commit + 8, with: whole)
+        }
+        try engine.updateCopy(at: "copy", files: copies)
+        #expect(try copied(copies) == model)
+    }
+
     @Test func `a crash at any call leaves the earlier copy or the new one`() throws {
         let files = MemoryFileSystem()
         var random = SeededRandom(for: "CopyUpdateTests crash")

@@ -1,3 +1,4 @@
+import Foundation
 import TestSupport
 import Testing
 
@@ -67,6 +68,90 @@ import Testing
         #expect(
             reader.superblock.generation
                 == shared.writer.superblock.generation - (mode == .reading ? 0 : 1))
+    }
+
+    /// A bug: the other superblock was half written when it was read, and counted as damaged.
+    @Test func `a reader of the previous generation reads a superblock again`() throws {
+        let files = SteppingFiles()
+        let shared = try FollowTests.Shared(files: files)
+        try shared.commit(checkpoints: true)
+        let previous = shared.writer.superblock.generation - 1
+        let copy = try #require(
+            SuperblockCopy.read(path: shared.path).copies.first {
+                (try? $0.outcome.get())?.generation == previous
+            })
+        let whole = try Data(contentsOf: URL(fileURLWithPath: shared.path))
+        @Sendable func write(_ bytes: Data) {
+            let file = FileHandle(forWritingAtPath: shared.path)
+            try? file?.seek(toOffset: copy.byteOffset)
+            try? file?.write(contentsOf: bytes)
+            try? file?.close()
+        }
+        let start = Int(copy.byteOffset)
+        let slot = Data(whole[start..<start + SuperblockLayout.size])
+        @Sendable func at(read number: Int, _ step: @escaping SteppingFiles.Step) {
+            files.at(.superblockRead) { () throws(StoreError) in
+                guard number > 1 else { return try step() }
+                at(read: number - 1, step)
+            }
+        }
+        // The opening reads both; then both are read to be shown, and once more.
+        at(read: 3) {
+            write(Data(slot[..<100] + Data(count: 100) + slot[200...]))
+            at(read: 2) { write(slot) }
+        }
+        let reader = try shared.reader { $0.mode = .readingPrevious }
+        #expect(files.isIdle && reader.superblock.generation == previous)
+        #expect(try shared.number(reader.snapshot()) == 1)
+    }
+
+    @Test func `one superblock that cannot be read is enough to look at a file`() throws {
+        let files = SteppingFiles()
+        let shared = try FollowTests.Shared(files: files)
+        func failOnce() {
+            files.at(.superblockRead) { () throws(StoreError) in
+                throw StoreError(.io, "the sector cannot be read")
+            }
+        }
+        failOnce()
+        // It may be the newer one.
+        let error = #expect(throws: StoreError.self) { _ = try shared.reader() }
+        #expect(error?.code == .io)
+        failOnce()
+        let outcomes = try SuperblockCopy.read(path: shared.path, files: files).copies
+            .map { try? $0.outcome.get().generation }
+        #expect(outcomes == [nil, shared.writer.superblock.generation])
+        failOnce()
+        let reader = try shared.reader { $0.mode = .readingDamaged }
+        #expect(files.isIdle)
+        #expect(try shared.number(reader.snapshot()) == 1)
+    }
+
+    /// A bug: the reader went on, and compared commits of two histories.
+    @Test(arguments: [1, 3, 5])
+    func `a reader ends when its file is put back from an earlier copy`(later: Int) throws {
+        let shared = try FollowTests.Shared()
+        let earlier = try Data(contentsOf: URL(fileURLWithPath: shared.path))
+        try shared.commit(3)
+        let reader = try shared.reader()
+        try shared.writer.close()
+        let file = try #require(FileHandle(forWritingAtPath: shared.path))
+        try file.write(contentsOf: earlier)
+        try file.truncate(atOffset: UInt64(earlier.count))
+        try file.close()
+        let writer = try Engine.open(path: shared.path)
+        for _ in 0..<later {
+            let transaction = try writer.beginWrite()
+            for id in shared.ids {
+                try transaction.editablePage(id).setUInt64(transaction.nextCommitNumber, at: 100)
+            }
+            _ = try transaction.commit()
+        }
+        for _ in 0..<2 {
+            let error = #expect(throws: StoreError.self) { _ = try reader.advance() }
+            #expect(error?.code == .fileReplaced)
+        }
+        try writer.close()
     }
 
     /// A bug: the lock stayed, and with it the generation's space, until the file was closed.
