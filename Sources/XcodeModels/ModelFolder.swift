@@ -71,19 +71,21 @@ struct ModelFolder {
         return versions[0]
     }
 
-    /// The version that `.xccurrentversion` names, nil where there is none.
+    /// The version that `.xccurrentversion` names, nil where there is no such file or it names
+    /// none.
     private func namedVersion() throws(XcodeModelError) -> String? {
         let file = modelURL.appending(path: ".xccurrentversion")
         guard FileManager.default.fileExists(atPath: file.path) else { return nil }
         let contents = try BoundedFile.read(
             file, sizeInBytesMax: Self.currentVersionSizeInBytesMax)
-        let name: String
+        let name: String?
         do {
             name = try PropertyListDecoder().decode(CurrentVersion.self, from: Data(contents)).name
         } catch {
             throw XcodeModelError(
-                .invalidModel, file, "the file is no property list that names a current version")
+                .invalidModel, file, "the file is no property list of a current version")
         }
+        guard let name else { return nil }
         let version = name.hasSuffix(".xcdatamodel") ? String(name.dropLast(12)) : name
         guard versions.contains(version) else {
             throw XcodeModelError(
@@ -94,7 +96,7 @@ struct ModelFolder {
 
     /// The content of `.xccurrentversion`.
     private struct CurrentVersion: Decodable {
-        let name: String
+        let name: String?
 
         private enum CodingKeys: String, CodingKey {
             case name = "_XCCurrentVersionName"

@@ -90,4 +90,14 @@ extension XcodeDataModelSchema: DescribedSchema {
     package func description(for configuration: ModelConfiguration) -> SchemaDescription {
         model.description(for: configuration)
     }
+
+    package var configurationNames: [EntityName: Set<String>] {
+        guard !model.configurations.isEmpty else { return [:] }
+        var names: [EntityName: Set<String>] = [:]
+        for entity in model.entities.entities {
+            names[entity.name] = Set(
+                model.configurations.filter { $0.value.contains(entity.name) }.keys)
+        }
+        return names
+    }
 }

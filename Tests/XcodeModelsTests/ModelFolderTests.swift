@@ -95,7 +95,7 @@ import Testing
     @Test(
         arguments: [
             ("", XcodeModelError.Code.invalidModel), ("no list", .invalidModel),
-            ("{ Other = \"Two\"; }", .invalidModel),
+            ("{ Other = \"Two\"; }", .noCurrentVersion),
             ("{ _XCCurrentVersionName = \"Three.xcdatamodel\"; }", .invalidModel),
             (String(repeating: "(", count: 4000), .invalidModel),
             (String(repeating: "<array>", count: 500), .invalidModel),

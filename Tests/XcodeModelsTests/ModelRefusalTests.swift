@@ -41,7 +41,9 @@ import Testing
         let text = "<?xml version=\"1.0\" encoding=\"UTF-7\"?><model/>"
         #expect(try ModelFiles.error(text)?.code == .invalidMarkup)
         let wide = Array("<model/>".utf16).flatMap { [UInt8($0 & 0xFF), UInt8($0 >> 8)] }
-        #expect(try ModelFiles.error([0xFF, 0xFE] + wide)?.code == .invalidMarkup)
+        for text in [wide, [0xFF, 0xFE] + wide] {
+            #expect(try ModelFiles.error(text)?.code == .invalidMarkup)
+        }
         #expect(try ModelFiles.error([0xC3, 0x28])?.code == .invalidMarkup)
     }
 

@@ -54,15 +54,15 @@ class Person: CoreStoreObject {
 
 let printedLibrary = CoreStoreSchema(
     modelVersion: "Library 3",
-    entities: [
-        Entity<Author>("Author"),
+    entityConfigurations: [
+        Entity<Author>("Author"): ["Catalog"],
         Entity<Book>(
             "Book",
             versionHashModifier: "3",
             indexes: [[\.$heading]],
-            uniqueConstraints: [[\.$isbn]]),
-        Entity<Loan>("Loan"),
-        Entity<Person>("Person", isAbstract: true),
+            uniqueConstraints: [[\.$isbn]]): ["Catalog"],
+        Entity<Loan>("Loan"): ["Desk"],
+        Entity<Person>("Person", isAbstract: true): [],
     ],
     versionLock: [
         "Author": [0xee165e9d7c26916f, 0xa5678bf8ca387135, 0xaf75e3746c703075, 0xab869499289688fb],

@@ -59,7 +59,8 @@ public final class CustomSchemaMappingProvider: SchemaMappingProvider, Hashable 
     ///   - sourceVersion: the version before the step.
     ///   - destinationVersion: the version after the step.
     ///   - entityMappings: the mappings. An entity is the source of at most one and the
-    ///     destination of at most one; otherwise an assertion fails.
+    ///     destination of at most one; otherwise an assertion fails. Mappings of one kind between
+    ///     the same entities are equal, whatever closures they have, so that a set has one of them.
     ///   - finishing: a transaction on the objects of the later version, in the commit that gives
     ///     the file that version. The file then has it before a later step begins, so that a
     ///     failure of that step leaves it.
@@ -217,7 +218,8 @@ public final class CustomSchemaMappingProvider: SchemaMappingProvider, Hashable 
                 NSError: StoreFailure.nsError(
                     .modelMismatch,
                     "the mapping leads from “\(sourceVersion)” to “\(destinationVersion)”, not "
-                        + "from “\(sourceSchema.modelVersion)”"),
+                        + "from “\(sourceSchema.modelVersion)” to "
+                        + "“\(destinationSchema.modelVersion)”"),
                 targetModelVersion: destinationSchema.modelVersion)
         }
         return (

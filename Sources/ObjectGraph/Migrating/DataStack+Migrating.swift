@@ -63,9 +63,7 @@ extension DataStack {
         let progress = progress(of: steps)
         transactionQueue.async { [self] in
             let result = migrate(storage, steps, progress, backup)
-            if case .success = result {
-                MigrationProgressTable.report(progress.totalUnitCount, of: progress)
-            }
+            MigrationProgressTable.end(progress, isDone: (try? result.get()) != nil)
             viewExecutor.run { completion(result) }
         }
         return progress
@@ -188,7 +186,9 @@ struct MigrationPath {
         guard var version = version(of: stored) else { return nil }
         var versions: [MigrationStep] = []
         while version != history.currentModelVersion {
-            guard let next = history.migrationChain.nextVersions[version],
+            // More steps than versions go round in a circle.
+            guard versions.count < history.schemas.count,
+                let next = history.migrationChain.nextVersions[version],
                 let schema = history.schemas[next]
             else { return nil }
             var step = step(from: version, to: schema, allowedLoss: .all)
@@ -201,6 +201,10 @@ struct MigrationPath {
 
     /// The versions from which the chain leads to the current one.
     var earlier: [SchemaDescription] {
+        earlierNames.sorted().compactMap { history.schemas[$0].map(description) }
+    }
+
+    private var earlierNames: Set<ModelVersion> {
         let next = history.migrationChain.nextVersions
         var earlier: Set<ModelVersion> = []
         var found: Set<ModelVersion> = [history.currentModelVersion]
@@ -208,7 +212,7 @@ struct MigrationPath {
             found = Set(next.filter { found.contains($0.value) }.keys).subtracting(earlier)
             earlier.formUnion(found)
         }
-        return earlier.sorted().compactMap { history.schemas[$0].map(description) }
+        return earlier
     }
 
     private func step(
@@ -252,8 +256,11 @@ struct MigrationPath {
         if let named = history.schemas[stored.modelVersion], isSame(named) {
             return stored.modelVersion
         }
-        return history.schemas.keys.sorted()
-            .first { history.schemas[$0].map(isSame) == true }
+        // Else one from which the chain leads to the current one.
+        let found = history.schemas.keys.sorted()
+            .filter { history.schemas[$0].map(isSame) == true }
+        return found.first { $0 == history.currentModelVersion || earlierNames.contains($0) }
+            ?? found.first
     }
 
     private func description(_ schema: any DescribedSchema) -> SchemaDescription {

@@ -36,6 +36,8 @@ enum MigrationProgressTable {
         var executor: ViewExecutor
         var handler: (@Sendable (Progress) -> Void)?
         var lastCall: ContinuousClock.Instant?
+        /// Whether the migration has ended, so that no handler is kept for it.
+        var hasEnded = false
     }
 
     /// The least time between two calls of a handler, but for the one at the end.
@@ -57,11 +59,28 @@ enum MigrationProgressTable {
             if entries[ObjectIdentifier(progress)]?.progress !== progress {
                 entries[ObjectIdentifier(progress)] = nil
             }
-            entries[ObjectIdentifier(progress)]?.handler = handler
+            if entries[ObjectIdentifier(progress)]?.hasEnded == false {
+                entries[ObjectIdentifier(progress)]?.handler = handler
+            }
             return entries[ObjectIdentifier(progress)]?.executor ?? ViewExecutor(.main)
         }
         guard let handler else { return }
         executor.run { handler(progress) }
+    }
+
+    /// Ends a migration: reports all units if it is done, and lets the handler go.
+    static func end(_ progress: Progress?, isDone: Bool) {
+        guard let progress else { return }
+        if isDone { report(progress.totalUnitCount, of: progress) }
+        // Released without the lock: what goes may call back.
+        let last = entries.withLock { entries in
+            defer {
+                entries[ObjectIdentifier(progress)]?.handler = nil
+                entries[ObjectIdentifier(progress)]?.hasEnded = true
+            }
+            return entries[ObjectIdentifier(progress)]
+        }
+        withExtendedLifetime(last) {}
     }
 
     /// Says that so many units are done.

@@ -11,11 +11,17 @@ public protocol DynamicSchema: Sendable {
 package protocol DescribedSchema: DynamicSchema {
     /// The entities of a configuration; nil for the default one, which has them all.
     func description(for configuration: ModelConfiguration) -> SchemaDescription
+    /// The named configurations of each entity that has any; empty for a version without them.
+    var configurationNames: [EntityName: Set<String>] { get }
 }
 
 extension CoreStoreSchema: DescribedSchema {
     package func description(for configuration: ModelConfiguration) -> SchemaDescription {
         model(for: configuration).description
+    }
+
+    package var configurationNames: [EntityName: Set<String>] {
+        Dictionary(configurations.map { ($0.entityName, $1) }) { first, _ in first }
     }
 }
 
@@ -136,12 +142,13 @@ final class SchemaModel: @unchecked Sendable {
         description = SchemaDescription(
             modelVersion: modelVersion,
             entities: entities.map {
-                Self.describe($0, names, elsewhere: Set(all.map { ObjectIdentifier($0.type) }))
+                Self.describe(
+                    $0, names, of: all, elsewhere: Set(all.map { ObjectIdentifier($0.type) }))
             })
     }
 
     private static func describe(
-        _ entity: DynamicEntity, _ names: [ObjectIdentifier: EntityName],
+        _ entity: DynamicEntity, _ names: [ObjectIdentifier: EntityName], of all: [DynamicEntity],
         elsewhere: Set<ObjectIdentifier>
     ) -> EntityDescription {
         let superentity = superentity(of: entity.type, names)
@@ -155,7 +162,22 @@ final class SchemaModel: @unchecked Sendable {
             previousName: entity.previousName, indexes: entity.indexes,
             uniqueConstraints: entity.uniqueConstraints)
         let owners = owners(of: entity.type, names)
+        // A superclass whose entity is of other configurations alone gives what it declares.
+        for above in all where owners.contains(ObjectIdentifier(above.type)) && above != entity {
+            description.indexes += above.indexes
+            description.uniqueConstraints += above.uniqueConstraints
+        }
+        var dropped: Set<String> = []
         let declarations = ClassMeta.of(entity.type).declarations
+        func isElsewhere(_ relationship: RelationshipDeclaration) -> Bool {
+            let target = ObjectIdentifier(relationship.destination)
+            return names[target] == nil && elsewhere.contains(target)
+        }
+        for declaration in declarations {
+            if case .relationship(let relationship) = declaration.kind, isElsewhere(relationship) {
+                dropped.insert(declaration.keyPath)
+            }
+        }
         for declaration in declarations
         where owners.contains(declaration.terms.owner) {
             Log.assert(
@@ -172,12 +194,13 @@ final class SchemaModel: @unchecked Sendable {
                 description.virtualNames.append(declaration.keyPath)
             case .relationship(let relationship):
                 // To an entity of another configuration: no link leads out of a store.
-                let target = ObjectIdentifier(relationship.destination)
-                if names[target] == nil && elsewhere.contains(target) { continue }
+                if isElsewhere(relationship) { continue }
                 description.relationships.append(
                     describe(declaration, relationship, of: entity.entityName, names))
             }
         }
+        description.indexes.removeAll { !dropped.isDisjoint(with: $0) }
+        description.uniqueConstraints.removeAll { !dropped.isDisjoint(with: $0) }
         return description
     }
 

@@ -5,13 +5,17 @@ extension DynamicSchema {
     /// version lock. Parts of a class that only code has, such as accessors and indexes of computed
     /// names, are not in it.
     ///
-    /// A required attribute without a default begins with zero, an empty text or empty bytes, a new
-    /// UUID or the current date: a property that is never nil needs a first value.
+    /// A unique constraint of a subentity stands in a comment: only the entity at the root of a
+    /// hierarchy of classes has them. A required attribute without a default begins with zero, an
+    /// empty text or empty bytes, a new UUID or the current date: a property that is never nil
+    /// needs a first value.
     public func printCoreStoreSchema() -> String {
         guard let schema = self as? any DescribedSchema else {
             return "/// The version \(modelVersion) does not say what it declares."
         }
-        return SchemaSource(schema.description(for: nil)).text
+        return SchemaSource(
+            schema.description(for: nil), configurations: schema.configurationNames
+        ).text
     }
 }
 
@@ -19,25 +23,30 @@ extension DynamicSchema {
 struct SchemaSource {
     private let schema: SchemaDescription
     private let classNames: [String: String]
+    /// The named configurations of each entity.
+    private let configurations: [EntityName: Set<String>]
 
-    init(_ schema: SchemaDescription) {
+    init(_ schema: SchemaDescription, configurations: [EntityName: Set<String>]) {
         self.schema = schema
-        classNames = Dictionary(schema.entities.map { ($0.name, $0.className) }) { first, _ in
-            first
-        }
+        self.configurations = configurations
+        classNames = Dictionary(
+            schema.entities.map { ($0.name, Self.identifier($0.className)) }
+        ) { first, _ in first }
     }
 
     var text: String {
         (schema.entities.map(text) + [declaration]).joined(separator: "\n\n") + "\n"
     }
 
-    private func className(_ entityName: String) -> String { classNames[entityName] ?? entityName }
+    private func className(_ entityName: String) -> String {
+        classNames[entityName] ?? Self.identifier(entityName)
+    }
 
     private func text(_ entity: EntityDescription) -> String {
         let above = entity.superentityName.map(className) ?? "CoreStoreObject"
         let properties = entity.attributes.map(text) + entity.relationships.map(text)
         let body = properties.joined(separator: "\n\n")
-        return "class \(entity.className): \(above) {\n\(body)\n}"
+        return "class \(className(entity.name)): \(above) {\n\(body)\n}"
     }
 
     private func text(_ attribute: AttributeDescription) -> String {
@@ -79,7 +88,9 @@ struct SchemaSource {
         if relationship.maxCount > 0, relationship.kind != .toOne {
             options.append("maxCount: \(relationship.maxCount)")
         }
-        if let inverse = relationship.inverseName { options.append("inverse: \\.$\(inverse)") }
+        if let inverse = relationship.inverseName {
+            options.append("inverse: \(Self.keyPath(inverse))")
+        }
         if relationship.deleteRule != .nullify {
             options.append("deleteRule: .\(relationship.deleteRule.rawValue)")
         }
@@ -116,17 +127,25 @@ struct SchemaSource {
                 arguments.append("previousName: \(Self.quoted(previousName))")
             }
             arguments += keyPaths("indexes", entity.indexes)
-            arguments += keyPaths("uniqueConstraints", entity.uniqueConstraints)
-            let line = "        Entity<\(entity.className)>(\(arguments.joined(separator: ", "))),"
-            guard line.count > 100 else { return line }
+            var comment = ""
+            let constraints = keyPaths("uniqueConstraints", entity.uniqueConstraints)
+            if entity.superentityName == nil {
+                arguments += constraints
+            } else {
+                comment = constraints.map { "        // \($0)\n" }.joined()
+            }
+            let name = className(entity.name)
+            let end = configurations.isEmpty ? "," : ": \(list(of: entity.name)),"
+            let line = "        Entity<\(name)>(\(arguments.joined(separator: ", ")))\(end)"
+            guard line.count > 100 else { return comment + line }
             let list = arguments.joined(separator: ",\n            ")
-            return "        Entity<\(entity.className)>(\n            \(list)),"
+            return comment + "        Entity<\(name)>(\n            \(list))\(end)"
         }
         let lock = VersionLock(schema).description.replacing("\n", with: "\n    ")
         return """
             CoreStoreSchema(
                 modelVersion: \(Self.quoted(schema.modelVersion)),
-                entities: [
+                \(configurations.isEmpty ? "entities" : "entityConfigurations"): [
             \(entities.joined(separator: "\n"))
                 ],
                 versionLock: \(lock)
@@ -134,20 +153,35 @@ struct SchemaSource {
             """
     }
 
+    /// The configurations of an entity.
+    private func list(of entityName: String) -> String {
+        let names = (configurations[entityName] ?? []).sorted().map(Self.quoted)
+        return "[\(names.joined(separator: ", "))]"
+    }
+
     private func keyPaths(_ label: String, _ names: [[String]]) -> [String] {
         guard !names.isEmpty else { return [] }
         let lists = names.map { list in
-            "[\(list.map { "\\.$\($0)" }.joined(separator: ", "))]"
+            "[\(list.map(Self.keyPath).joined(separator: ", "))]"
         }
         return ["\(label): [\(lists.joined(separator: ", "))]"]
     }
 
     private static func quoted(_ text: String) -> String { String(reflecting: text) }
 
-    /// A name as it is declared: one that is a word of the language stands in backticks.
+    /// A name as it is declared: one that is a word of the language stands in backticks, and what
+    /// no name in Swift has is an underscore.
     private static func identifier(_ name: String) -> String {
-        reservedWords.contains(name) ? "`\(name)`" : name
+        let word = variable(name)
+        return reservedWords.contains(word) ? "`\(word)`" : word
     }
+
+    private static func variable(_ name: String) -> String {
+        let word = String(name.map { $0.isLetter || $0.isNumber || $0 == "_" ? $0 : "_" })
+        return word.first?.isNumber == true ? "_" + word : word
+    }
+
+    private static func keyPath(_ name: String) -> String { "\\.$\(variable(name))" }
 
     private static let reservedWords = Set(
         """
@@ -190,20 +224,27 @@ struct SchemaSource {
         }
     }
 
-    /// A default as source; nil for none, and for values that have no short form.
+    private static func literal(_ number: some BinaryFloatingPoint) -> String {
+        number.isNaN
+            ? ".nan" : number.isFinite ? "\(number)" : number < 0 ? "-.infinity" : ".infinity"
+    }
+
+    /// A default as source; nil for none.
     private static func literal(_ value: Value) -> String? {
         switch value {
         case .bool(let flag): "\(flag)"
         case .int(let number): "\(number)"
         case .uint(let number): "\(number)"
-        case .float(let number): "\(number)"
-        case .double(let number): "\(number)"
-        case .decimal(let number): "Decimal(string: \"\(number)\")!"
+        case .float(let number): literal(number)
+        case .double(let number): literal(number)
+        case .decimal(let number):
+            number.isNaN ? "Decimal.nan" : "Decimal(string: \"\(number)\")!"
         case .string(let text): quoted(text)
-        case .date(let seconds): "Date(timeIntervalSinceReferenceDate: \(seconds))"
+        case .date(let seconds): "Date(timeIntervalSinceReferenceDate: \(literal(seconds)))"
         case .uuid(let uuid): "UUID(uuidString: \"\(uuid.uuidString)\")!"
         case .url(let text): "URL(string: \(quoted(text)))!"
-        case .null, .data, .object: nil
+        case .data(let bytes): "Data(base64Encoded: \"\(Data(bytes).base64EncodedString())\")!"
+        case .null, .object: nil
         }
     }
 }

@@ -37,7 +37,7 @@ public struct VersionLock: ExpressibleByDictionaryLiteral, Equatable, Sendable,
                 }
                 return "0x" + String(word, radix: 16)
             }
-            return "    \"\(name)\": [\(words.joined(separator: ", "))]"
+            return "    \(String(reflecting: name)): [\(words.joined(separator: ", "))]"
         }
         return "[\n\(lines.joined(separator: ",\n"))\n]"
     }

@@ -105,11 +105,10 @@ extension DataStack {
             let result: SetupResult<T>
             do throws(CoreStoreError) {
                 result = .success(try add(storage, MigrationTask(progress)))
-                if let progress {
-                    MigrationProgressTable.report(progress.totalUnitCount, of: progress)
-                }
+                MigrationProgressTable.end(progress, isDone: true)
             } catch {
                 result = .failure(error)
+                MigrationProgressTable.end(progress, isDone: false)
             }
             viewExecutor.run { completion(result) }
         }

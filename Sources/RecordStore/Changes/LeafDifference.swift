@@ -52,14 +52,13 @@ private struct LeafDifference {
         var isSmall = true
         try new.forEachEntry(written: written, in: tree, since: old) {
             key, earlier, later throws(StoreError) in
-            guard isSmall else { return }
             guard key.count == 8 else {
                 throw .corrupt(nil, "a record's key is not an object number")
             }
             let number = key.bigEndianUInt64(at: 0)
             guard number <= NumberSet.numberMax else {
                 isSmall = false
-                return
+                return false
             }
             switch (earlier, later) {
             case (nil, _): came.append(number)
@@ -70,6 +69,7 @@ private struct LeafDifference {
             }
             let size = came.sizeInBytes + changed.sizeInBytes + went.sizeInBytes
             isSmall = size <= ChangeSet.sizeInBytesMax
+            return isSmall
         }
         return isSmall ? ChangeSet.Records(inserted: came, updated: changed, deleted: went) : nil
     }
@@ -99,35 +99,40 @@ private struct LeafDifference {
         of relationship: RelationshipLayout, to set: inout ChangeSet
     ) throws(StoreError) {
         let schema = after.schema
-        var (firsts, seconds): ([UInt64], [UInt64]) = ([], [])
+        let (firsts, seconds) = (NumberNotes(), NumberNotes())
+        var last: UInt64?
         try new.forEachEntry(
             written: written, in: after.trees.links(relationship), since: old
         ) { key, earlier, later throws(StoreError) in
             guard key.count == 16 else {
                 throw .corrupt(nil, "a link of \(relationship.name) is not two numbers")
             }
-            if let earlier, let later, earlier == later { return }
-            firsts.append(key.bigEndianUInt64(at: 0))
-            seconds.append(key.bigEndianUInt64(at: 8))
+            if let earlier, let later, earlier == later { return true }
+            let first = key.bigEndianUInt64(at: 0)
+            if first != last { firsts.note(ObjectNumber(first)) }
+            last = first
+            if relationship.kind == .toOne {
+                seconds.note(ObjectNumber(key.bigEndianUInt64(at: 8)))
+            }
+            return true
         }
-        guard !firsts.isEmpty else { return }
+        guard last != nil else { return }
         let source = schema.knownEntity(tag: relationship.sourceTag).hierarchy
         guard relationship.kind == .toOne else {
             // The first number is the owner, the second the target or the order key.
-            return set.add(
-                try others(numbers(firsts), relationship), of: relationship.id, in: source)
+            // Those of objects that came or went are left out.
+            let known = set.records(in: source)
+            let owners = firsts.settled().all.map { owners in
+                known.map { owners.subtracting($0.inserted).subtracting($0.deleted) } ?? owners
+            }
+            return set.add(try others(owners, relationship), of: relationship.id, in: source)
         }
         // The first number is the target, the second the owner.
-        set.add(numbers(seconds), of: relationship.id, in: source)
+        set.add(seconds.settled().all, of: relationship.id, in: source)
         guard let inverse = relationship.inverseID, schema.relationship(id: inverse).mirrorsToOne
         else { return }
         let destination = schema.knownEntity(tag: relationship.destinationTag).hierarchy
-        set.add(numbers(firsts), of: inverse, in: destination)
-    }
-
-    private func numbers(_ numbers: [UInt64]) -> NumberSet? {
-        guard numbers.allSatisfy({ $0 <= NumberSet.numberMax }) else { return nil }
-        return NumberSet(numbers)
+        set.add(firsts.settled().all, of: inverse, in: destination)
     }
 
     /// The owners whose links differ in targets or order. Order keys alone may have changed.

@@ -14,6 +14,10 @@ struct SchemaBuilder {
     private(set) var indexes: [IndexLayout] = []
     private(set) var layouts: [EntityLayout] = []
     private var fieldsByTag: [UInt16: [FieldLayout]] = [:]
+    /// The entities below each entity, and the entity itself.
+    private var tagsBelow: [UInt16: Set<UInt16>] = [:]
+    private var relationshipsByTag: [UInt16: [RelationshipLayout]] = [:]
+    private var indexesByTag: [UInt16: [IndexLayout]] = [:]
 
     /// A relationship before its inverse is known.
     private struct Declared {
@@ -61,6 +65,12 @@ struct SchemaBuilder {
         for entity in entities { resolveFields(entity) }
         pairInverses()
         for entity in entities { declareIndexes(entity) }
+        for entity in entities {
+            let own = tag(entity.name)
+            for above in ancestors(own) { tagsBelow[above, default: []].insert(own) }
+        }
+        relationshipsByTag = Dictionary(grouping: relationships, by: \.sourceTag)
+        indexesByTag = Dictionary(grouping: indexes, by: \.entityTag)
         for entity in entities { layouts.append(layout(entity)) }
     }
 
@@ -192,18 +202,14 @@ struct SchemaBuilder {
     private func layout(_ entity: EntityDescription) -> EntityLayout {
         let own = tag(entity.name)
         let above = ancestors(own)
-        let below = entities.map { tag($0.name) }
-            .filter { ancestors($0).contains(own) }
         return EntityLayout(
             name: entity.name, className: entity.className, tag: own,
             superentityTag: above.count > 1 ? above[1] : nil, rootTag: above[above.count - 1],
-            isAbstract: entity.isAbstract, tags: Set(below), ancestorTags: above,
+            isAbstract: entity.isAbstract, tags: tagsBelow[own] ?? [own], ancestorTags: above,
             fields: fieldsByTag[own] ?? [],
             inheritedFieldCount: above.count > 1 ? fieldsByTag[above[1]]?.count ?? 0 : 0,
-            relationships: above.reversed().flatMap { ancestor in
-                relationships.filter { $0.sourceTag == ancestor }
-            },
-            indexes: indexes.filter { above.contains($0.entityTag) },
+            relationships: above.reversed().flatMap { relationshipsByTag[$0] ?? [] },
+            indexes: above.flatMap { indexesByTag[$0] ?? [] }.sorted { $0.id < $1.id },
             virtualNames: Set(above.flatMap { self.entity($0).virtualNames }),
             stored: storedSlots(above))
     }

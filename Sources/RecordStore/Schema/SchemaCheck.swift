@@ -7,6 +7,9 @@ enum SchemaCheck {
     private static let depthMax = 64
     /// The limit for the name of an entity or a property.
     static let nameSizeInBytesMax = 1024
+    /// The most properties of all entities, each with those that it inherits. Every entity has a
+    /// table of its own.
+    private static let propertyCountMax = 500_000
     /// Separators in tree names and key paths, which the names of properties must not contain.
     private static let separators = [UInt8(ascii: "/"), UInt8(ascii: ","), UInt8(ascii: ".")]
 
@@ -26,6 +29,15 @@ enum SchemaCheck {
             }
         }
         let byName = Dictionary(uniqueKeysWithValues: schema.entities.map { ($0.name, $0) })
+        var propertyCount = 0
+        for entity in schema.entities {
+            for ancestor in try lineage(entity, byName) {
+                propertyCount += ancestor.attributes.count + ancestor.relationships.count
+            }
+            guard propertyCount <= propertyCountMax else {
+                throw failure("its entities have more than \(propertyCountMax) properties in all")
+            }
+        }
         for entity in schema.entities { try validate(entity, byName) }
         if let fault = InverseTable(schema).faults.first { throw failure(message(fault)) }
     }

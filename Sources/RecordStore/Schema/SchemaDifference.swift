@@ -90,7 +90,8 @@ package struct SchemaDifference {
 
     /// Pairs elements of equal names, then elements that a previous name joins, in the later order.
     /// A previous name is the older element's name. If that element had been renamed before, it may
-    /// instead be the previous name that both declare, unless several older elements declare it.
+    /// instead be the previous name that both declare, or the name that the later element has
+    /// again, unless several older elements declare it.
     private static func match<Element>(
         _ old: [Element], _ new: [Element], name: (Element) -> String,
         previousName: (Element) -> String?
@@ -105,7 +106,8 @@ package struct SchemaDifference {
         var match: Match<Element> = ([], [], [])
         for element in new {
             var before = oldByName[name(element)]
-            if before == nil, let earlier = previousName(element) {
+            if before == nil {
+                let earlier = previousName(element) ?? name(element)
                 before = [oldByName[earlier], oldByEarlierName[earlier]].lazy.compactMap { $0 }
                     .first { !kept.contains(name($0)) && !taken.contains(name($0)) }
             }

@@ -160,11 +160,17 @@ struct ExpressionArchive {
         return name
     }
 
+    /// An expression of the kinds that are read has fewer than ten.
+    private static let fieldCountMax = 64
+
     private func fields(
         _ object: BinaryPropertyList.Object
     ) throws(BinaryPropertyList.Failure) -> Fields {
         guard case .dictionary(let keys, let values) = object else {
             throw BinaryPropertyList.Failure(message: "an object has no fields")
+        }
+        guard keys.count <= Self.fieldCountMax else {
+            throw BinaryPropertyList.Failure(message: "an object has too many fields")
         }
         var fields: Fields = [:]
         for (key, value) in zip(keys, values) {

@@ -21,7 +21,8 @@ struct MarkupCheck {
     static func checked(
         _ contents: [UInt8], of fileURL: URL, documentType: String? = nil
     ) throws(XcodeModelError) -> [UInt8] {
-        guard String(validating: contents, as: UTF8.self) != nil else {
+        // The parser would take a text with zeros for one in UTF-16.
+        guard String(validating: contents, as: UTF8.self) != nil, !contents.contains(0) else {
             throw XcodeModelError(.invalidMarkup, fileURL, "the file is not a text in UTF-8")
         }
         var check = MarkupCheck(contents, fileURL, documentType.map { Array($0.utf8) })

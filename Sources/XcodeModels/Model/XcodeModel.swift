@@ -21,11 +21,33 @@ struct XcodeModel: Sendable {
                 entity.attributes = above.attributes + entity.attributes
                 entity.relationships = above.relationships + entity.relationships
                 entity.virtualNames = above.virtualNames + entity.virtualNames
+                entity.indexes += above.indexes
+                entity.uniqueConstraints += above.uniqueConstraints
                 entity.superentityName = above.superentityName
             }
-            entity.relationships.removeAll { !members.contains($0.destinationEntityName) }
+            let dropped = droppedNames(of: entity, members, byName)
+            entity.relationships.removeAll { dropped.contains($0.name) }
+            entity.indexes.removeAll { !dropped.isDisjoint(with: $0) }
+            entity.uniqueConstraints.removeAll { !dropped.isDisjoint(with: $0) }
             return entity
         }
         return part
+    }
+
+    /// The relationships of an entity, inherited ones too, that lead out of a configuration.
+    private func droppedNames(
+        of entity: EntityDescription, _ members: Set<String>,
+        _ byName: [String: EntityDescription]
+    ) -> Set<String> {
+        var dropped: Set<String> = []
+        var line: EntityDescription? = entity
+        while let ancestor = line {
+            for relationship in ancestor.relationships
+            where !members.contains(relationship.destinationEntityName) {
+                dropped.insert(relationship.name)
+            }
+            line = ancestor.superentityName.flatMap { byName[$0] }
+        }
+        return dropped
     }
 }

@@ -98,10 +98,18 @@ struct MigrateCommand: ParsableCommand {
         guard !allowLoss.isEmpty else { return }
         let stored = try ModelFile.schema(ofStore: store.file).description
         var known: Set<String> = []
-        for entity in stored.entities + wanted.entities {
-            known.insert(entity.name)
-            let names = entity.attributes.map(\.name) + entity.relationships.map(\.name)
-            known.formUnion(names.map { "\(entity.name).\($0)" })
+        for schema in [stored, wanted] {
+            let byName = Dictionary(schema.entities.map { ($0.name, $0) }) { first, _ in first }
+            for entity in schema.entities {
+                known.insert(entity.name)
+                // A refusal names the entity of the object, which may have inherited the property.
+                var line: EntityDescription? = entity
+                while let ancestor = line {
+                    let names = ancestor.attributes.map(\.name) + ancestor.relationships.map(\.name)
+                    known.formUnion(names.map { "\(entity.name).\($0)" })
+                    line = ancestor.superentityName.flatMap { byName[$0] }
+                }
+            }
         }
         guard let name = allowLoss.first(where: { !known.contains($0) }) else { return }
         throw StoreError(

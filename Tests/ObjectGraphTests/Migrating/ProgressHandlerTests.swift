@@ -34,6 +34,35 @@ import Testing
         #expect(counts == counts.sorted())
     }
 
+    @Test func `a handler was kept after the end of its migration`() {
+        final class Owner: Sendable {}
+        let progress = Progress(totalUnitCount: 10)
+        MigrationProgressTable.add(progress, ViewExecutor(.queue(queue)))
+        let counts = Mutex<[Int64]>([])
+        weak var released: Owner?
+        do {
+            let owner = Owner()
+            released = owner
+            progress.setProgressHandler { progress in
+                let count = progress.completedUnitCount
+                withExtendedLifetime(owner) { counts.withLock { $0.append(count) } }
+            }
+            queue.sync {}
+        }
+        #expect(released != nil)
+        MigrationProgressTable.end(progress, isDone: true)
+        queue.sync {}
+        #expect(released == nil && counts.withLock { $0 } == [0, 10])
+        // A later one is called once, and not kept either.
+        do {
+            let owner = Owner()
+            released = owner
+            progress.setProgressHandler { _ in withExtendedLifetime(owner) {} }
+        }
+        queue.sync {}
+        #expect(released == nil)
+    }
+
     @Test func `a slow migration calls its handler for each change`() {
         let counts = calls { progress in
             for count in 1...Int64(4) {

@@ -31,6 +31,29 @@ import Testing
         #expect(turned == [])
     }
 
+    @Test func `a rename that is taken back dropped the values`() {
+        var renamed = Self.schema
+        renamed.entities[0].attributes[1].name = "years"
+        renamed.entities[0].attributes[1].previousName = "age"
+        renamed.entities[0].indexes = [["years"]]
+        renamed.entities[1].indexes = [["years", "tricks"]]
+        #expect(
+            SchemaDifference.edits(from: renamed, to: Self.schema)
+                == [.propertyRenamed(from: PropertyPath("Animal", "years"), to: age)])
+        var entities = Self.schema
+        entities.entities.append(EntityDescription("Cat"))
+        var later = entities
+        later.entities[later.entities.count - 1].name = "Tiger"
+        later.entities[later.entities.count - 1].previousName = "Cat"
+        #expect(
+            SchemaDifference.edits(from: later, to: entities)
+                == [.entityRenamed(from: "Tiger", to: "Cat")])
+        // A name that is there still is no other's.
+        renamed.entities[0].attributes.append(Self.schema.entities[0].attributes[1])
+        let both = SchemaDifference.edits(from: renamed, to: Self.schema)
+        #expect(both.contains(.propertyRemoved(PropertyPath("Animal", "years"))))
+    }
+
     @Test func `each change of an entity is one edit`() {
         #expect(
             edits { $0.entities.append(EntityDescription("Cat")) }
