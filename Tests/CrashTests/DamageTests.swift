@@ -7,7 +7,7 @@ import Testing
 /// A slice of the proof that `scripts/prove damage` runs in full, and faults that it found.
 @Suite struct DamageTests {
     @Test func `damage is found, or is in unused space`() {
-        ProofSlice.run(DamageProof.self, "found", above: 100, seconds: (4, 40))
+        ProofSlice.run(DamageProof.self, "found", above: 100, seconds: 4)
     }
 
     private func store(_ steps: [ScriptStep]) throws -> (bytes: [UInt8], frames: [LogFrame]) {

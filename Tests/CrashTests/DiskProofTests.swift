@@ -9,7 +9,7 @@ import Testing
 /// on.
 @Suite struct DiskProofTests {
     @Test func `the system calls of a program leave a valid store at every cut and fault`() {
-        ProofSlice.run(DiskProof.self, "faults", above: 10, seconds: (4, 40))
+        ProofSlice.run(DiskProof.self, "faults", above: 10, seconds: 4)
     }
 
     @Test func `a program whose calls are not recorded is reported`() throws {

@@ -1,6 +1,7 @@
 import PageStore
 import Proof
 import RecordStore
+import TestSupport
 import Testing
 
 /// A migration that rewrites records, cut at any of its calls: the file has the old model with its
@@ -25,6 +26,11 @@ import Testing
         var seen: Set<String> = []
         var wasNew = false
         for (call, effect) in disk.effects.enumerated() {
+            // Both migrations publish with their last calls.
+            guard Sweep.takes(call) || disk.effects.count - call < 12 else {
+                medium.complete(effect)
+                continue
+            }
             try medium.forEachImage(running: effect) { image in
                 let place = "call \(call), \(effect.name), \(image.name)"
                 let version = try plants.found(image.disk, place)

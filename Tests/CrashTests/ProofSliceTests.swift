@@ -9,20 +9,20 @@ import Testing
 /// full.
 @Suite struct ProofSliceTests {
     @Test func `a call that fails in any way loses no acknowledged commit`() {
-        ProofSlice.run(FaultProof.self, "errors", above: 20, seconds: (3, 40))
+        ProofSlice.run(FaultProof.self, "errors", above: 20, seconds: 3)
     }
 
     @Test func `stores with all kinds of options equal a dictionary`() {
-        ProofSlice.run(ModelProof.self, "steps", above: 50, seconds: (3, 40))
+        ProofSlice.run(ModelProof.self, "steps", above: 50, seconds: 3)
     }
 
     @Test func `readers see whole commits in whatever order threads go on`() {
-        ProofSlice.run(InterleavingProof.self, "runs", above: 5, seconds: (3, 40))
+        ProofSlice.run(InterleavingProof.self, "runs", above: 5, seconds: 3)
     }
 
     @Test func `files follow random models as dictionaries do, and go on where they were cut off`()
     {
-        ProofSlice.run(MigrationProof.self, "pairs", above: 15, seconds: (5, 40))
+        ProofSlice.run(MigrationProof.self, "pairs", above: 15, seconds: 5)
     }
 
     private struct IdleProof: StoreProof {

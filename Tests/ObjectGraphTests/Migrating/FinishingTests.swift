@@ -4,6 +4,7 @@ import PageStore
 import Proof
 import RecordStore
 import SampleSchemas
+import TestSupport
 import Testing
 
 /// A closure finishes a step of a migration in the commit that makes its version the file's.
@@ -253,6 +254,10 @@ import Testing
         var medium = PowerCut(start, seed: 3)
         var seen: [String] = []
         for (call, effect) in disk.effects.enumerated() {
+            guard Sweep.takes(call) || disk.effects.count - call < 12 else {
+                medium.complete(effect)
+                continue
+            }
             var images: [PowerCut.Image] = []
             medium.forEachImage(running: effect) { images.append($0) }
             for image in images {
@@ -287,7 +292,7 @@ import Testing
             _ = try towns.found(disk.image, "call \(call)")
             try await towns.migrate(disk)
             #expect(try towns.found(disk.image, "call \(call), again") == "V3")
-            call += 3
+            call += Sweep.step
         }
         #expect(call > 20)
     }

@@ -75,7 +75,7 @@ import Testing
         let snapshot = try engine.snapshot()
         let sorted = keys.sorted { $0.lexicographicallyPrecedes($1) }
         let cursor = Cursor(snapshot, tree: tree)
-        for key in sorted.shuffled(using: &random).prefix(600).flatMap(neighbours) {
+        for key in sorted.shuffled(using: &random).prefix(600 / Sweep.step).flatMap(neighbours) {
             let isThere = keys.contains(key)
             #expect(try snapshot.contains(key.span, in: tree) == isThere)
             let value = try snapshot.withValue(for: key.span, in: tree) { $0.array() }

@@ -1,4 +1,5 @@
 import PageStore
+import TestSupport
 import Testing
 
 /// How full pages are for various orders of insertion, and that the order makes no other
@@ -49,7 +50,7 @@ import Testing
         let tree = try transaction.createTree()
         let writer = TreeWriter(transaction, tree: tree)
         let value = [UInt8](repeating: 5, count: load.valueSize)
-        let count = 20_000
+        let count = 20_000 / Sweep.step
         var sizeInBytes = 0
         for step in 0..<count {
             let key = load.key(step)
@@ -66,7 +67,8 @@ import Testing
         #expect(check.entryCount == count)
         let fill =
             Double(sizeInBytes) / Double(check.visited.count * engine.options.pageSizeInBytes)
-        #expect(fill > load.fillMin, "\(fill)")
+        // Of fewer keys, the last leaf is a larger part.
+        #expect(fill > load.fillMin * (Sweep.isWhole ? 1 : 0.9), "\(fill)")
         for step in 0..<count {
             #expect(try transaction.remove(load.key(step).span, from: tree))
         }
