@@ -171,6 +171,7 @@ final class BulkDeletion {
                 object.willWrite(UInt16(link.byteOffset))
                 object.assigned = assigned
                 object.row.buffer.setLink(nil, at: link.byteOffset)
+                object.didWrite(UInt16(link.byteOffset))
             }
             return
         }

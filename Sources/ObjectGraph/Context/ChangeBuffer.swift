@@ -60,8 +60,12 @@ final class ChangeBuffer {
 
     var isFlushNeeded: Bool { !pending.isEmpty || !deletions.isEmpty || !links.isEmpty }
 
-    /// Whether there is anything to commit.
-    var isEmpty: Bool { !hasChanges && deletions.isEmpty && links.isEmpty }
+    /// Whether there is anything to commit. A change that was discarded after a fetch had seen it
+    /// is still to be taken back where that fetch looked.
+    var isEmpty: Bool {
+        !hasChanges && deletions.isEmpty && links.isEmpty
+            && !pending.contains { $0.change.isPending }
+    }
 
     /// Takes a new object in.
     func create(_ object: CoreStoreObject, _ kind: ObjectKind) {

@@ -34,6 +34,8 @@ extension EditingContext {
                         object: next, relationship: relationship, targets: targets))
             }
             unlink(next, raw, besides: link)
+            // Unless an observer of the links has deleted it.
+            guard next.change != .deleted else { continue }
             changes.delete(next, raw)
         }
     }

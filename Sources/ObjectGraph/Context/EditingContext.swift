@@ -88,10 +88,12 @@ class EditingContext: ObjectContext {
     final func create(_ kind: ObjectKind) throws(StoreError) -> CoreStoreObject {
         let object = make(try nextNumber(for: kind), kind)
         object.row = FieldRow(kind.entity.emptyRow(sizeInBytes: sizeOfNext(kind)))
-        changes.create(object, kind)
+        // Before it is listed: the program's closures may fetch, and would store it without the
+        // rest.
         for initial in kind.model.initialValues {
             object.row.buffer.setValue(try initial.make(), initial.field)
         }
+        changes.create(object, kind)
         return object
     }
 

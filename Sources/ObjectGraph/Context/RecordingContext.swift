@@ -95,6 +95,7 @@ class RecordingContext: EditingContext {
                     source.willWrite(UInt16(field.byteOffset))
                     source.assigned = assigned
                     source.row.buffer.setLink(survivor, at: field.byteOffset)
+                    source.didWrite(UInt16(field.byteOffset))
                 }
             }
         }

@@ -49,6 +49,8 @@ final class UnsafeContext: RecordingContext {
     private(set) var changeCount = 0
     /// The result of the last freeze, by store.
     private var lastFrozen: [ObjectIdentifier: FrozenRecords] = [:]
+    /// The state of the scratches at that time.
+    private var frozenState = UndoHistory.State()
     /// Whether anything was handed to a scratch since then.
     private var isChangedSinceFreeze = false
 
@@ -283,12 +285,14 @@ final class UnsafeContext: RecordingContext {
     }
 
     /// Forgets every change.
-    func rollBack() throws(StoreError) {
+    ///
+    /// - Parameter keepsCommit: whether the changes of the last commit stay, which is under way.
+    func rollBack(keepsCommit: Bool) throws(StoreError) {
         // Observers of properties are told what differs; other rollbacks need no flush.
         let isFlushed = writeObservers != nil && (try? flush()) != nil
         noteTouched()
-        try restore(UndoHistory.State(), isFlushed: isFlushed)
-        for access in changedAccesses { access.touched = [:] }
+        try restore(keepsCommit ? frozenState : UndoHistory.State(), isFlushed: isFlushed)
+        if !keepsCommit { for access in changedAccesses { access.touched = [:] } }
         forgetMadeUpRows()
         forgetFailure()
         history?.restart(state())
@@ -328,6 +332,7 @@ final class UnsafeContext: RecordingContext {
             frozen.assigned[raw.name] = object.assigned
         }
         (lastFrozen, isChangedSinceFreeze) = (frozen.states, false)
+        frozenState = state()
         return frozen
     }
 
@@ -341,7 +346,7 @@ final class UnsafeContext: RecordingContext {
         try flush()
         var rest: UnsafeChanges?
         // A later commit may have failed, and its changes are still to be made.
-        let isLast = committed.allSatisfy { lastFrozen[$0.key] === $0.value }
+        let isLast = lastFrozen.allSatisfy { committed[$0.key] === $0.value }
         if isChangedSinceFreeze || !isLast { rest = try freeze().since(committed) }
         let denials = changes.denials
         changeCount += 1

@@ -14,8 +14,7 @@ extension DynamicObject where Self: CoreStoreObject {
         let slot = self[keyPath: keyPath].slot
         guard let owner = self as? B else { throw CoreStoreError.unknown }
         return try loading {
-            slot < FieldRegistry.declarationBit
-                ? V.cs_load(row, Int(slot)) : FieldContainer<B>.value(slot, of: owner)
+            FieldContainer<B>.Stored<V>.slowLoad(owner, slot)
         }
     }
 

@@ -62,6 +62,7 @@ extension ObjectContext {
             if let error = madeUpRows[raw.name] { throw error }
             return
         }
-        if let row = try readRow(of: object, raw) { object.row = FieldRow(row) }
+        // One that is gone has the defaults.
+        object.row = FieldRow(try readRow(of: object, raw) ?? raw.entity.emptyRow())
     }
 }

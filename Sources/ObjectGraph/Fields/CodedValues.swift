@@ -14,12 +14,14 @@ struct CodedValues<V>: FieldStorage {
     /// The value of some bytes, kept until they are others.
     private final class Decoded {
         let bytes: [UInt8]?
-        /// Nil for bytes that cannot be decoded: that is said once.
         let value: V?
+        /// Of bytes that cannot be decoded.
+        let failure: CoreStoreError?
 
-        init(_ bytes: [UInt8]?, _ value: V?) {
+        init(_ bytes: [UInt8]?, _ value: V?, _ failure: CoreStoreError?) {
             self.bytes = bytes
             self.value = value
+            self.failure = failure
         }
     }
 
@@ -31,12 +33,15 @@ struct CodedValues<V>: FieldStorage {
         // Other objects' changes, refreshes and rollbacks change a row without asking here, so
         // that the bytes themselves say whether the value is still theirs.
         if let known = object.transients?[object, field.index] as? Decoded, known.bytes == bytes {
+            if let failure = known.failure {
+                _ = FaultTrap.take(failure, of: object.raw?.context)
+            }
             return known.value
         }
         if bytes == nil && !column.isOptional { return nil }
-        let value = decoded(bytes, field, object)
+        let (value, failure) = decoded(bytes, field, object)
         if Self.isKept(value) {
-            object.transients?[object, field.index] = Decoded(bytes, value)
+            object.transients?[object, field.index] = Decoded(bytes, value, failure)
         }
         return value
     }
@@ -47,15 +52,15 @@ struct CodedValues<V>: FieldStorage {
 
     private func decoded(
         _ bytes: [UInt8]?, _ field: FieldDeclaration, _ object: CoreStoreObject
-    ) -> V? {
+    ) -> (value: V?, failure: CoreStoreError?) {
         do {
-            return try coding.decode(bytes.map { Data($0) })
+            return (try coding.decode(bytes.map { Data($0) }), nil)
         } catch {
             let failure = Self.failure(error, field, object.raw?.entity.name, "decoded")
             if !FaultTrap.take(failure, of: object.raw?.context) {
                 Log.error(failure, "a coded property could not be read.")
             }
-            return nil
+            return (nil, failure)
         }
     }
 

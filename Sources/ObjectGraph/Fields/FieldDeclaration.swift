@@ -86,6 +86,14 @@ class FieldDeclaration: @unchecked Sendable {
 
     var keyPath: KeyPathString { terms.keyPath }
 
+    /// A value without the optionals around it; nil for a nil among them.
+    static func unwrapped(_ value: Any) -> Any? {
+        func content(_ optional: some FieldOptionalType) -> Any? {
+            optional.cs_wrappedValue.flatMap { unwrapped($0) }
+        }
+        return (value as? any FieldOptionalType).map { content($0) } ?? value
+    }
+
     /// The value of the property where its type does not know the stored one: an equal value at
     /// every read. The first read logs it.
     func valueForUnknown<V>(_ first: () -> V?) -> V? {
@@ -114,4 +122,6 @@ class FieldDeclaration: @unchecked Sendable {
 
     /// Whether objects may keep values of the property that are in no record.
     var isTransient: Bool { false }
+    /// Whether a getter of the program makes the value, or the object alone keeps it.
+    var isComputed: Bool { false }
 }

@@ -52,6 +52,11 @@ final class ValueField<V>: FieldDeclaration, @unchecked Sendable {
         return true
     }
 
+    override var isComputed: Bool {
+        if case .virtual = kind { return true }
+        return accessors.getter != nil
+    }
+
     // MARK: Values
 
     func value(of object: CoreStoreObject) -> V {

@@ -158,9 +158,11 @@ nonisolated open class CoreStoreObject: DynamicObject, Hashable {
     /// that is observed.
     @usableFromInline
     final func open(for offset: UInt16) -> Bool {
-        guard open() else { return false }
-        if isObserved { raw?.context.tell(.before, of: self, offset) }
-        return true
+        // First, because an observer may fetch, and the object is written as it is then.
+        if isObserved, let raw, raw.kind.shared == nil {
+            raw.context.tell(.before, of: self, offset)
+        }
+        return open()
     }
 
     /// Called after a write to an object that is not open.

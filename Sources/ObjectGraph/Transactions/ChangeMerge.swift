@@ -164,6 +164,7 @@ private final class PartMerge {
             guard object.row.buffer.view.value(field) != value else { continue }
             object.willWrite(UInt16(field.byteOffset))
             object.row.buffer.setValue(value, field)
+            object.didWrite(UInt16(field.byteOffset))
         }
     }
 

@@ -20,8 +20,11 @@ final class CommitLine: Sendable {
     let queue = DispatchQueue(label: "org.trellis.unsafe")
     private let state = Mutex(State())
 
-    /// Those of the last commit that ended.
+    /// Those of the last commit that succeeded.
     var conflicts: [CommitConflict] { state.withLock { $0.conflicts } }
+
+    /// Whether there are commits that the transaction has not taken over.
+    var isUnderWay: Bool { state.withLock { $0.waitingCount > 0 || $0.landing != nil } }
 
     /// Counts a commit that is about to be queued.
     func begin() { state.withLock { $0.waitingCount += 1 } }
@@ -47,22 +50,24 @@ final class CommitLine: Sendable {
         var conflicts: [CommitConflict] = []
         if changes.parts.contains(where: { !$0.touched.isEmpty }) {
             var context: TransactionContext?
-            conflicts = try stack.run(SynchronousDataTransaction.self, sourceIdentifier, durability)
-            {
-                transaction in
-                context = transaction.context as? TransactionContext
-                context?.listReplacements()
-                return try Self.merge(changes, transaction.context)
+            do throws(CoreStoreError) {
+                conflicts = try stack.run(
+                    SynchronousDataTransaction.self, sourceIdentifier, durability
+                ) { transaction in
+                    context = transaction.context as? TransactionContext
+                    context?.listReplacements()
+                    return try Self.merge(changes, transaction.context)
+                }
+            } catch {
+                // Some storages may have their part. Committed again, it would be made twice.
+                if let commit = error.partialCommit { land(changes, of: commit) }
+                throw error
             }
             conflicts += context?.replacements ?? []
         } else {
             try secure(changes, durability)
         }
-        do throws(StoreError) {
-            try land(changes, conflicts)
-        } catch {
-            throw CoreStoreError(error)
-        }
+        land(changes, conflicts)
     }
 
     /// Without changes too, a durable commit means that what it was made from is durable.
@@ -93,18 +98,29 @@ final class CommitLine: Sendable {
         return merge.conflicts
     }
 
-    private func land(
-        _ changes: UnsafeChanges, _ conflicts: [CommitConflict]
-    ) throws(StoreError) {
-        var landing = Landing(committed: [:], bases: [:])
+    private func land(_ changes: UnsafeChanges, _ conflicts: [CommitConflict]) {
+        land(changes) { _ in true }
+        state.withLock { $0.conflicts = conflicts }
+    }
+
+    /// Takes over the part of a commit that failed in some of the storages.
+    private func land(_ changes: UnsafeChanges, of commit: PartialCommit) {
+        land(changes) { part in commit.committed.contains { $0 === part.store.storage } }
+    }
+
+    private func land(_ changes: UnsafeChanges, _ isCommitted: (UnsafeChanges.Part) -> Bool) {
+        var landing = state.withLock { $0.landing } ?? Landing(committed: [:], bases: [:])
         for part in changes.parts {
             let name = ObjectIdentifier(part.store)
-            landing.committed[name] = part.to
-            landing.bases[name] = try part.store.database.snapshot()
+            // Of a storage that is gone the transaction keeps what it has.
+            guard let base = try? part.store.database.snapshot() else { continue }
+            if isCommitted(part) {
+                landing.committed[name] = part.to
+                landing.bases[name] = base
+            } else if landing.bases[name] == nil {
+                landing.bases[name] = part.from
+            }
         }
-        state.withLock { state in
-            state.landing = landing
-            state.conflicts = conflicts
-        }
+        state.withLock { $0.landing = landing }
     }
 }

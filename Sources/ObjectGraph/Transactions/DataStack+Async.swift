@@ -1,3 +1,5 @@
+import Primitives
+
 extension DataStack {
     /// The functions of the stack for `await`.
     public var async: AsyncNamespace { AsyncNamespace(base: self) }
@@ -7,6 +9,11 @@ extension DataStack {
         /// The stack.
         public let base: DataStack
     }
+}
+
+/// Whether a sequence of progress has ended.
+private final class StreamEnd: Sendable {
+    let hasCome = Mutex(false)
 }
 
 extension DataStack.AsyncNamespace {
@@ -45,17 +52,27 @@ extension DataStack.AsyncNamespace {
         let (stream, continuation) = AsyncThrowingStream<MigrationProgress<T>, any Error>
             .makeStream()
         let progress = base.plannedProgress(storage)
+        // The handler is called where the view lives, hence perhaps after the end.
+        let end = StreamEnd()
         if let progress {
             continuation.yield(.migrating(storage: storage, progressObject: progress))
             progress.setProgressHandler { progress in
-                continuation.yield(.migrating(storage: storage, progressObject: progress))
+                end.hasCome.withLock { hasCome in
+                    guard !hasCome else { return }
+                    continuation.yield(.migrating(storage: storage, progressObject: progress))
+                }
             }
         }
         base.transactionQueue.async { [base] in
+            let result = Result { () throws(CoreStoreError) in
+                try base.add(storage, MigrationTask(progress))
+            }
+            end.hasCome.withLock { $0 = true }
+            MigrationProgressTable.end(progress, isDone: (try? result.get()) != nil)
             do throws(CoreStoreError) {
-                let added = try base.add(storage, MigrationTask(progress))
+                let added = try result.get()
                 if let progress {
-                    MigrationProgressTable.report(progress.totalUnitCount, of: progress)
+                    continuation.yield(.migrating(storage: storage, progressObject: progress))
                 }
                 continuation.yield(.finished(storage: added, migrationRequired: progress != nil))
                 continuation.finish()

@@ -7,7 +7,8 @@ extension DataStack {
     /// Any thread may call it. It waits for the transactions before it, also until those are as
     /// safe as they asked to be, for the write of the log, and for a checkpoint that has fallen far
     /// behind; for no reader and no observer. Where the view lives, the view shows the changes when
-    /// it returns.
+    /// it returns, unless it is called by an observer, or with `waitForAllObservers: false` while
+    /// anything is observed.
     ///
     /// - Parameters:
     ///   - task: the changes, made on the calling thread. An error that it throws discards them
@@ -72,10 +73,15 @@ extension DataStack {
                     AsynchronousDataTransaction.self, identifier.value, durability, task
                 ) { result in
                     let result = UncheckedTransfer(result)
-                    return { completion(.success(result.value)) }
+                    // The stack lives until the program has been told.
+                    return { [self] in
+                        withExtendedLifetime(self) { completion(.success(result.value)) }
+                    }
                 }
             } catch {
-                viewSteps.call { completion(.failure(error)) }
+                viewSteps.call { [self] in
+                    withExtendedLifetime(self) { completion(.failure(error)) }
+                }
             }
         }
     }

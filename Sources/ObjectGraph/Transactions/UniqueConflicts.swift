@@ -132,18 +132,14 @@ final class UniqueConflicts {
         return rank(first) < rank(second) ? (first, second) : (second, first)
     }
 
-    /// The one that the store had stays, else the older one; the newer values win.
+    /// The one that the store had with these values stays, else the older one. What the transaction
+    /// assigned to the other one wins.
     private func merge(
         _ first: CoreStoreObject, _ second: CoreStoreObject, _ constraint: IndexLayout
     ) throws(StoreError) {
-        guard let a = first.raw, let b = second.raw else { return }
-        let keepsSecond =
-            (first.change.kind == .inserted) != (second.change.kind == .inserted)
-            ? first.change.kind == .inserted : b.number < a.number
-        let (kept, dropped) = keepsSecond ? (second, first) : (first, second)
-        let droppedWins = dropped.change.kind == .inserted || kept.assigned == 0
+        let (kept, dropped) = ranked(first, second, constraint)
         try moveLinks(from: dropped, to: kept)
-        if droppedWins { copyAssigned(from: dropped, to: kept) }
+        copyAssigned(from: dropped, to: kept)
         if let loser = dropped.raw, let survivor = kept.raw {
             context.changes.replace(loser, by: survivor.number)
         }
@@ -173,12 +169,14 @@ final class UniqueConflicts {
             else { continue }
             target.willWrite(UInt16(field.byteOffset))
             target.row.buffer.setValue(source.row.buffer.view.value(field), field)
+            target.didWrite(UInt16(field.byteOffset))
         }
     }
 
-    /// Links that the dropped object has lead from, and to, the kept one.
+    /// Links that the dropped object has lead from, and to, the kept one. A to-one link that the
+    /// kept one has stays, unless the transaction assigned the dropped one's.
     ///
-    /// - Parameter keepsOwn: whether a to-one link that the kept one has stays.
+    /// - Parameter keepsOwn: whether it stays in any case.
     private func moveLinks(
         from source: CoreStoreObject, to target: CoreStoreObject, keepsOwn: Bool = false
     ) throws(StoreError) {
@@ -192,7 +190,8 @@ final class UniqueConflicts {
             var merged = linked
             if relationship.kind == .toOne {
                 let own = context.linkedObjects(of: target, to, relationshipID: relationship.id)
-                if keepsOwn && !own.isEmpty { continue }
+                let wins = relationship.field.map { isAssigned($0, of: source) } ?? false
+                if !own.isEmpty && (keepsOwn || !wins) { continue }
             } else {
                 merged =
                     context.linkedObjects(of: target, to, relationshipID: relationship.id)

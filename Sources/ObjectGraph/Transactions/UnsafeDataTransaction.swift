@@ -230,11 +230,12 @@ public final class UnsafeDataTransaction: BaseDataTransaction, @unchecked Sendab
         flush()
     }
 
-    /// Discards all changes since the last commit, and all groups that could be undone.
+    /// Discards all changes since the last commit, also one that is under way, and all groups that
+    /// could be undone.
     public func rollback() {
         checkOpen()
         attempt("the changes of a transaction could not be taken back.") { () throws(StoreError) in
-            try changing.rollBack()
+            try changing.rollBack(keepsCommit: line.isUnderWay)
         }
         tellObservers()
     }

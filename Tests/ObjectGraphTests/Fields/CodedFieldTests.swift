@@ -189,6 +189,30 @@ private func makeStack(_ storage: LocalStore? = nil) throws -> (DataStack, Dispa
         #expect(decodedCount.load(ordering: .relaxed) == before + 2)
     }
 
+    @Test func `snapshots of other bytes were equal where values cannot be compared`() throws {
+        let (stack, queue) = try makeStack()
+        let id = try stack.perform(synchronous: { transaction in
+            let card = transaction.create(Into<Card>())
+            card.mutable = Mutable(1)
+            return card.objectID()
+        })
+        try queue.sync {
+            let publisher: ObjectPublisher<Card> = stack.publishObject(id)
+            func change(_ number: UInt8, _ key: String) throws -> ObjectSnapshot<Card> {
+                try stack.perform(synchronous: { transaction in
+                    let card = try #require(transaction.fetchExisting(id) as Card?)
+                    (card.mutable, card.key) = (Mutable(number), key)
+                })
+                return try #require(publisher.snapshot)
+            }
+            let first = try change(1, "a")
+            let second = try change(2, "a")
+            #expect(first != second)
+            _ = try change(2, "b")
+            #expect(try change(2, "a") == second)
+        }
+    }
+
     @Test func `a decoded instance that is changed in place is stored when assigned`() throws {
         let (stack, _) = try makeStack()
         try stack.perform(synchronous: { transaction in
@@ -314,6 +338,24 @@ private func makeStack(_ storage: LocalStore? = nil) throws -> (DataStack, Dispa
             viewContext: .queue(DispatchQueue(label: "view")))
         try stack.addStorageAndWait(LocalStore(fileURL: url))
         return stack
+    }
+
+    @Test func `a second throwing getter was silent about damaged bytes`() throws {
+        let url = Self.temporaryURL()
+        defer { remove(url) }
+        let raw = try stack(RawCard.self, url)
+        try raw.perform(synchronous: { transaction in
+            transaction.create(Into<RawCard>()).json = Data("no JSON".utf8)
+        })
+        raw.unsafeRemoveAllPersistentStoresAndWait()
+        let stack = try stack(ReadCard.self, url)
+        try stack.perform(synchronous: { transaction in
+            let card = try #require(try transaction.fetchOne(From<ReadCard>()))
+            #expect(card.json == nil)
+            for _ in 0..<3 { #expect(throws: CoreStoreError.self) { try card.load(\.$json) } }
+            #expect(card.json == nil)
+        })
+        stack.unsafeRemoveAllPersistentStoresAndWait()
     }
 
     @Test func `damaged bytes read as nil or as the default, and end no program`() throws {

@@ -127,6 +127,20 @@ import Testing
         }
     }
 
+    @Test func `a throwing getter stopped the program for an unknown value`() throws {
+        try withFile { url in
+            let stack = try stack(Read.Item.self, url)
+            try queue.sync { () throws in
+                let item = try #require(try stack.fetchOne(From<Read.Item>()))
+                #expect(try item.load(\.$code) == Even(number: 8))
+                #expect(try item.load(\.$spare) == nil)
+                #expect(try item.load(\.$grade) == .high)
+                #expect(try item.load(\.$note) == nil)
+                #expect(try item.load(\.$made) == Even(number: 6))
+            }
+        }
+    }
+
     @Test func `an initial value made by a closure changed with each read`() throws {
         try withFile { url in
             let stack = try stack(Read.Item.self, url)

@@ -182,6 +182,50 @@ private final class South: CoreStoreObject {
         #expect(try stack.fetchCount(From<North>()) == 2)
     }
 
+    @Test func `a part of an unsafe commit was made again with the rest`() throws {
+        var partCount = 0
+        // Of which some need more of the file for their commit, and some before it.
+        for count in [1, 1000, 8000] {
+            let (stack, _, files) = try pair(.queue(queue))
+            let form = stack.beginUnsafe()
+            form.create(Into<North>()).name = "north"
+            for _ in 0..<count { form.create(Into<South>()).name = "\(UUID())" }
+            files[1].fault = .init(
+                calls: [.write, .durableWrite, .truncate], code: .diskFull, goesOn: true)
+            let error = #expect(throws: CoreStoreError.self) { try form.commitAndWait() }
+            guard error?.storeError?.code == .diskFull else { continue }
+            if error?.partialCommit?.committed.count == 1 { partCount += 1 }
+            files[1].fault = nil
+            #expect(form.hasChanges)
+            form.create(Into<North>()).name = "second"
+            try form.commitAndWait()
+            let found = try stack.read { view in
+                (
+                    try view.fetchCount(From<North>()),
+                    try view.fetchAll(From<North>()).map(\.name),
+                    try view.fetchCount(From<South>())
+                )
+            }
+            #expect(found.0 == 2 && Set(found.1) == ["north", "second"] && found.2 == count)
+            #expect(!form.hasChanges)
+        }
+        #expect(partCount > 0)
+    }
+
+    @Test func `a storage that is gone let every unsafe commit be made again`() throws {
+        let (stack, storages, _) = try pair(.queue(queue))
+        let form = stack.beginUnsafe()
+        stack.unsafeRemovePersistentStoreAndWait(storages[1])
+        for count in 1...3 {
+            form.create(Into<North>()).name = "north"
+            try form.commitAndWait()
+            let found = try stack.read { view in
+                (try view.fetchCount(From<North>()), try view.fetchAll(From<North>()).count)
+            }
+            #expect(found == (count, count))
+        }
+    }
+
     @Test func `a commit that fails in one storage has no partial commit`() throws {
         let files = FaultyFileSystem()
         let stack = try stack(files)

@@ -348,6 +348,44 @@ import Testing
         #expect(try stack.read { ($0.fetchExisting(ids[0]) as Person?)?.balance } == 2)
     }
 
+    /// Whether the commit ends before the rollback or after it.
+    @Test(arguments: [false, true])
+    func `a rollback during a commit undid what that stored`(isLate: Bool) throws {
+        let form = stack.beginUnsafe(supportsUndo: true)
+        let (first, second) = (try person(0, form), try person(1, form))
+        (first.name, first.balance) = ("committed", 1)
+        form.delete(second)
+        let done = DispatchSemaphore(value: 0)
+        let mayBegin = DispatchSemaphore(value: 0)
+        let (stack, isHeld) = (stack, DispatchSemaphore(value: 0))
+        DispatchQueue.global().async {
+            try? stack.perform(synchronous: { _ in
+                isHeld.signal()
+                mayBegin.wait()
+            })
+        }
+        isHeld.wait()
+        form.commit { _ in done.signal() }
+        first.name = "dropped"
+        if !isLate {
+            mayBegin.signal()
+            done.wait()
+        }
+        form.rollback()
+        #expect(first.name == "committed" && first.balance == 1)
+        first.level = 5
+        if isLate {
+            mayBegin.signal()
+            done.wait()
+        }
+        #expect(form.updatedObjectIDs() == [ids[0]] && form.insertedObjectIDs() == [])
+        try form.commitAndWait()
+        #expect(form.conflicts.isEmpty)
+        #expect(try names() == ["committed", "name 2"])
+        let level = try stack.read { ($0.fetchExisting(ids[0]) as Person?)?.level }
+        #expect(level == 5)
+    }
+
     @Test func `a commit that fails leaves the changes to be mended`() throws {
         try stack.perform(synchronous: { transaction in
             transaction.create(Into<Debt>()).debtor = try person(0, transaction)

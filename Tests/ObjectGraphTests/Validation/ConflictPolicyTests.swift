@@ -90,6 +90,31 @@ private final class Entry: CoreStoreObject {
         #expect(try left(stack) == [expected])
     }
 
+    /// A bug: the older one stayed, whichever had been assigned the key.
+    @Test(arguments: [false, true])
+    func `a stored object stays when another takes its key`(isOlder: Bool) throws {
+        let (stack, first) = try stack(.transactionWins)
+        let second = try stack.perform(synchronous: { transaction in
+            let account = transaction.create(Into<Account>())
+            (account.code, account.name, account.balance) = ("b", "other", 9)
+            let owner = transaction.create(Into<Holder>())
+            owner.name = "second"
+            account.owner = owner
+            return account.objectID()
+        })
+        let (changed, kept) = isOlder ? (first, second) : (second, first)
+        try stack.perform(synchronous: { transaction in
+            let account = try #require(transaction.fetchExisting(changed) as Account?)
+            let owner = transaction.create(Into<Holder>())
+            owner.name = "third"
+            (account.code, account.owner) = (isOlder ? "b" : "a", owner)
+        })
+        let left = try left(stack)
+        #expect(left.map(\.id) == [kept] && left.map(\.owner) == ["third"])
+        #expect(left.map(\.name) == [isOlder ? "other" : "stored"])
+        #expect(left.map(\.balance) == [isOlder ? 9 : 5])
+    }
+
     @Test func `a store that wins keeps its values and its to-one links`() throws {
         let (stack, id) = try stack(.storeWins)
         _ = try addSecond(stack)
