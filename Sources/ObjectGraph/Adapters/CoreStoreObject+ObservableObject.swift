@@ -7,8 +7,9 @@
 #if canImport(Combine) || OpenCombine
     extension CoreStoreObject: ObservableObject {
         /// Sends before the object changes, or is deleted: an object of a stack's view before the
-        /// view shows such a commit, an object of a transaction before each write. A subscription
-        /// does not retain the object, and is made where the object is used.
+        /// view shows such a commit, an object of a transaction before each write. Writes that a
+        /// subscriber makes as it receives a value are sent when it returns. A subscription does
+        /// not retain the object, and is made where the object is used.
         public var objectWillChange: WillChangePublisher { WillChangePublisher(object: self) }
 
         /// Sends before an object changes; see ``objectWillChange``.

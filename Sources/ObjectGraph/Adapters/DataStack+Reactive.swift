@@ -146,11 +146,8 @@
             let finish = UncheckedTransfer(subscription.finish)
             subscription.start { [base, storage] in
                 let progress = base.plannedProgress(storage)
-                if let progress {
+                progress?.setProgressHandler { progress in
                     offer.value(.migrating(storage: storage, progressObject: progress))
-                    progress.setProgressHandler { progress in
-                        offer.value(.migrating(storage: storage, progressObject: progress))
-                    }
                 }
                 base.addStorage(planned: progress, storage) { result in
                     switch result {

@@ -15,8 +15,8 @@
             self.init(objectSnapshots, id: \.viewID, content: content)
         }
 
-        /// Makes a view for each object of a list. Publishers are made for the views that are
-        /// shown.
+        /// Makes a view for each object of a list. Publishers are made for the elements that
+        /// SwiftUI asks for.
         public init<O: DynamicObject>(
             objectIn listSnapshot: Data,
             @ViewBuilder content: @escaping (ObjectPublisher<O>) -> Content

@@ -5,7 +5,8 @@
 #endif
 
 #if canImport(Combine) || OpenCombine
-    /// Hands values to a subscriber on demand. Of values without demand only the newest is kept.
+    /// Hands values to a subscriber on demand. Of values without demand only the newest is kept,
+    /// and handed over by the thread that asks for it.
     final class NewestSubscription<Downstream: Subscriber>: Subscription, @unchecked Sendable {
         private struct State {
             /// Nil once the subscription has ended.
@@ -44,9 +45,12 @@
             send()
         }
 
-        /// Ends the subscription after the value that is kept.
+        /// Ends the subscription: with a failure at once, else after the value that is kept.
         func finish(_ completion: Subscribers.Completion<Downstream.Failure>) {
-            lock.withLock { state.completion = completion }
+            lock.withLock {
+                if case .failure = completion { state.value = nil }
+                state.completion = completion
+            }
             send()
         }
 

@@ -16,7 +16,7 @@
 
             /// The list's snapshots from the subscription on. They arrive where the stack's view
             /// lives; subscribe there too. A subscriber with less demand misses some, never the
-            /// last.
+            /// last, which arrives where it is asked for.
             ///
             /// - Parameter emitInitialValue: whether the current snapshot comes first.
             public func snapshot(emitInitialValue: Bool = true) -> SnapshotPublisher {
@@ -57,7 +57,7 @@
 
             /// The object's snapshots from the subscription on; nil once it was deleted. They
             /// arrive where the stack's view lives; subscribe there too. A subscriber with less
-            /// demand misses some, never the last.
+            /// demand misses some, never the last, which arrives where it is asked for.
             ///
             /// - Parameter emitInitialValue: whether the current snapshot comes first.
             public func snapshot(emitInitialValue: Bool = true) -> SnapshotPublisher {

@@ -90,18 +90,12 @@ struct SectionRule: Sendable {
 
     /// The name of the section of objects with a value.
     static func sectionName(of value: Any?) -> String {
-        switch value {
+        switch value.flatMap(FieldDeclaration.unwrapped) {
         case nil: ""
         case let flag as Bool: flag ? "1" : "0"
         case let text as String: text
-        case let optional as any FieldOptionalType where isNone(optional): ""
         case let value?: String(describing: value)
         }
-    }
-
-    private static func isNone(_ optional: any FieldOptionalType) -> Bool {
-        let mirror = Mirror(reflecting: optional)
-        return mirror.displayStyle == .optional && mirror.children.isEmpty
     }
 
     /// The section part of the request for a list of the objects' class.

@@ -136,32 +136,26 @@ extension DiffableDataSource {
 
         /// The name of a section; nil for an index out of range.
         public func sectionID(for section: Int) -> String? {
-            section >= 0 && section < shown.numberOfSections ? shown.sectionIDs[section] : nil
+            section >= 0 && section < shown.numberOfSections ? shown.sectionID(at: section) : nil
         }
 
         /// The ID of the item at a path; nil for a path out of range.
         public func itemID(for indexPath: IndexPath) -> O.ObjectID? {
-            guard indexPath.count == 2, let indices = shown.indices(ofSection: indexPath[0]),
-                indexPath[1] >= 0, indexPath[1] < indices.count
-            else { return nil }
-            return shown.id(at: indices.lowerBound + indexPath[1])
+            guard indexPath.count == 2 else { return nil }
+            return shown.index(ofItem: indexPath[1], inSection: indexPath[0])
+                .map { shown.id(at: $0) }
         }
 
         /// The path of an item; nil when it is not shown.
         public func indexPath(for itemID: O.ObjectID) -> IndexPath? {
-            guard let index = shown.indexOfItem(withID: itemID) else { return nil }
-            for section in 0..<shown.numberOfSections {
-                guard let indices = shown.indices(ofSection: section), indices.contains(index)
-                else { continue }
-                return IndexPath(indexes: [section, index - indices.lowerBound])
-            }
-            return nil
+            shown.place(of: itemID).map { IndexPath(indexes: [$0.section, $0.item]) }
         }
 
-        /// The title of a section in an index of the list: the first letter of its name; nil for
-        /// none.
+        /// The title of a section in an index of the list, which the list's
+        /// ``SectionBy/init(_:sectionIndexTransformer:)`` makes; nil for none.
         open func sectionIndexTitle(for section: Int) -> String? {
-            sectionID(for: section)?.first.map { String($0).uppercased() }
+            section >= 0 && section < shown.numberOfSections
+                ? shown.indexTitle(ofSection: section) : nil
         }
 
         /// The titles of all sections in an index of the list.

@@ -17,7 +17,7 @@ public protocol DiffableDataSourceTarget {
     func deleteSections(at indices: IndexSet, animated: Bool)
     /// Inserts sections, whose indices are those after the change.
     func insertSections(at indices: IndexSet, animated: Bool)
-    /// Shows the items of sections again.
+    /// Shows sections again, whose indices are those before the change.
     func reloadSections(at indices: IndexSet, animated: Bool)
     /// Moves a section from its index before the change to its index after it.
     func moveSection(at index: IndexSet.Element, to newIndex: IndexSet.Element, animated: Bool)
@@ -57,6 +57,9 @@ extension DiffableDataSourceTarget {
     }
 
     private func tell<O: DynamicObject>(_ stage: StagedChanges<O>.Stage, _ animated: Bool) {
+        if !stage.reloadedSections.isEmpty {
+            reloadSections(at: IndexSet(stage.reloadedSections), animated: animated)
+        }
         if !stage.reloadedItems.isEmpty {
             reloadItems(at: stage.reloadedItems, animated: animated)
         }

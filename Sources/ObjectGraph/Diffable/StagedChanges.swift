@@ -23,7 +23,10 @@ public struct StagedChanges<O: DynamicObject>: RandomAccessCollection, Sendable 
 
         /// The list after this stage.
         public let snapshot: ListSnapshot<O>
-        /// The paths of changed items in the list before the stage, ascending.
+        /// The indices, in the list before the stage and ascending, of sections that the program
+        /// has marked with ``ListSnapshot/reloadSections(withIDs:)``.
+        public fileprivate(set) var reloadedSections: [Int] = []
+        /// The paths of changed items in other sections of the list before the stage, ascending.
         public fileprivate(set) var reloadedItems: [IndexPath] = []
         /// The indices of sections in the list before the stage, ascending.
         public fileprivate(set) var deletedSections: [Int] = []
@@ -40,8 +43,9 @@ public struct StagedChanges<O: DynamicObject>: RandomAccessCollection, Sendable 
 
         /// The number of items and sections that the stage names.
         public var count: Int {
-            reloadedItems.count + deletedSections.count + insertedSections.count
-                + deletedItems.count + insertedItems.count + movedItems.count
+            reloadedSections.count + reloadedItems.count + deletedSections.count
+                + insertedSections.count + deletedItems.count + insertedItems.count
+                + movedItems.count
         }
     }
 
@@ -50,12 +54,15 @@ public struct StagedChanges<O: DynamicObject>: RandomAccessCollection, Sendable 
     /// Compares two versions as ``ListSnapshot/changes(since:)`` does.
     public init(from old: ListSnapshot<O>, to new: ListSnapshot<O>) {
         let difference = new.changes(since: old).difference
+        let deleted = Set(difference.deletedSections)
+        let reloaded = new.reloadedSections.compactMap { old.indexOfSection(withID: $0) }
+            .filter { !deleted.contains($0) }.sorted()
         var reloads = Stage(old)
+        reloads.reloadedSections = reloaded
         // An item that a list moves has changed as well; one that the program moved may have not.
         reloads.reloadedItems = (difference.updates + Self.changedMoves(difference, old, new))
-            .sorted().map(\.indexPath)
+            .filter { !reloaded.contains($0.section) }.sorted().map(\.indexPath)
         var places = Stage(new)
-        let deleted = Set(difference.deletedSections)
         let inserted = Set(difference.insertedSections)
         var deletions = difference.deletions
         var insertions = difference.insertions

@@ -14,12 +14,14 @@ public struct ListChange<O: DynamicObject>: Sendable {
     /// combines several with different identifiers.
     public var sourceIdentifier: Any? { identifier?.value }
 
+    /// - Parameter updated: items that changed in lists in between that were fetched separately.
     fileprivate init?(
-        _ before: ListSnapshot<O>, _ after: ListSnapshot<O>, _ identifier: SourceIdentifier?
+        _ before: ListSnapshot<O>, _ after: ListSnapshot<O>, updated: Set<O.ObjectID>,
+        _ identifier: SourceIdentifier?
     ) {
         self.before = before
         self.after = after
-        difference = after.changes(since: before)
+        difference = after.changes(since: before, updated: updated)
         self.identifier = identifier
         if difference.isEmpty { return nil }
     }
@@ -38,7 +40,7 @@ public struct ListChanges<O: DynamicObject>: AsyncSequence, Sendable {
         fileprivate let feed: ListChangeFeed<O>
         fileprivate var signals: AsyncStream<Void>.Iterator
 
-        /// The next change; nil when the task is cancelled.
+        /// The next change; nil when the task is cancelled, and from then on.
         public mutating func next() async -> ListChange<O>? {
             while await signals.next() != nil {
                 if let change = feed.take() { return change }
@@ -48,19 +50,16 @@ public struct ListChanges<O: DynamicObject>: AsyncSequence, Sendable {
     }
 
     private let feed: ListChangeFeed<O>
-    private let signals: AsyncStream<Void>
 
     init(_ monitor: ListMonitor<O>) {
-        let (signals, continuation) = AsyncStream<Void>.makeStream(
-            bufferingPolicy: .bufferingNewest(1))
-        self.signals = signals
-        feed = ListChangeFeed(monitor, continuation)
+        feed = ListChangeFeed(monitor)
         monitor.addObserver(feed)
     }
 
-    /// An iterator. All iterators of one sequence share its changes.
+    /// An iterator. All iterators of one sequence share its changes: each change goes to one of
+    /// them.
     public func makeAsyncIterator() -> AsyncIterator {
-        AsyncIterator(feed: feed, signals: signals.makeAsyncIterator())
+        AsyncIterator(feed: feed, signals: feed.signals().makeAsyncIterator())
     }
 }
 
@@ -69,40 +68,79 @@ private final class ListChangeFeed<O: DynamicObject>: ListObserver, @unchecked S
     private struct State {
         var taken: ListSnapshot<O>
         var newest: ListSnapshot<O>?
+        /// The first version after `taken` that was fetched with the newest one, or `taken`.
+        var fetched: ListSnapshot<O>
+        /// Items that changed between `taken` and `fetched`.
+        var updated: Set<O.ObjectID> = []
         var identifier: SourceIdentifier?
+        /// One for each iterator.
+        var signals: [Int: AsyncStream<Void>.Continuation] = [:]
+        var iteratorCount = 0
+
+        /// Items that changed between `taken` and the newest version, where that was fetched later.
+        var allUpdated: Set<O.ObjectID> {
+            guard let newest, fetched != taken else { return [] }
+            return updated.union(newest.changedItems(since: fetched))
+        }
     }
 
     private let monitor: ListMonitor<O>
-    private let signal: AsyncStream<Void>.Continuation
     private let state: Mutex<State>
 
-    init(_ monitor: ListMonitor<O>, _ signal: AsyncStream<Void>.Continuation) {
+    init(_ monitor: ListMonitor<O>) {
         self.monitor = monitor
-        self.signal = signal
-        state = Mutex(State(taken: monitor.snapshot))
+        let snapshot = monitor.snapshot
+        state = Mutex(State(taken: snapshot, fetched: snapshot))
     }
 
-    deinit { signal.finish() }
+    /// Signals for one more iterator.
+    func signals() -> AsyncStream<Void> {
+        let (signals, continuation) = AsyncStream<Void>.makeStream(
+            bufferingPolicy: .bufferingNewest(1))
+        let number = state.withLock { state in
+            state.iteratorCount += 1
+            state.signals[state.iteratorCount] = continuation
+            return state.iteratorCount
+        }
+        continuation.onTermination = { [weak self] _ in
+            _ = self?.state.withLock { $0.signals.removeValue(forKey: number) }
+        }
+        // There may be a change already.
+        continuation.yield()
+        return signals
+    }
 
     func take() -> ListChange<O>? {
-        let (before, after, identifier) = state.withLock { state in
+        let last = state.withLock { state in
             defer {
-                if let newest = state.newest { state.taken = newest }
+                if let newest = state.newest {
+                    (state.taken, state.fetched, state.updated) = (newest, newest, [])
+                }
                 (state.newest, state.identifier) = (nil, nil)
             }
-            return (state.taken, state.newest, state.identifier)
+            return state
         }
-        return after.flatMap { ListChange(before, $0, identifier) }
+        return last.newest.flatMap {
+            ListChange(last.taken, $0, updated: last.allUpdated, last.identifier)
+        }
     }
 
-    private func note(_ snapshot: ListSnapshot<O>, _ sourceIdentifier: Any?) {
+    private func note(
+        _ snapshot: ListSnapshot<O>, _ sourceIdentifier: Any?, isFetched: Bool = false
+    ) {
         let identifier = SourceIdentifier(sourceIdentifier)
-        state.withLock { state in
+        let signals = state.withLock { state in
+            if isFetched {
+                let last = state.newest ?? state.taken
+                state.updated.formUnion(last.changedItems(since: state.fetched))
+                state.fetched = snapshot
+            }
             let isFirst = state.newest == nil
             state.identifier = isFirst || state.identifier == identifier ? identifier : nil
             state.newest = snapshot
+            return state.signals
         }
-        signal.yield()
+        for signal in signals.values { signal.yield() }
     }
 
     func listMonitorDidChange(_ monitor: ListMonitor<O>, sourceIdentifier: Any?) {
@@ -111,7 +149,7 @@ private final class ListChangeFeed<O: DynamicObject>: ListObserver, @unchecked S
     func listMonitorDidChange(_ monitor: ListMonitor<O>) {}
 
     func listMonitorDidRefetch(_ monitor: ListMonitor<O>, sourceIdentifier: Any?) {
-        note(monitor.snapshot, sourceIdentifier)
+        note(monitor.snapshot, sourceIdentifier, isFetched: true)
     }
     func listMonitorDidRefetch(_ monitor: ListMonitor<O>) {}
 }
@@ -121,9 +159,15 @@ extension ListMonitor {
     /// the view lives.
     public var changes: ListChanges<O> { ListChanges(self) }
 
-    /// The list as a value: no later commit changes it.
+    /// The list as a value: no later commit changes it. Its
+    /// ``ListSnapshot/updatedItemIdentifiers`` are empty: ``changes`` have the difference of two.
     public var snapshot: ListSnapshot<O> {
         checkExecutor()
-        return ListSnapshot(ListedContent(feed.content, feed.storeEntities, nil), feed.link)
+        let content = feed.content
+        if let made, made.shows(content) { return made }
+        let snapshot = ListSnapshot<O>(
+            ListedContent(content, feed.storeEntities, nil), feed.terms.section, feed.link)
+        made = snapshot
+        return snapshot
     }
 }

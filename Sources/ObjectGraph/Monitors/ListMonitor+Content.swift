@@ -112,19 +112,15 @@ extension ListMonitor {
         let name = content.sectionName(section)
         let indices = content.indices(ofSection: section)
         return NSFetchedResultsSectionInfo(
-            name: name, indexTitle: indexTitle(name), count: indices.count
+            name: name, indexTitle: feed.terms.section.transformer?(name), count: indices.count
         ) { [weak self] in
             guard let self, self.content.lineage == content.lineage else { return nil }
             return indices.map { self.object(content.item(at: $0)) }
         }
     }
 
-    private func indexTitle(_ name: String) -> String? {
-        if let transformer = feed.terms.section.transformer { return transformer(name) }
-        return name.first.map { String($0).uppercased() }
-    }
-
-    /// The titles of all sections that have one, each once.
+    /// The titles that ``SectionBy/init(_:sectionIndexTransformer:)`` gives the sections, each
+    /// once.
     public func sectionIndexTitles() -> [String] {
         var titles: [String] = []
         var known: Set<String> = []

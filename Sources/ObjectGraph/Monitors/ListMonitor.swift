@@ -16,6 +16,8 @@ public final class ListMonitor<O: DynamicObject>: Hashable {
     /// The change of the delivery that is running.
     private var change: ListChangeSet?
     private var told: [ListObserverEntry<O>] = []
+    /// The last snapshot that was asked for.
+    var made: ListSnapshot<O>?
     private var deleted: [O] = []
     /// Whether a refetch is under way, and the identifier with which it ends.
     private var refetching: (sourceIdentifier: Any?, Void)?

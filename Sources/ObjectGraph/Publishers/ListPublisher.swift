@@ -23,6 +23,8 @@ public final class ListPublisher<O: DynamicObject>: Hashable, Observable {
     /// Whether the list was fetched, and its observers are told of that when no step is being
     /// delivered.
     private var isFetchUntold = false
+    /// Whether the step that was being delivered when the list was fetched has changed it since.
+    private var hasMovedUntold = false
     private let registrar = ObservationRegistrar()
     private(set) var shown = ListSnapshot<O>()
 
@@ -39,13 +41,18 @@ public final class ListPublisher<O: DynamicObject>: Hashable, Observable {
     func begin() throws(CoreStoreError) {
         defer {
             showFetched()
-            feed.whenIdle { [weak self] in self?.isFetchUntold = false }
+            feed.whenIdle { [weak self] in
+                guard let self else { return }
+                isFetchUntold = false
+                if hasMovedUntold { tellFetched(nil) }
+            }
         }
         try feed.fetch()
     }
 
     private func snapshot(of content: ListContent, _ change: ListChangeSet?) -> ListSnapshot<O> {
-        ListSnapshot(ListedContent(content, feed.storeEntities, change), feed.link)
+        ListSnapshot(
+            ListedContent(content, feed.storeEntities, change), feed.terms.section, feed.link)
     }
 
     /// Shows another list from now on, in place of one that a step was to change.
@@ -56,7 +63,7 @@ public final class ListPublisher<O: DynamicObject>: Hashable, Observable {
     }
 
     private func tellFetched(_ sourceIdentifier: Any?) {
-        isFetchUntold = false
+        (isFetchUntold, hasMovedUntold) = (false, false)
         registrar.withMutation(of: self, keyPath: \.snapshot) {}
         observers.tell(self, sourceIdentifier)
     }
@@ -171,7 +178,9 @@ extension ListPublisher: ViewParticipant {
         if let next {
             shown = next
         } else if isFetchUntold {
-            shown = snapshot(of: feed.content, nil)
+            let content = feed.content
+            if !shown.shows(content) { hasMovedUntold = true }
+            shown = snapshot(of: content, nil)
         }
     }
 

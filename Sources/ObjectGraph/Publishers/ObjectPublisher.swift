@@ -7,7 +7,8 @@ import RecordStore
 /// long as it lives. Properties are read with their dollar: `publisher.$name`.
 ///
 /// Reading is tracked by `withObservationTracking`: of a property that property alone, of the
-/// snapshot and the object every change. So a view is drawn again for the values that it has read.
+/// snapshot, the object, and a computed property that names no properties of the object that
+/// affect it, every change. So a view is drawn again for the values that it has read.
 @dynamicMemberLookup
 public final class ObjectPublisher<O: DynamicObject>: Hashable, ObjectRepresentation, Observable {
     public typealias ObjectType = O
@@ -73,10 +74,18 @@ public final class ObjectPublisher<O: DynamicObject>: Hashable, ObjectRepresenta
         guard !isObserving, let stack = link.object else { return }
         isObserving = true
         stack.publishers.observe(self, id, watch.paths, stack)
+        guard stack.delivery.announced != nil else { return }
+        // The step that is being announced finds no observers of this publisher.
+        let before = viewObject.flatMap { ObjectSnapshot($0) }
+        stack.whenIdle { [weak self] in
+            guard let self, !watch.paths.isEmpty || before != currentSnapshot else { return }
+            tell(.everything, nil)
+        }
     }
 
+    /// Whether both are of the same object of a stack, and watch the same paths from it.
     public static func == (left: ObjectPublisher, right: ObjectPublisher) -> Bool {
-        left.id == right.id && left.link === right.link
+        left.id == right.id && left.link === right.link && left.watch.paths == right.watch.paths
     }
     public func hash(into hasher: inout Hasher) { hasher.combine(id) }
 
@@ -177,7 +186,12 @@ extension ObjectPublisher where O: CoreStoreObject {
             return nil
         }
         let declaration = ClassMeta.of(type(of: object)).declarations.first { $0.keyPath == name }
-        noteAccess((declaration?.terms.affectedByKeyPaths() ?? []).union([name]))
+        let affecting = declaration?.terms.affectedByKeyPaths() ?? []
+        noteAccess(affecting.union([name]))
+        if declaration?.isComputed == true, affecting.allSatisfy({ $0.contains(".") }) {
+            // The properties from which it is computed are not known.
+            registrar.access(self, keyPath: \.snapshot)
+        }
         return (declaration as? ValueField<V>)?.value(of: object)
     }
 

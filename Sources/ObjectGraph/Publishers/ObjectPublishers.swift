@@ -68,7 +68,10 @@ final class ObjectPublishers: ViewParticipant, @unchecked Sendable {
         if let known = known as? ObjectPublisher<O> { return known }
         let made = make()
         lock.withLock {
-            entries[key] = Entry(publisher: made, address: ObjectIdentifier(made))
+            // One that is going finds another in its place, and leaves it there.
+            let earlier = entries.updateValue(
+                Entry(publisher: made, address: ObjectIdentifier(made)), forKey: key)
+            if earlier?.place != nil { endObserving() }
         }
         return made
     }
@@ -77,14 +80,27 @@ final class ObjectPublishers: ViewParticipant, @unchecked Sendable {
         _ publisher: ObjectPublisher<O>, _ id: NSManagedObjectID, _ paths: [[String]],
         _ stack: DataStack
     ) {
-        let isFirst = lock.withLock {
-            entries[key(O.self, id, paths)]?.place = nextPlace
-            nextPlace += 1
-            observingCount += 1
-            observers = stack.observers
-            return observingCount == 1
+        func begin() {
+            lock.withLock {
+                entries[key(O.self, id, paths)]?.place = nextPlace
+                nextPlace += 1
+                observingCount += 1
+                observers = stack.observers
+                // With the lock held: the last publisher may be going on another thread.
+                if observingCount == 1 { stack.observers.add(self, .publisher) }
+            }
         }
-        if isFirst { stack.withView { _ in stack.observers.add(self, .publisher) } }
+        if lock.withLock({ observingCount == 0 }) {
+            stack.withView { _ in begin() }
+        } else {
+            begin()
+        }
+    }
+
+    /// Called with the lock held.
+    private func endObserving() {
+        observingCount -= 1
+        if observingCount == 0 { observers?.remove(self) }
     }
 
     /// Called by a publisher that goes.
@@ -92,16 +108,13 @@ final class ObjectPublishers: ViewParticipant, @unchecked Sendable {
         _ publisher: ObjectPublisher<O>, _ id: NSManagedObjectID, _ paths: [[String]]
     ) {
         let key = key(O.self, id, paths)
-        let isLast = lock.withLock {
+        lock.withLock {
             guard let entry = entries[key], entry.address == ObjectIdentifier(publisher) else {
-                return false
+                return
             }
             entries[key] = nil
-            guard entry.place != nil else { return false }
-            observingCount -= 1
-            return observingCount == 0
+            if entry.place != nil { endObserving() }
         }
-        if isLast { observers?.remove(self) }
     }
 
     private var observing: [any PublishedObject] {

@@ -51,46 +51,40 @@ extension ListSnapshot {
     // MARK: Sections
 
     /// The names of the sections, in order.
-    public var sectionIDs: [SectionID] {
-        switch storage {
-        case .listed(let list): (0..<list.sectionCount).map { list.content.sectionName($0) }
-        case .edited(let list): list.sections.map(\.id)
-        }
-    }
+    public var sectionIDs: [SectionID] { (0..<numberOfSections).map { sectionID(at: $0) } }
 
-    /// The index of a section; nil for an unknown ID.
+    /// The index of the first section with an ID; nil for an unknown ID.
     public func indexOfSection(withID sectionID: SectionID) -> Int? {
         switch storage {
-        case .listed(let list):
-            (0..<list.sectionCount).first { list.content.sectionName($0) == sectionID }
+        case .listed(let list): list.section(named: sectionID)
         case .edited(let list): list.sections.firstIndex { $0.id == sectionID }
         }
     }
 
     /// The name of the section that has an item; nil for an unknown ID.
     public func sectionID(containingItemWithID itemID: ItemID) -> SectionID? {
-        switch storage {
-        case .listed(let list):
-            list.index(of: itemID).map {
-                list.content.sectionName(list.content.path(of: $0).section)
-            }
-        case .edited(let list): list.place(of: itemID).map { list.sections[$0.section].id }
-        }
+        place(of: itemID).map { self.sectionID(at: $0.section) }
     }
 
     /// The sections, in order.
     public func sections() -> [SectionInfo] {
-        sectionIDs.enumerated().map { SectionInfo($1, self, indices(ofSection: $0) ?? 0..<0) }
+        var start = 0
+        return (0..<numberOfSections).map { section in
+            let end = start + itemCount(ofSection: section)
+            defer { start = end }
+            return SectionInfo(sectionID(at: section), self, start..<end)
+        }
     }
 
     /// The section that has an item; nil for an unknown ID.
     public func section(containingItemWithID itemID: ItemID) -> SectionInfo? {
-        sectionID(containingItemWithID: itemID).map {
-            SectionInfo($0, self, knownIndices(ofSection: $0))
-        }
+        guard let section = place(of: itemID)?.section, let indices = indices(ofSection: section)
+        else { return nil }
+        return SectionInfo(sectionID(at: section), self, indices)
     }
 
-    /// A section of a snapshot, with its items.
+    /// A section of a snapshot, with its items. Two are equal if they have the same name and the
+    /// same items of one stack.
     public struct SectionInfo: RandomAccessCollection, Hashable, Sendable {
         /// The name of the section.
         public let sectionID: SectionID
@@ -103,7 +97,20 @@ extension ListSnapshot {
             self.range = range
         }
 
-        /// The IDs of the section's items, in order.
+        public static func == (left: SectionInfo, right: SectionInfo) -> Bool {
+            guard left.sectionID == right.sectionID, left.count == right.count,
+                left.list.hasStack(of: right.list)
+            else { return false }
+            return left.list == right.list && left.range == right.range
+                || left.itemIDs == right.itemIDs
+        }
+
+        public func hash(into hasher: inout Hasher) {
+            hasher.combine(sectionID)
+            hasher.combine(range.count)
+        }
+
+        /// The IDs of the section's items, in order. Each call makes the array.
         public var itemIDs: [ItemID] { range.map { list.id(at: $0) } }
 
         public var startIndex: Int { 0 }
@@ -132,9 +139,9 @@ extension ListSnapshot {
     }
 
     /// The IDs of some items of a section, by their indices there.
-    public func itemIDs(
-        inSectionWithID sectionID: SectionID, atIndices indices: IndexSet
-    ) -> [ItemID] {
+    public func itemIDs<S: Sequence>(
+        inSectionWithID sectionID: SectionID, atIndices indices: S
+    ) -> [ItemID] where S.Element == Int {
         let ids = itemIDs(inSectionWithID: sectionID)
         return indices.map { ids[$0] }
     }

@@ -53,7 +53,21 @@ extension ListSnapshot {
     /// item by item; of the items that both have, the ``updatedItemIdentifiers`` then count as
     /// updated, and all others that changed since the earlier version of one list.
     public func changes(since earlier: ListSnapshot) -> Difference {
-        Difference(difference: difference(to: earlier))
+        changes(since: earlier, updated: [])
+    }
+
+    /// - Parameter updated: items that count as updated as well where the two are compared item by
+    ///   item.
+    func changes(since earlier: ListSnapshot, updated: Set<ItemID>) -> Difference {
+        Difference(difference: difference(to: earlier, updated: updated))
+    }
+
+    /// The names of sections that the program wants shown anew.
+    var reloadedSections: Set<SectionID> {
+        switch storage {
+        case .listed: []
+        case .edited(let list): list.reloadedSections
+        }
     }
 
     /// The items that may show other values than in an earlier version: those that came, moved or
@@ -69,12 +83,14 @@ extension ListSnapshot {
         return changed
     }
 
-    private func difference(to earlier: ListSnapshot) -> ListDifference {
+    private func difference(
+        to earlier: ListSnapshot, updated: Set<ItemID>
+    ) -> ListDifference {
         guard case .listed(let before) = earlier.storage, case .listed(let after) = storage,
             before.content.lineage == after.content.lineage
         else {
             return EditedList(earlier.storage).difference(
-                to: EditedList(storage), changed: changedItems(since: earlier))
+                to: EditedList(storage), changed: changedItems(since: earlier).union(updated))
         }
         var difference = TreeDifference.between(before.content, after.content)
         // A list without sections has one here as long as it has an item.
@@ -84,6 +100,9 @@ extension ListSnapshot {
         if before.sectionCount == 1, after.sectionCount == 0, difference.deletedSections.isEmpty {
             difference.deletedSections = [0]
         }
+        // Two lists without items have one lineage, whatever sections they would have.
+        if before.sectionCount == 0 { difference.deletedSections = [] }
+        if after.sectionCount == 0 { difference.insertedSections = [] }
         return difference
     }
 }

@@ -1,5 +1,6 @@
-// Editing a copy of a list. The first change costs time in proportion to the number of items. An
-// unknown anchor or section, and an index out of range, stop the program.
+// Editing a copy of a list. The first change, and each one that names an item by its ID, costs time
+// in proportion to the number of items. An unknown anchor or section, and an index out of range,
+// stop the program.
 
 extension ListSnapshot {
     /// Appends items to a section. IDs that the list has already are not looked for.
@@ -60,8 +61,13 @@ extension ListSnapshot {
         at indexPaths: S
     ) where S.Element == IndexPath {
         edit { list in
-            for path in Set(indexPaths).sorted().reversed() {
-                list.sections[path[0]].items.remove(at: path[1])
+            for (section, paths) in Dictionary(grouping: Set(indexPaths), by: { $0[0] }) {
+                let gone = Set(paths.map { $0[1] })
+                let items = list.sections[section].items
+                precondition(
+                    gone.allSatisfy { items.indices.contains($0) }, "a path is outside its list")
+                list.sections[section].items = items.indices.filter { !gone.contains($0) }
+                    .map { items[$0] }
             }
         }
     }

@@ -76,25 +76,23 @@ extension ListSnapshot {
         }
     }
 
-    /// Marks the items of sections as updated, so that they are shown again. Unknown IDs are
-    /// ignored.
+    /// Marks sections, so that ``StagedChanges`` show them again with all that they have. Unknown
+    /// IDs are ignored.
     public mutating func reloadSections<S: Sequence>(
         withIDs sectionIDs: S
     ) where S.Element == SectionID {
         let ids = Set(sectionIDs)
         edit { list in
-            for section in list.sections where ids.contains(section.id) {
-                list.reloaded.formUnion(section.items)
-            }
+            list.reloadedSections.formUnion(ids.intersection(list.sections.map(\.id)))
         }
     }
 
-    /// Marks the items of the sections at indices as updated, so that they are shown again.
+    /// Marks the sections at indices, so that ``StagedChanges`` show them again.
     public mutating func reloadSections<S: Sequence>(
         at sectionIndices: S
     ) where S.Element == Int {
         edit { list in
-            for index in sectionIndices { list.reloaded.formUnion(list.sections[index].items) }
+            for index in sectionIndices { list.reloadedSections.insert(list.sections[index].id) }
         }
     }
 }

@@ -21,6 +21,8 @@ public struct ListSnapshot<O: DynamicObject>: Sendable, Hashable {
 
     private(set) var storage: Storage
     private let link: WeakLink<DataStack>?
+    /// Makes the index titles of sections; nil if they have none.
+    private let titles: (@Sendable (String?) -> String?)?
     /// Each change makes another one.
     private var generation: UInt64
 
@@ -29,20 +31,21 @@ public struct ListSnapshot<O: DynamicObject>: Sendable, Hashable {
     /// An empty list without a stack.
     public init() {
         storage = .edited(EditedList())
-        link = nil
+        (link, titles) = (nil, nil)
         generation = Self.nextGeneration
     }
 
     /// An empty list of a stack.
     init(of stack: DataStack) {
         storage = .edited(EditedList())
-        link = stack.link
+        (link, titles) = (stack.link, nil)
         generation = Self.nextGeneration
     }
 
-    init(_ content: ListedContent, _ link: WeakLink<DataStack>) {
+    init(_ content: ListedContent, _ section: SectionRule, _ link: WeakLink<DataStack>) {
         storage = .listed(content)
         self.link = link
+        titles = section.transformer
         generation = Self.nextGeneration
     }
 
@@ -52,6 +55,20 @@ public struct ListSnapshot<O: DynamicObject>: Sendable, Hashable {
     }
 
     public func hash(into hasher: inout Hasher) { hasher.combine(generation) }
+
+    /// The publisher of an item; nil when the stack has ended.
+    private func existingPublisher(_ index: Int) -> ObjectPublisher<O>? {
+        link?.object?.publishObject(id(at: index))
+    }
+
+    /// Whether this is a version of an observed list, as the program received it.
+    func shows(_ content: ListContent) -> Bool {
+        guard case .listed(let list) = storage else { return false }
+        return list.content.isSameVersion(as: content)
+    }
+
+    /// Whether both are of one stack.
+    func hasStack(of other: ListSnapshot) -> Bool { link === other.link }
 
     /// The publisher of an item.
     func publisher(_ id: ItemID) -> ObjectPublisher<O> {
@@ -95,6 +112,37 @@ public struct ListSnapshot<O: DynamicObject>: Sendable, Hashable {
         }
     }
 
+    /// The place of an item; nil for an unknown ID.
+    func place(of id: ItemID) -> EditedList.Place? {
+        switch storage {
+        case .listed(let list):
+            list.index(of: id).map { index in
+                let path = list.content.path(of: index)
+                return (path.section, path.item)
+            }
+        case .edited(let list): list.place(of: id)
+        }
+    }
+
+    /// The number of items of a section that the list has.
+    func itemCount(ofSection section: Int) -> Int {
+        switch storage {
+        case .listed(let list): list.content.indices(ofSection: section).count
+        case .edited(let list): list.sections[section].items.count
+        }
+    }
+
+    /// The name of a section that the list has.
+    func sectionID(at section: Int) -> SectionID {
+        switch storage {
+        case .listed(let list): list.content.sectionName(section)
+        case .edited(let list): list.sections[section].id
+        }
+    }
+
+    /// The index title of a section that the list has; nil for none.
+    func indexTitle(ofSection section: Int) -> String? { titles?(sectionID(at: section)) }
+
     func knownIndices(ofSection id: SectionID) -> Range<Int> {
         guard let index = indexOfSection(withID: id), let indices = indices(ofSection: index) else {
             Log.abort("a snapshot has no section “\(id)”")
@@ -120,41 +168,48 @@ extension ListSnapshot: RandomAccessCollection {
     /// The publisher of the item at an index over all sections.
     public subscript(index: Int) -> ObjectPublisher<O> { publisher(id(at: index)) }
 
-    /// The publishers of the items in a range, with the list's indices.
+    /// The publishers of the items in a range, with the list's indices. Empty when the stack has
+    /// ended.
     public subscript(range: Range<Int>) -> ArraySlice<ObjectPublisher<O>> {
         precondition(
             range.lowerBound >= 0 && range.upperBound <= numberOfItems,
             "a range is outside its list")
-        guard let first = range.first.map({ self[$0] }) else {
-            return []
-        }
+        let known = Swift.min(range.lowerBound, endIndex - 1)
+        guard !isEmpty, let first = existingPublisher(known) else { return [] }
         // Elements before the range only fill the array, so that indices are the list's.
         var publishers = [ObjectPublisher<O>](repeating: first, count: range.lowerBound)
         for index in range { publishers.append(self[index]) }
         return publishers[range]
     }
 
-    /// The publisher of the item at an index over all sections; nil for an index out of range.
+    /// The publisher of the item at an index over all sections; nil for an index out of range, and
+    /// when the stack has ended.
     public subscript(safeIndex index: Int) -> ObjectPublisher<O>? {
-        index >= 0 && index < numberOfItems ? self[index] : nil
+        index >= 0 && index < numberOfItems ? existingPublisher(index) : nil
     }
 
     /// The publisher of the item at an index in a section. An index out of range stops the program.
     public subscript(sectionIndex: Int, itemIndex: Int) -> ObjectPublisher<O> {
-        guard let publisher = self[safeSectionIndex: sectionIndex, safeItemIndex: itemIndex] else {
+        guard let index = index(ofItem: itemIndex, inSection: sectionIndex) else {
             Log.abort("a snapshot has no item \(itemIndex) in a section \(sectionIndex)")
         }
-        return publisher
+        return self[index]
     }
 
-    /// The publisher of the item at an index in a section; nil for indices out of range.
+    /// The index over all sections of an item of a section; nil for indices out of range.
+    func index(ofItem item: Int, inSection section: Int) -> Int? {
+        guard let indices = indices(ofSection: section), item >= 0, item < indices.count else {
+            return nil
+        }
+        return indices.lowerBound + item
+    }
+
+    /// The publisher of the item at an index in a section; nil for indices out of range, and when
+    /// the stack has ended.
     public subscript(
         safeSectionIndex sectionIndex: Int, safeItemIndex itemIndex: Int
     ) -> ObjectPublisher<O>? {
-        guard let indices = indices(ofSection: sectionIndex), itemIndex >= 0,
-            itemIndex < indices.count
-        else { return nil }
-        return self[indices.lowerBound + itemIndex]
+        index(ofItem: itemIndex, inSection: sectionIndex).flatMap { existingPublisher($0) }
     }
 
     /// The publisher of the item at a path. A path out of range stops the program.
@@ -162,7 +217,8 @@ extension ListSnapshot: RandomAccessCollection {
         self[indexPath[0], indexPath[1]]
     }
 
-    /// The publisher of the item at a path; nil for a path out of range.
+    /// The publisher of the item at a path; nil for a path out of range, and when the stack has
+    /// ended.
     public subscript(safeIndexPath indexPath: IndexPath) -> ObjectPublisher<O>? {
         guard indexPath.count == 2 else { return nil }
         return self[safeSectionIndex: indexPath[0], safeItemIndex: indexPath[1]]

@@ -10,6 +10,8 @@ final class ListedContent: Sendable {
     private let changedItems: [ListItem]
     /// Made by the first question for an ID.
     private let indices = Mutex<[ListItem: Int]?>(nil)
+    /// Made by the first question for a name.
+    private let sections = Mutex<[String: Int]?>(nil)
 
     /// - Parameter change: what led here from the content before.
     init(_ content: ListContent, _ storeEntities: [StoreEntity], _ change: ListChangeSet?) {
@@ -65,6 +67,17 @@ final class ListedContent: Sendable {
         }
     }
 
+    /// The index of the first section with a name; nil for an unknown one.
+    func section(named name: String) -> Int? {
+        sections.withLock { known in
+            if let known { return known[name] }
+            let names = (0..<sectionCount).map { (content.sectionName($0), $0) }
+            let made = Dictionary(names) { first, _ in first }
+            known = made
+            return made[name]
+        }
+    }
+
     /// Objects that came, moved or changed on the way from the content before.
     var changedIDs: Set<NSManagedObjectID> { Set(changedItems.map(id)) }
 }
@@ -81,6 +94,8 @@ struct EditedList: Sendable {
     private(set) var origin: ListedContent?
     /// Objects that the program wants shown anew.
     var reloaded: Set<NSManagedObjectID>
+    /// The names of sections that the program wants shown anew.
+    var reloadedSections: Set<String> = []
 
     init(_ list: ListedContent) {
         sections = (0..<list.sectionCount).map { index in

@@ -26,7 +26,7 @@ public struct ObjectSnapshot<O: DynamicObject>: Hashable, Sendable, ObjectRepres
     /// All values by name, without those that are nil. A relationship has the IDs of the objects
     /// that it leads to: one ID, an array or a set.
     public func dictionaryForValues() -> [String: Any] {
-        var values = row.computed
+        var values = row.computed.compactMapValues(FieldDeclaration.unwrapped)
         for (name, value) in row.storedValues { values[name] = ValueBridge.native(value) }
         for relationship in row.entity.relationships {
             let ids = row.ids(relationship)

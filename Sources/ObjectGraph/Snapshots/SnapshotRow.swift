@@ -8,19 +8,23 @@ final class SnapshotRow: @unchecked Sendable {
     private let row: RowBuffer
     /// Values that take more than the row: computed ones and decoded ones.
     let computed: [KeyPathString: Any]
-    /// By the relationship's number.
+    /// The names of those of them that were decoded from the row, and not assigned since.
+    private let decoded: Set<KeyPathString>
+    /// By the relationship's number. Those of a relationship without an order are sorted.
     let links: [Int: [ObjectNumber]]
 
     /// - Parameter row: becomes this one's.
     private init(
         _ id: NSManagedObjectID, _ entity: EntityLayout, _ store: AttachedStore, _ row: RowBuffer,
-        _ computed: [KeyPathString: Any], _ links: [Int: [ObjectNumber]]
+        _ computed: [KeyPathString: Any], _ decoded: Set<KeyPathString>,
+        _ links: [Int: [ObjectNumber]]
     ) {
         self.id = id
         self.entity = entity
         self.store = store
         self.row = row
         self.computed = computed
+        self.decoded = decoded
         self.links = links
     }
 
@@ -30,22 +34,31 @@ final class SnapshotRow: @unchecked Sendable {
     convenience init(_ object: CoreStoreObject, _ raw: RawObject) {
         object.loadRow()
         var computed: [KeyPathString: Any] = [:]
+        var decoded: Set<KeyPathString> = []
         for declaration in ClassMeta.of(raw.kind.model.type).declarations
         where !declaration.isPlain {
             computed[declaration.keyPath] = declaration.anyValue(of: object)
+            if !declaration.isComputed { decoded.insert(declaration.keyPath) }
         }
         var links: [Int: [ObjectNumber]] = [:]
         for relationship in raw.entity.relationships {
             do throws(StoreError) {
-                links[relationship.id] = try raw.context.linkedNumbers(
-                    of: object, raw, relationship)
+                links[relationship.id] = Self.inOrder(
+                    try raw.context.linkedNumbers(of: object, raw, relationship), relationship)
             } catch {
                 raw.context.failReading(error, "the links of an object could not be read.")
             }
         }
         self.init(
             raw.id, raw.entity, raw.store, RowBuffer(copying: object.row.buffer.view), computed,
-            links)
+            decoded, links)
+    }
+
+    private static func inOrder(
+        _ numbers: [ObjectNumber], _ relationship: RelationshipLayout
+    ) -> [ObjectNumber] {
+        relationship.kind == .toManyUnordered
+            ? numbers.sorted { $0.rawValue < $1.rawValue } : numbers
     }
 
     // MARK: Reading
@@ -86,13 +99,15 @@ final class SnapshotRow: @unchecked Sendable {
         }
         var copy = FieldRow(RowBuffer(copying: row.view, spare: 32))
         value.cs_store(&copy, field.byteOffset)
-        return SnapshotRow(id, entity, store, copy.buffer, computed, links)
+        return SnapshotRow(id, entity, store, copy.buffer, computed, decoded, links)
     }
 
     func setting(computed value: Any, _ name: KeyPathString) -> SnapshotRow {
         var computed = computed
         computed[name] = value
-        return SnapshotRow(id, entity, store, RowBuffer(copying: row.view), computed, links)
+        return SnapshotRow(
+            id, entity, store, RowBuffer(copying: row.view), computed,
+            decoded.subtracting([name]), links)
     }
 
     func setting(_ ids: [NSManagedObjectID], _ name: KeyPathString) -> SnapshotRow {
@@ -100,8 +115,9 @@ final class SnapshotRow: @unchecked Sendable {
             Log.abort("\(entity.name) has no relationship “\(name)”")
         }
         var links = links
-        links[relationship.id] = ids.map(\.number)
-        return SnapshotRow(id, entity, store, RowBuffer(copying: row.view), computed, links)
+        links[relationship.id] = Self.inOrder(ids.map(\.number), relationship)
+        return SnapshotRow(
+            id, entity, store, RowBuffer(copying: row.view), computed, decoded, links)
     }
 
     // MARK: Comparing
@@ -109,15 +125,23 @@ final class SnapshotRow: @unchecked Sendable {
     func isEqual(to other: SnapshotRow) -> Bool {
         if self === other { return true }
         guard id == other.id, entity === other.entity, links == other.links else { return false }
+        let fromRow = decoded.intersection(other.decoded)
         let isSameRow =
-            row.view.bytes.compare(other.row.view.bytes) == 0 || storedValues == other.storedValues
+            row.view.bytes.compare(other.row.view.bytes) == 0
+            || storedValues == other.storedValues
+                && fromRow.allSatisfy { stored($0) == other.stored($0) }
         return isSameRow && computed.count == other.computed.count
             && computed.allSatisfy { name, value in
+                if fromRow.contains(name) { return true }
                 guard let left = value as? AnyHashable,
                     let right = other.computed[name] as? AnyHashable
                 else { return String(describing: value) == describe(other.computed[name]) }
                 return left == right
             }
+    }
+
+    private func stored(_ name: KeyPathString) -> Value? {
+        entity.field(named: name).map { row.view.value($0) }
     }
 
     private func describe(_ value: Any?) -> String? { value.map { String(describing: $0) } }

@@ -9,7 +9,8 @@
     }
 
     final class PeopleViewController: UIViewController {
-        let collectionView = UICollectionView()
+        let collectionView = UICollectionView(
+            frame: .zero, collectionViewLayout: UICollectionViewFlowLayout())
         let listPublisher = CoreStoreDefaults.dataStack.publishList(
             From<Person>().orderBy(.ascending(\.$lastName)))
         var dataSource: DiffableDataSource.CollectionViewAdapter<Person>?

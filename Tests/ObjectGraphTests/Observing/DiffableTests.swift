@@ -25,6 +25,7 @@ private final class Table: DiffableDataSourceTarget {
     private(set) var reloadCount = 0
     private(set) var batchCount = 0
     private(set) var reloadedItems: [IndexPath] = []
+    private(set) var reloadedSections: [Int] = []
     private var batch = Batch()
 
     private var expected: [[NSManagedObjectID?]] {
@@ -38,7 +39,7 @@ private final class Table: DiffableDataSourceTarget {
 
     func deleteSections(at indices: IndexSet, animated: Bool) { batch.deletedSections = indices }
     func insertSections(at indices: IndexSet, animated: Bool) { batch.insertedSections = indices }
-    func reloadSections(at indices: IndexSet, animated: Bool) { faults.append("section reload") }
+    func reloadSections(at indices: IndexSet, animated: Bool) { reloadedSections += indices }
     func moveSection(at index: Int, to newIndex: Int, animated: Bool) {
         faults.append("section move")
     }
@@ -262,7 +263,10 @@ private final class Table: DiffableDataSourceTarget {
             #expect(adapter.target === table && adapter.dataStack === stack)
             #expect(adapter.numberOfSections() == 5 && adapter.numberOfItems(inSection: 5) == nil)
             #expect(adapter.sectionID(for: 1) == "1" && adapter.sectionID(for: 9) == nil)
-            #expect(adapter.sectionIndexTitlesForAllSections() == ["0", "1", "2", "3", "4"])
+            var reloaded = publisher.snapshot
+            reloaded.reloadSections(at: [3, 1])
+            adapter.apply(reloaded)
+            #expect(table.reloadedSections == [1, 3] && table.faults.isEmpty)
             for (index, id) in publisher.snapshot.itemIDs.enumerated() {
                 let path = adapter.indexPath(for: id)
                 #expect(path.flatMap { adapter.itemID(for: $0) } == id, "item \(index)")

@@ -171,6 +171,70 @@ import Testing
         #expect(inserted == 1)
     }
 
+    @Test func `an update before a refetch was lost to a slow reader`() async throws {
+        let (stack, queue) = try Zoo.stack()
+        try Self.add(stack, ["a", "b"], age: 1)
+        let monitor = queue.sync { stack.monitorSectionedList(Self.chain) }
+        let changes = queue.sync { monitor.changes }
+        func refetch() async {
+            let done = RefetchWaiter()
+            await withCheckedContinuation { continuation in
+                done.continuation = continuation
+                queue.sync {
+                    monitor.addObserver(done)
+                    monitor.refetch(
+                        OrderBy<Dog>(.ascending(\.$age), .ascending(\.$nickname)))
+                }
+            }
+            queue.sync { monitor.removeObserver(done) }
+        }
+        try Self.change(stack, "a") { $0.color = "red" }
+        queue.sync {}
+        await refetch()
+        try Self.change(stack, "b") { $0.color = "red" }
+        queue.sync {}
+        await refetch()
+        var iterator = changes.makeAsyncIterator()
+        let change = try #require(await iterator.next())
+        #expect(change.difference.updates == [path(0, 0), path(0, 1)])
+        #expect(change.difference.count == 2)
+        try Self.change(stack, "a") { $0.color = "blue" }
+        #expect(try #require(await iterator.next()).difference.updates == [path(0, 0)])
+        queue.sync {
+            #expect(monitor.snapshot == monitor.snapshot)
+            #expect(monitor.snapshot == change.after || monitor.snapshot != change.before)
+        }
+    }
+
+    /// Is told of the end of a refetch.
+    private final class RefetchWaiter: ListObserver {
+        typealias ListEntityType = Dog
+        var continuation: CheckedContinuation<Void, Never>?
+
+        func listMonitorWillChange(_ monitor: ListMonitor<Dog>) {}
+        func listMonitorDidChange(_ monitor: ListMonitor<Dog>) {}
+        func listMonitorWillRefetch(_ monitor: ListMonitor<Dog>) {}
+        func listMonitorDidRefetch(_ monitor: ListMonitor<Dog>) {
+            continuation?.resume()
+            continuation = nil
+        }
+    }
+
+    @Test func `a cancelled reader ended the sequence of all`() async throws {
+        let (stack, queue) = try Zoo.stack()
+        try Self.add(stack, ["a"], age: 1)
+        let changes = queue.sync { stack.monitorSectionedList(Self.chain).changes }
+        let cancelled = Task {
+            var iterator = changes.makeAsyncIterator()
+            return await iterator.next() == nil
+        }
+        cancelled.cancel()
+        #expect(await cancelled.value)
+        try Self.change(stack, "a") { $0.color = "red" }
+        var iterator = changes.makeAsyncIterator()
+        #expect(try #require(await iterator.next()).difference.updates == [path(0, 0)])
+    }
+
     @Test func `a sequence ends with its reader and keeps no monitor`() async throws {
         let (stack, queue) = try Zoo.stack()
         do {

@@ -33,6 +33,20 @@ import Testing
         }
     }
 
+    @Test func `a reader of a computed property was not notified`() throws {
+        let (stack, queue) = try Zoo.stack()
+        let id = try stack.perform(synchronous: { $0.create(Into<Person>()).objectID() })
+        try queue.sync {
+            let publisher: ObjectPublisher<Person> = stack.publishObject(id)
+            let title = Tracked { _ = publisher.$title }
+            try stack.perform(synchronous: { transaction in
+                (transaction.fetchExisting(id) as Person?)?.name = "Ann"
+            })
+            // What its getter reads is not declared, so that it may be the name.
+            #expect(title.isTold)
+        }
+    }
+
     @Test func `a reader of a property is notified of that property alone`() throws {
         let (stack, queue) = try Zoo.stack()
         let id = try stack.perform(synchronous: { transaction in
