@@ -233,9 +233,15 @@ let package = Package(
     cLanguageStandard: .c11
 )
 
-// `scripts/test` builds some of the suites alone for ThreadSanitizer, and for release.
+// `scripts/test` builds some of the suites alone for ThreadSanitizer, and for release …
 if let suites = Context.environment["TRELLIS_SUITES"]?.split(whereSeparator: \.isWhitespace) {
     package.targets.removeAll { $0.type == .test && !suites.contains($0.name[...]) }
+}
+
+// … and some of these without all of their folders: `Suite/Folder`.
+for path in Context.environment["TRELLIS_LEFT_OUT"]?.split(whereSeparator: \.isWhitespace) ?? [] {
+    let parts = path.split(separator: "/").map(String.init)
+    package.targets.first { $0.name == parts.first }?.exclude.append(parts.last ?? "")
 }
 
 // It needs the fuzzer's library, so that only `scripts/fuzz` builds it.

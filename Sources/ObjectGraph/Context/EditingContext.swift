@@ -86,13 +86,20 @@ class EditingContext: ObjectContext {
 
     /// Creates an object with its defaults.
     final func create(_ kind: ObjectKind) throws(StoreError) -> CoreStoreObject {
-        let object = make(try nextNumber(for: kind), kind)
-        object.row = FieldRow(kind.entity.emptyRow(sizeInBytes: sizeOfNext(kind)))
-        // Before it is listed: the program's closures may fetch, and would store it without the
-        // rest.
-        for initial in kind.model.initialValues {
-            object.row.buffer.setValue(try initial.make(), initial.field)
+        let number = try nextNumber(for: kind)
+        var row = kind.entity.emptyRow(sizeInBytes: sizeOfNext(kind))
+        // Before there is an object: the program's closures may fetch, which would store it without
+        // the rest.
+        do throws(StoreError) {
+            for initial in kind.model.initialValues {
+                row.setValue(try initial.make(), initial.field)
+            }
+        } catch {
+            row.deallocate()
+            throw error
         }
+        let object = make(number, kind)
+        object.row = FieldRow(row)
         changes.create(object, kind)
         return object
     }

@@ -164,6 +164,8 @@ final class UnsafeContext: RecordingContext {
         }
         changedAccesses = []
         history = nil
+        // Denials have objects, which have the context.
+        (frozenState, lastFrozen) = (UndoHistory.State(), [:])
         super.end()
         changes.forgetDeleted()
         if let pinID { pins.remove(pinID) }
@@ -352,7 +354,7 @@ final class UnsafeContext: RecordingContext {
         changeCount += 1
         try reset(to: bases)
         if let rest {
-            var merge = ChangeMerge(rest, into: self, over: bases)
+            var merge = ChangeMerge(rest, into: self, over: bases, isKnown: true)
             try merge.apply()
             try flush()
             // The merge meets links that others made; those of before are cleared already.

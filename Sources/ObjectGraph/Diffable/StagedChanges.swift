@@ -10,7 +10,8 @@ import Query
 /// }
 /// ```
 ///
-/// The first stage shows changed items again in their positions; the second one changes the
+/// The first stage shows changed items again in their positions, and sections that the program has
+/// marked; the second one changes the
 /// positions. Either is missing when it is empty. In the second, no item of a deleted or an
 /// inserted section is named: an item that leaves a deleted section for one that stays is inserted
 /// there, and one that goes to an inserted section is deleted from its earlier section. List views

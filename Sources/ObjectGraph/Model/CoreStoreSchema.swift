@@ -128,6 +128,9 @@ final class SchemaModel: @unchecked Sendable {
     let classes: [EntityName: CoreStoreObject.Type]
     /// Entity name to what no file has of it.
     let entities: [EntityName: DynamicEntity]
+    /// Entity name to the entities whose unique constraints it has: itself, and those above it that
+    /// are of other configurations alone.
+    let constrained: [EntityName: [DynamicEntity]]
 
     /// - Parameter all: the entities of the whole schema, where these are those of a configuration.
     init(
@@ -139,6 +142,11 @@ final class SchemaModel: @unchecked Sendable {
         entityNames = names
         classes = Dictionary(entities.map { ($0.entityName, $0.type) }) { first, _ in first }
         self.entities = Dictionary(entities.map { ($0.entityName, $0) }) { first, _ in first }
+        constrained = Dictionary(
+            entities.map { entity in
+                (entity.entityName, [entity] + Self.elsewhere(above: entity, names, all))
+            }
+        ) { first, _ in first }
         description = SchemaDescription(
             modelVersion: modelVersion,
             entities: entities.map {
@@ -163,7 +171,7 @@ final class SchemaModel: @unchecked Sendable {
             uniqueConstraints: entity.uniqueConstraints)
         let owners = owners(of: entity.type, names)
         // A superclass whose entity is of other configurations alone gives what it declares.
-        for above in all where owners.contains(ObjectIdentifier(above.type)) && above != entity {
+        for above in Self.elsewhere(above: entity, names, all) {
             description.indexes += above.indexes
             description.uniqueConstraints += above.uniqueConstraints
         }
@@ -239,6 +247,15 @@ final class SchemaModel: @unchecked Sendable {
             maxCount: relationship.maxCount,
             versionHashModifier: declaration.terms.versionHashModifier,
             previousName: declaration.terms.previousName)
+    }
+
+    /// The entities of superclasses that are of other configurations alone.
+    private static func elsewhere(
+        above entity: DynamicEntity, _ names: [ObjectIdentifier: EntityName],
+        _ all: [DynamicEntity]
+    ) -> [DynamicEntity] {
+        let owners = owners(of: entity.type, names)
+        return all.filter { owners.contains(ObjectIdentifier($0.type)) && $0.type != entity.type }
     }
 
     /// The class with those above it that are no entities: their properties are its entity's own.

@@ -127,15 +127,17 @@ final class SnapshotRow: @unchecked Sendable {
         guard id == other.id, entity === other.entity, links == other.links else { return false }
         let fromRow = decoded.intersection(other.decoded)
         let isSameRow =
-            row.view.bytes.compare(other.row.view.bytes) == 0
-            || storedValues == other.storedValues
-                && fromRow.allSatisfy { stored($0) == other.stored($0) }
+            row.view.bytes.compare(other.row.view.bytes) == 0 || storedValues == other.storedValues
         return isSameRow && computed.count == other.computed.count
             && computed.allSatisfy { name, value in
-                if fromRow.contains(name) { return true }
+                let isDecoded = fromRow.contains(name)
+                // One value may have several encodings.
+                if isDecoded, stored(name) == other.stored(name) { return true }
                 guard let left = value as? AnyHashable,
                     let right = other.computed[name] as? AnyHashable
-                else { return String(describing: value) == describe(other.computed[name]) }
+                else {
+                    return !isDecoded && String(describing: value) == describe(other.computed[name])
+                }
                 return left == right
             }
     }

@@ -116,11 +116,15 @@ final class AttachedStore: @unchecked Sendable {
     ) -> [Int: UniqueConflictPolicy] {
         var policies: [Int: UniqueConflictPolicy] = [:]
         for index in schema.indexes where index.isUnique {
-            let entity = model.entities[schema.knownEntity(tag: index.entityTag).name]
+            let name = schema.knownEntity(tag: index.entityTag).name
             let columns = index.columns.map(\.name)
-            guard let entity, let position = entity.uniqueConstraints.firstIndex(of: columns)
-            else { continue }
-            policies[index.id] = entity.conflictPolicies[position]
+            for entity in model.constrained[name] ?? [] {
+                guard let position = entity.uniqueConstraints.firstIndex(of: columns) else {
+                    continue
+                }
+                policies[index.id] = entity.conflictPolicies[position]
+                break
+            }
         }
         return policies
     }

@@ -186,11 +186,12 @@ final class UniqueConflicts {
             guard !linked.isEmpty, to.entity.relationship(named: relationship.name) != nil else {
                 continue
             }
+            // Asked before the link is taken from it.
+            let wins = relationship.field.map { isAssigned($0, of: source) } ?? false
             context.setLinkedObjects([], of: source, from, relationshipID: relationship.id)
             var merged = linked
             if relationship.kind == .toOne {
                 let own = context.linkedObjects(of: target, to, relationshipID: relationship.id)
-                let wins = relationship.field.map { isAssigned($0, of: source) } ?? false
                 if !own.isEmpty && (keepsOwn || !wins) { continue }
             } else {
                 merged =

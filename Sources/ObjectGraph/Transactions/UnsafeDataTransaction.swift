@@ -37,7 +37,7 @@ public final class UnsafeDataTransaction: BaseDataTransaction, @unchecked Sendab
     /// Whether groups of changes can be undone.
     public var supportsUndo: Bool { changing.history != nil }
 
-    /// The conflicts of the last commit that ended: properties and objects that other commits had
+    /// The conflicts of the last commit that succeeded: properties and objects that other commits had
     /// changed since the transaction read them.
     public var conflicts: [CommitConflict] { parent == nil ? line.conflicts : nestedConflicts }
 
@@ -86,7 +86,7 @@ public final class UnsafeDataTransaction: BaseDataTransaction, @unchecked Sendab
     ///     durability that the storage was added with.
     ///   - completion: called where the stack's view lives, when the view shows the changes; with
     ///     nil also when there was nothing to commit. After an error the transaction keeps its
-    ///     changes.
+    ///     changes, but for those that storages have by ``CoreStoreError/partialCommit``.
     @preconcurrency
     public func commit(
         durability: Durability? = nil,
@@ -125,7 +125,7 @@ public final class UnsafeDataTransaction: BaseDataTransaction, @unchecked Sendab
     ///   durability that the storage was added with.
     /// - Throws: `.internalError` when the changes break a rule of the schema or cannot be written,
     ///   or when the call is made inside another transaction. The transaction then keeps its
-    ///   changes.
+    ///   changes, but for those that storages have by ``CoreStoreError/partialCommit``.
     public func commitAndWait(durability: Durability? = nil) throws(CoreStoreError) {
         guard !stack.writerLock.isHeldByCaller || parent != nil else {
             throw .failure(

@@ -99,8 +99,8 @@ extension Snapshot {
     }
 
     /// The pages that an earlier snapshot of the store does not have alike, and perhaps some more.
-    /// Costs a comparison of the map nodes that the two do not share, and a look at the header of
-    /// each page that lies elsewhere.
+    /// Costs a comparison of the map nodes that the two do not share, and reading pages that lie
+    /// elsewhere: the headers alone of those of which the earlier log knows the commit.
     func pagesChanged(since earlier: Snapshot) throws(StoreError) -> Set<PageID> {
         var changed: Set<PageID> = []
         var limit = MapLimit(pager.context)

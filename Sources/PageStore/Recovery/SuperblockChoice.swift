@@ -98,7 +98,8 @@ struct SuperblockChoice {
         do throws(StoreError) {
             return try read(file, toleratesDamage: mode.toleratesDamage)
         } catch {
-            guard mode.toleratesDamage, error.code == .truncated else { throw error }
+            let codes: Set<StoreError.Code> = [.truncated, .io, .permissionDenied]
+            guard mode.toleratesDamage, codes.contains(error.code) else { throw error }
             return try read(file, sizeInBytes: .max, toleratesDamage: true)
         }
     }

@@ -13,7 +13,8 @@ enum Arithmetic {
         if let left = integer(left), let right = integer(right) {
             if right == 0, operation == .divide { return .null }
             if let exact = apply(operation, left, right) { return .int(exact) }
-        } else if let left = wide(left), let right = wide(right) {
+        }
+        if let left = wide(left), let right = wide(right) {
             if right == 0, operation == .divide { return .null }
             if let exact = apply(operation, left, right) { return exact }
         }
@@ -81,8 +82,8 @@ enum Arithmetic {
         Int64(exactly: number).map { .int($0) } ?? UInt64(exactly: number).map { .uint($0) }
     }
 
-    /// For integers of which one is beyond Int64. Their product may be beyond Int128, whose bits
-    /// are more than a result has.
+    /// For integers of which one is beyond Int64, or whose result is. Their product may be beyond
+    /// Int128.
     private static func apply(
         _ operation: Operand.Arithmetic, _ left: Int128, _ right: Int128
     ) -> Value? {

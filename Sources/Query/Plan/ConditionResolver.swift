@@ -15,6 +15,8 @@ struct ConditionResolver {
         var shape: Shape
         /// The hierarchy of the operand's objects; nil for values.
         var hierarchy: HierarchyID?
+        /// Whether it is a list of which an element has several values.
+        var hasCollections = false
 
         init(_ operand: ResolvedOperand, _ shape: Shape, objectsIn hierarchy: HierarchyID? = nil) {
             self.operand = operand
@@ -77,8 +79,10 @@ struct ConditionResolver {
         guard Self.fits(comparison, left.shape, right.shape) else {
             throw misfit(comparison, left.shape)
         }
-        if comparison.operation == .between, case .list(let bounds) = comparison.right {
-            for bound in bounds { _ = try single(bound) }
+        if comparison.operation == .between, right.hasCollections {
+            throw QueryError(
+                "a bound of “\(ConditionText.text(comparison.right))” has several values, and "
+                    + "BETWEEN needs one")
         }
         if case .matches = comparison.operation, case .constant(let value) = comparison.right,
             let pattern = value.text
@@ -169,7 +173,7 @@ struct ConditionResolver {
             throw QueryError("a condition names an object by its ID, not by its number alone")
         case .constant(let value): return Side(.constant(value), .one)
         case .selfObject: return Side(.selfObject, .one, objectsIn: entity.hierarchy)
-        case .keyPath(let path): return Side(try paths.resolve(path, from: entity))
+        case .keyPath(let path): return Side(try bounded(paths.resolve(path, from: entity)))
         case .variable(let name, let path): return try variable(name, path)
         case .arithmetic(let operation, let left, let right):
             let (left, right) = (try single(left), try single(right))
@@ -205,6 +209,14 @@ struct ConditionResolver {
         }
     }
 
+    /// Throws for a path that crosses too many to-many relationships, with the SUBQUERYs around it.
+    private func bounded(_ path: ResolvedPath) throws(QueryError) -> ResolvedPath {
+        guard crossingCount + path.crossingCount <= PathResolver.crossingCountMax else {
+            throw PathResolver.tooManyCrossings
+        }
+        return path
+    }
+
     private func single(_ operand: Operand) throws(QueryError) -> ResolvedOperand {
         let side = try side(operand)
         guard side.shape == .one else {
@@ -236,7 +248,9 @@ struct ConditionResolver {
         values.reserveCapacity(operands.count)
         for side in sides {
             guard case .constant(let value) = side.operand else {
-                return Side(.list(sides.map(\.operand)), .many, objectsIn: own)
+                var list = Side(.list(sides.map(\.operand)), .many, objectsIn: own)
+                list.hasCollections = sides.contains { $0.shape == .many }
+                return list
             }
             values.append(value)
         }
@@ -274,7 +288,7 @@ struct ConditionResolver {
         guard !path.isEmpty else {
             return Side(.variable(name), .one, objectsIn: element.hierarchy)
         }
-        var side = Side(try paths.resolve(path, from: element))
+        var side = Side(try bounded(paths.resolve(path, from: element)))
         if case .path(let path) = side.operand {
             side.operand = .variablePath(name, element.hierarchy, path)
         }
@@ -299,10 +313,7 @@ struct ConditionResolver {
         let element = try paths.elementEntity(of: path, ConditionText.text(collection))
         var inner = self
         inner.variables[variable] = element
-        inner.crossingCount += path.crossingCount
-        guard inner.crossingCount <= PathResolver.crossingCountMax else {
-            throw PathResolver.tooManyCrossings
-        }
+        inner.crossingCount += try bounded(path).crossingCount
         return Side(
             .subquery(operand, variable: variable, try inner.resolve(condition)), .many,
             objectsIn: element.hierarchy)

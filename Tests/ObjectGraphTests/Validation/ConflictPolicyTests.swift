@@ -115,6 +115,23 @@ private final class Entry: CoreStoreObject {
         #expect(left.map(\.balance) == [isOlder ? 9 : 5])
     }
 
+    @Test func `a link that the transaction did not assign replaced the kept one`() throws {
+        let (stack, first) = try stack(.transactionWins)
+        let second = try stack.perform(synchronous: { transaction in
+            let account = transaction.create(Into<Account>())
+            account.code = "b"
+            let owner = transaction.create(Into<Holder>())
+            owner.name = "second"
+            account.owner = owner
+            return account.objectID()
+        })
+        try stack.perform(synchronous: { transaction in
+            (transaction.fetchExisting(second) as Account?)?.code = "a"
+        })
+        let left = try left(stack)
+        #expect(left.map(\.id) == [first] && left.map(\.owner) == ["first"])
+    }
+
     @Test func `a store that wins keeps its values and its to-one links`() throws {
         let (stack, id) = try stack(.storeWins)
         _ = try addSecond(stack)

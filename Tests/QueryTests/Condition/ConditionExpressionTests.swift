@@ -77,6 +77,8 @@ import Testing
         ("total / 5", "3689348814741910323"), ("total - total", "0"), ("total * 0", "0"),
         ("total & 9223372036854775808", "9223372036854775808"), ("total / 0", "nil"),
         ("modulus(total, 0)", "nil"), ("modulus(-1, total)", "-1"),
+        ("9223372036854775807 + 2", "9223372036854775809"),
+        ("-9223372036854775808 / -1", "9223372036854775808"),
     ])
     func `an integer beyond Int64 was calculated with as a double`(
         left: String, right: String

@@ -59,6 +59,10 @@ import Testing
         ("kids == {1}", "ANY"), ("kids.age + 1 == 3", "several values"),
         ("age BETWEEN {kids.age, 40}", "several values"),
         ("age BETWEEN {{1, 2}, 40}", "several values"),
+        (
+            "SUBQUERY(kids.parent.kids, $a, ANY $a.parent.kids.parent.kids.age > 1).@count > 0",
+            "at most 4 to-many"
+        ),
         ("ANY kids.parent.kids.parent.kids.parent.kids.parent.kids.age > 1", "at most 4 to-many"),
         (
             "SUBQUERY(kids, $a, SUBQUERY(kids, $b, SUBQUERY(kids, $c, SUBQUERY(kids, $d, "
@@ -91,6 +95,12 @@ import Testing
     ) {
         #expect(
             Village.refusal(format)?.contains(reason) == true, "\(Village.refusal(format) ?? "")")
+    }
+
+    @Test func `nested bounds are resolved once`() {
+        var format = "age"
+        for _ in 0..<45 { format = "TERNARY(age BETWEEN {\(format), 1}, 1, 2)" }
+        #expect(Village.refusal("\(format) == 1") == nil)
     }
 
     @Test func `a format nested deeper than conditions may be is refused`() {

@@ -48,6 +48,17 @@ import Testing
         #expect(
             SchemaDifference.edits(from: later, to: entities)
                 == [.entityRenamed(from: "Tiger", to: "Cat")])
+        // An element that names the older one has it, wherever it stands.
+        var claimed = Self.schema
+        claimed.entities[0].attributes[1].name = "count"
+        claimed.entities[0].attributes[1].previousName = "years"
+        claimed.entities[0].attributes.insert(Self.schema.entities[0].attributes[1], at: 0)
+        let edits = SchemaDifference.edits(from: renamed, to: claimed)
+        #expect(
+            edits.contains(
+                .propertyRenamed(
+                    from: PropertyPath("Animal", "years"), to: PropertyPath("Animal", "count"))))
+        #expect(edits.contains(.propertyAdded(age)))
         // A name that is there still is no other's.
         renamed.entities[0].attributes.append(Self.schema.entities[0].attributes[1])
         let both = SchemaDifference.edits(from: renamed, to: Self.schema)
