@@ -37,8 +37,8 @@ public final class UnsafeDataTransaction: BaseDataTransaction, @unchecked Sendab
     /// Whether groups of changes can be undone.
     public var supportsUndo: Bool { changing.history != nil }
 
-    /// The conflicts of the last commit that succeeded: properties and objects that other commits had
-    /// changed since the transaction read them.
+    /// The conflicts of the last commit that succeeded: properties and objects that other commits
+    /// had changed since the transaction read them.
     public var conflicts: [CommitConflict] { parent == nil ? line.conflicts : nestedConflicts }
 
     override func checkOpen() {

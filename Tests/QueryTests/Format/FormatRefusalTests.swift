@@ -60,8 +60,8 @@ import Testing
         ("age BETWEEN {kids.age, 40}", "several values"),
         ("age BETWEEN {{1, 2}, 40}", "several values"),
         (
-            "SUBQUERY(kids.parent.kids, $a, ANY $a.parent.kids.parent.kids.age > 1).@count > 0",
-            "at most 4 to-many"
+            "SUBQUERY(kids.parent.kids, $a, ANY $a.parent.kids.pets.owner.parent.kids.age > 1)"
+                + ".@count > 0", "at most 4 to-many"
         ),
         ("ANY kids.parent.kids.parent.kids.parent.kids.parent.kids.age > 1", "at most 4 to-many"),
         (
