@@ -169,7 +169,7 @@ import Testing
         print("seed", seed)
         var random = Random(state: seed)
         var indexed = 0
-        for _ in 0..<(environment["TRELLIS_LONG"] == nil ? 12 : 200) {
+        for _ in 0..<(environment["TRELLIS_LONG"] == nil ? 6 : 200) {
             let database = try Self.database(&random)
             let snapshot = try database.snapshot()
             for _ in 0..<150 {

@@ -213,9 +213,9 @@ import Testing
         shape: Shape, sectioning: Sectioning
     ) throws {
         var random = SeededRandom(for: "CountedTreeTests \(shape) \(sectioning)")
-        for _ in FuzzRounds(2) {
+        for _ in FuzzRounds(Sweep.isWhole ? 2 : 1) {
             var run = Run(random.next(), shape, sectioning)
-            for step in 0..<60 {
+            for step in stride(from: 0, to: 60, by: Sweep.isWhole ? 1 : 2) {
                 let size = [1, 1, 1, 2, 5, 20, 60][run.random.below(7)]
                 try run.take(size, growth: step < 40 ? 6 : 3)
             }
