@@ -133,7 +133,17 @@ public protocol UICollectionViewDataSource: NSObjectProtocol {
 }
 
 @MainActor @preconcurrency
+open class UICollectionViewLayout: NSObject {
+    nonisolated public override init() {}
+}
+
+@MainActor @preconcurrency
+open class UICollectionViewFlowLayout: UICollectionViewLayout {}
+
+@MainActor @preconcurrency
 open class UICollectionView: UIScrollView {
+    public init(frame: CGRect, collectionViewLayout layout: UICollectionViewLayout) {}
+
     open weak var dataSource: (any UICollectionViewDataSource)?
 
     open func register(_ cellClass: AnyClass?, forCellWithReuseIdentifier identifier: String) {}
