@@ -129,7 +129,7 @@ final class SchemaModel: @unchecked Sendable {
     /// Entity name to what no file has of it.
     let entities: [EntityName: DynamicEntity]
     /// Entity name to the entities whose unique constraints it has: itself, and those above it that
-    /// are of other configurations alone.
+    /// are of other configurations alone. Empty for the default configuration, which has them all.
     let constrained: [EntityName: [DynamicEntity]]
 
     /// - Parameter all: the entities of the whole schema, where these are those of a configuration.
@@ -142,11 +142,14 @@ final class SchemaModel: @unchecked Sendable {
         entityNames = names
         classes = Dictionary(entities.map { ($0.entityName, $0.type) }) { first, _ in first }
         self.entities = Dictionary(entities.map { ($0.entityName, $0) }) { first, _ in first }
-        constrained = Dictionary(
-            entities.map { entity in
-                (entity.entityName, [entity] + Self.elsewhere(above: entity, names, all))
-            }
-        ) { first, _ in first }
+        constrained =
+            all.isEmpty
+            ? [:]
+            : Dictionary(
+                entities.map { entity in
+                    (entity.entityName, [entity] + Self.elsewhere(above: entity, names, all))
+                }
+            ) { first, _ in first }
         description = SchemaDescription(
             modelVersion: modelVersion,
             entities: entities.map {

@@ -118,7 +118,8 @@ final class AttachedStore: @unchecked Sendable {
         for index in schema.indexes where index.isUnique {
             let name = schema.knownEntity(tag: index.entityTag).name
             let columns = index.columns.map(\.name)
-            for entity in model.constrained[name] ?? [] {
+            let entities = model.constrained[name] ?? model.entities[name].map { [$0] } ?? []
+            for entity in entities {
                 guard let position = entity.uniqueConstraints.firstIndex(of: columns) else {
                     continue
                 }

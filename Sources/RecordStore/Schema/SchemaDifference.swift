@@ -107,7 +107,7 @@ package struct SchemaDifference {
             [oldByName[earlier], oldByEarlierName[earlier]].compactMap { $0 }
                 .filter { !kept.contains(name($0)) }
         }
-        let claimed = Set(
+        lazy var claimed = Set(
             new.filter { oldByName[name($0)] == nil }.compactMap(previousName)
                 .compactMap { named($0).first.map(name) })
         var taken: Set<String> = []
