@@ -91,8 +91,6 @@ package struct SchemaDifference {
     /// Pairs elements of equal names, then elements that a previous name joins, in the later order.
     /// A previous name is the older element's name. If that element had been renamed before, it may
     /// instead be the previous name that both declare, unless several older elements declare it.
-    /// An element without a previous name may have that of an older one again, which no other one
-    /// names.
     private static func match<Element>(
         _ old: [Element], _ new: [Element], name: (Element) -> String,
         previousName: (Element) -> String?
@@ -103,22 +101,13 @@ package struct SchemaDifference {
             uniquingKeysWith: +
         ).compactMapValues { $0.count == 1 ? $0.first : nil }
         let kept = Set(new.map(name))
-        func named(_ earlier: String) -> [Element] {
-            [oldByName[earlier], oldByEarlierName[earlier]].compactMap { $0 }
-                .filter { !kept.contains(name($0)) }
-        }
-        lazy var claimed = Set(
-            new.filter { oldByName[name($0)] == nil }.compactMap(previousName)
-                .compactMap { named($0).first.map(name) })
         var taken: Set<String> = []
         var match: Match<Element> = ([], [], [])
         for element in new {
             var before = oldByName[name(element)]
-            if before == nil {
-                let earlier = previousName(element)
-                before = named(earlier ?? name(element)).first {
-                    !taken.contains(name($0)) && (earlier != nil || !claimed.contains(name($0)))
-                }
+            if before == nil, let earlier = previousName(element) {
+                before = [oldByName[earlier], oldByEarlierName[earlier]].lazy.compactMap { $0 }
+                    .first { !kept.contains(name($0)) && !taken.contains(name($0)) }
             }
             if let before {
                 taken.insert(name(before))

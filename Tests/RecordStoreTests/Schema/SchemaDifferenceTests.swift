@@ -31,40 +31,6 @@ import Testing
         #expect(turned == [])
     }
 
-    @Test func `a rename that is taken back dropped the values`() {
-        var renamed = Self.schema
-        renamed.entities[0].attributes[1].name = "years"
-        renamed.entities[0].attributes[1].previousName = "age"
-        renamed.entities[0].indexes = [["years"]]
-        renamed.entities[1].indexes = [["years", "tricks"]]
-        #expect(
-            SchemaDifference.edits(from: renamed, to: Self.schema)
-                == [.propertyRenamed(from: PropertyPath("Animal", "years"), to: age)])
-        var entities = Self.schema
-        entities.entities.append(EntityDescription("Cat"))
-        var later = entities
-        later.entities[later.entities.count - 1].name = "Tiger"
-        later.entities[later.entities.count - 1].previousName = "Cat"
-        #expect(
-            SchemaDifference.edits(from: later, to: entities)
-                == [.entityRenamed(from: "Tiger", to: "Cat")])
-        // An element that names the older one has it, wherever it stands.
-        var claimed = Self.schema
-        claimed.entities[0].attributes[1].name = "count"
-        claimed.entities[0].attributes[1].previousName = "years"
-        claimed.entities[0].attributes.insert(Self.schema.entities[0].attributes[1], at: 0)
-        let edits = SchemaDifference.edits(from: renamed, to: claimed)
-        #expect(
-            edits.contains(
-                .propertyRenamed(
-                    from: PropertyPath("Animal", "years"), to: PropertyPath("Animal", "count"))))
-        #expect(edits.contains(.propertyAdded(age)))
-        // A name that is there still is no other's.
-        renamed.entities[0].attributes.append(Self.schema.entities[0].attributes[1])
-        let both = SchemaDifference.edits(from: renamed, to: Self.schema)
-        #expect(both.contains(.propertyRemoved(PropertyPath("Animal", "years"))))
-    }
-
     @Test func `each change of an entity is one edit`() {
         #expect(
             edits { $0.entities.append(EntityDescription("Cat")) }
