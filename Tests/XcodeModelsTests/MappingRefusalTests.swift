@@ -251,6 +251,19 @@ import Testing
         }
     }
 
+    /// A few kilobytes can name thousands of fields that share long texts.
+    @Test func `an expression with too many fields is refused`() throws {
+        let fields = (0..<65).map { ("field\($0)", ArchiveWriter.Node.int(1)) }
+        let archive = ArchiveWriter.archive([
+            .text("$null"), .fields([("$class", .reference(2))] + fields),
+            ArchiveWriter.kind("NSKeyPathExpression"),
+        ])
+        let error = #expect(throws: ExpressionArchive.Failure.self) {
+            _ = try ExpressionArchive.value(archive)
+        }
+        #expect("\(String(describing: error))".contains("too many fields"))
+    }
+
     /// Any bytes give a value or an error.
     @Test func `a damaged mapping model is read or refused, and nothing else happens`() throws {
         var random = SeededRandom(for: "MappingRefusalTests")

@@ -151,8 +151,8 @@ extension DiffableDataSource {
             shown.place(of: itemID).map { IndexPath(indexes: [$0.section, $0.item]) }
         }
 
-        /// The title of a section in an index of the list, which the list's
-        /// ``SectionBy/init(_:sectionIndexTransformer:)`` makes; nil for none.
+        /// The title of a section in an index of the list, which the `sectionIndexTransformer` of
+        /// the list's ``SectionBy`` makes; nil for none.
         open func sectionIndexTitle(for section: Int) -> String? {
             section >= 0 && section < shown.numberOfSections
                 ? shown.indexTitle(ofSection: section) : nil

@@ -119,7 +119,7 @@ extension ListMonitor {
         }
     }
 
-    /// The titles that ``SectionBy/init(_:sectionIndexTransformer:)`` gives the sections, each
+    /// The titles that the `sectionIndexTransformer` of ``SectionBy`` gives the sections, each
     /// once.
     public func sectionIndexTitles() -> [String] {
         var titles: [String] = []

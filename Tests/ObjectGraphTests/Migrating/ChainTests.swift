@@ -128,6 +128,43 @@ import Testing
         #expect(error?.storeError?.code == .newerModel)
     }
 
+    /// A version without a route that has the file's entities too, and comes first by its name.
+    @Test func `a file was taken for a version that leads nowhere`() throws {
+        defer { remove() }
+        let old = stack([
+            CoreStoreSchema(
+                modelVersion: "old",
+                entities: [Entity<V2.Person>("Person", indexes: [[\.$fullName]])])
+        ])
+        try old.addStorageAndWait(LocalStore(fileURL: url))
+        try old.perform { $0.create(Into<V2.Person>()).fullName = "Ada" }
+        old.unsafeRemoveAllPersistentStoresAndWait()
+        let twin = CoreStoreSchema(
+            modelVersion: "A", entities: [Entity<V2.Person>("Person", indexes: [[\.$fullName]])])
+        let stack = stack([Self.first, twin, Self.second, Self.third], ["V1", "V2", "V3"])
+        try stack.addStorageAndWait(LocalStore(fileURL: url))
+        #expect(try people(stack) == [["Ada", "V2"]])
+    }
+
+    @Test func `the end of a progress came before a part of it`() async throws {
+        defer { remove() }
+        try fillFirst()
+        let stack = treeStack()
+        // Nothing serves the view's queue until the storage is there.
+        let mayGoOn = DispatchSemaphore(value: 0)
+        queue.async { mayGoOn.wait() }
+        var kinds: [String] = []
+        for try await progress in stack.async.addStorage(LocalStore(fileURL: url)) {
+            switch progress {
+            case .migrating(_, let progress):
+                kinds.append(kinds.isEmpty ? "begin" : "\(progress.fractionCompleted)")
+            case .finished: kinds.append("finished")
+            }
+        }
+        mayGoOn.signal()
+        #expect(kinds == ["begin", "1.0", "finished"])
+    }
+
     @Test func `a file of another branch reaches the same version by its own steps`() throws {
         defer { remove() }
         let old = stack([Self.beta])

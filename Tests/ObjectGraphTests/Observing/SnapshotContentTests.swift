@@ -133,6 +133,18 @@ private final class Book: CoreStoreObject {
         #expect(plain.changes(since: sectioned).isEmpty)
     }
 
+    @Test func `a list in descending order of its objects went out of order`() throws {
+        try withDogs([0, 0]) { stack, _ in
+            let order = OrderBy<Dog>(.descending("self"))
+            let publisher = stack.publishList(From<Dog>(), order)
+            for _ in 0..<3 {
+                try stack.perform(synchronous: { $0.create(Into<Dog>()).age = 1 })
+                #expect(
+                    try publisher.snapshot.itemIDs == stack.fetchObjectIDs(From<Dog>(), order))
+            }
+        }
+    }
+
     // MARK: Objects
 
     private func withBook(

@@ -386,6 +386,22 @@ import Testing
         #expect(level == 5)
     }
 
+    @Test func `a transaction that has denied a deletion is released after its commit`() throws {
+        try stack.perform(synchronous: { transaction in
+            transaction.create(Into<Debt>()).debtor = try person(0, transaction)
+        })
+        weak var context: EditingContext?
+        do {
+            let form = stack.beginUnsafe()
+            context = form.context
+            form.delete(try person(0, form))
+            form.delete(try form.fetchAll(From<Debt>()))
+            try form.commitAndWait()
+            #expect(context != nil)
+        }
+        #expect(context == nil && stack.statistics.pins.isEmpty)
+    }
+
     @Test func `a commit that fails leaves the changes to be mended`() throws {
         try stack.perform(synchronous: { transaction in
             transaction.create(Into<Debt>()).debtor = try person(0, transaction)

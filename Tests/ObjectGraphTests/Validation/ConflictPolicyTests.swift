@@ -50,6 +50,18 @@ private final class Entry: CoreStoreObject {
         return (stack, id)
     }
 
+    /// An account of the code "b" with an owner of its own.
+    private func addOther(_ stack: DataStack) throws -> NSManagedObjectID {
+        try stack.perform(synchronous: { transaction in
+            let account = transaction.create(Into<Account>())
+            (account.code, account.name, account.balance) = ("b", "other", 9)
+            let owner = transaction.create(Into<Holder>())
+            owner.name = "second"
+            account.owner = owner
+            return account.objectID()
+        })
+    }
+
     private func addSecond(_ stack: DataStack) throws -> NSManagedObjectID {
         try stack.perform(synchronous: { transaction in
             let account = transaction.create(Into<Account>())
@@ -94,14 +106,7 @@ private final class Entry: CoreStoreObject {
     @Test(arguments: [false, true])
     func `a stored object stays when another takes its key`(isOlder: Bool) throws {
         let (stack, first) = try stack(.transactionWins)
-        let second = try stack.perform(synchronous: { transaction in
-            let account = transaction.create(Into<Account>())
-            (account.code, account.name, account.balance) = ("b", "other", 9)
-            let owner = transaction.create(Into<Holder>())
-            owner.name = "second"
-            account.owner = owner
-            return account.objectID()
-        })
+        let second = try addOther(stack)
         let (changed, kept) = isOlder ? (first, second) : (second, first)
         try stack.perform(synchronous: { transaction in
             let account = try #require(transaction.fetchExisting(changed) as Account?)
@@ -117,14 +122,7 @@ private final class Entry: CoreStoreObject {
 
     @Test func `a link that the transaction did not assign replaced the kept one`() throws {
         let (stack, first) = try stack(.transactionWins)
-        let second = try stack.perform(synchronous: { transaction in
-            let account = transaction.create(Into<Account>())
-            account.code = "b"
-            let owner = transaction.create(Into<Holder>())
-            owner.name = "second"
-            account.owner = owner
-            return account.objectID()
-        })
+        let second = try addOther(stack)
         try stack.perform(synchronous: { transaction in
             (transaction.fetchExisting(second) as Account?)?.code = "a"
         })

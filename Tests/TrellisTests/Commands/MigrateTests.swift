@@ -250,6 +250,41 @@ import Testing
         #expect(try Tool.run("check", store.path).exitCode == 0)
     }
 
+    @Test func `the name in a refusal is one that permits the loss`() throws {
+        let path = FileManager.default.temporaryDirectory
+            .appendingPathComponent("migrate-\(UUID().uuidString).trellis").path
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        func schema(_ version: String, _ attributes: KeyValuePairs<String, AttributeType>)
+            -> SchemaDescription
+        {
+            SchemaDescription(
+                version: version,
+                [
+                    EntityDescription("Animal", optional: attributes),
+                    EntityDescription("Dog", below: "Animal"),
+                ])
+        }
+        let database = try RecordDatabase.open(
+            .file(path), schema: schema("V1", ["nickname": .string, "age": .int64]))
+        let dog = try #require(database.schema.entity(named: "Dog"))
+        let transaction = try database.beginWrite()
+        var row = dog.emptyRow()
+        row.setValue(.string("Rex"), try #require(dog.field(named: "nickname")))
+        var batch = RecordBatch()
+        batch.insert(dog, try transaction.allocateNumber(in: dog.hierarchy), row: row)
+        row.deallocate()
+        try transaction.apply(batch)
+        _ = try transaction.commit()
+        try database.close()
+        let model = try Model(schema("V2", ["age": .int64]))
+        let refused = try Tool.run("migrate", path, "--to", model.path)
+        #expect(refused.exitCode == 2 && refused.errors.contains("Dog.nickname is gone"))
+        let outcome = try Tool.run(
+            "migrate", path, "--to", model.path, "--allow-loss", "Dog.nickname")
+        #expect(outcome.exitCode == 0, "\(outcome.errors)")
+        #expect(try Self.dump(path, "Dog").count == 1)
+    }
+
     @Test func `a backup is of the old model`() throws {
         let store = try SampleStore()
         let copy = store.path + ".copy"
