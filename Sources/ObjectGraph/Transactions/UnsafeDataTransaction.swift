@@ -230,8 +230,8 @@ public final class UnsafeDataTransaction: BaseDataTransaction, @unchecked Sendab
         flush()
     }
 
-    /// Discards all changes since the last commit, also one that is under way, and all groups that
-    /// could be undone.
+    /// Discards all changes since the last commit, and all groups that could be undone. A commit
+    /// that is under way counts as the last one; if it fails, its changes stay.
     public func rollback() {
         checkOpen()
         attempt("the changes of a transaction could not be taken back.") { () throws(StoreError) in
