@@ -11,6 +11,7 @@ package final class RecordDatabase: Sendable {
 
     package let schema: Schema
     private let engine: Engine
+    package var isReadOnly: Bool { engine.options.mode.isReadOnly }
     private let catalog: Catalog
     private let trees: TreeTable
     package let identities: ObjectIdentities

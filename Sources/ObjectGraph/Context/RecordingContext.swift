@@ -17,8 +17,8 @@ class RecordingContext: EditingContext {
     /// All of the context's accesses, as what they are.
     var editedAccesses: [EditedAccess] { [] }
 
-    /// Called before changes are handed over.
-    func willFlush() {}
+    /// Called before changes are handed over; an error refuses the commit.
+    func willFlush() throws(StoreError) {}
 
     // MARK: Flushing
 
@@ -32,10 +32,10 @@ class RecordingContext: EditingContext {
 
     private func flushChanges() throws(StoreError) {
         guard changes.isFlushNeeded else { return }
-        willFlush()
-        _ = changes.measure()
         defer { changes.didFlush() }
         do throws(StoreError) {
+            try willFlush()
+            _ = changes.measure()
             for access in editedAccesses {
                 let batch = try changes.batch(for: access.store) { list, raw throws(StoreError) in
                     try remainingTargets(of: list, raw)

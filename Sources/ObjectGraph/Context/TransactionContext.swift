@@ -2,7 +2,8 @@ import RecordStore
 
 /// The editing context of a transaction that holds the writer: it reads a store by the write
 /// transaction, hands changes to that whenever a fetch needs them, and evicts what has been handed
-/// over when the changed objects outgrow their share of memory.
+/// over when the changed objects outgrow their share of memory. A store that is open for reading is
+/// read as by the view, and a change to an object of it is an error of the commit.
 final class TransactionContext: RecordingContext {
     private final class Access: EditedAccess {
         let transaction: RecordTransaction
@@ -34,6 +35,9 @@ final class TransactionContext: RecordingContext {
         guard !store.isDetached else {
             throw StoreError(.closed, "the storage of this object was removed from its stack")
         }
+        guard !store.database.isReadOnly else {
+            return StoreAccess(store, try store.database.snapshot())
+        }
         // A subscriber that comes later receives an unknown change.
         var isRecorded = false
         if let steps = stack?.steps {
@@ -52,13 +56,12 @@ final class TransactionContext: RecordingContext {
         return access
     }
 
-    /// The write transaction of a store, begun at the first use.
+    /// The write transaction of a store, begun at the first use. Throws `readOnly` for a store that
+    /// is open for reading.
     func transaction(for store: AttachedStore) throws(StoreError) -> RecordTransaction {
         if let open = openTransaction(for: store) { return open }
         _ = try access(to: store)
-        guard let open = openTransaction(for: store) else {
-            preconditionFailure("an access of a transaction has a write transaction")
-        }
+        guard let open = openTransaction(for: store) else { throw Self.readOnlyError(store) }
         return open
     }
 
@@ -71,13 +74,26 @@ final class TransactionContext: RecordingContext {
     /// The commit that the transaction goes on from. It may still be on its way to the disk, so
     /// that no snapshot shows it yet.
     override func readerBefore(for store: AttachedStore) throws(StoreError) -> RecordReader {
-        do throws(StoreError) {
-            return try transaction(for: store).before
-        } catch {
-            // A store that is open for reading has no changes to leave out.
-            guard error.code == .readOnly else { throw error }
-            return try store.database.snapshot()
+        let access = try access(to: store)
+        if let open = openTransaction(for: store) { return try open.before }
+        // A store that is open for reading has no changes to leave out.
+        return access.reader
+    }
+
+    private static func readOnlyError(_ store: AttachedStore) -> StoreError {
+        StoreError(
+            .readOnly, "the store was opened for reading only",
+            path: (store.storage as? any LocalStorage)?.fileURL.path)
+    }
+
+    /// A change to an object of a store that is open for reading would be lost.
+    override func willFlush() throws(StoreError) {
+        guard accesses.count > writes.count else { return }
+        var refused: AttachedStore?
+        changes.forEachUnflushed { object in
+            if let store = object.raw?.store, store.database.isReadOnly { refused = store }
         }
+        if let refused { throw Self.readOnlyError(refused) }
     }
 
     /// Hands all changes to the write transactions, after conflicts are resolved and rules are
@@ -121,7 +137,7 @@ final class TransactionContext: RecordingContext {
             return nil
         }
         guard
-            try transaction(for: access.store).isKnownToExist(id.number, of: id.entity)
+            try openTransaction(for: access.store)?.isKnownToExist(id.number, of: id.entity) == true
         else { return try object(id.number, in: id.hierarchy, access) }
         return make(id.number, access.kind(id.entity.tag, in: self))
     }

@@ -21,8 +21,8 @@ final class UniqueConflicts {
     private func resolveCandidates() throws(StoreError) -> Bool {
         var hasFound = false
         for store in context.accesses.map(\.store) {
-            let candidates = try context.transaction(for: store).takeConflictCandidates()
-            for (hierarchy, numbers) in candidates {
+            guard let transaction = context.openTransaction(for: store) else { continue }
+            for (hierarchy, numbers) in transaction.takeConflictCandidates() {
                 hasFound = true
                 // Later objects win, so they are asked last.
                 for number in try conflicting(numbers, hierarchy, store).sorted() {
