@@ -24,8 +24,8 @@ public struct EngineOptions: Hashable, Sendable {
     /// of it fails with `readOnly`, and its changes to other storages are discarded. The file and
     /// its folder may be write-protected, and another process may write it meanwhile. Indexes and
     /// unique constraints of the model that the file lacks are not used: such a fetch scans, as
-    /// `explain` says. A file of an earlier model is shown as if it were migrated, where a migration
-    /// would neither write nor check an object; any other fails with `schemaMismatch`.
+    /// `explain` says. A file of an earlier model is shown as if it were migrated, where a
+    /// migration would neither write nor check an object; any other fails with `schemaMismatch`.
     public var isReadOnly = false
     /// Opens the store as of the checkpoint before the newest one, for reading only: a way back to
     /// the state before a mistake that was just committed.

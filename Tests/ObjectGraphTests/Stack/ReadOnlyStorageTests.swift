@@ -72,7 +72,10 @@ private final class Note: CoreStoreObject {
         let changes: [(SynchronousDataTransaction) throws -> Void] = [
             { try $0.fetchOne(From<Word>())?.text = "c" },
             { try $0.fetchOne(From<Word>().where(\.$text == "a"))?.synonym = nil },
-            { transaction in try transaction.fetchOne(From<Word>()).map { transaction.delete($0) } },
+            { transaction in
+                let word = try transaction.fetchOne(From<Word>())
+                word.map { transaction.delete($0) }
+            },
             { _ = try $0.deleteAll(From<Word>()) },
             { $0.create(Into<Word>()).text = "c" },
         ]
