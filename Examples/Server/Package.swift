@@ -18,6 +18,7 @@ let package = Package(
             name: "Server",
             dependencies: [
                 .product(name: "Trellis", package: "Trellis"),
+                .product(name: "TrellisLogging", package: "Trellis"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "GRDB", package: "GRDB.swift"),

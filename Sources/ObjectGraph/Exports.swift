@@ -11,7 +11,7 @@ import RecordStore
 ///   `permissionDenied`, `fileReplaced`, `fileRenamed`, `fileRemoved`;
 /// - about its use: `alreadyOpen`, `lockedByOther`, `readOnly`, `closed`, `invalidArgument`,
 ///   `tooLarge`, `snapshotTooOld`;
-/// - about the model: `schemaMismatch`, `invalidModel`, `duplicateValues`;
+/// - about the model: `schemaMismatch`, `newerModel`, `invalidModel`, `duplicateValues`;
 /// - about writing: `io`, `diskFull`, `poisoned`, `commitUncertain`, `historyDiffers`.
 public typealias StoreError = RecordStore.StoreError
 /// The counters of a store since it was opened, and the space that it takes; see

@@ -68,7 +68,7 @@ package struct RecordBatch: ~Copyable {
     package var isEmpty: Bool { changes.isEmpty && linkChanges.isEmpty }
 
     /// The size of the records and links that were copied into the batch.
-    var sizeInBytes: Int { rows.count + 64 * linkChanges.count + 8 * linkedCount }
+    package var sizeInBytes: Int { rows.count + 64 * linkChanges.count + 8 * linkedCount }
 
     /// - Parameter isLent: whether the row stays unchanged until the batch is applied. It is then
     ///   not copied if it already has the stored form.

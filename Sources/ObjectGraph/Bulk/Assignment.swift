@@ -58,25 +58,25 @@ struct ColumnAssignment {
         operation = assignment.operation
     }
 
-    /// Assigns the property in a row. False when the row has the value already.
-    func assign(to row: inout RowBuffer, _ old: Value) throws(CoreStoreError) -> Bool {
-        guard let value = try newValue(for: old) else { return false }
-        row.setValue(value, field)
-        return true
-    }
-
-    /// Assigns the property of an object that lives in an editing context.
-    func assign(to object: CoreStoreObject) throws(CoreStoreError) {
+    /// Assigns the property of an object that lives in an editing context. False when it has the
+    /// value already.
+    @discardableResult
+    func assign(
+        to object: CoreStoreObject, evenIfEqual: Bool = false
+    ) throws(CoreStoreError) -> Bool {
         object.loadRow()
-        guard let value = try newValue(for: object.row.buffer.view.value(field)),
-            object.willWrite(UInt16(field.byteOffset))
-        else { return }
-        object.row.buffer.setValue(value, field)
+        let old = object.row.buffer.view.value(field)
+        let value = try newValue(for: old)
+        guard value != nil || evenIfEqual, object.willWrite(UInt16(field.byteOffset)) else {
+            return false
+        }
+        object.row.buffer.setValue(value ?? old, field)
         object.didWrite(UInt16(field.byteOffset))
+        return value != nil
     }
 
     /// Nil when the property has the value already.
-    private func newValue(for old: Value) throws(CoreStoreError) -> Value? {
+    func newValue(for old: Value) throws(CoreStoreError) -> Value? {
         let value: Value
         switch operation {
         case .set(let constant): value = constant

@@ -54,10 +54,24 @@ extension BaseDataTransaction {
         let runner = FetchRunner(stack: stack, context: writing)
         return try runner.run {
             let found = try runner.numbers(from, clauses)
-            for part in found {
-                try BulkDeletion(writing, part.store).delete(part.numbers, in: part.hierarchy)
+            try refusingCommit(writing) {
+                for part in found where !part.numbers.isEmpty {
+                    try BulkDeletion(writing, part.store).delete(part.numbers, in: part.hierarchy)
+                }
             }
             return found.reduce(0) { $0 + $1.numbers.count }
+        }
+    }
+
+    /// A statement that the store ended has done a part of its work, which no commit may have.
+    private func refusingCommit(
+        _ context: TransactionContext, _ statement: () throws -> Void
+    ) throws {
+        do {
+            try statement()
+        } catch let error as StoreError {
+            context.refuseCommit(error)
+            throw error
         }
     }
 
@@ -73,8 +87,9 @@ extension BaseDataTransaction {
     /// ```
     ///
     /// Indexes, unique constraints, the commit's change set and observers see the same as when each
-    /// object is assigned by itself; a `customSetter:` is not called. An unsafe transaction makes
-    /// the objects. Rules of whole objects are checked at the commit.
+    /// object is assigned by itself; a `customSetter:` is not called. Several assignments of one
+    /// property are made in their order. An unsafe transaction makes the objects, and checks them
+    /// at its commit. Rules of whole objects are checked at the commit.
     ///
     /// - Throws: `.persistentStoreNotFound`; `.internalError` for a sum that the property cannot
     ///   hold, and for values that break a rule of a property, with the
@@ -131,9 +146,12 @@ extension BaseDataTransaction {
                 let columns = try assignments.map { assignment throws(CoreStoreError) in
                     try ColumnAssignment(assignment, part.entity)
                 }
+                if part.numbers.isEmpty { continue }
                 if let writing = context as? TransactionContext {
-                    try BulkUpdate(writing, part.store, columns)
-                        .update(part.numbers, in: part.hierarchy)
+                    try refusingCommit(writing) {
+                        try BulkUpdate(writing, part.store, part.entity, columns)
+                            .update(part.numbers, in: part.hierarchy)
+                    }
                 } else {
                     try updateObjects(part, columns)
                 }

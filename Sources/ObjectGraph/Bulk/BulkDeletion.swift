@@ -3,7 +3,8 @@ import RecordStore
 /// Deletes records by the delete rules without making objects of them.
 ///
 /// Objects that live in the transaction are deleted as objects, and so are those with a link that a
-/// deny rule forbids: whether the rule is broken is decided at the commit.
+/// deny rule forbids, for which the commit decides whether the rule is broken, and those that are
+/// linked with an observed object, whose observers may fetch.
 final class BulkDeletion {
     private struct Name: Hashable {
         var hierarchy: HierarchyID
@@ -13,6 +14,8 @@ final class BulkDeletion {
     /// A to-one link that leads to a record that goes.
     private struct Link {
         var byteOffset: Int
+        /// The entity that has the relationship.
+        var sourceTag: UInt16
         var target: ObjectNumber
     }
 
@@ -23,7 +26,8 @@ final class BulkDeletion {
         var links: [Name: [Link]] = [:]
         /// The objects whose to-many lists become shorter.
         var owners: Set<Name> = []
-        var denied: [Name] = []
+        /// Those that are deleted as objects.
+        var asObjects: [Name] = []
     }
 
     private static let partSize = 4096
@@ -58,9 +62,9 @@ final class BulkDeletion {
                 if objects.isEmpty { break }
                 try deleteObjects(objects)
             }
-            let denied = try deleteRecords(names.filter { live($0) == nil })
+            let asObjects = try deleteRecords(names.filter { live($0) == nil })
             var objects: [CoreStoreObject] = []
-            for name in denied {
+            for name in asObjects {
                 if let object = try object(name) { objects.append(object) }
             }
             try deleteObjects(objects)
@@ -81,7 +85,8 @@ final class BulkDeletion {
         if !objects.isEmpty { try context.flush() }
     }
 
-    /// Deletes one batch of records; returns those that a deny rule concerns.
+    /// Deletes one batch of records; returns those that must be deleted as objects. Runs no code of
+    /// the program.
     private func deleteRecords(_ names: [Name]) throws(StoreError) -> [Name] {
         var part = Part()
         var batch = RecordBatch()
@@ -89,8 +94,12 @@ final class BulkDeletion {
             let tag = try records.withRow(name.number, in: name.hierarchy) { $0.entityTag }
             guard let tag else { continue }
             let entity = records.schema.knownEntity(tag: tag)
-            guard try !isDenied(name, entity) else {
-                part.denied.append(name)
+            guard name.number.rawValue != 0, entity.hierarchy == name.hierarchy else {
+                throw ObjectContext.otherEntity(name.number, entity, records)
+            }
+            let (isDenied, isObserved) = (try isDenied(name, entity), try isObserved(name, entity))
+            if isDenied || isObserved {
+                part.asObjects.append(name)
                 continue
             }
             part.deleted.insert(name)
@@ -104,7 +113,7 @@ final class BulkDeletion {
         for name in part.owners where !part.deleted.contains(name) { try noteShorter(name) }
         batch.sort()
         try context.apply(batch, to: store)
-        return part.denied
+        return part.asObjects
     }
 
     private func evicted(_ tag: UInt16) -> EvictedChanges? {
@@ -114,6 +123,28 @@ final class BulkDeletion {
     private func isDenied(_ name: Name, _ entity: EntityLayout) throws(StoreError) -> Bool {
         for relationship in entity.relationships where relationship.deleteRule == .deny {
             if try records.linkCount(relationship, of: name.number) > 0 { return true }
+        }
+        return false
+    }
+
+    /// Whether an observed object has a link to a record, which its deletion changes.
+    private func isObserved(_ name: Name, _ entity: EntityLayout) throws(StoreError) -> Bool {
+        guard context.writeObservers != nil else { return false }
+        for relationship in entity.relationships where relationship.inverseID != nil {
+            let destination = records.schema.knownEntity(tag: relationship.destinationTag)
+            for number in try records.linkedNumbers(relationship, of: name.number)
+            where access.registered(number, in: destination.hierarchy)?.isObserved == true {
+                return true
+            }
+        }
+        for relationship in unmirroredRelationships(to: entity) {
+            let source = records.schema.knownEntity(tag: relationship.sourceTag)
+            var isFound = false
+            try records.forEachSource(of: relationship, target: name.number) { number in
+                let object = access.registered(number, in: source.hierarchy)
+                if object?.isObserved == true { isFound = true }
+            }
+            if isFound { return true }
         }
         return false
     }
@@ -130,8 +161,9 @@ final class BulkDeletion {
                 let other = Name(hierarchy: destination.hierarchy, number: number)
                 if relationship.deleteRule == .cascade {
                     doomed.append(other)
-                } else if let offset = inverse?.byteOffset {
-                    let link = Link(byteOffset: offset, target: name.number)
+                } else if let inverse, let offset = inverse.byteOffset {
+                    let link = Link(
+                        byteOffset: offset, sourceTag: inverse.sourceTag, target: name.number)
                     part.links[other, default: []].append(link)
                 } else if inverse != nil {
                     part.owners.insert(other)
@@ -143,7 +175,8 @@ final class BulkDeletion {
             let source = schema.knownEntity(tag: relationship.sourceTag)
             try records.forEachSource(of: relationship, target: name.number) { number in
                 let other = Name(hierarchy: source.hierarchy, number: number)
-                let link = Link(byteOffset: offset, target: name.number)
+                let link = Link(
+                    byteOffset: offset, sourceTag: source.tag, target: name.number)
                 part.links[other, default: []].append(link)
             }
         }
@@ -163,6 +196,7 @@ final class BulkDeletion {
         _ links: [Link], of name: Name, in batch: inout RecordBatch
     ) throws(StoreError) {
         if let object = live(name), object.change != .deleted {
+            if let raw = object.raw { try check(links, name, raw.entity.tag) }
             object.loadRow()
             for link in links where object.row.buffer.view.link(at: link.byteOffset) == link.target
             {
@@ -178,6 +212,7 @@ final class BulkDeletion {
         let copy = try records.withRow(name.number, in: name.hierarchy) { RowBuffer(copying: $0) }
         guard let copy else { return }
         defer { copy.deallocate() }
+        try check(links, name, copy.view.entityTag)
         var isChanged = false
         for link in links where copy.view.link(at: link.byteOffset) == link.target {
             copy.setLink(nil, at: link.byteOffset)
@@ -187,6 +222,16 @@ final class BulkDeletion {
         let tag = copy.view.entityTag
         batch.update(records.schema.knownEntity(tag: tag), name.number, row: copy)
         evicted(tag)?.noteUpdatedRecord(name.number, tag: tag)
+    }
+
+    /// A damaged file may have links from records without the property.
+    private func check(_ links: [Link], _ name: Name, _ tag: UInt16) throws(StoreError) {
+        for link in links {
+            let source = records.schema.knownEntity(tag: link.sourceTag)
+            guard source.tags.contains(tag) else {
+                throw ObjectContext.otherEntity(name.number, source, records)
+            }
+        }
     }
 
     /// Notes that a list of an object becomes shorter: the commit validates its count.

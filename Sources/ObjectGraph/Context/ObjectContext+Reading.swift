@@ -164,7 +164,7 @@ extension ObjectContext {
         return row
     }
 
-    private static func otherEntity(
+    static func otherEntity(
         _ number: ObjectNumber, _ entity: EntityLayout, _ reader: RecordReader
     ) -> StoreError {
         .corrupt(

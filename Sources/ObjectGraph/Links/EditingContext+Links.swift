@@ -196,6 +196,11 @@ extension EditingContext {
     ) throws(StoreError) {
         guard let raw = object.raw, let number = target.raw?.number else { return }
         if let offset = relationship.byteOffset {
+            let source = raw.kind.store.database.schema.knownEntity(tag: relationship.sourceTag)
+            // A damaged file may have a link from an object without the property.
+            guard source.tags.contains(raw.entity.tag) else {
+                throw Self.otherEntity(raw.number, source, try reader(for: raw.store))
+            }
             object.loadRow()
             guard object.row.buffer.view.link(at: offset) == number else { return }
             store(nil, at: offset, of: object)

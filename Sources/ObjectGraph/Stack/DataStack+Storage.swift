@@ -31,12 +31,13 @@ extension DataStack {
     /// already, or another one for its file with an equal configuration, it returns the attached
     /// one.
     ///
-    /// A file of an earlier model is migrated at once where no object has to be written: where
-    /// entities, properties or indexes were added or renamed, types became wider, or values
-    /// optional. With `.allowSynchronousLightweightMigration` it is also migrated where objects are
-    /// written, unless a mapping of the program's own is needed; that takes as long as reading and
-    /// writing these objects. A storage that is opened for reading migrates nothing: it reads a
-    /// file of an earlier model as it is where a migration would write and check no object.
+    /// A file of an earlier model is migrated at once where entities, properties or indexes were
+    /// added or renamed, types became wider, values optional, or required with a default, and
+    /// where properties or entities were removed: at most the objects concerned are written. With
+    /// `.allowSynchronousLightweightMigration` it is also migrated where all objects of an entity
+    /// are read and written, unless a mapping of the program's own is needed. A storage that is
+    /// opened for reading migrates nothing: it reads a file of an earlier model as it is where a
+    /// migration would write and check no object.
     ///
     /// Any thread may call it. A storage that another stack of the program has open is shared with
     /// it.

@@ -25,8 +25,8 @@ extension LocalStorage {
 }
 
 /// The options that apply when a file does not fit the model. Without any option
-/// `addStorageAndWait` throws where objects would have to be written; the forms that run in the
-/// background migrate the file.
+/// `addStorageAndWait` throws where all objects of an entity would have to be read and written; the
+/// forms that run in the background migrate the file.
 public struct LocalStorageOptions: OptionSet, ExpressibleByNilLiteral, Sendable {
     /// The options as bits.
     public let rawValue: Int
@@ -35,7 +35,8 @@ public struct LocalStorageOptions: OptionSet, ExpressibleByNilLiteral, Sendable 
     public init(rawValue: Int) { self.rawValue = rawValue }
     public init(nilLiteral: ()) { self.init(rawValue: 0) }
 
-    /// No option: `addStorageAndWait` throws where objects would have to be written.
+    /// No option: `addStorageAndWait` throws where all objects of an entity would have to be read
+    /// and written.
     public static let none = LocalStorageOptions([])
     /// A file that cannot be migrated to the program's model is erased and created anew: no
     /// migration leads to the model, or one that does would drop stored values without

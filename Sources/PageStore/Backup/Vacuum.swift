@@ -4,6 +4,8 @@ struct Vacuum {
     private static let misfitCountMax = 100
     /// Bytes of images that one step may always hold.
     private static let imageBytesMin = 16 << 20
+    /// The pages that a step moves are in memory at once.
+    private static let stepBytesMax = 64 << 20
 
     private let parts: StoreParts
 
@@ -12,6 +14,16 @@ struct Vacuum {
     /// Moves about as many bytes as the budget says. Returns the bytes moved: zero when there is
     /// nothing to gain.
     func run(byteBudget: Int) throws(StoreError) -> Int {
+        var moved = 0
+        while true {
+            let budget = min(byteBudget - moved, Self.stepBytesMax)
+            let step = try runStep(byteBudget: budget)
+            moved += step
+            if step < budget || moved >= byteBudget { return moved }
+        }
+    }
+
+    private func runStep(byteBudget: Int) throws(StoreError) -> Int {
         // The gaps are the space that is free without the generation before.
         for _ in 0..<2 { try parts.checkpointNow() }
         var moved = 0
@@ -20,7 +32,7 @@ struct Vacuum {
         }
         // The old extents are free after the next checkpoint; the file is truncated once neither
         // superblock needs its end.
-        for _ in 0..<3 { try parts.checkpointNow() }
+        for _ in 0..<3 { try parts.checkpointNow { $0.cutsTail = true } }
         return moved
     }
 

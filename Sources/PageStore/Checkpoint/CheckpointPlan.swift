@@ -22,6 +22,8 @@ struct CheckpointPlan {
     var moves: [PageID: UInt64] = [:]
     /// Whether it leaves the disk and the processor to commits in between.
     var rests = false
+    /// Whether it gives back any tail of the file that is free, however short.
+    var cutsTail = false
 }
 
 /// Pages that a checkpoint has written and not yet published.

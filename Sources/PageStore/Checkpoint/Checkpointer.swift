@@ -108,7 +108,7 @@ final class Checkpointer: Sendable {
             space.zoneAddresses = saved.state.zoneAddresses
         }
         releaseSpace()
-        truncateTail()
+        truncateTail(always: plan.cutsTail)
     }
 
     /// Gives up a plan that is not run, or ends one that was.
@@ -162,18 +162,18 @@ final class Checkpointer: Sendable {
         space.release(previous: previous, held: held)
     }
 
-    /// Gives the file's end back to the system when it is worth it.
-    private func truncateTail() {
+    /// Gives the file's end back to the system when it is worth it: the file may soon grow again.
+    private func truncateTail(always: Bool) {
         let needed = pager.withPublished { published in
             max(published.superblock.requiredLength, published.previousRequiredLength)
         }
         guard let size = try? context.file.size() else { return }
-        let tailBytesMin = context.options.tailBytesMin
         do throws(StoreError) {
             // Under the lock, so that no thread takes space that is being cut off.
             try space.withSpace { space throws(StoreError) in
                 let end = max(needed, context.geometry.byteOffset(ofUnit: space.usedEnd))
-                guard size > end, size - end >= max(tailBytesMin, size / 8) else { return }
+                let least = always ? 1 : max(context.options.tailBytesMin, size / 8)
+                guard size > end, size - end >= least else { return }
                 _ = space.trim()
                 try context.file.truncate(to: end)
             }

@@ -10,8 +10,8 @@ struct MigrateCommand: ParsableCommand {
             The model is JSON, as a program exports it with modelSchema.printModelJSON() or as \
             schema --json prints it, or the model of another store. The command lists the \
             differences and then migrates the file as the program would when it opens it. The \
-            migration becomes durable as a whole, and until then the file has the old model. No \
-            program may have the store open for writing.
+            migration becomes durable as a whole, and until then the file has the earlier model. \
+            No program may have the store open for writing.
 
             Stored objects take the default that the JSON gives a new attribute; the model of a \
             store has no defaults. Stored values that have no place in the model are dropped \

@@ -1,4 +1,3 @@
-import Dispatch
 import Foundation
 import ObjectGraph
 import Testing
@@ -20,12 +19,12 @@ import Testing
 
     private final class Observer {}
 
-    @Test func `the program of Getting started keeps people and their dogs`() async throws {
+    @MainActor @Test
+    func `the program of Getting started keeps people and their dogs`() async throws {
         typealias Person = Model.Person
         typealias Dog = Model.Dog
         let url = Harbour.temporaryURL()
         defer { Harbour.remove(url) }
-        let queue = DispatchQueue(label: "view")
         let observer = Observer()
 
         let stack = DataStack(
@@ -34,8 +33,7 @@ import Testing
                 entities: [
                     Entity<Person>("Person", indexes: [[\.$age]]),
                     Entity<Dog>("Dog"),
-                ]),
-            viewContext: .queue(queue))
+                ]))
         try stack.addStorageAndWait(LocalStore(fileURL: url))
 
         try stack.perform(synchronous: { transaction in
@@ -53,29 +51,27 @@ import Testing
             }
         }
 
-        try queue.sync {
-            let adults = try stack.fetchAll(
-                From<Person>()
-                    .where(\.$age >= 18)
-                    .orderBy(.ascending(\.$name)))
-            for person in adults {
-                print(person.name, person.dogs.count)
-            }
-            #expect(adults.map(\.age) == [37])
-
-            try stack.perform(synchronous: { transaction in
-                let person = transaction.edit(adults[0])
-                person?.name = "Ada Lovelace"
-                try transaction.deleteAll(From<Dog>().where(\.$owner == nil))
-            })
-            #expect(adults.map(\.name) == ["Ada Lovelace"])
-
-            let publisher = stack.publishList(From<Person>().orderBy(.ascending(\.$name)))
-            publisher.addObserver(observer) { publisher in
-                print(publisher.snapshot.count, "people")
-            }
-            #expect(publisher.snapshot.count == 1)
+        let adults = try stack.fetchAll(
+            From<Person>()
+                .where(\.$age >= 18)
+                .orderBy(.ascending(\.$name)))
+        for person in adults {
+            print(person.name, person.dogs.count)
         }
+        #expect(adults.map(\.age) == [37])
+
+        try stack.perform(synchronous: { transaction in
+            let person = transaction.edit(adults[0])
+            person?.name = "Ada Lovelace"
+            try transaction.deleteAll(From<Dog>().where(\.$owner == nil))
+        })
+        #expect(adults.map(\.name) == ["Ada Lovelace"])
+
+        let publisher = stack.publishList(From<Person>().orderBy(.ascending(\.$name)))
+        publisher.addObserver(observer) { publisher in
+            print(publisher.snapshot.count, "people")
+        }
+        #expect(publisher.snapshot.count == 1)
         try stack.close()
     }
 

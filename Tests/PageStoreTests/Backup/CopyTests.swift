@@ -143,6 +143,34 @@ import Testing
         try compare(engine, tree, model)
     }
 
+    /// Half a megabyte at least, of a file of a few: less than an eighth of it, which a checkpoint
+    /// keeps for commits to come.
+    @Test func `a vacuum kept a free end of less than an eighth of the file`() throws {
+        let files = MemoryFileSystem()
+        var random = SeededRandom(for: "CopyTests free end")
+        let engine = try Engine.open(path: "store", files: files)
+        let tree = try makeTree(engine)
+        let keys = try fill(engine, tree, &random, count: 20_000).keys.sorted {
+            $0.lexicographicallyPrecedes($1)
+        }
+        for _ in 0..<3 { try engine.checkpointNow() }
+        while try engine.vacuum(byteBudget: 1 << 30) > 0 {}
+        let full = engine.statistics.fileSizeInBytes
+        let transaction = try engine.beginWrite()
+        for key in keys[1000..<2600] where key != [1] {
+            try transaction.remove(key.span, from: tree)
+        }
+        _ = try transaction.commit()
+        var rounds = 0
+        while try engine.vacuum(byteBudget: 1 << 30) > 0, rounds < 40 { rounds += 1 }
+        let after = engine.statistics.fileSizeInBytes
+        try engine.copy(to: "copy")
+        let least = try files.open("copy", .readOnly).size()
+        #expect(least + 384 << 10 < full && full - least < full / 8, "\(full) and \(least) bytes")
+        // A copy has no room for the log.
+        #expect(after < least + 288 << 10, "\(after) bytes after, \(least) in a copy")
+    }
+
     @Test func `a backup on a disk is complete or absent`() throws {
         let folder = FileManager.default.temporaryDirectory
             .appendingPathComponent("trellis-copy-\(UUID().uuidString)")

@@ -88,6 +88,9 @@ struct RecordShare {
             try AtlasImport.sources(folder.appendingPathComponent(file), key: key)
         }
         let all = try sources("iso_3166-1.json", "3166-1")
+        guard !all.isEmpty else {
+            throw AtlasImport.Failure(description: "iso_3166-1.json has no country")
+        }
         func share(_ list: [Source]) -> [Source] {
             let count = list.count * min(countryCount, all.count) / all.count
             return (0..<count).map { list[$0 * list.count / count] }

@@ -64,7 +64,7 @@ struct FirstVersionFile {
             written.append((source, subdivision))
         }
         let byCode = Dictionary(
-            uniqueKeysWithValues: written.map { ($0.subdivision.code, $0.subdivision) })
+            written.map { ($0.subdivision.code, $0.subdivision) }, uniquingKeysWith: { $1 })
         for (source, subdivision) in written {
             guard let code = AtlasImport.parentCode(of: source) else { continue }
             guard let parent = byCode[code] else {

@@ -21,8 +21,8 @@ struct Follow {
             case "--data": folder = URL(fileURLWithPath: value)
             case "--answers": answers = URL(fileURLWithPath: value)
             case "--seconds":
-                guard let number = Double(value), number > 0 else {
-                    throw Failure(description: "\(value) is no number of seconds")
+                guard let number = Double(value), (0.1...86_400).contains(number) else {
+                    throw Failure(description: "\(value) is no number of seconds from 0.1 to 86400")
                 }
                 seconds = number
             default: throw Failure(description: "\(flag) is no option")

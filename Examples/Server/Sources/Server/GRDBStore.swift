@@ -62,4 +62,6 @@ struct GRDBStore: PeopleStore {
             return true
         }
     }
+
+    func close() throws { try pool.close() }
 }

@@ -17,6 +17,7 @@ protocol PeopleStore: Sendable {
     func youngest(in city: String) async throws -> [PersonReply]
     /// Adds to a balance, durably; false when there is no such person.
     func pay(_ amount: Double, to number: Int) async throws -> Bool
+    func close() throws
 }
 
 /// The people of the service, the same at every start.
@@ -24,6 +25,7 @@ enum People {
     static let count = 100_000
     static let cityCount = 500
     static let listCount = 20
+    static let payments = 0...1_000_000.0
 
     static func person(_ number: Int) -> PersonReply {
         // Multiplying by an odd number spreads ages and cities over the numbers.
@@ -33,10 +35,10 @@ enum People {
             age: Int(mixed / 7 % 90), balance: Double(mixed % 10_000) / 100)
     }
 
-    /// Fills a store that is empty.
+    /// Adds the people that are missing. They are added in order, so that a start which was
+    /// interrupted is continued.
     static func fill(_ store: some PeopleStore) async throws {
-        guard try await store.count() == 0 else { return }
-        for start in stride(from: 0, to: count, by: 10_000) {
+        for start in stride(from: try await store.count(), to: count, by: 10_000) {
             try await store.add((start..<min(start + 10_000, count)).map(person))
         }
     }

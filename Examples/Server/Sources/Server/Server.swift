@@ -1,3 +1,4 @@
+import Foundation
 import Hummingbird
 import Logging
 
@@ -10,24 +11,34 @@ enum Server {
         var description: String { "usage: Server trellis|grdb FOLDER PORT" }
     }
 
-    static func main() async throws {
-        let arguments = CommandLine.arguments
-        guard arguments.count == 4, let port = Int(arguments[3]) else { throw Usage() }
-        switch arguments[1] {
-        case "trellis": try await serve(TrellisStore(folder: arguments[2]), port)
-        case "grdb": try await serve(GRDBStore(folder: arguments[2]), port)
-        default: throw Usage()
+    static func main() async {
+        do {
+            let arguments = CommandLine.arguments
+            guard arguments.count == 4, let port = UInt16(arguments[3]) else { throw Usage() }
+            var logger = Logger(label: "server")
+            logger.logLevel = .warning
+            switch arguments[1] {
+            case "trellis":
+                try await serve(TrellisStore(folder: arguments[2], logger), Int(port), logger)
+            case "grdb": try await serve(GRDBStore(folder: arguments[2]), Int(port), logger)
+            default: throw Usage()
+            }
+        } catch {
+            FileHandle.standardError.write(Data("Server: \(error)\n".utf8))
+            exit(1)
         }
     }
 
-    private static func serve(_ store: some PeopleStore, _ port: Int) async throws {
+    private static func serve(
+        _ store: some PeopleStore, _ port: Int, _ logger: Logger
+    ) async throws {
         try await People.fill(store)
-        var logger = Logger(label: "server")
-        logger.logLevel = .warning
         let application = Application(
             router: router(store),
             configuration: .init(address: .hostname("127.0.0.1", port: port)), logger: logger)
         try await application.runService()
+        // Without this a commit that is lost at the end is in the log alone.
+        try store.close()
     }
 
     private static func router(_ store: some PeopleStore) -> Router<BasicRequestContext> {
@@ -43,6 +54,8 @@ enum Server {
         router.post("/people/:number/pay/:amount") { _, context -> HTTPResponse.Status in
             let number = try context.parameters.require("number", as: Int.self)
             let amount = try context.parameters.require("amount", as: Double.self)
+            // NaN is in no range.
+            guard People.payments.contains(amount) else { throw HTTPError(.badRequest) }
             return try await store.pay(amount, to: number) ? .noContent : .notFound
         }
         return router

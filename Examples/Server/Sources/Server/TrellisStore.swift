@@ -1,4 +1,6 @@
+import Logging
 import ObjectGraph
+import TrellisLogging
 
 final class Person: CoreStoreObject {
     @Field.Stored("number") var number: Int = 0
@@ -16,7 +18,8 @@ final class Person: CoreStoreObject {
 struct TrellisStore: PeopleStore {
     private let stack: DataStack
 
-    init(folder: String) throws {
+    init(folder: String, _ logger: Logger) throws {
+        CoreStoreDefaults.logger = SwiftLogLogger(logger)
         stack = DataStack(
             CoreStoreSchema(
                 modelVersion: "V1",
@@ -68,4 +71,6 @@ struct TrellisStore: PeopleStore {
             return person != nil
         }
     }
+
+    func close() throws { try stack.close() }
 }
