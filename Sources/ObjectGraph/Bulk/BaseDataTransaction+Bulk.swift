@@ -162,6 +162,11 @@ extension BaseDataTransaction {
 
     private func updateObjects(_ part: FoundRecords, _ columns: [ColumnAssignment]) throws {
         for object in try context.objects(part.numbers, in: part.hierarchy, of: part.store) {
+            // An index of a damaged file may lead to a record without the properties.
+            if let raw = object.raw, !part.entity.includes(raw.entity.tag) {
+                let reader = try context.reader(for: part.store)
+                throw ObjectContext.otherEntity(raw.number, part.entity, reader)
+            }
             for column in columns { try column.assign(to: object) }
         }
     }

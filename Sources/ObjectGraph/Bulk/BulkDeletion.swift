@@ -90,6 +90,7 @@ final class BulkDeletion {
     private func deleteRecords(_ names: [Name]) throws(StoreError) -> [Name] {
         var part = Part()
         var batch = RecordBatch()
+        let observed = observedNames()
         for name in names where !part.deleted.contains(name) {
             let tag = try records.withRow(name.number, in: name.hierarchy) { $0.entityTag }
             guard let tag else { continue }
@@ -97,8 +98,11 @@ final class BulkDeletion {
             guard name.number.rawValue != 0, entity.hierarchy == name.hierarchy else {
                 throw ObjectContext.otherEntity(name.number, entity, records)
             }
-            let (isDenied, isObserved) = (try isDenied(name, entity), try isObserved(name, entity))
-            if isDenied || isObserved {
+            var isObject = try isDenied(name, entity)
+            if !isObject && !observed.isEmpty {
+                isObject = try isLinked(name, entity, with: observed)
+            }
+            if isObject {
                 part.asObjects.append(name)
                 continue
             }
@@ -127,13 +131,23 @@ final class BulkDeletion {
         return false
     }
 
-    /// Whether an observed object has a link to a record, which its deletion changes.
-    private func isObserved(_ name: Name, _ entity: EntityLayout) throws(StoreError) -> Bool {
-        guard context.writeObservers != nil else { return false }
+    /// The objects of the store that the program observes.
+    private func observedNames() -> Set<Name> {
+        let objects = (context.writeObservers?.objects ?? []).compactMap(\.raw)
+        return Set(
+            objects.filter { $0.store === store }.map {
+                Name(hierarchy: $0.entity.hierarchy, number: $0.number)
+            })
+    }
+
+    /// Whether one of some objects has a link to a record, which its deletion changes.
+    private func isLinked(
+        _ name: Name, _ entity: EntityLayout, with others: Set<Name>
+    ) throws(StoreError) -> Bool {
         for relationship in entity.relationships where relationship.inverseID != nil {
             let destination = records.schema.knownEntity(tag: relationship.destinationTag)
             for number in try records.linkedNumbers(relationship, of: name.number)
-            where access.registered(number, in: destination.hierarchy)?.isObserved == true {
+            where others.contains(Name(hierarchy: destination.hierarchy, number: number)) {
                 return true
             }
         }
@@ -141,8 +155,8 @@ final class BulkDeletion {
             let source = records.schema.knownEntity(tag: relationship.sourceTag)
             var isFound = false
             try records.forEachSource(of: relationship, target: name.number) { number in
-                let object = access.registered(number, in: source.hierarchy)
-                if object?.isObserved == true { isFound = true }
+                let other = Name(hierarchy: source.hierarchy, number: number)
+                if others.contains(other) { isFound = true }
             }
             if isFound { return true }
         }
@@ -228,7 +242,7 @@ final class BulkDeletion {
     private func check(_ links: [Link], _ name: Name, _ tag: UInt16) throws(StoreError) {
         for link in links {
             let source = records.schema.knownEntity(tag: link.sourceTag)
-            guard source.tags.contains(tag) else {
+            guard source.includes(tag) else {
                 throw ObjectContext.otherEntity(name.number, source, records)
             }
         }

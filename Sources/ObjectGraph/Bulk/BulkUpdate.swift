@@ -18,9 +18,9 @@ final class BulkUpdate {
     private let firsts: [Int]
     /// By the offset of a property, the position of its first assignment.
     private let positions: [Int: Int]
-    /// Whether the assignment counts where the property has the value already: of two objects with
-    /// one unique value the one that was assigned it wins.
-    private let isUnique: [Bool]
+    /// Whether assignments count where the properties have the values already: what an object was
+    /// assigned decides which of two with one unique value wins, and what the winner keeps.
+    private let notesEqual: Bool
     /// The bits of the assigned properties, as in an object.
     private let assigned: UInt64
     /// By the position of an assignment, whether the record at hand has got another value by it.
@@ -43,10 +43,7 @@ final class BulkUpdate {
         positions = Dictionary(zip(offsets, offsets.indices), uniquingKeysWith: min)
         firsts = offsets.map { [positions] in positions[$0] ?? 0 }
         let schema = records.schema
-        let unique = entity.tags.flatMap { tag in
-            schema.knownEntity(tag: tag).uniqueIndexes.flatMap(\.columns).map(\.byteOffset)
-        }
-        isUnique = offsets.map { Set(unique).contains($0) }
+        notesEqual = entity.tags.contains { !schema.knownEntity(tag: $0).uniqueIndexes.isEmpty }
         isWritten = offsets.map { _ in false }
         assigned = assignments.reduce(0) { $0 | CoreStoreObject.bit($1.field) }
     }
@@ -97,10 +94,11 @@ final class BulkUpdate {
                 try check(raw.entity.tag, raw.number)
                 for (position, assignment) in assignments.enumerated() {
                     isWritten[position] = false
-                    let isNew = try assignment.assign(to: object, evenIfEqual: isUnique[position])
+                    let isNew = try assignment.assign(to: object, evenIfEqual: notesEqual)
                     if isNew { isWritten[firsts[position]] = true }
                 }
-                validate(object.row, raw)
+                // An observer may have discarded the change, or deleted the object.
+                if object.isRowLoaded && object.change != .deleted { validate(object.row, raw) }
             }
             try context.flush()
         }
@@ -108,7 +106,7 @@ final class BulkUpdate {
 
     /// An index of a damaged file may lead to a record without the properties.
     private func check(_ tag: UInt16, _ number: ObjectNumber) throws(StoreError) {
-        guard entity.tags.contains(tag) else {
+        guard entity.includes(tag) else {
             throw ObjectContext.otherEntity(number, entity, records)
         }
     }
@@ -133,7 +131,7 @@ final class BulkUpdate {
             values[first] = value
             (isWritten[first], isChanged) = (true, true)
         }
-        guard isChanged || isUnique.contains(true) else { return }
+        guard isChanged || notesEqual else { return }
         let tag = row.view.entityTag
         let entity = records.schema.knownEntity(tag: tag)
         let kind = access.kind(tag, in: context)

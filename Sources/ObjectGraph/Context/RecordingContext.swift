@@ -89,7 +89,12 @@ class RecordingContext: EditingContext {
                 let entity = reader.schema.knownEntity(tag: relationship.sourceTag)
                 for number in sources {
                     let source = try object(number, in: entity.hierarchy, of: raw.store)
-                    guard let source else { continue }
+                    guard let source, let sourceRaw = source.raw else { continue }
+                    try check(relationship, sourceRaw)
+                    source.loadRow()
+                    guard source.row.buffer.view.link(at: field.byteOffset) == raw.number else {
+                        continue
+                    }
                     // The program assigned nothing here.
                     let assigned = source.assigned
                     source.willWrite(UInt16(field.byteOffset))

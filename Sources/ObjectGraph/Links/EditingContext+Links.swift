@@ -114,9 +114,18 @@ extension EditingContext {
             partner !== object
         {
             // The former partner of a one-to-one link is displaced.
+            if let former = partner.raw { try check(relationship, former) }
             store(nil, at: offset, of: partner)
         }
         try addLink(inverse, from: target, to: object)
+    }
+
+    /// A damaged file may have a link from an object without the property.
+    func check(_ relationship: RelationshipLayout, _ raw: RawObject) throws(StoreError) {
+        let source = raw.store.database.schema.knownEntity(tag: relationship.sourceTag)
+        guard source.includes(raw.entity.tag) else {
+            throw Self.otherEntity(raw.number, source, try reader(for: raw.store))
+        }
     }
 
     /// Tells no observer: those of both ends are told when all links of a change are made.
@@ -196,11 +205,7 @@ extension EditingContext {
     ) throws(StoreError) {
         guard let raw = object.raw, let number = target.raw?.number else { return }
         if let offset = relationship.byteOffset {
-            let source = raw.kind.store.database.schema.knownEntity(tag: relationship.sourceTag)
-            // A damaged file may have a link from an object without the property.
-            guard source.tags.contains(raw.entity.tag) else {
-                throw Self.otherEntity(raw.number, source, try reader(for: raw.store))
-            }
+            try check(relationship, raw)
             object.loadRow()
             guard object.row.buffer.view.link(at: offset) == number else { return }
             store(nil, at: offset, of: object)

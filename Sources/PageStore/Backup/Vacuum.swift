@@ -19,7 +19,7 @@ struct Vacuum {
             let budget = min(byteBudget - moved, Self.stepBytesMax)
             let step = try runStep(byteBudget: budget)
             moved += step
-            if step < budget || moved >= byteBudget { return moved }
+            if step == 0 || moved >= byteBudget { return moved }
         }
     }
 

@@ -229,6 +229,10 @@ package final class EntityLayout: Sendable, Hashable {
     package let requiredOffsets: [Int]
     /// Whether a relationship has a minimum or a maximum count.
     package let hasLinkBounds: Bool
+
+    /// Whether a record with a tag is one of the entity or of a subentity.
+    package func includes(_ tag: UInt16) -> Bool { tag == self.tag || tags.contains(tag) }
+
     /// The slot count of a new record.
     package let slotCount: Int
     package let fixedSize: Int

@@ -86,6 +86,16 @@ private final class Gem: Stone {
         }
     }
 
+    @Test func `such an entry ended the process in an unsafe transaction`() throws {
+        try withLie(in: "index/Gem/weight", to: 1) { stack in
+            let form = stack.beginUnsafe()
+            let error = #expect(throws: CoreStoreError.self) {
+                try form.update(From<Gem>().where(\.$weight == 5), set: .value(\.$weight, 6))
+            }
+            #expect(error?.storeError?.code == .corrupt)
+        }
+    }
+
     @Test func `an entry that names the number 0 ended the process`() throws {
         try withLie(in: "index/Stone/label", to: 0) { stack in
             let error = #expect(throws: CoreStoreError.self) {

@@ -80,6 +80,35 @@ private final class Shelf: CoreStoreObject {
         #expect(byStatement == ["0 c1 n 0", "2 c2 n 0"])
     }
 
+    /// Whichever of the two lives: the winner takes what the other one was assigned.
+    @Test(arguments: [false, true])
+    func `an equal value beside a unique one was no assignment`(isHeld: Bool) throws {
+        let stack = try stack()
+        try stack.perform(synchronous: { transaction in
+            try transaction.update(From<Box>().where(\.$label == 1), set: .value(\.$note, "m"))
+        })
+        try stack.perform(synchronous: { transaction in
+            let held = isHeld ? try transaction.fetchAll(From<Box>()) : []
+            try withExtendedLifetime(held) {
+                _ = try transaction.update(
+                    From<Box>().where(\.$label == 1), set: .value(\.$note, "m"),
+                    .value(\.$code, "c0"))
+            }
+        })
+        #expect(try boxes(stack) == ["0 c0 m 0", "2 c2 n 0"])
+    }
+
+    @Test func `an observer that discards what a statement assigns ended the process`() throws {
+        let stack = try stack()
+        try stack.perform(synchronous: { transaction in
+            let one = try #require(try transaction.fetchOne(From<Box>().where(\.$label == 1)))
+            let observer = one.observe(\.$note) { box, _ in box.refreshAsFault() }
+            try transaction.update(From<Box>(), set: .value(\.$note, "new"))
+            observer.invalidate()
+        })
+        #expect(try boxes(stack) == ["0 c0 new 0", "1 c1 n 0", "2 c2 new 0"])
+    }
+
     @Test func `an object that an observer fetched during an update kept its old value`() throws {
         let stack = try stack()
         try stack.perform(synchronous: { transaction in
