@@ -105,14 +105,14 @@ final class NumberReserve: Sendable {
                 if state.isClosed { throw StoreError(.closed, "the store has been closed") }
                 if state.ranges.isEmpty, state.failure == nil { return (nil, nil) }
                 if let staged = state.staged { return (nil, staged) }
-                return (try Self.take(UInt64(count), in: hierarchy, &state), nil)
+                return (try take(UInt64(count), in: hierarchy, &state), nil)
             }
             guard let staged else { return block }
             try settle(staged)
         }
     }
 
-    private static func take(
+    private func take(
         _ count: UInt64, in hierarchy: HierarchyID, _ state: inout State
     ) throws(StoreError) -> NumberBlock {
         let tag = Int(hierarchy.rootTag)
@@ -121,7 +121,9 @@ final class NumberReserve: Sendable {
         }
         guard range.next < range.end else {
             throw state.failure
-                ?? StoreError(.tooLarge, "the hierarchy has given out all its numbers")
+                ?? StoreError(
+                    .tooLarge, "the hierarchy has given out all its numbers",
+                    page: catalog.counters.root.rawValue)
         }
         let end = range.next + min(count, range.end - range.next)
         let block = NumberBlock(hierarchy: hierarchy, next: range.next, end: end)
