@@ -24,8 +24,8 @@ extension MigrationRun {
             guard isThere != true || !kinds.owners.contains(entity.tag) else { return nil }
             guard !refusingLoss else {
                 throw LossCheck.refusal(
-                    "object \(number.rawValue) has a \(entity.name).\(relationship.name) that "
-                        + "is no \(destination.name) any more")
+                    "object \(number.rawValue) is linked by \(entity.name).\(relationship.name) "
+                        + "to object \(target.rawValue), which the later model does not allow")
             }
             let changed = RowBuffer(copying: row)
             changed.setLink(nil, at: field.byteOffset)

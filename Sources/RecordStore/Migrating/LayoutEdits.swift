@@ -112,10 +112,15 @@ struct LayoutEdits {
         }
     }
 
-    /// A new unordered to-many reads the entries of its to-one inverse, which exist already.
+    /// A new unordered to-many reads the entries of its to-one inverse, which exist already. If
+    /// either is declared below the other's destination, it may not allow all of them.
     private func isMirror(_ inverse: PropertyPath, of path: PropertyPath) -> Bool {
-        added.contains(inverse) && relationship(path)?.kind == .toOne
-            && relationship(inverse)?.kind == .toManyUnordered
+        guard added.contains(inverse), let toOne = relationship(path),
+            let toMany = relationship(inverse)
+        else { return false }
+        return toOne.kind == .toOne && toMany.kind == .toManyUnordered
+            && isKind(toOne.destinationEntityName, of: inverse.entityName)
+            && isKind(path.entityName, of: toMany.destinationEntityName)
     }
 
     // MARK: The later schema

@@ -35,6 +35,20 @@ struct EntityLines {
         byName[path.entityName]?.relationships.first { $0.name == path.name }
     }
 
+    /// Whether objects of an entity may have links of a relationship: see
+    /// ``RelationshipLayout/kinds(in:)``.
+    func allows(owner: String, of path: PropertyPath) -> Bool {
+        isKind(owner, of: path.entityName)
+            && inverse(of: path).flatMap(relationship)
+                .map { isKind(owner, of: $0.destinationEntityName) } ?? true
+    }
+
+    /// Whether links of a relationship may lead to objects of an entity.
+    func allows(target: String, of path: PropertyPath) -> Bool {
+        relationship(path).map { isKind(target, of: $0.destinationEntityName) } == true
+            && inverse(of: path).map { isKind(target, of: $0.entityName) } ?? true
+    }
+
     func inverse(of path: PropertyPath) -> PropertyPath? { inverses.inverse(of: path) }
 
     /// The inverse that a relationship names itself.

@@ -7,7 +7,8 @@ struct LinkRewriter {
     private let schema: Schema
     /// The entity tags allowed at the two ends of the later relationship.
     private let kinds: (owners: Set<UInt16>, targets: Set<UInt16>)
-    /// Whether links to removed objects may be dropped.
+    private let going: Set<UInt16>
+    /// Whether links that the later version cannot hold may be dropped.
     private let allowsLoss: Bool
 
     /// - Parameter going: the tags of entities whose objects are removed at the end.
@@ -17,6 +18,7 @@ struct LinkRewriter {
     ) {
         let kinds = link.destination.kinds(in: schema)
         self.kinds = (kinds.owners.subtracting(going), kinds.targets.subtracting(going))
+        self.going = going
         self.link = link
         self.run = run
         self.schema = schema
@@ -47,7 +49,9 @@ struct LinkRewriter {
                 let owner = try link.owners.later(number)
             else { return false }
             let targets = try targets(of: number)
-            guard !targets.isEmpty, try isThere(owner, in: owners, kinds.owners) else {
+            guard !targets.isEmpty else { return false }
+            guard try isThere(owner, in: owners, kinds.owners) else {
+                try refuseLoss(of: owner)
                 return false
             }
             try body(&batch, owner, targets)
@@ -72,10 +76,21 @@ struct LinkRewriter {
     }
 
     private func refusal(_ owner: ObjectNumber, _ target: ObjectNumber) -> StoreError {
-        let kind = schema.knownEntity(tag: link.destination.destinationTag)
-        return LossCheck.refusal(
+        LossCheck.refusal(
             "object \(owner.rawValue) is linked by \(link.destination.name) to object "
-                + "\(target.rawValue), which is no \(kind.name) any more")
+                + "\(target.rawValue), which the later model does not allow")
+    }
+
+    /// Throws `schemaMismatch` if an object with links is still there, but of an entity that the
+    /// inverse does not allow.
+    private func refuseLoss(of owner: ObjectNumber) throws(StoreError) {
+        guard !allowsLoss else { return }
+        let hierarchy = hierarchy(link.destination.sourceTag)
+        let tag = try run.transaction.withRow(owner, in: hierarchy) { $0.entityTag }
+        guard let tag, !kinds.owners.contains(tag), !going.contains(tag) else { return }
+        throw LossCheck.refusal(
+            "\(schema.knownEntity(tag: tag).name) \(owner.rawValue) has links of "
+                + "\(link.destination.name), which the later model does not allow")
     }
 
     private func isThere(
@@ -126,7 +141,11 @@ struct LinkRewriter {
                 guard allowsLoss else { throw refusal(cursor.number, number) }
                 continue
             }
-            if try owners.contains(owner) { try body(owner, target) }
+            guard try owners.contains(owner) else {
+                try refuseLoss(of: owner)
+                continue
+            }
+            try body(owner, target)
         }
     }
 

@@ -154,21 +154,20 @@ struct RecordMover {
             }
     }
 
-    /// Whether a relationship allows fewer target entities than the earlier one.
+    /// Whether a relationship allows fewer entities at one of its ends than the earlier one.
     private func isNarrower(
         _ path: PropertyPath, among isCounted: (String) -> Bool = { _ in true }
     ) -> Bool {
-        guard let later = lineage.after.relationship(path)?.destinationEntityName else {
-            return false
-        }
+        let (before, after) = (lineage.before, lineage.after)
         return lineage.pairedKinds(of: path.entityName).contains { name in
-            guard let earlier = lineage.source(ofRelationship: path, in: name),
-                let former = lineage.before.relationship(earlier)
-            else { return false }
+            guard let earlier = lineage.source(ofRelationship: path, in: name) else { return false }
+            if before.allows(owner: name, of: earlier), !after.allows(owner: name, of: path) {
+                return true
+            }
             return lineage.renamed.entities.contains { entity in
                 isCounted(entity.name)
-                    && lineage.before.isKind(entity.name, of: former.destinationEntityName)
-                    && !lineage.after.isKind(entity.name, of: later)
+                    && before.allows(target: entity.name, of: earlier)
+                    && !after.allows(target: entity.name, of: path)
             }
         }
     }

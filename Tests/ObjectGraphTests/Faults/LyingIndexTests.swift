@@ -41,18 +41,16 @@ private final class Gem: Stone {
             (gem.label, gem.weight) = (2, 5)
         })
         try made.close()
-        let engine = try Engine.open(path: url.path)
-        let transaction = try engine.beginWrite()
-        let catalog = try #require(try Catalog.open(transaction))
-        let tree = try #require(try catalog.tree(index, of: transaction))
-        let cursor = Cursor(transaction, tree: tree)
-        #expect(try cursor.seekLast())
-        var key = (0..<cursor.key.count).map { cursor.key[$0] }
-        #expect(key.last == 2)
-        _ = try transaction.remove(key.span, from: tree)
-        key[key.count - 1] = number
-        _ = try transaction.insert(key.span, [UInt8]().span, into: tree)
-        if number == 0 {
+        try editTrees(of: url) { transaction, catalog in
+            let tree = try #require(try catalog.tree(index, of: transaction))
+            let cursor = Cursor(transaction, tree: tree)
+            #expect(try cursor.seekLast())
+            var key = (0..<cursor.key.count).map { cursor.key[$0] }
+            #expect(key.last == 2)
+            _ = try transaction.remove(key.span, from: tree)
+            key[key.count - 1] = number
+            _ = try transaction.insert(key.span, [UInt8]().span, into: tree)
+            guard number == 0 else { return }
             let records = try #require(try catalog.tree("records/Stone", of: transaction))
             let gem = Cursor(transaction, tree: records)
             #expect(try gem.seekLast())
@@ -61,8 +59,6 @@ private final class Gem: Stone {
             let zero = [UInt8](repeating: 0, count: 8)
             _ = try transaction.insert(zero.span, copy.span, into: records)
         }
-        _ = try transaction.commit()
-        try engine.close()
         let again = try stack(url)
         try body(again)
         again.unsafeRemoveAllPersistentStoresAndWait()

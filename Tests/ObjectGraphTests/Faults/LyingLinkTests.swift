@@ -51,18 +51,14 @@ private final class Purse: CoreStoreObject {
         })
         made.unsafeRemoveAllPersistentStoresAndWait()
 
-        let engine = try Engine.open(path: url.path)
-        let transaction = try engine.beginWrite()
-        let catalog = try #require(try Catalog.open(transaction))
-        let tree = try #require(try catalog.tree("links/GoldCoin/purse", of: transaction))
-        var key: [UInt8] = []
-        for part in [1, number] as [UInt64] {
-            key += (0..<8).map { UInt8(truncatingIfNeeded: part >> UInt64(56 - 8 * $0)) }
+        try editTrees(of: url) { transaction, catalog in
+            let tree = try #require(try catalog.tree("links/GoldCoin/purse", of: transaction))
+            var key: [UInt8] = []
+            for part in [1, number] as [UInt64] {
+                key += (0..<8).map { UInt8(truncatingIfNeeded: part >> UInt64(56 - 8 * $0)) }
+            }
+            _ = try transaction.insert(key.span, [UInt8]().span, into: tree)
         }
-        _ = try transaction.insert(key.span, [UInt8]().span, into: tree)
-        _ = try transaction.commit()
-        try engine.close()
-
         let again = try stack(url)
         let purse = try again.perform(synchronous: { transaction in
             try #require(try transaction.fetchOne(From<Purse>())).objectID()

@@ -254,6 +254,67 @@ import Testing
         try database.close()
     }
 
+    /// A visit to a pet, of which a later version declares an inverse below one of its ends.
+    private static func visits(
+        _ kind: RelationshipDescription.Kind, _ target: String, inverse: (of: String, to: String)?,
+        isMoved: Bool
+    ) -> [EntityDescription] {
+        let pet = RelationshipDescription(
+            name: "pet", destinationEntityName: "Animal", inverseName: nil, kind: kind)
+        let entities =
+            [EntityDescription("Visit", below: isMoved ? "Event" : nil, relationships: [pet])]
+            + [target, target == "Dog" ? "Cat" : "Dog"].map {
+                EntityDescription($0, below: "Animal")
+            }
+            + [
+                EntityDescription("LongVisit", below: "Visit"),
+                EntityDescription("Animal", isAbstract: true),
+            ] + (isMoved ? [EntityDescription("Event", isAbstract: true)] : [])
+        return entities.map { entity in
+            guard let inverse, entity.name == inverse.of else { return entity }
+            var entity = entity
+            entity.relationships += [.toManyUnordered("visits", to: inverse.to, inverse: "pet")]
+            return entity
+        }
+    }
+
+    /// A bug: the links stayed, and led to objects without the inverse.
+    @Test(
+        arguments: [RelationshipDescription.Kind.toOne, .toManyUnordered, .toManyOrdered],
+        [false, true])
+    func `a new inverse below one end refuses links of other entities there`(
+        kind: RelationshipDescription.Kind, isMoved: Bool
+    ) throws {
+        for inverse in [(of: "Dog", to: "Visit"), (of: "Animal", to: "LongVisit")] {
+            let (old, new) = (
+                Self.visits(kind, "Cat", inverse: nil, isMoved: false),
+                Self.visits(kind, "Cat", inverse: inverse, isMoved: isMoved)
+            )
+            let files = try files(old)
+            let error = #expect(throws: StoreError.self) { try open(new, files) }
+            #expect(error?.code == .schemaMismatch, "\(inverse)")
+            #expect(error?.message.contains("pet") == true)
+            try open(old, files).close()
+            let database = try open(new, files, allowedLoss: .only(["Visit.pet"]))
+            #expect(try pets(database) == [], "\(inverse)")
+            try database.close()
+        }
+        let files = try files(Self.visits(kind, "Dog", inverse: nil, isMoved: false))
+        let database = try open(
+            Self.visits(kind, "Dog", inverse: ("Dog", "Visit"), isMoved: isMoved), files)
+        #expect(try pets(database) == [ObjectNumber(1)])
+        try database.close()
+    }
+
+    /// The objects that the first visit leads to.
+    private func pets(_ database: RecordDatabase) throws -> [ObjectNumber] {
+        let reader = try database.snapshot()
+        #expect(reader.check() == [])
+        let visit = try #require(database.schema.entity(named: "Visit"))
+        let pet = try #require(visit.relationship(named: "pet"))
+        return try reader.linkedNumbers(pet, of: ObjectNumber(1))
+    }
+
     /// A bug: they became NaN.
     @Test(arguments: [Double.infinity, -.infinity, 1e200, 1e-200])
     func `numbers that no decimal holds end the migration`(number: Double) throws {
