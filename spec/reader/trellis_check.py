@@ -108,6 +108,13 @@ def check_links(store, relationship, held):
     for pair in links:
         if pair[0] not in owners or pair[1] not in targets:
             yield f"{name}: link {pair} has an end that does not exist"
+    if inverse:
+        back = store.named[inverse["destinationEntityName"]]
+        owners = {number for number, _ in members(back, held)}
+        targets = {number for number, _ in members(inverse["owner"], held)}
+        for pair in links:
+            if pair[0] not in owners or pair[1] not in targets:
+                yield f"{name}: link {pair} has an end that the inverse does not allow"
     if inverse and store.link_tree(inverse)[1]:
         back = {(a, b) for a, many in store.links(inverse).items() for b in many}
         if inverse["kind"] == "toOne":  # its tree has the target first

@@ -63,7 +63,8 @@ extension EditingContext {
         owner.change == .deleted || !targets.contains { $0.change == .deleted }
     }
 
-    /// Whether an object may be a target: it is of this context and store, and lives.
+    /// Whether an object may be a target: it is of this context and store, and lives, and the
+    /// inverse can lead back.
     private func accepts(
         _ target: CoreStoreObject, _ owner: CoreStoreObject, _ raw: RawObject,
         _ relationship: RelationshipLayout
@@ -84,6 +85,15 @@ extension EditingContext {
             Log.assert(
                 false,
                 "\(raw.entity.name).\(relationship.name) was given an object that is deleted")
+            return false
+        }
+        let schema = raw.store.database.schema
+        guard relationship.inverseAllows(owner: raw.entity, target: other.entity, in: schema)
+        else {
+            Log.assert(
+                false,
+                "\(raw.entity.name).\(relationship.name) was given a \(other.entity.name), and its "
+                    + "inverse does not lead from \(other.entity.name) to \(raw.entity.name)")
             return false
         }
         return true

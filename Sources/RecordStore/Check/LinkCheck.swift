@@ -9,6 +9,13 @@ struct LinkCheck {
         var second: ObjectNumber
     }
 
+    /// One end of a relationship.
+    private struct End {
+        let entity: EntityLayout
+        /// The tags of the entities that the inverse allows there too.
+        let allowed: Set<UInt16>
+    }
+
     private let reader: RecordReader
     private let tags: [UInt16: [ObjectNumber: UInt16]]
     private let linked: [Fingerprint]
@@ -69,7 +76,11 @@ struct LinkCheck {
 
     /// Reads a tree's pairs, and checks that both ends of each exist.
     private mutating func readTree(_ relationship: RelationshipLayout) throws(StoreError) {
-        let ends = [relationship.sourceTag, relationship.destinationTag].map { entity($0) }
+        let kinds = relationship.kinds(in: reader.schema)
+        let ends = [
+            End(entity: entity(relationship.sourceTag), allowed: kinds.owners),
+            End(entity: entity(relationship.destinationTag), allowed: kinds.targets),
+        ]
         let (first, second) = relationship.kind == .toOne ? (ends[1], ends[0]) : (ends[0], ends[1])
         var forward = Fingerprint()
         var backward = Fingerprint()
@@ -95,12 +106,16 @@ struct LinkCheck {
     }
 
     private mutating func checkEnd(
-        _ number: ObjectNumber, _ end: EntityLayout, _ relationship: RelationshipLayout
+        _ number: ObjectNumber, _ end: End, _ relationship: RelationshipLayout
     ) {
-        guard let known = tags[end.hierarchy.rootTag] else { return }
+        guard let known = tags[end.entity.hierarchy.rootTag] else { return }
         let what = "\(name(relationship)) has a link of object \(number.rawValue)"
         if let tag = known[number] {
-            if !end.tags.contains(tag) { report("\(what), which is no \(end.name)") }
+            if !end.entity.tags.contains(tag) {
+                report("\(what), which is no \(end.entity.name)")
+            } else if !end.allowed.contains(tag) {
+                report("\(what), which is a \(entity(tag).name) that the inverse does not allow")
+            }
         } else {
             report("\(what), which is not there")
         }

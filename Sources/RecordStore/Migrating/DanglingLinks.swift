@@ -33,19 +33,3 @@ extension MigrationRun {
         }
     }
 }
-
-extension RelationshipLayout {
-    /// The entity tags allowed at the two ends of a link: those of source and destination, each
-    /// narrowed to what the inverse declares for that end.
-    func kinds(in schema: Schema) -> (owners: Set<UInt16>, targets: Set<UInt16>) {
-        let owners = schema.knownEntity(tag: sourceTag).tags
-        let targets = schema.knownEntity(tag: destinationTag).tags
-        guard let inverse = inverseID.map({ schema.relationship(id: $0) }) else {
-            return (owners, targets)
-        }
-        return (
-            owners.intersection(schema.knownEntity(tag: inverse.destinationTag).tags),
-            targets.intersection(schema.knownEntity(tag: inverse.sourceTag).tags)
-        )
-    }
-}

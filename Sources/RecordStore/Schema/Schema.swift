@@ -145,12 +145,16 @@ package final class RelationshipLayout: Hashable, Sendable {
     package let byteOffset: Int?
     /// Whether this is a to-many that mirrors a to-one, whose tree holds the links.
     package let mirrorsToOne: Bool
+    /// Whether the inverse is declared below one of the ends, so that it does not allow every
+    /// object there.
+    package let isNarrowed: Bool
     /// The name of the tree that holds the links, unique in the file.
     package let treeName: String
 
     init(
         _ description: RelationshipDescription, id: Int, treeName: String, sourceTag: UInt16,
-        destinationTag: UInt16, field: FieldLayout?, inverseID: Int?, mirrorsToOne: Bool
+        destinationTag: UInt16, field: FieldLayout?, inverseID: Int?, mirrorsToOne: Bool,
+        isNarrowed: Bool
     ) {
         self.id = id
         name = description.name
@@ -164,6 +168,7 @@ package final class RelationshipLayout: Hashable, Sendable {
         self.field = field
         byteOffset = field?.byteOffset
         self.mirrorsToOne = mirrorsToOne
+        self.isNarrowed = isNarrowed
         self.treeName = treeName
     }
 

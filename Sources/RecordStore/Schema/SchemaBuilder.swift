@@ -151,10 +151,15 @@ struct SchemaBuilder {
             let mirrorsToOne =
                 one.description.kind == .toManyUnordered
                 && one.inverseID.map { declared[$0].description.kind } == .toOne
+            let isNarrowed =
+                one.inverseID.map { declared[$0] }.map { inverse in
+                    !ancestors(one.destinationTag).contains(inverse.sourceTag)
+                        || !ancestors(one.sourceTag).contains(inverse.destinationTag)
+                } ?? false
             return RelationshipLayout(
                 one.description, id: id, treeName: TreeTable.linksName(one.entityName, name),
                 sourceTag: one.sourceTag, destinationTag: one.destinationTag, field: one.field,
-                inverseID: one.inverseID, mirrorsToOne: mirrorsToOne)
+                inverseID: one.inverseID, mirrorsToOne: mirrorsToOne, isNarrowed: isNarrowed)
         }
     }
 

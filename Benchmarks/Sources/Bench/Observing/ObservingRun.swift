@@ -8,7 +8,10 @@ struct ObservingRun {
     func run() throws {
         if let name = options.child { return try runChild(name) }
         var figures: [ObservingFigure] = []
-        for name in ["trellis", "by-hand", "grdb", "trellis-large", "trellis-reader"] {
+        let names = [
+            "trellis", "by-hand", "grdb", "trellis-large", "trellis-versions", "trellis-reader",
+        ]
+        for name in names {
             figures += try JSONDecoder().decode([ObservingFigure].self, from: output(name))
         }
         if FileManager.default.isExecutableFile(atPath: "/usr/bin/valgrind") {
@@ -68,6 +71,11 @@ struct ObservingRun {
             figures = try measure("trellis", ObservedTrellis.self, path, times: 10) { work in
                 try work.runLarge(commitCount: 200)
             }
+        case "trellis-versions":
+            // With a small cache: the pages of the commits would fill a large one on and on.
+            figures = try measure(
+                "trellis", ObservedTrellis.self, path, times: 10, cacheSizeInBytes: 64 << 20
+            ) { try $0.runVersions() }
         case "by-hand":
             figures = try measure(name, ObservedSQLite.self, path) { try $0.run(commitCount: 20) }
         case "grdb":
@@ -89,9 +97,10 @@ struct ObservingRun {
 
     private func measure<Store: ObservedStore>(
         _ name: String, _ type: Store.Type, _ path: String, times: Int = 1,
+        cacheSizeInBytes: Int = 1024 << 20,
         _ body: (inout ObservingWork<Store>) throws -> Void
     ) throws -> [ObservingFigure] {
-        let store = try Store(path: path, cacheSizeInBytes: 1024 << 20)
+        let store = try Store(path: path, cacheSizeInBytes: cacheSizeInBytes)
         var work = try ObservingWork(name, store, personCount: persons * times)
         try body(&work)
         try store.close()

@@ -1,0 +1,79 @@
+import Foundation
+import ObjectGraph
+import Testing
+
+private class Creature: CoreStoreObject {
+    @Field.Stored("name") var name: String = ""
+}
+
+private final class Hound: Creature {
+    @Field.Relationship("owner", inverse: \Keeper.$pets) var owner: Keeper?
+    @Field.Relationship("rider", inverse: \Keeper.$ridden) var rider: Keeper?
+}
+
+private final class Kitten: Creature {
+    @Field.Stored("lives") var lives: Int = 9
+}
+
+private final class Keeper: CoreStoreObject {
+    @Field.Relationship("pets") var pets: Set<Creature>
+    @Field.Relationship("ridden") var ridden: Creature?
+}
+
+/// An inverse that is declared below one end of its relationship, so that not every object there
+/// can have both: such a link wrote into another property of its object.
+@Suite struct NarrowInverseTests {
+    private static func stack() throws -> DataStack {
+        let stack = DataStack(
+            CoreStoreSchema(
+                modelVersion: "V1",
+                entities: [
+                    Entity<Creature>("Creature"), Entity<Hound>("Hound"), Entity<Kitten>("Kitten"),
+                    Entity<Keeper>("Keeper"),
+                ]), viewContext: .queue(DispatchQueue(label: "view")))
+        try stack.addStorageAndWait(InMemoryStore())
+        return stack
+    }
+
+    @Test func `no relationship takes an object without the inverse`() async {
+        await #expect(processExitsWith: .success) {
+            CoreStoreDefaults.logger = TestLogger()
+            let stack = try Self.stack()
+            try stack.perform(synchronous: { transaction in
+                let owner = transaction.create(Into<Keeper>())
+                let dog = transaction.create(Into<Hound>())
+                let cat = transaction.create(Into<Kitten>())
+                for _ in 0..<8 { _ = transaction.create(Into<Keeper>()) }
+                owner.pets.insert(dog)
+                owner.pets.insert(cat)
+                owner.ridden = dog
+                owner.ridden = cat
+                try #require(owner.pets == [dog] && owner.ridden == dog)
+                owner.pets = [cat]
+                try #require(owner.pets == [dog] && cat.lives == 9)
+                try #require(dog.owner == owner && dog.rider == owner)
+            })
+            let lives = try stack.perform(synchronous: { transaction in
+                try transaction.fetchAll(From<Kitten>()).map(\.lives)
+            })
+            try #require(lives == [9])
+        }
+    }
+
+    @Test func `a link that the inverse does not allow is asserted`() async throws {
+        let result = await #expect(
+            processExitsWith: .exitCode(77), observing: [\.standardErrorContent]
+        ) {
+            let stack = try Self.stack()
+            CoreStoreDefaults.logger = TestLogger(assertion: .exit)
+            try stack.perform(synchronous: { transaction in
+                transaction.create(Into<Keeper>()).pets.insert(transaction.create(Into<Kitten>()))
+            })
+        }
+        let text = result.map { String(decoding: $0.standardErrorContent, as: UTF8.self) }
+        #expect(
+            text?.contains(
+                "Keeper.pets was given a Kitten, and its inverse does not lead from Kitten to Keeper")
+                == true)
+    }
+}
