@@ -103,13 +103,14 @@ struct SectionRule: Sendable {
         of type: CoreStoreObject.Type, in stores: [AttachedStore], _ stack: DataStack
     ) -> ListRequest.Section {
         switch name {
-        case .none: .none
+        case .none: return .none
         case .stored(let keyPath):
-            .path(keyPath.split(separator: ".").map(String.init)) {
+            return .path(keyPath.split(separator: ".").map(String.init)) {
                 Self.sectionName(of: ValueBridge.native($0))
             }
         case .computed(let keyPath):
-            .computed(ComputedSections(type, keyPath, stores, stack.link).name)
+            let sections = ComputedSections(type, keyPath, stores, stack.link)
+            return .computed(sections.name, rest: sections.rest)
         }
     }
 }

@@ -58,6 +58,12 @@ final class StackView: ObjectContext {
         snapshots.first { $0.store === store }?.reader as? RecordSnapshot
     }
 
+    /// The snapshot that a store is read by, or that its first use will begin with, if a step or
+    /// ``begin(_:)`` has set one.
+    func shownSnapshot(of store: AttachedStore) -> RecordSnapshot? {
+        snapshot(of: store) ?? starts.withLock { $0[ObjectIdentifier(store)] ?? nil }
+    }
+
     /// Ends the reading of a store. Its objects keep their values.
     func forget(_ store: AttachedStore) {
         starts.withLock { $0[ObjectIdentifier(store)] = nil }

@@ -157,6 +157,7 @@ final class UnsafeContext: RecordingContext {
     }
 
     override func end() {
+        observers?.end()
         changes.end()
         changes.loadDeletedRows()
         for access in changedAccesses {
@@ -208,9 +209,11 @@ final class UnsafeContext: RecordingContext {
                 access.scratch.restore(mark)
                 for object in own {
                     guard let raw = object.raw else { continue }
-                    let difference = RecordDifference(raw.entity, before, after)
                     // Of what cannot be compared, anything may differ.
-                    let names = (try? difference.names(of: raw.number)) ?? raw.entity.propertyNames
+                    let names =
+                        (try? RecordDifference(before, after)
+                            .names(of: raw.number, in: raw.entity.hierarchy))
+                        ?? raw.entity.propertyNames
                     if !names.isEmpty { found.append((object, names)) }
                 }
             } else {

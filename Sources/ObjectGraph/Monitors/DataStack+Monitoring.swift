@@ -169,6 +169,9 @@ extension DataStack {
 
     /// Makes the view move at deliveries only, starting from the commit that it shows now.
     private func begin(_ monitor: some ViewParticipant) {
-        withView { _ in observers.add(monitor, .monitor) }
+        withView { view in
+            observers.add(monitor, .monitor)
+            view.begin(stores)
+        }
     }
 }

@@ -155,6 +155,8 @@ extension ListMonitor: TransactionParticipant {
     func tellChanges(_ delivery: TransactionDelivery) { tellChanges(delivery.sourceIdentifier) }
 
     func tellAfter(_ delivery: TransactionDelivery) { tellAfter(delivery.sourceIdentifier) }
+
+    func transactionEnded() { (feed as? TransactionList)?.end() }
 }
 
 extension ListMonitor {

@@ -139,7 +139,9 @@ extension ObjectMonitor: TransactionParticipant {
 
     func tellChanges(_ delivery: TransactionDelivery) { tellChanges(delivery.sourceIdentifier) }
 
-    func tellAfter(_ delivery: TransactionDelivery) {}
+    func tellAfter(_ delivery: TransactionDelivery) { edited?.endDelivery() }
+
+    func transactionEnded() { edited?.end() }
 }
 
 /// An object of an unsafe transaction that is observed.
@@ -147,7 +149,9 @@ private final class EditedWatch {
     private let id: NSManagedObjectID
     private let store: AttachedStore?
     private(set) weak var context: UnsafeContext?
-    /// The state of the last delivery.
+    /// The state of the last delivery; nil when the transaction has ended.
+    private var shown: RecordReader?
+    /// The state before the delivery that is running.
     private var before: RecordReader?
 
     init(_ id: NSManagedObjectID, _ stack: DataStack, _ context: UnsafeContext) {
@@ -155,30 +159,44 @@ private final class EditedWatch {
         self.context = context
         store = stack.store(id.storeID)
         do throws(StoreError) {
-            if let store { before = try context.frozen(store) }
+            if let store { shown = try context.frozen(store) }
         } catch {
             context.fail(error, "an object to be observed could not be read.")
         }
     }
 
-    /// The object, also after its deletion; nil when it is gone and no object of it lives.
+    /// The object; after its deletion with its last values.
     var liveObject: CoreStoreObject? {
         guard let store, let context else { return nil }
-        if let known = context.registered(id.number, in: id.entity.hierarchy, of: store) {
-            return known
+        let hierarchy = id.entity.hierarchy
+        if let known = context.registered(id.number, in: hierarchy, of: store) { return known }
+        do throws(StoreError) {
+            if let object = try context.object(id.number, in: hierarchy, of: store) {
+                return object
+            }
+            guard let before else { return nil }
+            return try context.goneObject(id.number, in: hierarchy, of: store, as: before)
+        } catch {
+            context.fail(error, "an observed object cannot be read.")
+            return nil
         }
-        return try? context.object(id.number, in: id.entity.hierarchy, of: store)
     }
+
+    /// Releases the transaction's states, which keep the file's space from being reused.
+    func end() { (shown, before) = (nil, nil) }
+
+    /// Releases the state that the delivery which is running began with.
+    func endDelivery() { before = nil }
 
     /// The differences since the last call.
     func fate(
         in delivery: TransactionDelivery
     ) -> (fate: Delivery.Fate, names: Set<KeyPathString>) {
-        guard let store, let before else { return (.none, []) }
+        guard let store, let shown else { return (.none, []) }
         do throws(StoreError) {
             let after = try delivery.reader(of: store)
-            let found = try fate(before, after)
-            self.before = after
+            let found = try fate(shown, after)
+            (before, self.shown) = (shown, after)
             return found
         } catch {
             delivery.miss(error, "an observed object could not be compared.")
@@ -189,14 +207,13 @@ private final class EditedWatch {
     private func fate(
         _ before: RecordReader, _ after: RecordReader
     ) throws(StoreError) -> (fate: Delivery.Fate, names: Set<KeyPathString>) {
-        let wasThere = try before.contains(id.number, in: id.entity.hierarchy)
-        switch (wasThere, try after.contains(id.number, in: id.entity.hierarchy)) {
-        case (false, false): return (.none, [])
-        case (true, false): return (.deleted, [])
-        case (false, true): return (.updated, id.entity.propertyNames)
-        case (true, true):
-            let names = try RecordDifference(id.entity, before, after).names(of: id.number)
-            return (names.isEmpty ? .none : .updated, names)
+        let hierarchy = id.entity.hierarchy
+        let wasThere = try before.contains(id.number, in: hierarchy)
+        guard let entity = try after.entity(of: id.number, in: hierarchy) else {
+            return (wasThere ? .deleted : .none, [])
         }
+        guard wasThere else { return (.updated, entity.propertyNames) }
+        let names = try RecordDifference(before, after).names(of: id.number, in: hierarchy)
+        return (names.isEmpty ? .none : .updated, names)
     }
 }

@@ -139,6 +139,12 @@ final class TransactionList: MonitoredList {
         (shown.readers, shown.lookup) = (readers, list?.lookup)
     }
 
+    /// Releases the states of the transaction, which has ended; the content stays.
+    func end() {
+        (list, readers) = (nil, [])
+        (shown.readers, shown.lookup) = ([], nil)
+    }
+
     // MARK: Objects
 
     func object(_ item: ListItem) -> CoreStoreObject {
@@ -168,6 +174,7 @@ final class TransactionList: MonitoredList {
             id.hierarchy == entity(shown.stores[store]).hierarchy,
             let item = ListItem(id.number, store: store)
         else { return nil }
-        return try? shown.lookup?.index(of: item, in: shown.content, shown.readers)
+        guard let lookup = shown.lookup else { return shown.content.firstIndex(of: item) }
+        return try? lookup.index(of: item, in: shown.content, shown.readers)
     }
 }

@@ -13,6 +13,8 @@ protocol TransactionParticipant: AnyObject {
     func tellChanges(_ delivery: TransactionDelivery)
     /// Tells observers that all changes were told.
     func tellAfter(_ delivery: TransactionDelivery)
+    /// The transaction has ended: its states are to be released.
+    func transactionEnded()
 }
 
 /// A state of an unsafe transaction on its way to its observers.
@@ -101,6 +103,13 @@ final class TransactionObservers: @unchecked Sendable {
             for work in next { work() }
         }
         isTelling = false
+    }
+
+    /// The transaction ends. Monitors may live on.
+    func end() {
+        for participant in lock.withLock({ entries }).compactMap(\.participant) {
+            participant.transactionEnded()
+        }
     }
 
     private func tellOnce(_ sourceIdentifier: Any?) {

@@ -7,12 +7,15 @@ import struct Synchronization.Atomic
 protocol StepSubscriber: AnyObject, Sendable {
     /// Whether the subscriber uses what transactions record of their changes.
     var needsChanges: Bool { get }
+    /// Whether the subscriber runs the completions of steps.
+    var runsCompletions: Bool { get }
     func receive(_ step: CommitStep)
     /// A store cannot be followed any more, or the stack is gone.
     func end(_ failure: CoreStoreError?)
 }
 
 extension StepSubscriber {
+    var runsCompletions: Bool { false }
     func end(_ failure: CoreStoreError?) {}
 }
 
@@ -68,15 +71,24 @@ final class CommitSteps: Sendable {
     func follow(_ schedule: any Schedule) { turns.follow(schedule) }
 
     /// Delivers the step of a position when all before it have been delivered.
-    func publish(_ step: CommitStep?, at position: UInt64) {
+    ///
+    /// - Returns: whether a subscriber runs the step's completions. One that there was before may
+    ///   have ended meanwhile.
+    @discardableResult
+    func publish(_ step: CommitStep?, at position: UInt64) -> Bool {
         turns.wait(for: position)
         defer { turns.endTurn() }
-        if let step { publish(step) }
+        return step.map { publish($0) } ?? false
     }
 
     /// Delivers a step that has no position among the transactions.
-    func publish(_ step: CommitStep) {
-        for subscriber in subscribers.withLock({ $0 }) { subscriber.receive(step) }
+    ///
+    /// - Returns: whether a subscriber runs the step's completions.
+    @discardableResult
+    func publish(_ step: CommitStep) -> Bool {
+        let subscribers = subscribers.withLock { $0 }
+        for subscriber in subscribers { subscriber.receive(step) }
+        return subscribers.contains(where: \.runsCompletions)
     }
 
     /// Tells all subscribers why there will be no more steps of a store.

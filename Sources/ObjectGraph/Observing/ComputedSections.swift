@@ -6,7 +6,8 @@ final class ComputedSections {
     private let stores: [AttachedStore]
     private let type: CoreStoreObject.Type
     private let declaration: FieldDeclaration?
-    /// For the reader that was asked last.
+    /// For the reader that was asked last; nil between two uses, because it keeps the file's space
+    /// from being reused.
     private var context: ReaderContext?
 
     init(
@@ -19,7 +20,12 @@ final class ComputedSections {
         declaration = ClassMeta.of(type).declarations.first { $0.keyPath == keyPath }
     }
 
-    deinit { context?.end() }
+    deinit { rest() }
+
+    func rest() {
+        context?.end()
+        context = nil
+    }
 
     func name(_ reader: RecordReader, _ number: ObjectNumber) throws -> String {
         guard let declaration,

@@ -125,11 +125,18 @@ extension DataStack {
     func storesChanged() {
         guard !observers.isEmpty else { return }
         if viewExecutor.isCurrent {
-            for participant in observers.all { participant.storesChanged() }
+            whenIdle { [link] in link.object?.followStores() }
         } else {
             viewExecutor.run { [link] in
-                for participant in link.object?.observers.all ?? [] { participant.storesChanged() }
+                link.object?.whenIdle { link.object?.followStores() }
             }
         }
+    }
+
+    private func followStores() {
+        guard !observers.isEmpty else { return }
+        // Storages that were all removed took the view with them.
+        if !stores.isEmpty { withView { $0.begin(stores) } }
+        for participant in observers.all { participant.storesChanged() }
     }
 }

@@ -20,14 +20,15 @@ final class Delivery {
         isRefresh = step.origin == .maintenance && step.hasUnknownPart
         var before: [ObjectIdentifier: RecordSnapshot] = [:]
         for part in step.parts {
-            before[ObjectIdentifier(part.store)] = view.snapshot(of: part.store)
+            before[ObjectIdentifier(part.store)] = view.shownSnapshot(of: part.store)
         }
         self.before = before
     }
 
     var sourceIdentifier: Any? { step.sourceIdentifier?.value }
 
-    /// A store's state before and after; nil when the step does not move it.
+    /// A store's state before and after; nil when the step does not move it. The view may have
+    /// shown a commit before its step came: then the step was told already, with an unknown change.
     func readers(
         of store: AttachedStore
     ) -> (before: RecordSnapshot, after: RecordSnapshot, content: CommitStep.Content)? {
@@ -35,13 +36,17 @@ final class Delivery {
             let before = before[ObjectIdentifier(store)],
             part.snapshot.commitNumber >= before.commitNumber
         else { return nil }
-        if case .relocation = part.content, part.snapshot.commitNumber == before.commitNumber {
-            return nil
+        let content = part.content(since: before.commitNumber)
+        if part.snapshot.commitNumber == before.commitNumber {
+            guard case .unknown = content else { return nil }
         }
-        return (before, part.snapshot, part.content(since: before.commitNumber))
+        return (before, part.snapshot, content)
     }
 
-    /// The effect of the step on an object, and the names of the changed properties.
+    /// The effect of the step on an object, and the names of the changed properties, those of a
+    /// subentity included.
+    ///
+    /// - Parameter entity: the object's, or one above it.
     func fate(
         of number: ObjectNumber, _ entity: EntityLayout, in store: AttachedStore
     ) throws(StoreError) -> (fate: Fate, names: Set<KeyPathString>) {
@@ -50,21 +55,26 @@ final class Delivery {
         if case .changes(let changes) = content, let known = changes.records(in: entity.hierarchy) {
             if known.deleted.contains(number) { return (.deleted, []) }
             isLoose = known.updated.contains(number)
-            if !isLoose && !Self.hasOtherLinks(number, entity, changes) { return (.none, []) }
+            if !isLoose && !Self.hasOtherLinks(number, entity, after.schema, changes) {
+                return (.none, [])
+            }
         }
         if isLoose, try !after.contains(number, in: entity.hierarchy) {
             let was = try before.contains(number, in: entity.hierarchy)
             return (was ? .deleted : .none, [])
         }
-        let names = try RecordDifference(entity, before, after).names(of: number)
+        let names = try RecordDifference(before, after).names(of: number, in: entity.hierarchy)
         return (names.isEmpty && !isRefresh ? .none : .updated, names)
     }
 
+    /// Whether to-many links of an object may differ: those of any entity of its hierarchy, whose
+    /// numbers are no other object's.
     private static func hasOtherLinks(
-        _ number: ObjectNumber, _ entity: EntityLayout, _ changes: ChangeSet
+        _ number: ObjectNumber, _ entity: EntityLayout, _ schema: Schema, _ changes: ChangeSet
     ) -> Bool {
-        entity.relationships.contains { relationship in
+        schema.relationships.contains { relationship in
             relationship.kind != .toOne
+                && schema.knownEntity(tag: relationship.sourceTag).hierarchy == entity.hierarchy
                 && changes.owners(of: relationship)?.contains(number) ?? true
         }
     }
@@ -80,24 +90,25 @@ extension CommitStep {
 
 /// The properties of a record that differ between two commits.
 struct RecordDifference {
-    private let entity: EntityLayout
     private let before: RecordReader
     private let after: RecordReader
 
-    init(_ entity: EntityLayout, _ before: RecordReader, _ after: RecordReader) {
-        self.entity = entity
+    init(_ before: RecordReader, _ after: RecordReader) {
         self.before = before
         self.after = after
     }
 
     /// Empty for a record that one of the commits does not have.
-    func names(of number: ObjectNumber) throws(StoreError) -> Set<KeyPathString> {
-        let found = try before.withRow(number, in: entity.hierarchy) { old throws(StoreError) in
-            try after.withRow(number, in: entity.hierarchy) { new throws(StoreError) in
-                try self.names(old, new)
+    func names(
+        of number: ObjectNumber, in hierarchy: HierarchyID
+    ) throws(StoreError) -> Set<KeyPathString> {
+        let found = try before.withRow(number, in: hierarchy) { old throws(StoreError) in
+            try after.withRow(number, in: hierarchy) { new throws(StoreError) in
+                let entity = after.schema.knownEntity(tag: new.entityTag)
+                return (entity, try self.names(entity, old, new))
             }
         }
-        guard var names = found ?? nil else { return [] }
+        guard case (let entity, var names)?? = found else { return [] }
         for relationship in entity.relationships where relationship.kind != .toOne {
             let links = try before.linkedNumbers(relationship, of: number)
             if links != (try after.linkedNumbers(relationship, of: number)) {
@@ -107,7 +118,9 @@ struct RecordDifference {
         return names
     }
 
-    private func names(_ old: RowView, _ new: RowView) throws(StoreError) -> Set<KeyPathString> {
+    private func names(
+        _ entity: EntityLayout, _ old: RowView, _ new: RowView
+    ) throws(StoreError) -> Set<KeyPathString> {
         if try after.hasSameValues(new, as: old, of: before) { return [] }
         var names: Set<KeyPathString> = []
         for field in entity.fields {

@@ -208,10 +208,10 @@ final class ListShare: @unchecked Sendable {
             // Related objects are of the same store.
             let (old, new) = (stores.map { _ in before }, stores.map { _ in after })
             if try !lookup.isSame(item, old, new) { return true }
-            let tag = try before.withRow(item.number, in: hierarchy(store)) { $0.entityTag }
-            guard let tag else { return true }
-            let entity = before.schema.knownEntity(tag: tag)
-            return try !RecordDifference(entity, before, after).names(of: item.number).isEmpty
+            let hierarchy = hierarchy(store)
+            guard try before.contains(item.number, in: hierarchy) else { return true }
+            return try !RecordDifference(before, after).names(of: item.number, in: hierarchy)
+                .isEmpty
         } catch {
             return true
         }

@@ -38,9 +38,11 @@ struct ObjectWatch {
         do throws(StoreError) {
             let found = try fate(in: delivery, store)
             guard hasMissed, let (_, after, _) = delivery.readers(of: store) else { return found }
-            let isThere = try after.contains(id.number, in: id.entity.hierarchy)
+            let entity = try after.entity(of: id.number, in: id.entity.hierarchy)
             hasMissed = false
-            return isThere ? (.updated, allNames) : (.deleted, [])
+            guard let entity else { return (.deleted, []) }
+            let watched = paths.map { $0.joined(separator: ".") }
+            return (.updated, entity.propertyNames.union(watched))
         } catch {
             if !hasMissed { delivery.stack.faults.report(CoreStoreError(error), failure) }
             hasMissed = true
@@ -59,8 +61,15 @@ struct ObjectWatch {
         return (fate, names)
     }
 
-    private var allNames: Set<KeyPathString> {
-        id.entity.propertyNames.union(paths.map { $0.joined(separator: ".") })
+}
+
+extension RecordReader {
+    /// The entity of an object itself, which may be below the one that it was asked for by; nil
+    /// when it is not there.
+    func entity(
+        of number: ObjectNumber, in hierarchy: HierarchyID
+    ) throws(StoreError) -> EntityLayout? {
+        try withRow(number, in: hierarchy) { schema.knownEntity(tag: $0.entityTag) }
     }
 }
 

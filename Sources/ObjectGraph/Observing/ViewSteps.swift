@@ -11,6 +11,7 @@ import struct Synchronization.Atomic
 /// No thread that commits waits for any of this.
 final class ViewSteps: StepSubscriber {
     let needsChanges = true
+    let runsCompletions = true
     private let link: WeakLink<DataStack>
     private let executor: ViewExecutor
     let lists: ListShares

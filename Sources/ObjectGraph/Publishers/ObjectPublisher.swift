@@ -22,6 +22,8 @@ public final class ObjectPublisher<O: DynamicObject>: Hashable, ObjectRepresenta
     /// Nil before it is first asked for, and after each change.
     private var known: ObjectSnapshot<O>?
     private var isObserving = false
+    /// The storage that the object was last in; nil when it was in none.
+    private weak var store: AttachedStore?
     private let registrar = ObservationRegistrar()
     /// Properties that were read by themselves.
     private var readProperties: Set<KeyPathString> = []
@@ -73,6 +75,7 @@ public final class ObjectPublisher<O: DynamicObject>: Hashable, ObjectRepresenta
     private func observe() {
         guard !isObserving, let stack = link.object else { return }
         isObserving = true
+        _ = noteStore()
         stack.publishers.observe(self, id, watch.paths, stack)
         guard stack.delivery.announced != nil else { return }
         // The step that is being announced finds no observers of this publisher.
@@ -147,6 +150,12 @@ extension ObjectPublisher: PublishedObject {
     }
 
     func forgetSnapshot() { known = nil }
+
+    func noteStore() -> Bool {
+        let now = link.object?.store(id.storeID)
+        defer { store = now }
+        return store !== now
+    }
 
     func tell(_ change: PublishedChange, _ sourceIdentifier: Any?) {
         registrar.withMutation(of: self, keyPath: \.snapshot) {}

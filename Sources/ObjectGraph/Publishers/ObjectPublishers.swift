@@ -6,6 +6,8 @@ protocol PublishedObject: AnyObject {
     /// Nil when a step does nothing to the object.
     func change(in delivery: Delivery) -> PublishedChange?
     func forgetSnapshot()
+    /// Whether the storage of the object came or went since the last call.
+    func noteStore() -> Bool
     func tell(_ change: PublishedChange, _ sourceIdentifier: Any?)
 }
 
@@ -153,9 +155,9 @@ final class ObjectPublishers: ViewParticipant, @unchecked Sendable {
     }
 
     func storesChanged() {
-        let all = observing
-        for publisher in all { publisher.forgetSnapshot() }
-        for publisher in all { publisher.tell(.everything, nil) }
+        let concerned = observing.filter { $0.noteStore() }
+        for publisher in concerned { publisher.forgetSnapshot() }
+        for publisher in concerned { publisher.tell(.everything, nil) }
     }
 }
 

@@ -55,10 +55,10 @@ final class StagedTransaction {
         let hasOtherReaders = others.hasReaders(of: parts.map(\.store))
         let delivered = isFollowed || hasOtherReaders ? delivered(outcomes) : []
         let step = isFollowed ? step(delivered, hasFailed ? nil : completion) : nil
-        steps.publish(step, at: position)
+        let isRun = steps.publish(step, at: position)
         others.publish(delivered, sourceIdentifier)
         try check(outcomes)
-        return step?.completions.isEmpty == false
+        return isRun && step?.completions.isEmpty == false
     }
 
     private func check(_ outcomes: [Result<Void, StoreError>]) throws(CoreStoreError) {

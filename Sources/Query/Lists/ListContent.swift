@@ -44,6 +44,9 @@ package struct ListContent: Sendable {
 
     package func items() -> [ListItem] { tree.items(in: ranks) }
 
+    /// The index of an item, by looking at each: for a list whose records are not at hand.
+    package func firstIndex(of item: ListItem) -> Int? { items().firstIndex(of: item) }
+
     package var sectionCount: Int {
         guard names != nil else { return 1 }
         return ranks.isEmpty ? 0 : tree.section(holding: ranks.upperBound - 1) - firstSection + 1

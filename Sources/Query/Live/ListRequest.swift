@@ -8,8 +8,12 @@ package struct ListRequest {
         /// Neighbours whose path values have the same name are in one section.
         case path([String], name: (Value) -> String)
         /// Computes the name of an object's section. Only changes of the object itself are then
-        /// followed.
-        case computed((RecordReader, ObjectNumber) throws -> String)
+        /// followed. When a fetch or a step is done, `rest` releases the reader asked last.
+        case computed((RecordReader, ObjectNumber) throws -> String, rest: () -> Void = {})
+
+        func rest() {
+            if case .computed(_, let rest) = self { rest() }
+        }
     }
 
     package var entityName: String

@@ -49,6 +49,7 @@ package struct LiveList {
         let fetched = try fetch(in: stores.map(\.reader)) { _, _, _ in 0 }
         content = content(fetched.tree, fetched.census)
         (census, isCutOff) = (fetched.census, fetched.isCutOff)
+        request.section.rest()
     }
 
     /// Nil if each change shows which objects it concerns; else why the list is always refetched.
@@ -84,6 +85,7 @@ package struct LiveList {
             return nil
         }
         step += 1
+        defer { request.section.rest() }
         do {
             return try taken(steps)
         } catch {
@@ -110,6 +112,7 @@ package struct LiveList {
     /// Fetches the list again, whatever changed.
     package mutating func refetch(_ steps: [StoreStep]) throws -> ListDifference? {
         step += 1
+        defer { request.section.rest() }
         return install(try refetched(steps, missed))
     }
 
@@ -154,7 +157,8 @@ struct SectionInterning {
         guard let names else { return 0 }
         switch section {
         case .none: return 0
-        case .computed(let name): return names.number(of: try name(evaluation.reader, number))
+        case .computed(let name, _):
+            return names.number(of: try name(evaluation.reader, number))
         case .path(_, let name):
             guard let path = evaluation.parts.section else { return 0 }
             let value = try evaluation.value(path, row, number)

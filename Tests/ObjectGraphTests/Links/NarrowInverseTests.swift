@@ -73,7 +73,8 @@ private final class Keeper: CoreStoreObject {
         let text = result.map { String(decoding: $0.standardErrorContent, as: UTF8.self) }
         #expect(
             text?.contains(
-                "Keeper.pets was given a Kitten, and its inverse does not lead from Kitten to Keeper")
+                "Keeper.pets was given a Kitten, and its inverse does not lead from Kitten to Keeper"
+            )
                 == true)
     }
 }

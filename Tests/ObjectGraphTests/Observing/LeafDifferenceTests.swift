@@ -79,7 +79,8 @@ import Testing
             let tag = try #require(try after.withRow(number, in: hierarchy) { $0.entityTag })
             let entity = after.schema.knownEntity(tag: tag)
             let fields = Set(entity.fields.map(\.name))
-            let names = try RecordDifference(entity, before, after).names(of: number)
+            let names = try RecordDifference(before, after)
+                .names(of: number, in: entity.hierarchy)
             let isSame = try after.hasSameRow(number, in: hierarchy, as: before)
             let differs = !isSame || !names.isDisjoint(with: fields)
             #expect(found.updated.contains(number) == differs)
@@ -165,7 +166,8 @@ import Testing
                 }
                 if bytes[0] == bytes[1] { reusedCount += 1 }
                 #expect(try !newest.hasSameRow(number, in: entity.hierarchy, as: earlier))
-                let names = try RecordDifference(entity, earlier, newest).names(of: number)
+                let names = try RecordDifference(earlier, newest)
+                    .names(of: number, in: entity.hierarchy)
                 #expect(names == ["photo"])
             }
             snapshots.append(newest)

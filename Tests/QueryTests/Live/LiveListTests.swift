@@ -30,7 +30,7 @@ import Testing
         private func sectionName(_ number: ObjectNumber, _ reader: RecordReader) throws -> String {
             switch request.section {
             case .none: return ""
-            case .computed(let name): return try name(reader, number)
+            case .computed(let name, _): return try name(reader, number)
             case .path(let path, let name): return name(try value(path, number, reader))
             }
         }
