@@ -2,12 +2,15 @@ import PageStore
 
 extension MigrationRun {
     /// Pass that sets a to-one link to nil if its target no longer exists, or if the schema does
-    /// not allow the entity at either end. With `refusingLoss`, throws `schemaMismatch` at the
-    /// first one.
+    /// not allow the entity at either end. Throws `schemaMismatch` at the first one that the
+    /// permission does not cover.
     ///
-    /// - Parameter isNeeded: whether there may be any, which the pass must not change.
+    /// - Parameters:
+    ///   - permission: nil if every link may go.
+    ///   - isNeeded: whether there may be any, which the pass must not change.
     func clearDanglingLinks(
-        _ relationship: RelationshipLayout, of schema: Schema, refusingLoss: Bool = false,
+        _ relationship: RelationshipLayout, of schema: Schema,
+        within permission: LinkPermission? = nil,
         if isNeeded: () throws(StoreError) -> Bool = { () throws(StoreError) in true }
     ) throws(StoreError) {
         guard let field = relationship.field else { return }
@@ -18,14 +21,16 @@ extension MigrationRun {
             number, entity, row throws(StoreError) in
             guard source.tags.contains(entity.tag), let target = row.link(at: field.byteOffset)
             else { return nil }
-            let isThere = try transaction.withRow(target, in: destination.hierarchy) {
-                kinds.targets.contains($0.entityTag)
-            }
-            guard isThere != true || !kinds.owners.contains(entity.tag) else { return nil }
-            guard !refusingLoss else {
-                throw LossCheck.refusal(
-                    "object \(number.rawValue) is linked by \(entity.name).\(relationship.name) "
-                        + "to object \(target.rawValue), which the later model does not allow")
+            let tag = try transaction.withRow(target, in: destination.hierarchy) { $0.entityTag }
+            let mayOwn = kinds.owners.contains(entity.tag)
+            if mayOwn, let tag, kinds.targets.contains(tag) { return nil }
+            if let permission, !permission.allows(relationship.name, of: entity) {
+                guard mayOwn, let tag, permission.allows(target: tag) else {
+                    throw LossCheck.refusal(
+                        "object \(number.rawValue) is linked by \(source.name)."
+                            + "\(relationship.name) to object \(target.rawValue), which the later "
+                            + "model does not allow")
+                }
             }
             let changed = RowBuffer(copying: row)
             changed.setLink(nil, at: field.byteOffset)

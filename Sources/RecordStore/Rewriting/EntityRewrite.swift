@@ -24,6 +24,8 @@ struct EntityRewrite {
     struct Link {
         var field: FieldLayout
         var source: FieldLayout
+        /// That of the earlier targets.
+        var hierarchy: HierarchyID
         var targets: NumberMap
     }
 
@@ -39,7 +41,7 @@ struct EntityRewrite {
     /// Whether the program's mapping makes the later records.
     var isMapped: Bool { mapper != nil }
     /// Which links may be dropped.
-    private let allowedLoss: LossPermission
+    private let permission: LinkPermission
     private let sourceFields: MappedFields
     private let destinationFields: MappedFields
     /// The defaults of the later attributes, in the order of the assignments of a mapped entity.
@@ -69,7 +71,7 @@ struct EntityRewrite {
         self.destination = destination
         isInPlace = source == destination
         mapper = lineage.pairs.mappers[name]
-        allowedLoss = lineage.permission(step.droppedLoss)
+        permission = LinkPermission(lineage, both, step)
         let attributes = lineage.before.attributes(of: later)
         sourceFields = MappedFields(
             name,
@@ -106,11 +108,13 @@ struct EntityRewrite {
                 let former = lineage.before.relationship(earlier), former.kind == .toOne,
                 !isInPlace || lineage.kept(earlier) != path,
                 let field = destination.field(named: path.name),
-                let sourceField = source.field(named: lineage.bothName(earlier))
+                let sourceField = source.field(named: lineage.bothName(earlier)),
+                let targets = both.entity(
+                    named: lineage.bothName(renamed: former.destinationEntityName))
             else { continue }
             links.append(
                 Link(
-                    field: field, source: sourceField,
+                    field: field, source: sourceField, hierarchy: targets.hierarchy,
                     targets: numbers.map(
                         from: former.destinationEntityName,
                         to: relationship.destinationEntityName)))
@@ -150,7 +154,7 @@ struct EntityRewrite {
                 let target = try former.flatMap { number throws(StoreError) in
                     try link.targets.later(number)
                 }
-                guard former == nil || target != nil || mayLose(link) else {
+                if let former, target == nil, try !mayLose(link, to: former, reader) {
                     throw LossCheck.refusal(
                         "object \(number.rawValue) has a \(destination.name).\(link.field.name), "
                             + "which leads to another entity now")
@@ -164,9 +168,17 @@ struct EntityRewrite {
         return changed
     }
 
-    private func mayLose(_ link: Link) -> Bool {
-        allowedLoss.allows(link.field.name, of: destination.name)
-            || allowedLoss.allows(link.source.name, of: source.name)
+    private func mayLose(
+        _ link: Link, to target: ObjectNumber, _ reader: RecordReader
+    ) throws(StoreError) -> Bool {
+        if permission.allows(link.field.name, of: destination)
+            || permission.allows(link.source.name, of: source)
+        {
+            return true
+        }
+        return try reader.withRow(target, in: link.hierarchy) {
+            permission.allows(target: $0.entityTag)
+        } ?? false
     }
 
     /// Inferred values of records that stay in their tree are checked for nil by the last layout

@@ -8,13 +8,15 @@ struct LinkRewriter {
     /// The entity tags allowed at the two ends of the later relationship.
     private let kinds: (owners: Set<UInt16>, targets: Set<UInt16>)
     private let going: Set<UInt16>
-    /// Whether links that the later version cannot hold may be dropped.
+    /// Which links that the later version cannot hold may be dropped.
+    private let permission: LinkPermission
+    /// Whether all of them may be.
     private let allowsLoss: Bool
 
     /// - Parameter going: the tags of entities whose objects are removed at the end.
     init(
         _ link: LinkRewrite, _ run: MigrationRun, _ schema: Schema, going: Set<UInt16>,
-        allowsLoss: Bool
+        _ permission: LinkPermission
     ) {
         let kinds = link.destination.kinds(in: schema)
         self.kinds = (kinds.owners.subtracting(going), kinds.targets.subtracting(going))
@@ -22,7 +24,8 @@ struct LinkRewriter {
         self.link = link
         self.run = run
         self.schema = schema
-        self.allowsLoss = allowsLoss
+        self.permission = permission
+        allowsLoss = permission.allows(link.source) || permission.allows(link.destination)
     }
 
     func rewrite() throws(StoreError) {
@@ -48,10 +51,11 @@ struct LinkRewriter {
             guard link.ownerTags.contains(row.entityTag),
                 let owner = try link.owners.later(number)
             else { return false }
-            let targets = try targets(of: number)
+            let entity = schema.knownEntity(tag: row.entityTag)
+            let targets = try targets(of: number, entity)
             guard !targets.isEmpty else { return false }
             guard try isThere(owner, in: owners, kinds.owners) else {
-                try refuseLoss(of: owner)
+                try refuseLoss(of: owner, entity)
                 return false
             }
             try body(&batch, owner, targets)
@@ -60,7 +64,11 @@ struct LinkRewriter {
     }
 
     /// The later numbers of an owner's targets, in their order.
-    private func targets(of owner: ObjectNumber) throws(StoreError) -> [ObjectNumber] {
+    ///
+    /// - Parameter entity: the owner's.
+    private func targets(
+        of owner: ObjectNumber, _ entity: EntityLayout
+    ) throws(StoreError) -> [ObjectNumber] {
         let kind = schema.knownEntity(tag: link.destination.destinationTag)
         var targets: [ObjectNumber] = []
         for number in try run.transaction.linkedNumbers(link.source, of: owner) {
@@ -68,11 +76,24 @@ struct LinkRewriter {
                 try isThere(target, in: kind.hierarchy, kinds.targets)
             {
                 targets.append(target)
-            } else if !allowsLoss {
+            } else if try !mayLose(number, of: entity) {
                 throw refusal(owner, number)
             }
         }
         return targets
+    }
+
+    /// Whether an owner's link may be dropped.
+    ///
+    /// - Parameter target: by its earlier number.
+    private func mayLose(
+        _ target: ObjectNumber, of entity: EntityLayout
+    ) throws(StoreError) -> Bool {
+        if allowsLoss || permission.allows(link.source.name, of: entity) { return true }
+        let targets = hierarchy(link.source.destinationTag)
+        return try run.transaction.withRow(target, in: targets) {
+            permission.allows(target: $0.entityTag)
+        } ?? false
     }
 
     private func refusal(_ owner: ObjectNumber, _ target: ObjectNumber) -> StoreError {
@@ -83,8 +104,12 @@ struct LinkRewriter {
 
     /// Throws `schemaMismatch` if an object with links is still there, but of an entity that the
     /// inverse does not allow.
-    private func refuseLoss(of owner: ObjectNumber) throws(StoreError) {
-        guard !allowsLoss else { return }
+    ///
+    /// - Parameter entity: the earlier one.
+    private func refuseLoss(
+        of owner: ObjectNumber, _ entity: EntityLayout
+    ) throws(StoreError) {
+        guard !allowsLoss, !permission.allows(link.source.name, of: entity) else { return }
         let hierarchy = hierarchy(link.destination.sourceTag)
         let tag = try run.transaction.withRow(owner, in: hierarchy) { $0.entityTag }
         guard let tag, !kinds.owners.contains(tag), !going.contains(tag) else { return }
@@ -137,12 +162,15 @@ struct LinkRewriter {
             guard link.ownerTags.contains(row.entityTag), let number = row.link(at: offset),
                 let owner = try link.owners.later(cursor.number)
             else { continue }
+            let entity = schema.knownEntity(tag: row.entityTag)
             guard let target = try link.targets.later(number), try targets.contains(target) else {
-                guard allowsLoss else { throw refusal(cursor.number, number) }
+                guard try mayLose(number, of: entity) else {
+                    throw refusal(cursor.number, number)
+                }
                 continue
             }
             guard try owners.contains(owner) else {
-                try refuseLoss(of: owner)
+                try refuseLoss(of: owner, entity)
                 continue
             }
             try body(owner, target)

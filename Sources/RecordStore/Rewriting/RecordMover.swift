@@ -5,6 +5,7 @@ struct RecordMover {
     private let plan: RewritePlan
     private let run: MigrationRun
     private let control: MigrationControl?
+    private let permission: LinkPermission
 
     private var lineage: SchemaLineage { plan.lineage }
     private var schema: Schema { plan.both }
@@ -14,6 +15,7 @@ struct RecordMover {
         self.plan = plan
         self.run = run
         self.control = control
+        permission = LinkPermission(plan.lineage, plan.both, plan.step)
     }
 
     func move() throws(StoreError) {
@@ -37,7 +39,7 @@ struct RecordMover {
         let going = schema.entities.filter { lineage.after[$0.name] == nil }
         for link in links {
             try LinkRewriter(
-                link, run, schema, going: Set(going.map(\.tag)), allowsLoss: mayLose(link)
+                link, run, schema, going: Set(going.map(\.tag)), permission
             ).rewrite()
         }
         try clearLinks()
@@ -117,7 +119,7 @@ struct RecordMover {
                 // Objects of removed entities are there only where their loss is permitted.
                 let leadsToKept = paths.contains { self.isNarrower($0, among: lineage.isPaired) }
                 try run.clearDanglingLinks(
-                    relationship, of: schema, refusingLoss: leadsToKept && !mayLose(relationship)
+                    relationship, of: schema, within: leadsToKept ? permission : nil
                 ) { () throws(StoreError) in
                     // A mapper that makes every object leaves no link to an object that is gone.
                     if isNarrower || !isPaired { return true }
@@ -136,22 +138,6 @@ struct RecordMover {
             else { return false }
         }
         return true
-    }
-
-    private func mayLose(_ link: LinkRewrite) -> Bool {
-        mayLose(link.source) || mayLose(link.destination)
-    }
-
-    /// Whether links may be dropped: permission names the relationship, or a removed target entity.
-    private func mayLose(_ relationship: RelationshipLayout) -> Bool {
-        let allowed = lineage.permission(plan.step.droppedLoss)
-        let source = schema.knownEntity(tag: relationship.sourceTag)
-        let destination = schema.knownEntity(tag: relationship.destinationTag)
-        return allowed.allows(relationship.name, of: source, in: schema)
-            || destination.tags.contains { tag in
-                let name = schema.knownEntity(tag: tag).name
-                return lineage.after[name] == nil && allowed.allows(entity: name)
-            }
     }
 
     /// Whether a relationship allows fewer entities at one of its ends than the earlier one.

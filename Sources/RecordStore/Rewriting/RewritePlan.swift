@@ -171,9 +171,10 @@ struct RewritePlan {
                 && lineage.before.isKind(target.name, of: inverse.entityName)
         }
         let lost = targets.filter { target in
-            !lineage.after.relationships(of: target.name).contains { later, relationship in
+            !lineage.after.relationships(of: target.name).contains { later, _ in
                 lineage.source(ofRelationship: later, in: target.name) == inverse
-                    && lineage.after.isKind(entity, of: relationship.destinationEntityName)
+                    && lineage.after.allows(owner: target.name, of: later)
+                    && lineage.after.allows(target: entity, of: later)
             }
         }
         return lost.count == targets.count && !targets.isEmpty ? nil : Set(lost.map(\.tag))

@@ -306,6 +306,120 @@ import Testing
         try database.close()
     }
 
+    /// A bug: the link counted as kept by the list, which is no inverse of it any more.
+    @Test(arguments: [RelationshipDescription.Kind.toOne, .toManyUnordered, .toManyOrdered])
+    func `a relationship that moves below is lost by other subentities`(
+        kind: RelationshipDescription.Kind
+    ) throws {
+        func model(_ owner: String, _ first: String) -> [EntityDescription] {
+            let pet = RelationshipDescription(
+                name: "pet", destinationEntityName: "Pet", inverseName: "visits", kind: kind)
+            let below = [first, first == "Visit" ? "Checkup" : "Visit"].map {
+                EntityDescription($0, below: "Event", relationships: owner == $0 ? [pet] : [])
+            }
+            return [
+                below[0],
+                EntityDescription("Pet", relationships: [.toManyUnordered("visits", to: "Event")]),
+                below[1],
+                EntityDescription(
+                    "Event", isAbstract: true, relationships: owner == "Event" ? [pet] : []),
+            ]
+        }
+        for owner in ["Visit", "Checkup"] {
+            let other = owner == "Visit" ? "Checkup" : "Visit"
+            let lost = try files(model("Event", other))
+            let error = #expect(throws: StoreError.self) { try open(model(owner, other), lost) }
+            #expect(error?.code == .schemaMismatch, "\(owner)")
+            try open(model("Event", other), lost).close()
+            try open(model(owner, other), lost, allowedLoss: .all).close()
+            let kept = try files(model("Event", owner))
+            let database = try open(model(owner, owner), kept)
+            let reader = try database.snapshot()
+            #expect(reader.check() == [])
+            let entity = try #require(database.schema.entity(named: owner))
+            let pet = try #require(entity.relationship(named: "pet"))
+            #expect(try reader.linkedNumbers(pet, of: ObjectNumber(1)) == [ObjectNumber(1)])
+            try database.close()
+        }
+    }
+
+    private static func owner(
+        _ kind: RelationshipDescription.Kind, of destination: String, isLater: Bool,
+        _ target: String
+    ) -> [EntityDescription] {
+        let pet = RelationshipDescription(
+            name: "pet", destinationEntityName: destination, inverseName: nil, kind: kind)
+        let others = ["Cat", "Puppy", "Dog"].filter { $0 != target && !(isLater && $0 == "Puppy") }
+        let animals = ((isLater && target == "Puppy" ? [] : [target]) + others).map {
+            EntityDescription($0, below: $0 == "Puppy" ? "Dog" : "Animal")
+        }
+        return [EntityDescription("Owner", relationships: [pet])] + animals
+            + [EntityDescription("Animal", isAbstract: true)]
+    }
+
+    /// A bug: the permission for the entity counted for every link of the relationship.
+    @Test(arguments: [RelationshipDescription.Kind.toOne, .toManyUnordered, .toManyOrdered])
+    func `permission for a removed entity covers links to its objects alone`(
+        kind: RelationshipDescription.Kind
+    ) throws {
+        for (target, isAllowed) in [("Cat", false), ("Puppy", true)] {
+            let files = try files(Self.owner(kind, of: "Animal", isLater: false, target))
+            let later = Self.owner(kind, of: "Dog", isLater: true, target)
+            if !isAllowed {
+                let error = #expect(throws: StoreError.self) {
+                    try open(later, files, allowedLoss: .only(["Puppy"]))
+                }
+                #expect(error?.code == .schemaMismatch)
+                #expect(error?.message.contains("pet to object 1") == true)
+            }
+            let names: Set<String> = isAllowed ? ["Puppy"] : ["Puppy", "Owner.pet"]
+            let database = try open(later, files, allowedLoss: .only(names))
+            let reader = try database.snapshot()
+            #expect(reader.check() == [])
+            let owner = try #require(database.schema.entity(named: "Owner"))
+            let pet = try #require(owner.relationship(named: "pet"))
+            #expect(try reader.linkedNumbers(pet, of: ObjectNumber(1)) == [])
+            try database.close()
+        }
+    }
+
+    /// A bug: the name in the refusal was that of the object's entity, and permitted nothing.
+    @Test(arguments: ["Visit.pet", "LongVisit.pet"], ["Dog", "Company"])
+    func `a property is permitted for its entity or for one below it`(
+        name: String, destination: String
+    ) throws {
+        func model(_ destination: String) -> [EntityDescription] {
+            [
+                EntityDescription("LongVisit", below: "Visit"),
+                EntityDescription("Cat", below: "Animal"),
+                EntityDescription("Dog", below: "Animal"), EntityDescription("Company"),
+                EntityDescription("Visit", relationships: [.toOne("pet", to: destination)]),
+                EntityDescription("Animal", isAbstract: true),
+            ]
+        }
+        let files = try files(model("Animal"))
+        let error = #expect(throws: StoreError.self) { try open(model(destination), files) }
+        #expect(error?.code == .schemaMismatch)
+        let database = try open(model(destination), files, allowedLoss: .only([name]))
+        #expect(try pets(database) == [])
+        try database.close()
+    }
+
+    /// A bug: only a list could lose its links to objects of a removed root entity.
+    @Test func `a to-one to a removed entity of another hierarchy is permitted with it`() throws {
+        func model(isLater: Bool) -> [EntityDescription] {
+            [
+                EntityDescription(
+                    "Visit", relationships: [.toOne("pet", to: isLater ? "Dog" : "Hamster")])
+            ] + (isLater ? [] : [EntityDescription("Hamster")]) + [EntityDescription("Dog")]
+        }
+        let files = try files(model(isLater: false))
+        #expect(throws: StoreError.self) { try open(model(isLater: true), files) }
+        let database = try open(model(isLater: true), files, allowedLoss: .only(["Hamster"]))
+        #expect(try pets(database) == [])
+        try database.close()
+    }
+
     /// The objects that the first visit leads to.
     private func pets(_ database: RecordDatabase) throws -> [ObjectNumber] {
         let reader = try database.snapshot()
