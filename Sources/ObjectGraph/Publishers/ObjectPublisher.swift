@@ -22,8 +22,9 @@ public final class ObjectPublisher<O: DynamicObject>: Hashable, ObjectRepresenta
     /// Nil before it is first asked for, and after each change.
     private var known: ObjectSnapshot<O>?
     private var isObserving = false
-    /// The storage that the object was last in; nil when it was in none.
-    private weak var store: AttachedStore?
+    /// The storage that the object was last in; nil when it was in none. By its name: what prints a
+    /// snapshot looks into its publishers.
+    private var store: ObjectIdentifier?
     private let registrar = ObservationRegistrar()
     /// Properties that were read by themselves.
     private var readProperties: Set<KeyPathString> = []
@@ -152,9 +153,9 @@ extension ObjectPublisher: PublishedObject {
     func forgetSnapshot() { known = nil }
 
     func noteStore() -> Bool {
-        let now = link.object?.store(id.storeID)
+        let now = link.object?.store(id.storeID).map { ObjectIdentifier($0) }
         defer { store = now }
-        return store !== now
+        return store != now
     }
 
     func tell(_ change: PublishedChange, _ sourceIdentifier: Any?) {
