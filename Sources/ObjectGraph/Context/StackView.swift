@@ -58,8 +58,8 @@ final class StackView: ObjectContext {
         snapshots.first { $0.store === store }?.reader as? RecordSnapshot
     }
 
-    /// The snapshot that a store is read by, or that its first use will begin with, if a step or
-    /// ``begin(_:)`` has set one.
+    /// The snapshot that a store is read by, or that its first use will begin with; nil while
+    /// neither is known.
     func shownSnapshot(of store: AttachedStore) -> RecordSnapshot? {
         snapshot(of: store) ?? starts.withLock { $0[ObjectIdentifier(store)] ?? nil }
     }

@@ -20,6 +20,7 @@ extension EditingContext {
         var seen: Set<ObjectIdentifier> = []
         let targets = objects.filter { seen.insert(ObjectIdentifier($0)).inserted }
         for target in targets where !accepts(target, object, raw, relationship) { return }
+        guard inverseAllows(targets, object, raw, relationship) else { return }
         let told = tellBeforeLinking(targets, object, raw, relationship)
         defer { for end in told { tell(.after, of: end.object, end.name) } }
         guard areStillThere(targets, object) else { return }
@@ -45,6 +46,7 @@ extension EditingContext {
         else { return }
         if let target, !accepts(target, object, raw, relationship) { return }
         let targets = target.map { [$0] } ?? []
+        guard inverseAllows(targets, object, raw, relationship) else { return }
         let told = tellBeforeLinking(targets, object, raw, relationship)
         defer { for end in told { tell(.after, of: end.object, end.name) } }
         guard areStillThere(targets, object) else { return }
@@ -63,8 +65,7 @@ extension EditingContext {
         owner.change == .deleted || !targets.contains { $0.change == .deleted }
     }
 
-    /// Whether an object may be a target: it is of this context and store, and lives, and the
-    /// inverse can lead back.
+    /// Whether an object may be a target: it is of this context and store, and lives.
     private func accepts(
         _ target: CoreStoreObject, _ owner: CoreStoreObject, _ raw: RawObject,
         _ relationship: RelationshipLayout
@@ -87,16 +88,33 @@ extension EditingContext {
                 "\(raw.entity.name).\(relationship.name) was given an object that is deleted")
             return false
         }
+        return true
+    }
+
+    /// Whether the inverse can lead back from each new target. Links that a file has already stay.
+    private func inverseAllows(
+        _ targets: [CoreStoreObject], _ owner: CoreStoreObject, _ raw: RawObject,
+        _ relationship: RelationshipLayout
+    ) -> Bool {
+        guard relationship.isNarrowed else { return true }
         let schema = raw.store.database.schema
-        guard relationship.inverseAllows(owner: raw.entity, target: other.entity, in: schema)
-        else {
+        let refused = targets.compactMap(\.raw).filter { target in
+            !relationship.inverseAllows(owner: raw.entity, target: target.entity, in: schema)
+        }
+        if refused.isEmpty { return true }
+        do throws(StoreError) {
+            let known = Set(try linkedNumbers(of: owner, raw, relationship))
+            guard let new = refused.first(where: { !known.contains($0.number) }) else {
+                return true
+            }
             Log.assert(
                 false,
-                "\(raw.entity.name).\(relationship.name) was given a \(other.entity.name), and its "
-                    + "inverse does not lead from \(other.entity.name) to \(raw.entity.name)")
-            return false
+                "\(raw.entity.name).\(relationship.name) was given a \(new.entity.name), and its "
+                    + "inverse does not lead from \(new.entity.name) to \(raw.entity.name)")
+        } catch {
+            fail(error, "links could not be read.")
         }
-        return true
+        return false
     }
 
     /// Changes a to-one link and what mirrors it.

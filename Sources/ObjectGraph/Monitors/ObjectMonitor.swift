@@ -196,7 +196,8 @@ private final class EditedWatch {
         do throws(StoreError) {
             let after = try delivery.reader(of: store)
             let found = try fate(shown, after)
-            (before, self.shown) = (shown, after)
+            before = found.fate == .none ? nil : shown
+            self.shown = after
             return found
         } catch {
             delivery.miss(error, "an observed object could not be compared.")

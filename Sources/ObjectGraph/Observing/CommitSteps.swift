@@ -72,8 +72,8 @@ final class CommitSteps: Sendable {
 
     /// Delivers the step of a position when all before it have been delivered.
     ///
-    /// - Returns: whether a subscriber runs the step's completions. One that there was before may
-    ///   have ended meanwhile.
+    /// - Returns: whether a subscriber runs the step's completions. The view may have unsubscribed
+    ///   while this waited.
     @discardableResult
     func publish(_ step: CommitStep?, at position: UInt64) -> Bool {
         turns.wait(for: position)

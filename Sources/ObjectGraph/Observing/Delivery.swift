@@ -13,6 +13,13 @@ final class Delivery {
     let isRefresh: Bool
     /// The commits that the view showed before.
     private let before: [ObjectIdentifier: RecordSnapshot]
+    /// By hierarchy, the owners whose to-many links changed; nil where they are not known.
+    private var linkOwners: [HierarchyKey: [NumberSet]?] = [:]
+
+    private struct HierarchyKey: Hashable {
+        var store: ObjectIdentifier
+        var hierarchy: HierarchyID
+    }
 
     init(_ step: CommitStep, _ stack: DataStack, _ view: StackView) {
         self.step = step
@@ -27,8 +34,8 @@ final class Delivery {
 
     var sourceIdentifier: Any? { step.sourceIdentifier?.value }
 
-    /// A store's state before and after; nil when the step does not move it. The view may have
-    /// shown a commit before its step came: then the step was told already, with an unknown change.
+    /// A store's state before and after; nil when the step does not move it: the view may show a
+    /// commit before the commit's own step comes.
     func readers(
         of store: AttachedStore
     ) -> (before: RecordSnapshot, after: RecordSnapshot, content: CommitStep.Content)? {
@@ -55,7 +62,7 @@ final class Delivery {
         if case .changes(let changes) = content, let known = changes.records(in: entity.hierarchy) {
             if known.deleted.contains(number) { return (.deleted, []) }
             isLoose = known.updated.contains(number)
-            if !isLoose && !Self.hasOtherLinks(number, entity, after.schema, changes) {
+            if !isLoose && !mayHaveOtherLinks(number, entity.hierarchy, store, changes) {
                 return (.none, [])
             }
         }
@@ -67,16 +74,40 @@ final class Delivery {
         return (names.isEmpty && !isRefresh ? .none : .updated, names)
     }
 
-    /// Whether to-many links of an object may differ: those of any entity of its hierarchy, whose
-    /// numbers are no other object's.
-    private static func hasOtherLinks(
-        _ number: ObjectNumber, _ entity: EntityLayout, _ schema: Schema, _ changes: ChangeSet
+    /// Whether to-many links of an object may differ. All relationships of its hierarchy are asked,
+    /// because a number is of one object there.
+    private func mayHaveOtherLinks(
+        _ number: ObjectNumber, _ hierarchy: HierarchyID, _ store: AttachedStore,
+        _ changes: ChangeSet
     ) -> Bool {
-        schema.relationships.contains { relationship in
-            relationship.kind != .toOne
-                && schema.knownEntity(tag: relationship.sourceTag).hierarchy == entity.hierarchy
-                && changes.owners(of: relationship)?.contains(number) ?? true
+        let key = HierarchyKey(store: ObjectIdentifier(store), hierarchy: hierarchy)
+        let owners: [NumberSet]?
+        if let known = linkOwners[key] {
+            owners = known
+        } else {
+            owners = Self.linkOwners(hierarchy, store.database.schema, changes)
+            linkOwners.updateValue(owners, forKey: key)
         }
+        return owners?.contains { $0.contains(number) } ?? true
+    }
+
+    private static func linkOwners(
+        _ hierarchy: HierarchyID, _ schema: Schema, _ changes: ChangeSet
+    ) -> [NumberSet]? {
+        var found: [NumberSet] = []
+        for relationship in schema.relationships
+        where relationship.kind != .toOne
+            && schema.knownEntity(tag: relationship.sourceTag).hierarchy == hierarchy
+        {
+            guard let owners = changes.owners(of: relationship) else { return nil }
+            if !owners.isEmpty { found.append(owners) }
+        }
+        return found
+    }
+
+    /// The state of a store after the step; nil when the step has none.
+    func readerAfter(_ store: AttachedStore) -> RecordSnapshot? {
+        step.parts.first { $0.store === store }?.snapshot
     }
 }
 

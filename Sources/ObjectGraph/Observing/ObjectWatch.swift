@@ -37,7 +37,7 @@ struct ObjectWatch {
         guard let store = delivery.stack.store(id.storeID) else { return (.none, []) }
         do throws(StoreError) {
             let found = try fate(in: delivery, store)
-            guard hasMissed, let (_, after, _) = delivery.readers(of: store) else { return found }
+            guard hasMissed, let after = delivery.readerAfter(store) else { return found }
             let entity = try after.entity(of: id.number, in: id.entity.hierarchy)
             hasMissed = false
             guard let entity else { return (.deleted, []) }

@@ -42,7 +42,7 @@ final class StagedTransaction {
     /// error has a ``PartialCommit``.
     ///
     /// - Parameter completion: what runs when the view has the step; not run when this throws.
-    /// - Returns: whether the step has the completion. It has not when nothing follows the stack.
+    /// - Returns: whether the completion will run with the step. Else nothing follows the stack.
     @discardableResult
     func finish(_ completion: (@Sendable () -> Void)? = nil) throws -> Bool {
         isFinished = true

@@ -173,30 +173,36 @@ final class UniqueConflicts {
         }
     }
 
-    /// Links that the dropped object has lead from, and to, the kept one. A to-one link that the
-    /// kept one has stays, unless the transaction assigned the dropped one's.
+    /// Links that the dropped object has lead from, and to, the kept one, as far as it can have
+    /// them. A to-one link that the kept one has stays, unless the transaction assigned the dropped
+    /// one's.
     ///
     /// - Parameter keepsOwn: whether it stays in any case.
     private func moveLinks(
         from source: CoreStoreObject, to target: CoreStoreObject, keepsOwn: Bool = false
     ) throws(StoreError) {
         guard let from = source.raw, let to = target.raw else { return }
+        let schema = to.store.database.schema
         for relationship in from.entity.relationships {
             let linked = context.linkedObjects(of: source, from, relationshipID: relationship.id)
-            guard !linked.isEmpty, to.entity.relationship(named: relationship.name) != nil else {
-                continue
+            guard to.entity.relationship(named: relationship.name) != nil else { continue }
+            let movable = linked.filter { other in
+                other.raw.map {
+                    relationship.inverseAllows(owner: to.entity, target: $0.entity, in: schema)
+                } ?? false
             }
+            guard !movable.isEmpty else { continue }
             // Asked before the link is taken from it.
             let wins = relationship.field.map { isAssigned($0, of: source) } ?? false
             context.setLinkedObjects([], of: source, from, relationshipID: relationship.id)
-            var merged = linked
+            var merged = movable
             if relationship.kind == .toOne {
                 let own = context.linkedObjects(of: target, to, relationshipID: relationship.id)
                 if !own.isEmpty && (keepsOwn || !wins) { continue }
             } else {
                 merged =
                     context.linkedObjects(of: target, to, relationshipID: relationship.id)
-                    + linked
+                    + movable
             }
             context.setLinkedObjects(merged, of: target, to, relationshipID: relationship.id)
         }

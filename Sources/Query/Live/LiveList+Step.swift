@@ -77,11 +77,13 @@ extension LiveList {
             content: content, census: census, isCutOff: isCutOff, difference: ListDifference())
     }
 
-    /// With more candidates, refetching is cheaper: it takes about as long for four objects as a
-    /// step for one.
+    /// The most candidates for which a step is cheaper than fetching the list again. One takes
+    /// about twice as long as an entry that is fetched again, and as long as dozens of records that
+    /// a fetch only passes over.
     private func countMax(_ step: StoreStep, of watch: RequestWatch) throws -> Int {
-        let records = try step.after.recordCount(of: watch.parts.entity)
-        return max(max(records, content.tree.count) / 4, 64)
+        let records = max(try step.after.recordCount(of: watch.parts.entity), 1)
+        let depth = Int.bitWidth - records.leadingZeroBitCount
+        return max(content.tree.count / 2, records / 4 / depth, 64)
     }
 
     // MARK: Candidates

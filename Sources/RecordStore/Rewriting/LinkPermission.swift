@@ -27,6 +27,6 @@ struct LinkPermission {
         allowed.allows(name, of: entity, in: schema)
     }
 
-    /// Whether links to objects of an entity may go with these.
+    /// Whether links to objects of an entity may go, because the objects may.
     func allows(target tag: UInt16) -> Bool { goingTags.contains(tag) }
 }

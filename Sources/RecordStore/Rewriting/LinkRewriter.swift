@@ -8,9 +8,8 @@ struct LinkRewriter {
     /// The entity tags allowed at the two ends of the later relationship.
     private let kinds: (owners: Set<UInt16>, targets: Set<UInt16>)
     private let going: Set<UInt16>
-    /// Which links that the later version cannot hold may be dropped.
     private let permission: LinkPermission
-    /// Whether all of them may be.
+    /// Whether every link that the later version cannot hold may be dropped.
     private let allowsLoss: Bool
 
     /// - Parameter going: the tags of entities whose objects are removed at the end.
@@ -25,7 +24,10 @@ struct LinkRewriter {
         self.run = run
         self.schema = schema
         self.permission = permission
-        allowsLoss = permission.allows(link.source) || permission.allows(link.destination)
+        let sides = [link.source, link.destination].flatMap { side in
+            [side] + (side.inverseID.map { [schema.relationship(id: $0)] } ?? [])
+        }
+        allowsLoss = sides.contains { permission.allows($0) }
     }
 
     func rewrite() throws(StoreError) {
@@ -83,7 +85,7 @@ struct LinkRewriter {
         return targets
     }
 
-    /// Whether an owner's link may be dropped.
+    /// Whether an owner's link may be dropped: the permission may name either of its sides.
     ///
     /// - Parameter target: by its earlier number.
     private func mayLose(
@@ -91,31 +93,40 @@ struct LinkRewriter {
     ) throws(StoreError) -> Bool {
         if allowsLoss || permission.allows(link.source.name, of: entity) { return true }
         let targets = hierarchy(link.source.destinationTag)
-        return try run.transaction.withRow(target, in: targets) {
-            permission.allows(target: $0.entityTag)
-        } ?? false
+        let tag = try run.transaction.withRow(target, in: targets) { $0.entityTag }
+        guard let tag else { return false }
+        let inverse = link.source.inverseID.map { schema.relationship(id: $0) }
+        return permission.allows(target: tag)
+            || inverse.map { permission.allows($0.name, of: schema.knownEntity(tag: tag)) } ?? false
     }
 
     private func refusal(_ owner: ObjectNumber, _ target: ObjectNumber) -> StoreError {
         LossCheck.refusal(
-            "object \(owner.rawValue) is linked by \(link.destination.name) to object "
-                + "\(target.rawValue), which the later model does not allow")
+            "object \(owner.rawValue) is linked by \(name) to object \(target.rawValue), which the "
+                + "later model does not allow")
+    }
+
+    /// The later relationship, by the entity that declares it.
+    private var name: String {
+        "\(schema.knownEntity(tag: link.destination.sourceTag).name).\(link.destination.name)"
     }
 
     /// Throws `schemaMismatch` if an object with links is still there, but of an entity that the
     /// inverse does not allow.
     ///
-    /// - Parameter entity: the earlier one.
+    /// - Parameter entity: that of the object in the earlier version.
     private func refuseLoss(
         of owner: ObjectNumber, _ entity: EntityLayout
     ) throws(StoreError) {
         guard !allowsLoss, !permission.allows(link.source.name, of: entity) else { return }
         let hierarchy = hierarchy(link.destination.sourceTag)
         let tag = try run.transaction.withRow(owner, in: hierarchy) { $0.entityTag }
-        guard let tag, !kinds.owners.contains(tag), !going.contains(tag) else { return }
+        guard let tag, !kinds.owners.contains(tag), !going.contains(tag),
+            !permission.allows(link.destination.name, of: schema.knownEntity(tag: tag))
+        else { return }
         throw LossCheck.refusal(
-            "\(schema.knownEntity(tag: tag).name) \(owner.rawValue) has links of "
-                + "\(link.destination.name), which the later model does not allow")
+            "\(schema.knownEntity(tag: tag).name) \(owner.rawValue) has links of \(name), "
+                + "which the later model does not allow")
     }
 
     private func isThere(

@@ -116,7 +116,8 @@ struct RecordMover {
                 let paths = [path] + (lineage.after.inverse(of: path).map { [$0] } ?? [])
                 let isNarrower = paths.contains { self.isNarrower($0) }
                 guard !isComplete || isNarrower else { continue }
-                // Objects of removed entities are there only where their loss is permitted.
+                // Objects of removed entities are there only where their loss is permitted. An
+                // owner that the inverse does not allow counts as kept.
                 let leadsToKept = paths.contains { self.isNarrower($0, among: lineage.isPaired) }
                 try run.clearDanglingLinks(
                     relationship, of: schema, within: leadsToKept ? permission : nil

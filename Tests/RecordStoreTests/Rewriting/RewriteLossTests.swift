@@ -306,6 +306,43 @@ import Testing
         try database.close()
     }
 
+    @Test(arguments: [RelationshipDescription.Kind.toOne, .toManyUnordered, .toManyOrdered])
+    func `a check names links that the inverse does not allow`(
+        kind: RelationshipDescription.Kind
+    ) throws {
+        for (target, isAllowed) in [("Dog", true), ("Cat", false)] {
+            let model = Self.visits(kind, target, inverse: ("Dog", "Visit"), isMoved: false)
+            let database = try open(model, files(model))
+            let found = try database.snapshot().check().map(\.message)
+            let isNamed = found.contains { $0.hasSuffix("a Cat that the inverse does not allow") }
+            #expect(isNamed != isAllowed, "\(found)")
+            try database.close()
+        }
+    }
+
+    /// A bug: a permission for the other side than the one that is written did not count.
+    @Test(arguments: ["Visit.pet", "Event.pet", "Pet.visits"])
+    func `permission for either side of a relationship covers its links`(name: String) throws {
+        func model(isLater: Bool) -> [EntityDescription] {
+            let pet = RelationshipDescription.toOne("pet", to: "Pet", inverse: "visits")
+            let visits = RelationshipDescription(
+                name: "visits", destinationEntityName: "Event", inverseName: nil,
+                kind: .toManyOrdered)
+            return [
+                EntityDescription("Visit", below: "Event"),
+                EntityDescription("Pet", relationships: [visits]),
+                EntityDescription("Checkup", below: "Event", relationships: isLater ? [pet] : []),
+                EntityDescription("Event", relationships: isLater ? [] : [pet]),
+            ]
+        }
+        let files = try files(model(isLater: false))
+        #expect(throws: StoreError.self) { try open(model(isLater: true), files) }
+        let allowed = LossPermission.only(["Visit.pet", name])
+        let database = try open(model(isLater: true), files, allowedLoss: allowed)
+        #expect(try database.snapshot().check() == [])
+        try database.close()
+    }
+
     /// A bug: the link counted as kept by the list, which is no inverse of it any more.
     @Test(arguments: [RelationshipDescription.Kind.toOne, .toManyUnordered, .toManyOrdered])
     func `a relationship that moves below is lost by other subentities`(
