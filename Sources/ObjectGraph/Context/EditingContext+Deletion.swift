@@ -33,7 +33,10 @@ extension EditingContext {
                     ChangeBuffer.Denial(
                         object: next, relationship: relationship, targets: targets))
             }
+            // An observer of the links must not link the object again, or no record would be there.
+            objectsInDeletion.insert(ObjectIdentifier(next))
             unlink(next, raw, besides: link)
+            objectsInDeletion.remove(ObjectIdentifier(next))
             // Unless an observer of the links has deleted it.
             guard next.change != .deleted else { continue }
             changes.delete(next, raw)

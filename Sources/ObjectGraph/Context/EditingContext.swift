@@ -13,6 +13,8 @@ class EditingContext: ObjectContext {
     /// Why the transaction cannot be committed; committing it throws this.
     private(set) final var failure: StoreError?
     private final var lastLogged: CoreStoreError?
+    /// Objects whose links are being cleared because they are deleted.
+    final var objectsInDeletion: Set<ObjectIdentifier> = []
 
     init(of stack: DataStack) { super.init(of: stack, allowsChanges: true) }
 

@@ -95,10 +95,11 @@ class RecordingContext: EditingContext {
                     guard source.row.buffer.view.link(at: field.byteOffset) == raw.number else {
                         continue
                     }
-                    // The program assigned nothing here.
                     let assigned = source.assigned
                     source.willWrite(UInt16(field.byteOffset))
-                    source.assigned = assigned
+                    // The program assigned nothing here. But with the survivor of a conflict the
+                    // object may have the unique values of another one.
+                    if survivor == nil { source.assigned = assigned }
                     source.row.buffer.setLink(survivor, at: field.byteOffset)
                     source.didWrite(UInt16(field.byteOffset))
                 }

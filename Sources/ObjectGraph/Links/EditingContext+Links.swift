@@ -12,11 +12,15 @@ extension EditingContext {
     }
 
     /// Gives a relationship exactly these targets.
+    ///
+    /// - Parameter isUnlinking: whether the object is being deleted, and this is part of it.
     final func link(
         _ objects: [CoreStoreObject], to object: CoreStoreObject, _ raw: RawObject,
-        _ relationshipID: Int
+        _ relationshipID: Int, isUnlinking: Bool = false
     ) {
-        guard let relationship = relationship(relationshipID, raw) else { return }
+        guard let relationship = relationship(relationshipID, raw),
+            isUnlinking || mayLink(object, raw, relationship)
+        else { return }
         var seen: Set<ObjectIdentifier> = []
         let targets = objects.filter { seen.insert(ObjectIdentifier($0)).inserted }
         for target in targets where !accepts(target, object, raw, relationship) { return }
@@ -42,7 +46,8 @@ extension EditingContext {
         _ target: CoreStoreObject?, to object: CoreStoreObject, _ raw: RawObject,
         _ relationshipID: Int
     ) {
-        guard let relationship = relationship(relationshipID, raw), relationship.kind == .toOne
+        guard let relationship = relationship(relationshipID, raw), relationship.kind == .toOne,
+            mayLink(object, raw, relationship)
         else { return }
         if let target, !accepts(target, object, raw, relationship) { return }
         let targets = target.map { [$0] } ?? []
@@ -65,6 +70,18 @@ extension EditingContext {
         owner.change == .deleted || !targets.contains { $0.change == .deleted }
     }
 
+    /// Whether an object's links may change: not while it is being deleted, when observers of its
+    /// links are told.
+    private func mayLink(
+        _ object: CoreStoreObject, _ raw: RawObject, _ relationship: RelationshipLayout
+    ) -> Bool {
+        guard objectsInDeletion.contains(ObjectIdentifier(object)) else { return true }
+        Log.assert(
+            false,
+            "\(raw.entity.name).\(relationship.name) was changed during the deletion of its object")
+        return false
+    }
+
     /// Whether an object may be a target: it is of this context and store, and lives.
     private func accepts(
         _ target: CoreStoreObject, _ owner: CoreStoreObject, _ raw: RawObject,
@@ -82,7 +99,9 @@ extension EditingContext {
                 false, "\(raw.entity.name).\(relationship.name) cannot lead to another store")
             return false
         }
-        guard target.change != .deleted || owner.change == .deleted else {
+        let isGoing =
+            target.change == .deleted || objectsInDeletion.contains(ObjectIdentifier(target))
+        guard !isGoing || owner.change == .deleted else {
             Log.assert(
                 false,
                 "\(raw.entity.name).\(relationship.name) was given an object that is deleted")
@@ -245,6 +264,17 @@ extension EditingContext {
         }
     }
 
+    /// Puts a target of an object's list in the place of another.
+    final func replace(
+        _ former: CoreStoreObject, by target: CoreStoreObject, in list: RelationshipLayout,
+        of object: CoreStoreObject
+    ) throws(StoreError) {
+        guard list.hasEdges, let raw = object.raw, let old = former.raw?.number,
+            let new = target.raw?.number
+        else { return }
+        try editList(list, of: object, raw) { $0.replace(old, by: new) }
+    }
+
     private func editList(
         _ relationship: RelationshipLayout, of object: CoreStoreObject, _ raw: RawObject,
         _ edit: (inout LinkTargets) -> Void
@@ -272,7 +302,7 @@ extension EditingContext {
         {
             let targets = linkedObjects(of: object, raw, relationshipID: relationship.id)
             guard !targets.isEmpty else { continue }
-            setLinkedObjects([], of: object, raw, relationshipID: relationship.id)
+            link([], to: object, raw, relationship.id, isUnlinking: true)
         }
     }
 }

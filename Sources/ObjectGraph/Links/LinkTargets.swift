@@ -30,6 +30,15 @@ struct LinkTargets {
         }
     }
 
+    /// Puts a target in the place of another, unless it has a place already.
+    mutating func replace(_ number: ObjectNumber, by other: ObjectNumber) {
+        index()
+        guard positions?[other] == nil, let position = positions?.removeValue(forKey: number)
+        else { return remove(number) }
+        positions?[other] = position
+        places[position] = other
+    }
+
     private mutating func index() {
         guard positions == nil else { return }
         var found: [ObjectNumber: Int] = [:]

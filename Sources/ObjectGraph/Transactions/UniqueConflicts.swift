@@ -164,8 +164,9 @@ final class UniqueConflicts {
         guard let raw = target.raw else { return }
         target.loadRow()
         for field in raw.entity.fields where isAssigned(field, of: source) {
-            guard case .attribute = field.content,
-                source.storedField(field.name)?.byteOffset == field.byteOffset
+            // One of two subentities may have another type under this name.
+            guard case .attribute = field.content, let own = source.storedField(field.name),
+                own.byteOffset == field.byteOffset, own.content == field.content
             else { continue }
             target.willWrite(UInt16(field.byteOffset))
             target.row.buffer.setValue(source.row.buffer.view.value(field), field)
@@ -174,8 +175,8 @@ final class UniqueConflicts {
     }
 
     /// Links that the dropped object has lead from, and to, the kept one, as far as it can have
-    /// them. A to-one link that the kept one has stays, unless the transaction assigned the dropped
-    /// one's.
+    /// them, in the places of lists where the dropped one is. A to-one link that the kept one has
+    /// stays, unless the transaction assigned the dropped one's.
     ///
     /// - Parameter keepsOwn: whether it stays in any case.
     private func moveLinks(
@@ -185,25 +186,39 @@ final class UniqueConflicts {
         let schema = to.store.database.schema
         for relationship in from.entity.relationships {
             let linked = context.linkedObjects(of: source, from, relationshipID: relationship.id)
-            guard to.entity.relationship(named: relationship.name) != nil else { continue }
+            // One of two subentities may have another relationship of this name.
+            guard to.entity.relationship(named: relationship.name) == relationship else {
+                continue
+            }
             let movable = linked.filter { other in
                 other.raw.map {
                     relationship.inverseAllows(owner: to.entity, target: $0.entity, in: schema)
                 } ?? false
             }
             guard !movable.isEmpty else { continue }
-            // Asked before the link is taken from it.
-            let wins = relationship.field.map { isAssigned($0, of: source) } ?? false
-            context.setLinkedObjects([], of: source, from, relationshipID: relationship.id)
-            var merged = movable
+            let own = context.linkedObjects(of: target, to, relationshipID: relationship.id)
+            var merged = own + movable
             if relationship.kind == .toOne {
-                let own = context.linkedObjects(of: target, to, relationshipID: relationship.id)
-                if !own.isEmpty && (keepsOwn || !wins) { continue }
-            } else {
-                merged =
-                    context.linkedObjects(of: target, to, relationshipID: relationship.id)
-                    + movable
+                // Asked before the link is taken from it.
+                let wins = relationship.field.map { isAssigned($0, of: source) } ?? false
+                if !own.isEmpty && (keepsOwn || !wins) {
+                    // A cascade deletes what it leads to with the dropped one.
+                    if relationship.deleteRule != .cascade {
+                        context.setLinkedObjects(
+                            [], of: source, from, relationshipID: relationship.id)
+                    }
+                    continue
+                }
+                merged = movable
             }
+            if let inverse = relationship.inverseID.map({ schema.relationship(id: $0) }),
+                inverse.kind == .toManyOrdered
+            {
+                for other in movable where other !== source {
+                    try context.replace(source, by: target, in: inverse, of: other)
+                }
+            }
+            context.setLinkedObjects([], of: source, from, relationshipID: relationship.id)
             context.setLinkedObjects(merged, of: target, to, relationshipID: relationship.id)
         }
     }

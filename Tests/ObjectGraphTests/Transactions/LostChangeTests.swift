@@ -90,6 +90,30 @@ private final class Ticket: CoreStoreObject {
         #expect(try name() == "b")
     }
 
+    @Test func `an observer links no object that is being deleted`() async {
+        await #expect(processExitsWith: .success) {
+            CoreStoreDefaults.logger = TestLogger()
+            let (stack, _) = try Zoo.stack()
+            try stack.perform(synchronous: { transaction in
+                let person = transaction.create(Into<Person>())
+                let toy = transaction.create(Into<Toy>())
+                toy.owner = person
+                let token = person.observe(\.$toys, options: [.old, .new]) { person, _ in
+                    // Both lead to an object without a record: back into its list, and from it.
+                    person.toys = [toy]
+                    toy.owner = person
+                }
+                transaction.delete(toy)
+                withExtendedLifetime(token) {}
+                try #require(person.toys.isEmpty)
+            })
+            let left = try stack.read { view in
+                try (view.fetchCount(From<Toy>()), view.fetchOne(From<Person>())?.toys.count)
+            }
+            try #require(left == (0, 0))
+        }
+    }
+
     @Test func `an observer deletes the object whose link a deletion clears`() throws {
         try stack.perform(synchronous: { transaction in
             let dog = try #require(try transaction.fetchOne(From<Dog>()))

@@ -1,0 +1,154 @@
+import Foundation
+import ObjectGraph
+import Testing
+
+private class Beast: CoreStoreObject {
+    @Field.Stored("code") var code: String?
+}
+
+private final class Wolf: Beast {
+    @Field.Stored("breed") var breed: String = ""
+    @Field.Stored("age") var age: Int = 3
+    @Field.Stored("size") var size: Int = 5
+    @Field.Relationship("favourite") var favourite: Trinket?
+}
+
+private final class Lynx: Beast {
+    @Field.Stored("colour") var colour: String = "grey"
+    @Field.Stored("lives") var lives: Int = 9
+    @Field.Stored("size") var size: String = "small"
+    @Field.Stored("eyes") var eyes: Int = 2
+    @Field.Relationship("favourite") var favourite: Trinket?
+}
+
+private final class Trinket: CoreStoreObject {
+    @Field.Stored("label") var label: String = ""
+}
+
+private final class Track: CoreStoreObject {
+    @Field.Stored("code") var code: String = ""
+    @Field.Relationship("playlist", inverse: \.$tracks) var playlist: Playlist?
+}
+
+private final class Playlist: CoreStoreObject {
+    @Field.Relationship("tracks") var tracks: [Track]
+}
+
+private final class Player: CoreStoreObject {
+    @Field.Stored("code") var code: String = ""
+}
+
+private final class Score: CoreStoreObject {
+    @Field.Stored("level") var level: Int = 0
+    @Field.Relationship("player") var player: Player?
+}
+
+private final class Account: CoreStoreObject {
+    @Field.Stored("code") var code: String = ""
+    @Field.Relationship("card", inverse: \.$account, deleteRule: .cascade) var card: Card?
+}
+
+private final class Card: CoreStoreObject {
+    @Field.Stored("number") var number: Int = 0
+    @Field.Relationship("account") var account: Account?
+}
+
+/// What becomes of the loser of a unique conflict.
+@Suite struct SubentityConflictTests {
+    private func stack() throws -> DataStack {
+        let stack = DataStack(
+            CoreStoreSchema(
+                modelVersion: "V1",
+                entities: [
+                    Entity<Beast>("Beast", uniqueConstraints: [[\.$code]]), Entity<Wolf>("Wolf"),
+                    Entity<Lynx>("Lynx"), Entity<Trinket>("Trinket"),
+                    Entity<Track>("Track", uniqueConstraints: [[\.$code]]),
+                    Entity<Playlist>("Playlist"),
+                    Entity<Player>("Player", uniqueConstraints: [[\.$code]]),
+                    Entity<Score>("Score", uniqueConstraints: [[\.$player, \.$level]]),
+                    Entity<Account>("Account", uniqueConstraints: [[\.$code]]),
+                    Entity<Card>("Card"),
+                ]), viewContext: .queue(DispatchQueue(label: "view")))
+        try stack.addStorageAndWait(InMemoryStore())
+        return stack
+    }
+
+    @Test func `a conflict of two subclasses wrote a link into another property`() throws {
+        let stack = try stack()
+        try stack.perform(synchronous: { $0.create(Into<Lynx>()).code = "x" })
+        try stack.perform(synchronous: { transaction in
+            let wolf = transaction.create(Into<Wolf>())
+            wolf.code = "x"
+            (wolf.age, wolf.size) = (4, 8)
+            for _ in 0..<3 { wolf.favourite = transaction.create(Into<Trinket>()) }
+        })
+        try stack.perform(synchronous: { transaction in
+            let beasts = try transaction.fetchAll(From<Beast>())
+            let lynx = try #require(beasts.first as? Lynx)
+            #expect(beasts.count == 1)
+            #expect((lynx.colour, lynx.lives, lynx.size, lynx.eyes) == ("grey", 9, "small", 2))
+            #expect(lynx.favourite == nil)
+        })
+    }
+
+    @Test(arguments: [false, true])
+    func `the survivor of a conflict came last in ordered lists`(isListed: Bool) throws {
+        let stack = try stack()
+        try stack.perform(synchronous: { transaction in
+            for code in ["2", "3"] {
+                let track = transaction.create(Into<Track>())
+                track.code = code
+                if isListed { track.playlist = transaction.create(Into<Playlist>()) }
+            }
+        })
+        try stack.perform(synchronous: { transaction in
+            transaction.create(Into<Playlist>()).tracks = ["1", "2", "3", "4"].map { code in
+                let track = transaction.create(Into<Track>())
+                track.code = code
+                return track
+            }
+        })
+        try stack.perform(synchronous: { transaction in
+            let lists = try transaction.fetchAll(From<Playlist>()).map { $0.tracks.map(\.code) }
+            #expect(lists.filter { !$0.isEmpty } == [["1", "2", "3", "4"]])
+            #expect(try transaction.fetchCount(From<Track>()) == 4)
+        })
+    }
+
+    @Test func `a survivor's links made two objects of one unique value`() throws {
+        let stack = try stack()
+        try stack.perform(synchronous: { transaction in
+            for code in ["a", "b"] {
+                let player = transaction.create(Into<Player>())
+                player.code = code
+                let score = transaction.create(Into<Score>())
+                (score.player, score.level) = (player, 1)
+            }
+        })
+        try stack.perform(synchronous: { transaction in
+            try transaction.fetchOne(From<Player>().where(\.$code == "b"))?.code = "a"
+        })
+        try stack.perform(synchronous: { transaction in
+            #expect(try transaction.fetchCount(From<Player>()) == 1)
+            #expect(try transaction.fetchCount(From<Score>()) == 1)
+        })
+    }
+
+    @Test func `what only the loser of a conflict leads to is deleted by its cascade`() throws {
+        let stack = try stack()
+        try stack.perform(synchronous: { transaction in
+            let account = transaction.create(Into<Account>())
+            (account.code, account.card) = ("a", transaction.create(Into<Card>()))
+            let other = transaction.create(Into<Account>())
+            (other.code, other.card) = ("b", transaction.create(Into<Card>()))
+        })
+        try stack.perform(synchronous: { transaction in
+            try transaction.fetchOne(From<Account>().where(\.$code == "b"))?.code = "a"
+        })
+        try stack.perform(synchronous: { transaction in
+            #expect(try transaction.fetchCount(From<Account>()) == 1)
+            let cards = try transaction.fetchAll(From<Card>())
+            #expect(cards.count == 1 && cards.first?.account != nil)
+        })
+    }
+}
