@@ -302,7 +302,7 @@ extension EditingContext {
         {
             let targets = linkedObjects(of: object, raw, relationshipID: relationship.id)
             guard !targets.isEmpty else { continue }
-            link([], to: object, raw, relationship.id, isUnlinking: true)
+            self.link([], to: object, raw, relationship.id, isUnlinking: true)
         }
     }
 }

@@ -1,6 +1,9 @@
 import Foundation
 import ObjectGraph
+import PageStore
 import Testing
+
+@testable import RecordStore
 
 private class Creature: CoreStoreObject {
     @Field.Stored("name") var name: String = ""

@@ -128,10 +128,10 @@ private final class Card: CoreStoreObject {
         try stack.perform(synchronous: { transaction in
             try transaction.fetchOne(From<Player>().where(\.$code == "b"))?.code = "a"
         })
-        try stack.perform(synchronous: { transaction in
-            #expect(try transaction.fetchCount(From<Player>()) == 1)
-            #expect(try transaction.fetchCount(From<Score>()) == 1)
+        let counts = try stack.perform(synchronous: { transaction in
+            (try transaction.fetchCount(From<Player>()), try transaction.fetchCount(From<Score>()))
         })
+        #expect(counts == (1, 1))
     }
 
     @Test func `what only the loser of a conflict leads to is deleted by its cascade`() throws {
