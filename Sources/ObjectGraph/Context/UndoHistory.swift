@@ -9,6 +9,8 @@ struct UndoHistory {
         /// By access.
         var marks: [ObjectIdentifier: RecordScratch.Mark] = [:]
         var denials: [ChangeBuffer.Denial] = []
+        /// What the program has assigned to each created object.
+        var assigned: [ObjectName: UInt64] = [:]
     }
 
     static let sizeInBytesMax = 64 << 20

@@ -179,6 +179,10 @@ final class UnsafeContext: RecordingContext {
         for access in changedAccesses {
             state.marks[ObjectIdentifier(access)] = access.scratch.mark()
         }
+        for object in changes.created {
+            guard object.change.kind == .inserted, let raw = object.raw else { continue }
+            state.assigned[raw.name] = object.assigned
+        }
         return state
     }
 
@@ -242,7 +246,12 @@ final class UnsafeContext: RecordingContext {
         }
         for access in changedAccesses {
             for (hierarchy, numbers) in access.touched {
-                for number in numbers.sorted() { try reread(number, hierarchy, access) }
+                for number in numbers.sorted() {
+                    let object = try reread(number, hierarchy, access)
+                    // An assignment that was undone is none.
+                    guard let object, let name = object.raw?.name else { continue }
+                    object.assigned = state.assigned[name] ?? 0
+                }
             }
         }
         changes.replaceDenials(state.denials)
@@ -252,9 +261,11 @@ final class UnsafeContext: RecordingContext {
     }
 
     /// Gives an object the state that its record has between base and scratch.
+    ///
+    /// - Returns: the object if the transaction has created it.
     private func reread(
         _ number: ObjectNumber, _ hierarchy: HierarchyID, _ access: Access
-    ) throws(StoreError) {
+    ) throws(StoreError) -> CoreStoreObject? {
         let wasThere = try access.base.contains(number, in: hierarchy)
         let isThere = try access.scratch.contains(number, in: hierarchy)
         let known = access.registered(number, in: hierarchy)
@@ -266,19 +277,21 @@ final class UnsafeContext: RecordingContext {
             let object = try liveObject(known, number, hierarchy, access)
             object?.apply(.restoreInserted)
             if let object { changes.list(object) }
+            return object
         case (true, true):
             guard try !access.scratch.hasSameObject(number, in: hierarchy, as: access.base)
-            else { return }
+            else { return nil }
             let object = try liveObject(known, number, hierarchy, access)
             object?.apply(.restoreUpdated)
             if let object { changes.list(object) }
         case (true, false):
             let tag = try access.base.withRow(number, in: hierarchy) { $0.entityTag }
-            guard let tag else { return }
+            guard let tag else { return nil }
             let object = known ?? make(number, access.kind(tag, in: self))
             object.apply(.delete)
             changes.list(object)
         }
+        return nil
     }
 
     private func liveObject(

@@ -82,6 +82,29 @@ import Testing
         #expect(try names() == ["name 1", "name 2", "second"])
     }
 
+    @Test func `an undone assignment of a new object won in a conflict`() throws {
+        let (stack, _) = try Zoo.stack()
+        try stack.perform(synchronous: { transaction in
+            let person = transaction.create(Into<Person>())
+            (person.email, person.name, person.balance) = ("a", "Quinn", 7)
+        })
+        let form = stack.beginUnsafe(supportsUndo: true)
+        let person = form.create(Into<Person>())
+        person.email = "a"
+        form.flush()
+        (person.name, person.balance) = ("Bob", 1)
+        form.flush()
+        form.undo()
+        form.redo()
+        form.undo()
+        person.balance = 9
+        try form.commitAndWait()
+        let left = try stack.perform(synchronous: { transaction in
+            try transaction.fetchAll(From<Person>()).map { "\($0.name) \($0.balance)" }
+        })
+        #expect(left == ["Quinn 9.0"])
+    }
+
     @Test func `an undo made after a commit began stays pending after it`() throws {
         let form = stack.beginUnsafe(supportsUndo: true)
         let commits = HeldCommits(stack)
