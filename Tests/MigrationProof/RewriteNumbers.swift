@@ -19,6 +19,7 @@ struct RewriteNumbers {
     }
 
     func check(_ world: inout RewriteWorld, _ database: RecordDatabase) throws {
+        try checkOrders(world)
         let offsets = try offsets(world)
         for root in database.schema.entities where root.superentityTag == nil {
             var last = world.lastNumbers[root.name] ?? 0
@@ -34,6 +35,21 @@ struct RewriteNumbers {
             transaction.rollback()
             try hold(number > last, "\(root.name) gives the number \(number) again, after \(last)")
             world.lastNumbers[root.name] = last
+        }
+    }
+
+    /// A list that gets an order has that of its targets' numbers. With an inverse it may have links
+    /// that only the other side held.
+    private func checkOrders(_ world: RewriteWorld) throws {
+        for (uid, object) in world.objects {
+            guard let former = old.objects[uid] else { continue }
+            for path in reference.listsWithNewOrder(former.entityName, object.entityName)
+            where !reference.hasInverse(path) {
+                let numbers = (object.links[path.name] ?? []).compactMap { world.places[$0]?.number }
+                try hold(
+                    zip(numbers, numbers.dropFirst()).allSatisfy(<),
+                    "\(path) of \(uid) is in the order \(numbers)")
+            }
         }
     }
 

@@ -189,13 +189,20 @@ struct RewriteReference {
     /// Whether a list without an order gets one: that of its objects' numbers, which the reference
     /// does not know.
     var givesOrder: Bool {
-        later.contains { before, after in
-            new.relationships(of: after).contains {
+        later.contains { before, after in !listsWithNewOrder(before, after).isEmpty }
+    }
+
+    /// The lists of an entity's objects that get such an order.
+    func listsWithNewOrder(_ before: String, _ after: String) -> [PropertyPath] {
+        new.line(after).flatMap { entity in
+            entity.relationships.filter {
                 $0.kind == .toManyOrdered
                     && source(ofRelationship: $0, before, after)?.kind == .toManyUnordered
-            }
+            }.map { PropertyPath(entity.name, $0.name) }
         }
     }
+
+    func hasInverse(_ path: PropertyPath) -> Bool { newInverses.inverse(of: path) != nil }
 
     // MARK: Objects
 
@@ -226,7 +233,13 @@ struct RewriteReference {
                 result[uid]?.links[relationship.name] = kept
             }
         }
-        let loose = addInverses(&result)
+        var loose = addInverses(&result)
+        for (uid, object) in result {
+            guard let former = objects[uid] else { continue }
+            for path in listsWithNewOrder(former.entityName, object.entityName) {
+                loose[uid, default: []].insert(path.name)
+            }
+        }
         for (uid, object) in result {
             for relationship in new.relationships(of: object.entityName) {
                 let links = object.links[relationship.name] ?? []

@@ -102,6 +102,12 @@ struct EntityRewrite {
                 lineage.kept(path) == nil ? source.field(named: lineage.bothName(path)) : nil
             }
         }
+        addLinks(later, lineage, both, numbers)
+    }
+
+    private mutating func addLinks(
+        _ later: String, _ lineage: SchemaLineage, _ both: Schema, _ numbers: NumberMaps
+    ) {
         for (path, relationship) in lineage.after.relationships(of: later)
         where relationship.kind == .toOne {
             guard let earlier = lineage.source(ofRelationship: path, in: later),

@@ -120,10 +120,9 @@ private final class Keeper: CoreStoreObject {
             })
         }
         let text = result.map { String(decoding: $0.standardErrorContent, as: UTF8.self) }
-        #expect(
-            text?.contains(
-                "Keeper.pets was given a Kitten, and its inverse does not lead from Kitten to Keeper"
-            )
-                == true)
+        let message =
+            "Keeper.pets was given a Kitten, and its inverse does not lead from Kitten to "
+            + "Keeper"
+        #expect(text?.contains(message) == true)
     }
 }
