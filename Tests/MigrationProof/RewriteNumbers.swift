@@ -45,7 +45,8 @@ struct RewriteNumbers {
             guard let former = old.objects[uid] else { continue }
             for path in reference.listsWithNewOrder(former.entityName, object.entityName)
             where !reference.hasInverse(path) {
-                let numbers = (object.links[path.name] ?? []).compactMap { world.places[$0]?.number }
+                let targets = object.links[path.name] ?? []
+                let numbers = targets.compactMap { world.places[$0]?.number }
                 try hold(
                     zip(numbers, numbers.dropFirst()).allSatisfy(<),
                     "\(path) of \(uid) is in the order \(numbers)")
