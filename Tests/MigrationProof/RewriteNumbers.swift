@@ -38,8 +38,8 @@ struct RewriteNumbers {
         }
     }
 
-    /// A list that gets an order has that of its targets' numbers. With an inverse it may have links
-    /// that only the other side held.
+    /// A list that gets an order has that of its targets' numbers. With an inverse it may have
+    /// links that only the other side held.
     private func checkOrders(_ world: RewriteWorld) throws {
         for (uid, object) in world.objects {
             guard let former = old.objects[uid] else { continue }
