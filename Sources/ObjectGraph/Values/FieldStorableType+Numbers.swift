@@ -13,7 +13,7 @@ enum NumberBridge {
         case let flag as Bool: flag ? 1 : 0
         case let number as Double: integer(number, type)
         case let number as Float: integer(Double(number), type)
-        case let number as Decimal: integer(NSDecimalNumber(decimal: number).doubleValue, type)
+        case let number as Decimal: integer(number, type)
         case let number as any BinaryInteger: Integer(truncatingIfNeeded: number)
         default: nil
         }
@@ -26,6 +26,15 @@ enum NumberBridge {
             return nil
         }
         return Integer(truncatingIfNeeded: whole)
+    }
+
+    private static func integer<Integer: FixedWidthInteger>(
+        _ number: Decimal, _ type: Integer.Type
+    ) -> Integer? {
+        // A Double has fewer digits.
+        let whole = "\(number)".prefix { $0 != "." }
+        return Int64(whole).map { Integer(truncatingIfNeeded: $0) }
+            ?? UInt64(whole).map { Integer(truncatingIfNeeded: $0) }
     }
 
     /// The number that a stored value is, as the nearest Double.

@@ -4,7 +4,13 @@ import RecordStore
 enum ValueBridge {
     /// The value of a native form; nil for what the store has no form for.
     static func value(_ native: Any?) -> Value? {
-        if let native, let value = value(exactly: native) { return value }
+        if let native {
+            if let value = value(exactly: native) { return value }
+            // A decimal that casts to a Double would not be the same any more.
+            if type(of: native) is NSDecimalNumber.Type, let number = native as? NSDecimalNumber {
+                return .decimal(number.decimalValue)
+            }
+        }
         return switch native {
         case nil, is NSNull: .null
         case let flag as Bool: .bool(flag)

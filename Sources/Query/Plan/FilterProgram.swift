@@ -249,6 +249,9 @@ struct FilterProgram {
         _ text: String
     ) -> Test? {
         let folds = TextMatch.folds(comparison.options)
+        // What a value outside the record is tested by: `!=` has become the opposite of `==`.
+        var comparison = comparison
+        comparison.operation = operation
         switch operation {
         case .contains where folds:
             let folded = TextMatch.fold(text, comparison.options)
