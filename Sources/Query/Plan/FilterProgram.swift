@@ -250,8 +250,9 @@ struct FilterProgram {
     ) -> Test? {
         let folds = TextMatch.folds(comparison.options)
         // What a value outside the record is tested by: `!=` has become the opposite of `==`.
-        var comparison = comparison
-        comparison.operation = operation
+        let comparison = ResolvedComparison(
+            comparison.left, operation, comparison.right, options: comparison.options,
+            quantifier: comparison.quantifier)
         switch operation {
         case .contains where folds:
             let folded = TextMatch.fold(text, comparison.options)
