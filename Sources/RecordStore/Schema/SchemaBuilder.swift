@@ -148,19 +148,24 @@ struct SchemaBuilder {
         }
         relationships = declared.enumerated().map { id, one in
             let name = one.description.name
+            let inverse = one.inverseID.map { declared[$0] }
             let mirrorsToOne =
-                one.description.kind == .toManyUnordered
-                && one.inverseID.map { declared[$0].description.kind } == .toOne
-            let isNarrowed =
-                one.inverseID.map { declared[$0] }.map { inverse in
-                    !ancestors(one.destinationTag).contains(inverse.sourceTag)
-                        || !ancestors(one.sourceTag).contains(inverse.destinationTag)
-                } ?? false
+                one.description.kind == .toManyUnordered && inverse?.description.kind == .toOne
             return RelationshipLayout(
                 one.description, id: id, treeName: TreeTable.linksName(one.entityName, name),
                 sourceTag: one.sourceTag, destinationTag: one.destinationTag, field: one.field,
-                inverseID: one.inverseID, mirrorsToOne: mirrorsToOne, isNarrowed: isNarrowed)
+                inverseID: one.inverseID, mirrorsToOne: mirrorsToOne,
+                isNarrowed: inverse.map { isNarrowed(one, $0) } ?? false)
         }
+    }
+
+    /// Whether the inverse is declared below one of the ends.
+    private func isNarrowed(_ one: Declared, _ inverse: Declared) -> Bool {
+        func isBelow(_ tag: UInt16, _ end: UInt16) -> Bool {
+            tag != end && !ancestors(end).contains(tag)
+        }
+        return isBelow(inverse.sourceTag, one.destinationTag)
+            || isBelow(inverse.destinationTag, one.sourceTag)
     }
 
     private func ancestors(_ tag: UInt16) -> [UInt16] {
