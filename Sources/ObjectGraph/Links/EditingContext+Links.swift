@@ -19,12 +19,12 @@ extension EditingContext {
         _ relationshipID: Int, isUnlinking: Bool = false
     ) {
         guard let relationship = relationship(relationshipID, raw),
-            isUnlinking || mayLink(object, raw, relationship)
+            isUnlinking || objectsInDeletion.isEmpty || mayLink(object, raw, relationship)
         else { return }
         var seen: Set<ObjectIdentifier> = []
         let targets = objects.filter { seen.insert(ObjectIdentifier($0)).inserted }
         for target in targets where !accepts(target, object, raw, relationship) { return }
-        guard inverseAllows(targets, object, raw, relationship) else { return }
+        if relationship.isNarrowed, !inverseAllows(targets, object, raw, relationship) { return }
         let told = tellBeforeLinking(targets, object, raw, relationship)
         defer { for end in told { tell(.after, of: end.object, end.name) } }
         guard areStillThere(targets, object) else { return }
@@ -47,11 +47,11 @@ extension EditingContext {
         _ relationshipID: Int
     ) {
         guard let relationship = relationship(relationshipID, raw), relationship.kind == .toOne,
-            mayLink(object, raw, relationship)
+            objectsInDeletion.isEmpty || mayLink(object, raw, relationship)
         else { return }
         if let target, !accepts(target, object, raw, relationship) { return }
         let targets = target.map { [$0] } ?? []
-        guard inverseAllows(targets, object, raw, relationship) else { return }
+        if relationship.isNarrowed, !inverseAllows(targets, object, raw, relationship) { return }
         let told = tellBeforeLinking(targets, object, raw, relationship)
         defer { for end in told { tell(.after, of: end.object, end.name) } }
         guard areStillThere(targets, object) else { return }
@@ -100,7 +100,8 @@ extension EditingContext {
             return false
         }
         let isGoing =
-            target.change == .deleted || objectsInDeletion.contains(ObjectIdentifier(target))
+            target.change == .deleted
+            || !objectsInDeletion.isEmpty && objectsInDeletion.contains(ObjectIdentifier(target))
         guard !isGoing || owner.change == .deleted else {
             Log.assert(
                 false,
@@ -115,7 +116,6 @@ extension EditingContext {
         _ targets: [CoreStoreObject], _ owner: CoreStoreObject, _ raw: RawObject,
         _ relationship: RelationshipLayout
     ) -> Bool {
-        guard relationship.isNarrowed else { return true }
         let schema = raw.store.database.schema
         let refused = targets.compactMap(\.raw).filter { target in
             !relationship.inverseAllows(owner: raw.entity, target: target.entity, in: schema)
