@@ -11,3 +11,8 @@ void bench_uncounted(void (*body)(void *context), void *context) {
 }
 
 void bench_trim_memory(void) { malloc_trim(0); }
+
+unsigned long bench_allocated_bytes(void) {
+    struct mallinfo2 info = mallinfo2();
+    return info.uordblks + info.hblkhd;
+}

@@ -72,9 +72,8 @@ struct ObservingRun {
                 try work.runLarge(commitCount: 200)
             }
         case "trellis-versions":
-            // With a small cache: the pages of the commits would fill a large one on and on.
             figures = try measure(
-                "trellis", ObservedTrellis.self, path, times: 10, cacheSizeInBytes: 64 << 20
+                "trellis", ObservedTrellis.self, path, times: 10
             ) { try $0.runVersions() }
         case "by-hand":
             figures = try measure(name, ObservedSQLite.self, path) { try $0.run(commitCount: 20) }
@@ -97,10 +96,9 @@ struct ObservingRun {
 
     private func measure<Store: ObservedStore>(
         _ name: String, _ type: Store.Type, _ path: String, times: Int = 1,
-        cacheSizeInBytes: Int = 1024 << 20,
         _ body: (inout ObservingWork<Store>) throws -> Void
     ) throws -> [ObservingFigure] {
-        let store = try Store(path: path, cacheSizeInBytes: cacheSizeInBytes)
+        let store = try Store(path: path, cacheSizeInBytes: 1024 << 20)
         var work = try ObservingWork(name, store, personCount: persons * times)
         try body(&work)
         try store.close()

@@ -12,4 +12,7 @@ void bench_uncounted(void (*body)(void *context), void *context);
 /// Gives free memory back to the system.
 void bench_trim_memory(void);
 
+/// What the program has allocated and not freed, in bytes.
+unsigned long bench_allocated_bytes(void);
+
 #endif
