@@ -19,22 +19,17 @@ struct Thresholds {
         "# Counts of `scripts/bench --counts`, at \(persons) persons; "
         + "`scripts/bench --update-counts` writes them anew.\n"
 
-    /// Measures, and fails when a count has grown by more than a tenth: the least of five, because
-    /// threads that meet only add to it.
+    /// Measures, and fails when a count has grown by more than a tenth.
     func check() throws {
+        let now = try count()
         let before = try read()
-        var now = try count()
-        for _ in 0..<4
-        where now.contains(where: { Self.isTooHigh($0.value, before[$0.key] ?? 0) }) {
-            now.merge(try count()) { min($0, $1) }
-        }
         var failures: [String] = []
         for (line, value) in now.sorted(by: { Self.name($0.key) < Self.name($1.key) }) {
             // What is not there was nothing.
             let limit = before[line] ?? 0
             let ratio = Double(value) / Double(max(limit, 1))
             print("\(Self.name(line)): \(value), was \(limit) (\(Figure.text(ratio)))")
-            if Self.isTooHigh(value, limit) {
+            if Double(value) > Double(limit) * Self.growthMax + 16 {
                 failures.append("\(Self.name(line)) is \(value), was \(limit)")
             }
         }
@@ -50,10 +45,6 @@ struct Thresholds {
         }
         try Data((Self.header + lines.sorted().joined()).utf8)
             .write(to: URL(fileURLWithPath: file))
-    }
-
-    private static func isTooHigh(_ value: UInt64, _ limit: UInt64) -> Bool {
-        Double(value) > Double(limit) * growthMax + 16
     }
 
     private static func name(_ line: Line) -> String { "\(line.workload) \(line.count)" }
