@@ -33,8 +33,8 @@ package struct InverseTable {
         _ other: RelationshipDescription, of otherEntity: EntityDescription,
         asInverseOf relationship: RelationshipDescription, of entity: EntityDescription
     ) -> Bool {
-        line(relationship.destinationEntityName).contains { $0.name == otherEntity.name }
-            && line(entity.name).contains { $0.name == other.destinationEntityName }
+        isKind(relationship.destinationEntityName, of: otherEntity.name)
+            && isKind(entity.name, of: other.destinationEntityName)
     }
 
     private mutating func pair(
@@ -65,23 +65,26 @@ package struct InverseTable {
     private func find(
         _ name: String, in entityName: String
     ) -> (EntityDescription, RelationshipDescription)? {
-        for entity in line(entityName) {
+        var current = byName[entityName]
+        // The ancestors may form a cycle in an unchecked description.
+        for _ in 0..<byName.count {
+            guard let entity = current else { return nil }
             if let found = entity.relationships.first(where: { $0.name == name }) {
                 return (entity, found)
             }
+            current = entity.superentityName.flatMap { byName[$0] }
         }
         return nil
     }
 
-    /// An entity and its ancestors, which may form a cycle in an unchecked description.
-    private func line(_ name: String) -> [EntityDescription] {
-        var line: [EntityDescription] = []
-        var names: Set<String> = []
-        var current = byName[name]
-        while let entity = current, names.insert(entity.name).inserted {
-            line.append(entity)
-            current = entity.superentityName.flatMap { byName[$0] }
+    /// Whether an entity of the schema is another one, or below it.
+    private func isKind(_ name: String, of other: String) -> Bool {
+        var current: String? = name
+        for _ in 0..<byName.count {
+            guard let name = current, let entity = byName[name] else { return false }
+            if name == other { return true }
+            current = entity.superentityName
         }
-        return line
+        return false
     }
 }
