@@ -183,7 +183,7 @@ private final class LogLine: CoreStoreObject {
         }
     }
 
-    @Test func `a deletion that a refresh has shown was told again with its own step`() throws {
+    @Test func `a deletion that the view has shown was told again with another step`() throws {
         let (stack, queue) = try Zoo.stack()
         let recorder = Recorder()
         let id = try stack.perform(synchronous: { $0.create(Into<Dog>()).objectID() })
