@@ -68,7 +68,10 @@ final class TransactionList: MonitoredList {
             watchedPaths: terms.watchedPaths)
         let list = try LiveList(request, in: zip(stores, readers).map { ($0.identity, $1) })
         (self.terms, self.list, self.readers) = (terms, list, readers)
-        list.content.warnOfRepeatedSections(of: entity.name, once: &hasWarned)
+        if list.content.hasRepeatedSections, !hasWarned {
+            hasWarned = true
+            ListContent.warnOfRepeatedSections(of: entity.name)
+        }
         shown = Shown(
             content: list.content, stores: stores, readers: readers, lookup: list.lookup)
     }

@@ -72,7 +72,7 @@ final class ListShare: @unchecked Sendable {
                 State(
                     position: 0, content: list.content, difference: nil, lookup: list.lookup))
         }
-        list.content.warnOfRepeatedSections(of: request.entityName, once: &hasWarned)
+        warnOfRepeatedSections(list.content)
         for step in early where !isBound || step.position <= taken { compute(step) }
         early = []
     }
@@ -121,7 +121,7 @@ final class ListShare: @unchecked Sendable {
             let difference = try list?.take(steps)
             hasLoggedFailure = false
             guard let list else { return }
-            list.content.warnOfRepeatedSections(of: request.entityName, once: &hasWarned)
+            warnOfRepeatedSections(list.content)
             states.withLock {
                 $0.append(
                     State(
@@ -131,11 +131,19 @@ final class ListShare: @unchecked Sendable {
         } catch {
             // The content stays, and the next step makes up for this one.
             if !hasLoggedFailure {
-                lists.faults.report(
-                    CoreStoreError(error), "an observed list could not be kept up to date.")
+                let (faults, failure) = (lists.faults, CoreStoreError(error))
+                lists.log {
+                    faults.report(failure, "an observed list could not be kept up to date.")
+                }
             }
             hasLoggedFailure = true
         }
+    }
+
+    private func warnOfRepeatedSections(_ content: ListContent) {
+        guard content.hasRepeatedSections, !hasWarned else { return }
+        hasWarned = true
+        lists.log { [name = request.entityName] in ListContent.warnOfRepeatedSections(of: name) }
     }
 
     /// Drops the states that the view cannot show any more, because the steps at which it would
@@ -243,10 +251,8 @@ struct ListChangeSet: Sendable {
 }
 
 extension ListContent {
-    /// Warns when the order of a list does not have the objects of each section together.
-    func warnOfRepeatedSections(of entityName: EntityName, once hasWarned: inout Bool) {
-        guard hasRepeatedSections, !hasWarned else { return }
-        hasWarned = true
+    /// Warns that the order of a list does not have the objects of each section together.
+    static func warnOfRepeatedSections(of entityName: EntityName) {
         Log.message(
             .warning,
             "a list of \(entityName) has several sections of one name, because its order does not "

@@ -23,6 +23,9 @@ final class ListShares: Sendable {
     /// Guards computation alone: no code of the program runs with it held, but that of sections
     /// that are computed.
     private let computing: RecursiveLock
+    /// What the program's logger is told when the lock is open again.
+    private let messages = Mutex<[@Sendable () -> Void]>([])
+    private let hasMessages = Atomic<Bool>(false)
     private let entries = Mutex<[Entry]>([])
     private let liveCount = Atomic<Int>(0)
 
@@ -31,8 +34,24 @@ final class ListShares: Sendable {
 
     func compute<Result>(_ body: () throws -> Result) rethrows -> Result {
         computing.lock()
-        defer { computing.unlock() }
+        defer { if computing.unlock() { sendMessages() } }
         return try body()
+    }
+
+    /// Keeps a call of the program's logger for when the lock of computation is open, which others
+    /// wait for; called with it.
+    func log(_ message: @escaping @Sendable () -> Void) {
+        messages.withLock { $0.append(message) }
+        hasMessages.store(true, ordering: .sequentiallyConsistent)
+    }
+
+    private func sendMessages() {
+        guard hasMessages.exchange(false, ordering: .sequentiallyConsistent) else { return }
+        let kept = messages.withLock { messages in
+            defer { messages = [] }
+            return messages
+        }
+        for message in kept { message() }
     }
 
     private var all: [ListShare] { entries.withLock { $0.compactMap(\.share) } }

@@ -1,5 +1,38 @@
-import ObjectGraph
+import Dispatch
+import Primitives
 import Testing
+
+@testable import ObjectGraph
+
+/// Has another thread compute the lists while it logs, as a logger does that takes a lock which a
+/// thread that commits holds.
+private final class ComputingLogger: CoreStoreLogger {
+    private let stack: DataStack
+    private let outcomes = Mutex<[DispatchTimeoutResult]>([])
+
+    init(_ stack: DataStack) { self.stack = stack }
+
+    var all: [DispatchTimeoutResult] { outcomes.withLock { $0 } }
+
+    func log(
+        level: LogLevel, message: String, fileName: StaticString, lineNumber: Int,
+        functionName: StaticString
+    ) {
+        let group = DispatchGroup()
+        DispatchQueue.global().async(group: group) { [stack] in stack.viewSteps.compute() }
+        outcomes.withLock { $0.append(group.wait(timeout: .now() + 20)) }
+    }
+
+    func log(
+        error: CoreStoreError, message: String, fileName: StaticString, lineNumber: Int,
+        functionName: StaticString
+    ) {}
+
+    func assert(
+        _ condition: @autoclosure () -> Bool, message: @autoclosure () -> String,
+        fileName: StaticString, lineNumber: Int, functionName: StaticString
+    ) {}
+}
 
 /// Lists whose order does not keep the objects of a section together.
 @Suite struct RepeatedSectionsTests {
@@ -30,5 +63,29 @@ import Testing
         }
         let said = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
         #expect(said.components(separatedBy: "several sections of one name").count == 2, "\(said)")
+    }
+
+    @Test func `the logger was called with the lock that computes lists`() async {
+        await #expect(processExitsWith: .success) {
+            let (stack, queue) = try Zoo.stack()
+            let logger = ComputingLogger(stack)
+            CoreStoreDefaults.logger = logger
+            try queue.sync {
+                func add(_ age: Int, _ name: String) throws {
+                    try stack.perform(synchronous: { transaction in
+                        let dog = transaction.create(Into<Dog>())
+                        (dog.age, dog.nickname) = (age, name)
+                    })
+                }
+                let clauses = From<Dog>().sectionBy(\.$age).orderBy(.ascending(\.$nickname))
+                let first = stack.monitorSectionedList(clauses)
+                for (age, name) in [(1, "a"), (2, "b"), (1, "c")] { try add(age, name) }
+                try #require(first.numberOfSections() == 3)
+                // Once more in a list that begins so.
+                let second = stack.monitorSectionedList(clauses.where(\.$age < 9))
+                try #require(second.numberOfSections() == 3)
+            }
+            try #require(logger.all == [.success, .success])
+        }
     }
 }
