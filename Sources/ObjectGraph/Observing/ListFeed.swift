@@ -103,6 +103,11 @@ final class ListFeed: MonitoredList {
         share?.change(in: delivery)
     }
 
+    /// The list after a step that changes it.
+    func content(after delivery: Delivery) -> ListedContent? {
+        share?.content(after: delivery, storeEntities)
+    }
+
     // MARK: Fetching
 
     /// Fetches while the caller waits.

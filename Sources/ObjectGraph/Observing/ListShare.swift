@@ -38,6 +38,11 @@ final class ListShare: @unchecked Sendable {
     /// The list that the view shows; used where the view lives.
     private(set) var shown: ListContent
     private(set) var lookup: ListLookup?
+    /// What the step that is being delivered changes, for all that show the list; used where the
+    /// view lives.
+    private var told: (position: UInt64, change: ListChangeSet)?
+    /// The list after that step.
+    private var toldContent: ListedContent?
 
     /// - Parameter snapshots: one for each store: where the list begins.
     init(
@@ -184,6 +189,7 @@ final class ListShare: @unchecked Sendable {
     /// The difference when the view shows a step; nil when there is none.
     func change(in delivery: Delivery) -> ListChangeSet? {
         let position = delivery.step.position
+        if let told, told.position == position { return told.change }
         let (due, last) = states.withLock { states in
             let due = states.prefix { $0.position <= position }
             return (due.count, due.last)
@@ -192,7 +198,20 @@ final class ListShare: @unchecked Sendable {
         let isNext = due == 1 && last.position > 0 && !last.isJoined
         let found = isNext ? last.difference : difference(to: last, delivery)
         guard let found, !found.isEmpty else { return nil }
-        return ListChangeSet(before: shown, after: last.content, difference: found)
+        let change = ListChangeSet(before: shown, after: last.content, difference: found)
+        (told, toldContent) = ((position, change), nil)
+        return change
+    }
+
+    /// The list after a step that changes it, one for all that show it.
+    func content(
+        after delivery: Delivery, _ entities: @autoclosure () -> [StoreEntity]
+    ) -> ListedContent? {
+        if let toldContent, told?.position == delivery.step.position { return toldContent }
+        guard let change = change(in: delivery) else { return nil }
+        let content = ListedContent(change.after, entities(), change)
+        toldContent = content
+        return content
     }
 
     /// The difference over several steps.
@@ -239,6 +258,7 @@ final class ListShare: @unchecked Sendable {
             states.removeFirst(due.count)
             return last
         }
+        (told, toldContent) = (nil, nil)
         if let last { (shown, lookup) = (last.content, last.lookup) }
     }
 }

@@ -25,7 +25,7 @@ public final class ListPublisher<O: DynamicObject>: Hashable, Observable {
     private var isFetchUntold = false
     /// Whether the step that was being delivered when the list was fetched has changed it since.
     private var hasMovedUntold = false
-    private let registrar = ObservationRegistrar()
+    private let reads = TrackedReads()
     private(set) var shown = ListSnapshot<O>()
 
     init(_ feed: ListFeed) { self.feed = feed }
@@ -34,7 +34,7 @@ public final class ListPublisher<O: DynamicObject>: Hashable, Observable {
 
     /// The list as the view shows it.
     public var snapshot: ListSnapshot<O> {
-        registrar.access(self, keyPath: \.snapshot)
+        reads.note()
         return shown
     }
 
@@ -50,21 +50,24 @@ public final class ListPublisher<O: DynamicObject>: Hashable, Observable {
         try feed.fetch()
     }
 
-    private func snapshot(of content: ListContent, _ change: ListChangeSet?) -> ListSnapshot<O> {
-        ListSnapshot(
-            ListedContent(content, feed.storeEntities, change), feed.terms.section, feed.link)
+    private func snapshot(of content: ListContent) -> ListSnapshot<O> {
+        snapshot(of: ListedContent(content, feed.storeEntities, nil))
+    }
+
+    private func snapshot(of content: ListedContent) -> ListSnapshot<O> {
+        ListSnapshot(content, feed.terms.section, feed.link)
     }
 
     /// Shows another list from now on, in place of one that a step was to change.
     private func showFetched() {
         (next, isFetchUntold) = (nil, true)
-        let fetched = snapshot(of: feed.content, nil)
-        registrar.withMutation(of: self, keyPath: \.snapshot) { shown = fetched }
+        let fetched = snapshot(of: feed.content)
+        reads.tell { shown = fetched }
     }
 
     private func tellFetched(_ sourceIdentifier: Any?) {
         (isFetchUntold, hasMovedUntold) = (false, false)
-        registrar.withMutation(of: self, keyPath: \.snapshot) {}
+        reads.tell()
         observers.tell(self, sourceIdentifier)
     }
 
@@ -170,7 +173,7 @@ public final class ListPublisher<O: DynamicObject>: Hashable, Observable {
 extension ListPublisher: ViewParticipant {
     func prepare(_ delivery: Delivery) -> Bool {
         if let terms = feed.missedTerms { fetchLater(terms) }
-        next = feed.change(in: delivery).map { snapshot(of: $0.after, $0) }
+        next = feed.content(after: delivery).map { snapshot(of: $0) }
         return next != nil
     }
 
@@ -180,14 +183,14 @@ extension ListPublisher: ViewParticipant {
         } else if isFetchUntold {
             let content = feed.content
             if !shown.shows(content) { hasMovedUntold = true }
-            shown = snapshot(of: content, nil)
+            shown = snapshot(of: content)
         }
     }
 
     func tellChanges(_ delivery: Delivery) {
         guard next != nil else { return }
         next = nil
-        registrar.withMutation(of: self, keyPath: \.snapshot) {}
+        reads.tell()
         observers.tell(self, delivery.sourceIdentifier)
     }
 

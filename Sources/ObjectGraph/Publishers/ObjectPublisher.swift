@@ -25,7 +25,7 @@ public final class ObjectPublisher<O: DynamicObject>: Hashable, ObjectRepresenta
     /// The storage that the object was last in; nil when it was in none. By its name: what prints a
     /// snapshot looks into its publishers.
     private var store: ObjectIdentifier?
-    private let registrar = ObservationRegistrar()
+    private let reads = TrackedReads()
     /// Properties that were read by themselves.
     private var readProperties: Set<KeyPathString> = []
 
@@ -43,7 +43,7 @@ public final class ObjectPublisher<O: DynamicObject>: Hashable, ObjectRepresenta
 
     /// The object's values as the view shows them; nil when it was deleted.
     public var snapshot: ObjectSnapshot<O>? {
-        registrar.access(self, keyPath: \.snapshot)
+        reads.note()
         return currentSnapshot
     }
 
@@ -55,21 +55,18 @@ public final class ObjectPublisher<O: DynamicObject>: Hashable, ObjectRepresenta
 
     /// The object in the view; nil when it was deleted.
     public var object: O? {
-        registrar.access(self, keyPath: \.snapshot)
+        reads.note()
         observe()
         return viewObject
     }
 
     private var viewObject: O? { link.object?.fetchExisting(id) }
 
-    /// Stands for a property where accesses are tracked.
-    private subscript(property name: KeyPathString) -> Bool { readProperties.contains(name) }
-
     private func noteAccess(_ names: Set<KeyPathString>) {
         observe()
         for name in names {
             readProperties.insert(name)
-            registrar.access(self, keyPath: \ObjectPublisher.[property: name])
+            reads.note(name)
         }
     }
 
@@ -159,9 +156,9 @@ extension ObjectPublisher: PublishedObject {
     }
 
     func tell(_ change: PublishedChange, _ sourceIdentifier: Any?) {
-        registrar.withMutation(of: self, keyPath: \.snapshot) {}
+        reads.tell()
         for name in readProperties where change.concerns(name) {
-            registrar.withMutation(of: self, keyPath: \ObjectPublisher.[property: name]) {}
+            reads.tell(name)
         }
         observers.tell(self, sourceIdentifier)
     }
@@ -200,7 +197,7 @@ extension ObjectPublisher where O: CoreStoreObject {
         noteAccess(affecting.union([name]))
         if declaration?.isComputed == true, affecting.allSatisfy({ $0.contains(".") }) {
             // The properties from which it is computed are not known.
-            registrar.access(self, keyPath: \.snapshot)
+            reads.note()
         }
         return (declaration as? ValueField<V>)?.value(of: object)
     }

@@ -78,12 +78,14 @@ struct MigrationReport {
         func number(_ value: Double?, _ digits: Int) -> String {
             value.map { String(format: "%.\(digits)f", $0) } ?? "–"
         }
-        // A row without a peer is compared with M4.
-        let other = line.row.peer == nil ? fourth : line.peerWall
+        // A row without a peer is compared with M4, which writes the persons alone.
+        let other =
+            line.row.peer == nil
+            ? fourth.map { $0 * line.row.objectsPerPerson } : line.peerWall
         let ratio = other.map { line.wall / $0 }
         let goal = line.row.goal
         let isMissed = ratio.map { ratio in goal.map { ratio > $0 } ?? false } ?? false
-        let suffix = line.row.peer == nil ? " × M4" : ""
+        let suffix = line.row.peer == nil ? " × M4 an object" : ""
         let shown = number(ratio, 2)
         return "| \(line.row.name) | \(line.row.title) | \(line.row.peer ?? "–") | "
             + "\(number(line.wall * 1000, 1)) | \(number(line.peerWall.map { $0 * 1000 }, 1)) | "

@@ -8,8 +8,11 @@ struct MigrationRow {
     var name: String
     var title: String
     var model: LaterModel
-    /// The most that the wall clock may be of the peer's, or of M4's for a row without one.
+    /// The most that the wall clock may be of the peer's, or of M4's for each object that is
+    /// written, for a row without one.
     var goal: Double?
+    /// The objects that are written for each person: persons, and twice as many dogs.
+    var objectsPerPerson = 1.0
     /// What SQLite does for it; empty for none.
     var statements: [String] = []
     /// What a GRDB migrator does instead.
@@ -46,7 +49,8 @@ struct MigrationRow {
                 name: "M5", title: "a closure makes two names of one", model: .split, goal: 0.5,
                 migration: splitNames),
             MigrationRow(
-                name: "M6", title: "an entity above persons and dogs", model: .raised, goal: 1.2),
+                name: "M6", title: "an entity above persons and dogs", model: .raised, goal: 1.2,
+                objectsPerPerson: 3),
             MigrationRow(
                 name: "M7", title: "to-one of all dogs to to-many", model: .shared, goal: 1,
                 statements: [
