@@ -102,3 +102,28 @@ final class ClassMeta: @unchecked Sendable {
         return object
     }
 }
+
+extension ClassMeta {
+    func declaration(_ name: KeyPathString) -> FieldDeclaration? {
+        declarations.first { $0.keyPath == name }
+    }
+
+    /// A property with those that affect it, directly or through computed ones.
+    func names(affecting name: KeyPathString) -> Set<KeyPathString> {
+        var (found, open): (Set<KeyPathString>, [KeyPathString]) = ([name], [name])
+        while let next = open.popLast() {
+            for other in declaration(next)?.terms.affectedByKeyPaths() ?? []
+            where found.insert(other).inserted {
+                open.append(other)
+            }
+        }
+        return found
+    }
+}
+
+extension FieldDeclaration {
+    /// Whether the property is computed from properties that it does not name.
+    var namesNoSource: Bool {
+        isComputed && terms.affectedByKeyPaths().allSatisfy { $0.contains(".") }
+    }
+}

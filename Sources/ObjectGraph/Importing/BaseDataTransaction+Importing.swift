@@ -29,8 +29,10 @@ extension BaseDataTransaction {
                 guard O.shouldInsert(from: source, in: self) else { return }
                 return try object.didInsert(from: source, in: self)
             }
-            _ = try importRelated(CollectionOfOne(source), Into<O>()) { source, batch in
-                try batch.add(source, Into<O>(), object: object)
+            // Nested sources go to the object's storage.
+            let into = object.raw.map { Into<O>($0.store.configuration) } ?? Into<O>()
+            _ = try importRelated(CollectionOfOne(source), into) { source, batch in
+                try batch.add(source, into, object: object)
             }
         }
     }

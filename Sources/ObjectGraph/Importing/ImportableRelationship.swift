@@ -77,10 +77,11 @@ public struct ImportableRelationship<ImportSource> {
         } else {
             return nil
         }
-        guard let id = ID.cs_value(of: ValueBridge.native(stored) ?? value),
-            ValueBridge.value(queryable: id) == stored
-        else { return nil }
-        return id
+        guard let id = ID.cs_value(of: ValueBridge.native(stored) ?? value) else { return nil }
+        let kept = ValueBridge.value(queryable: id)
+        // A UUID is spelled in several ways.
+        if case (.uuid, .string) = (kept, stored) { return id }
+        return kept == stored ? id : nil
     }
 
     private static func integer(_ value: Any) -> Int64? {

@@ -159,15 +159,23 @@ struct CSVSplitter: SourceSplitter {
             place = .quoted
         case (.quoted, _): try field.append(byte)
         case (.start, UInt8(ascii: "\"")): place = .quoted
+        case (.plain, UInt8(ascii: "\"")) where isByteOrderMark:
+            field.removeAll()
+            place = .quoted
         case (_, UInt8(ascii: ",")): try endField()
-        case (_, 0x0D): break
-        case (_, 0x0A): return try endRow()
+        // Either ends a row, and the line feed of both is a blank row.
+        case (_, 0x0D), (_, 0x0A): return try endRow()
         case (.quoteEnd, _): throw .malformedSource("a text follows a quoted field")
         default:
             try field.append(byte)
             place = .plain
         }
         return nil
+    }
+
+    /// Whether the file begins with a mark of the order of bytes, and nothing follows it yet.
+    private var isByteOrderMark: Bool {
+        names == nil && fields.isEmpty && field.bytes == [0xEF, 0xBB, 0xBF]
     }
 
     private mutating func endField() throws(CoreStoreError) {

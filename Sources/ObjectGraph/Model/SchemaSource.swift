@@ -29,9 +29,18 @@ struct SchemaSource {
     init(_ schema: SchemaDescription, configurations: [EntityName: Set<String>]) {
         self.schema = schema
         self.configurations = configurations
+        let all = Set(schema.entities.map(\.className))
         classNames = Dictionary(
-            schema.entities.map { ($0.name, Self.identifier($0.className)) }
+            schema.entities.map { ($0.name, Self.identifier(Self.free($0.className, all))) }
         ) { first, _ in first }
+    }
+
+    /// A class of the name of a type that the source uses has another name there.
+    private static func free(_ className: String, _ others: Set<String>) -> String {
+        guard usedTypes.contains(className) else { return className }
+        var name = className + "Object"
+        while others.contains(name) { name += "_" }
+        return name
     }
 
     var text: String {
@@ -141,7 +150,13 @@ struct SchemaSource {
             let list = arguments.joined(separator: ",\n            ")
             return comment + "        Entity<\(name)>(\n            \(list))\(end)"
         }
-        let lock = VersionLock(schema).description.replacing("\n", with: "\n    ")
+        // The classes declare no constraint below a root.
+        var declared = schema
+        for index in declared.entities.indices
+        where declared.entities[index].superentityName != nil {
+            declared.entities[index].uniqueConstraints = []
+        }
+        let lock = VersionLock(declared).description.replacing("\n", with: "\n    ")
         return """
             CoreStoreSchema(
                 modelVersion: \(Self.quoted(schema.modelVersion)),
@@ -182,6 +197,12 @@ struct SchemaSource {
     }
 
     private static func keyPath(_ name: String) -> String { "\\.$\(variable(name))" }
+
+    private static let usedTypes: Set<String> = [
+        "Bool", "Int", "Int8", "Int16", "Int32", "Int64", "UInt8", "UInt16", "UInt32", "UInt64",
+        "Float", "Double", "Decimal", "NSDecimalNumber", "String", "Data", "Date", "UUID", "URL",
+        "Set", "Field", "FieldCoders", "Entity", "CoreStoreObject", "CoreStoreSchema",
+    ]
 
     private static let reservedWords = Set(
         """

@@ -219,7 +219,7 @@ extension DynamicObject where Self: CoreStoreObject {
         guard let field = declaration as? ValueField<V> else {
             Log.abort("only properties of objects are observed")
         }
-        let names = field.terms.affectedByKeyPaths().union([name])
+        let names = ClassMeta.of(type(of: self)).names(affecting: name)
         return observation(
             ObservedProperty(names: names) { field.value(of: $0) }, options, handler)
     }

@@ -192,14 +192,12 @@ extension ObjectPublisher where O: CoreStoreObject {
             noteAccess([name])
             return nil
         }
-        let declaration = ClassMeta.of(type(of: object)).declarations.first { $0.keyPath == name }
-        let affecting = declaration?.terms.affectedByKeyPaths() ?? []
-        noteAccess(affecting.union([name]))
-        if declaration?.isComputed == true, affecting.allSatisfy({ $0.contains(".") }) {
-            // The properties from which it is computed are not known.
-            reads.note()
-        }
-        return (declaration as? ValueField<V>)?.value(of: object)
+        let meta = ClassMeta.of(type(of: object))
+        let names = meta.names(affecting: name)
+        noteAccess(names)
+        // Of one that names none, the properties from which it is computed are not known.
+        if names.contains(where: { meta.declaration($0)?.namesNoSource == true }) { reads.note() }
+        return (meta.declaration(name) as? ValueField<V>)?.value(of: object)
     }
 
     /// The publishers of the objects that a relationship leads to; nil when the object was deleted.

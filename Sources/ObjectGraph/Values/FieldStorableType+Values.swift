@@ -76,7 +76,12 @@ extension URL: ImportableAttributeType, FieldStorableType {
     public static var cs_rawAttributeType: NSAttributeType { .URIAttributeType }
 
     public static func cs_load(_ row: FieldRow, _ offset: Int) -> URL {
-        URL(string: row.string(offset)) ?? URL(fileURLWithPath: "/")
+        cs_known(row, offset) ?? URL(fileURLWithPath: "/")
+    }
+
+    /// Nil for a text that is no URL: a migration may have put it there.
+    public static func cs_known(_ row: FieldRow, _ offset: Int) -> URL? {
+        URL(string: row.string(offset))
     }
 
     public func cs_store(_ row: inout FieldRow, _ offset: Int) { row.set(absoluteString, offset) }

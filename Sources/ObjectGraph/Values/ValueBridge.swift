@@ -49,9 +49,10 @@ enum ValueBridge {
 
     static func value<V: FieldStorableType>(_ value: V) -> Value {
         if let text = value as? String { return .string(text) }
-        if let number = value as? Int { return .int(Int64(number)) }
-        // A decimal that casts to a Double would not be the same any more.
+        if V.self == Int.self, let number = value as? Int { return .int(Int64(number)) }
+        // A decimal that casts to an Int or a Double would not be the same any more.
         if V.self is NSNumber.Type || V.self is NSNumber?.Type { return other(value) }
+        if let number = value as? Int { return .int(Int64(number)) }
         if let number = value as? Double { return .double(number) }
         return other(value)
     }

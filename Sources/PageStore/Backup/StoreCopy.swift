@@ -18,6 +18,11 @@ struct StoreCopy {
         let snapshot = try origin.durableSnapshot()
         guard try files.identity(path) == nil else { throw Self.existing(path) }
         let unfinished = path + ".part"
+        guard try files.identity(unfinished) != origin.context.file.identity else {
+            throw StoreError(
+                .invalidArgument, "the store has the name of an unfinished copy, which is removed",
+                path: unfinished)
+        }
         let opened = try claim(unfinished)
         var name = unfinished
         do throws(StoreError) {

@@ -41,12 +41,12 @@ struct LaterNames {
             // A column is declared by the entity or by one of its ancestors.
             let columns = index.columns.map { column in
                 line.lazy.map { property(PropertyPath($0, column.name)) }
-                    .first { $0 != column.name } ?? column.name
+                    .first { !$0.hasSameBytes(as: column.name) } ?? column.name
             }
             let later = IndexLayout.treeName(
                 name(index.entityTag), columns, isUnique: index.isUnique)
             trees.append((index.treeName, later))
         }
-        return trees.filter { $0.old != $0.new }
+        return trees.filter { !$0.old.hasSameBytes(as: $0.new) }
     }
 }

@@ -30,6 +30,13 @@ package struct Salvage {
             throw StoreError(
                 .invalidArgument, "there is a file of that name already", path: newPath)
         }
+        let unfinished = newPath + ".part"
+        if let left = try files.identity(unfinished), left == (try files.identity(path)) {
+            throw StoreError(
+                .invalidArgument,
+                "the damaged file has the name of an unfinished store, which is removed",
+                path: unfinished)
+        }
         let pages = try SalvagedPages.scan(path: path, files: files)
         let catalog = SalvagedCatalog(pages)
         if let failure = catalog.failure, failure.code == .newerFormat { throw failure }
@@ -38,7 +45,6 @@ package struct Salvage {
         if let loss { salvage.report.lose("catalog", loss) }
         salvage.findLeaves()
         salvage.findNumbers()
-        let unfinished = newPath + ".part"
         if try files.identity(unfinished) != nil { try files.unlink(unfinished) }
         do throws(StoreError) {
             let database = try RecordDatabase.open(

@@ -12,6 +12,7 @@ struct SchemaBuilder {
     private var declared: [Declared] = []
     private(set) var relationships: [RelationshipLayout] = []
     private(set) var indexes: [IndexLayout] = []
+    private var indexNames: Set<String> = []
     private(set) var layouts: [EntityLayout] = []
     private var fieldsByTag: [UInt16: [FieldLayout]] = [:]
     /// The entities below each entity, and the entity itself.
@@ -185,14 +186,15 @@ struct SchemaBuilder {
             let columns = names.compactMap { name in fields.first { $0.name == name } }
             let treeName = IndexLayout.treeName(entity.name, names, isUnique: isUnique)
             // An index that is declared twice is created once.
-            guard !indexes.contains(where: { $0.treeName == treeName }) else { return }
+            guard indexNames.insert(treeName).inserted else { return }
             indexes.append(
                 IndexLayout(
                     id: indexes.count, entityTag: own, columns: columns, isUnique: isUnique,
                     treeName: treeName))
         }
         for names in entity.uniqueConstraints { add(names, isUnique: true) }
-        for names in entity.indexes where !entity.uniqueConstraints.contains(names) {
+        let constraints = Set(entity.uniqueConstraints)
+        for names in entity.indexes where !constraints.contains(names) {
             add(names, isUnique: false)
         }
     }

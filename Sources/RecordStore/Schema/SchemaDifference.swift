@@ -57,7 +57,7 @@ package struct SchemaDifference {
         for (before, after) in entities.pairs { entityNames[before.name] = after.name }
         edits += entities.removed.map { SchemaEdit.entityRemoved($0.name) }
         edits += entities.added.map { SchemaEdit.entityAdded($0.name) }
-        edits += entities.pairs.filter { $0.0.name != $0.1.name }
+        edits += entities.pairs.filter { !$0.0.name.hasSameBytes(as: $0.1.name) }
             .map { SchemaEdit.entityRenamed(from: $0.0.name, to: $0.1.name) }
         // All names are matched before the first comparison: inverses and columns may be renamed.
         let attributes = entities.pairs.map { pair in
@@ -100,11 +100,12 @@ package struct SchemaDifference {
             old.compactMap { element in previousName(element).map { ($0, [element]) } },
             uniquingKeysWith: +
         ).compactMapValues { $0.count == 1 ? $0.first : nil }
-        let kept = Set(new.map(name))
-        var taken: Set<String> = []
+        let claims = claims(of: new, on: oldByName, name: name, previousName: previousName)
+        let kept = Set(new.map(name).filter { claims[$0] == nil })
+        var taken = Set(claims.values)
         var match: Match<Element> = ([], [], [])
         for element in new {
-            var before = oldByName[name(element)]
+            var before = oldByName[claims[name(element)] ?? name(element)]
             if before == nil, let earlier = previousName(element) {
                 before = [oldByName[earlier], oldByEarlierName[earlier]].lazy.compactMap { $0 }
                     .first { !kept.contains(name($0)) && !taken.contains(name($0)) }
@@ -118,6 +119,31 @@ package struct SchemaDifference {
         }
         match.removed = old.filter { !taken.contains(name($0)) }
         return match
+    }
+
+    /// The previous names, by the later ones, that win over an older element of the later name: one
+    /// that is gone, or has another name itself. If that element had been renamed from there, it is
+    /// the later one already.
+    private static func claims<Element>(
+        of new: [Element], on oldByName: [String: Element], name: (Element) -> String,
+        previousName: (Element) -> String?
+    ) -> [String: String] {
+        var claims: [String: String] = [:]
+        var claimed: Set<String> = []
+        for element in new {
+            guard let earlier = previousName(element), earlier != name(element),
+                oldByName[earlier] != nil, let same = oldByName[name(element)],
+                previousName(same) != earlier, claimed.insert(earlier).inserted
+            else { continue }
+            claims[name(element)] = earlier
+        }
+        // An element that keeps its name cannot be what another one was.
+        let names = Set(new.map(name))
+        while let lost = claims.first(where: { names.contains($0.value) && claims[$0.value] == nil }
+        ) {
+            claims[lost.key] = nil
+        }
+        return claims
     }
 
     private mutating func matchProperties<Property>(
@@ -135,7 +161,7 @@ package struct SchemaDifference {
         for (earlier, later) in match.pairs {
             let path = PropertyPath(after.name, name(later))
             paths[PropertyPath(before.name, name(earlier))] = path
-            if name(earlier) != name(later) {
+            if !name(earlier).hasSameBytes(as: name(later)) {
                 edits.append(
                     .propertyRenamed(from: PropertyPath(before.name, name(earlier)), to: path))
             }

@@ -25,7 +25,7 @@ enum Console {
 
     /// A name before a value, where the longest name has so many characters.
     static func padded(_ name: String, _ width: Int) -> String {
-        name.padding(toLength: width + 2, withPad: " ", startingAt: 0)
+        name + String(repeating: " ", count: max(0, width + 2 - name.count))
     }
 
     static func print(_ json: JSONText) { Swift.print(json.text) }

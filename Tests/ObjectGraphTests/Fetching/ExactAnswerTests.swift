@@ -7,6 +7,7 @@ private final class Entry: CoreStoreObject {
     @Field.Stored("price") var price: Decimal = 0
     @Field.Stored("nanos") var nanos: Int64 = 0
     @Field.Stored("size") var size: UInt64 = 0
+    @Field.Stored("exact") var exact: NSDecimalNumber = 0
 }
 
 /// Conditions and sums that answered for another value than the stored one.
@@ -50,6 +51,24 @@ private final class Entry: CoreStoreObject {
                     #expect(found.map(\.price) == [Decimal(cents) / 100])
                 }
             }
+        }
+    }
+
+    @Test func `a decimal of Foundation's was compared as the integer that it is near`() throws {
+        let near = NSDecimalNumber(string: "5.000000000000000000001")
+        let stack = try stack({ $1.exact = $0 == 0 ? 5 : near }, count: 2)
+        try stack.read { view in
+            for value in [near, 5] {
+                let found = try view.fetchAll(From<Entry>().where(\.$exact == value))
+                #expect(found.map(\.exact.decimalValue) == [value.decimalValue])
+            }
+        }
+        try stack.perform(synchronous: { transaction in
+            try transaction.update(From<Entry>(), set: .value(\.$exact, near))
+        })
+        try stack.read { view in
+            let found = try view.fetchAll(From<Entry>())
+            #expect(found.map(\.exact.decimalValue) == [near.decimalValue, near.decimalValue])
         }
     }
 

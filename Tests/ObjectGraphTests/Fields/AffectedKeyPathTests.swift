@@ -1,3 +1,6 @@
+import Dispatch
+import Observation
+import Primitives
 import Testing
 
 @testable import ObjectGraph
@@ -18,6 +21,18 @@ private final class Desk: CoreStoreObject {
     var clerks: Set<Clerk>
 }
 
+private final class Horse: CoreStoreObject {
+    @Field.Stored("first") var first: String = ""
+    @Field.Virtual(
+        "fullName", customGetter: { object, _ in object.$first.value + " Horse" },
+        affectedByKeyPaths: ["first"])
+    var fullName: String
+    @Field.Virtual(
+        "sign", customGetter: { object, _ in object.$fullName.value + "!" },
+        affectedByKeyPaths: ["fullName"])
+    var sign: String
+}
+
 /// `affectedByKeyPaths:` in the guide's form.
 @Suite struct AffectedKeyPathTests {
     @Test func `key paths that name the property's own class overflowed the stack`() async {
@@ -34,5 +49,33 @@ private final class Desk: CoreStoreObject {
         #expect(name.terms.affectedByKeyPaths() == ["title", "room"])
         let desk = try #require(declarations.first { $0.keyPath == "desk" })
         #expect(desk.terms.affectedByKeyPaths() == ["title"])
+    }
+
+    @Test func `a property computed from a computed one was not told of`() throws {
+        let queue = DispatchQueue(label: "view")
+        let stack = DataStack(
+            CoreStoreSchema(modelVersion: "V1", entities: [Entity<Horse>("Horse")]),
+            viewContext: .queue(queue))
+        try stack.addStorageAndWait(InMemoryStore())
+        let id = try stack.perform(synchronous: { $0.create(Into<Horse>()).objectID() })
+        try queue.sync {
+            let horse: Horse = try #require(stack.fetchExisting(id))
+            var signs: [String] = []
+            let observation = horse.observe(\.$sign) { horse, _ in signs.append(horse.sign) }
+            let publisher: ObjectPublisher<Horse> = stack.publishObject(id)
+            let isTold = Mutex(false)
+            let read = withObservationTracking {
+                publisher.$sign
+            } onChange: {
+                isTold.withLock { $0 = true }
+            }
+            #expect(read == " Horse!")
+            try stack.perform(synchronous: { transaction in
+                (transaction.fetchExisting(id) as Horse?)?.first = "Red"
+            })
+            #expect(signs == ["Red Horse!"])
+            #expect(isTold.withLock { $0 })
+            observation.invalidate()
+        }
     }
 }

@@ -78,6 +78,16 @@ private final class City: CoreStoreObject, ImportableUniqueObject {
         #expect(try run("name,people\n", .csv).count == 0)
     }
 
+    @Test(arguments: [
+        "\u{FEFF}\"name\",\"people\"\n\"Oslo\",\"7\"\n", "\u{FEFF}name,people\nOslo,7",
+        "name,people\rOslo,7\r", "\"name\",\"people\"\r\"Oslo\",7", "name,people\r\n\r\nOslo,7\r\n",
+    ])
+    func `a table with a mark before a quoted name or with returns alone was empty`(
+        csv: String
+    ) throws {
+        #expect(try run(csv, .csv).cities == ["Oslo 7"])
+    }
+
     @Test func `a long file is imported in parts and reports its progress`() throws {
         let progress = Progress(totalUnitCount: 0)
         let text = (0..<2_500).map { #"{"name": "n\#($0 % 2_000)", "people": \#($0)}"# }

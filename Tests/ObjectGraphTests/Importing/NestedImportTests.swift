@@ -154,4 +154,54 @@ import Testing
             #expect(binders.map(\.label?.code) == ["b", nil])
         }
     }
+
+    /// Sheets are in both storages.
+    @Test func `an import into an object did not find the object's storage`() throws {
+        let stack = try stackOfTwo()
+        try stack.perform(synchronous: { transaction in
+            let binder = transaction.create(Into<Binder>("A"))
+            try transaction.importObject(binder, source: ["sheets": [["text": "one"]]])
+            #expect(binder.sheets.map(\.text) == ["one"])
+        })
+    }
+
+    @Test(arguments: [
+        "6F9619FF-8B86-D011-B42D-00CF4FC964FF", "6f9619ff-8b86-d011-b42d-00cf4fc964ff",
+    ])
+    func `the ID of a related object could be no UUID`(text: String) throws {
+        let stack = DataStack(
+            CoreStoreSchema(
+                modelVersion: "V1",
+                entities: [Entity<Part>("Part", uniqueConstraints: [[\.$code]])]))
+        try stack.addStorageAndWait(InMemoryStore())
+        let code = try #require(UUID(uuidString: text))
+        try stack.perform(synchronous: { transaction in
+            _ = try transaction.importUniqueObjects(
+                Into<Part>(),
+                sourceArray: [["code": text], ["code": UUID().uuidString, "whole": text]])
+            let part = try transaction.fetchOne(From<Part>().where(\.$code == code))
+            #expect(part?.parts.count == 1)
+            #expect(throws: CoreStoreError.self) {
+                _ = try transaction.importUniqueObject(
+                    Into<Part>(), source: ["code": UUID().uuidString, "whole": "no UUID"])
+            }
+        })
+    }
+
+    final class Part: CoreStoreObject, ImportableUniqueObject {
+        @Field.Stored("code") var code: UUID = UUID()
+        @Field.Relationship("parts", inverse: \.$whole) var parts: Set<Part>
+        @Field.Relationship("whole") var whole: Part?
+
+        typealias ImportSource = [String: Any]
+        typealias UniqueIDType = UUID
+        static let uniqueIDKeyPath = "code"
+        class var importableRelationships: [ImportableRelationship<ImportSource>] {
+            [ImportableRelationship(\Part.$whole, key: "whole")]
+        }
+        static func uniqueID(
+            from source: ImportSource, in transaction: BaseDataTransaction
+        ) throws -> UUID? { (source["code"] as? String).flatMap { UUID(uuidString: $0) } }
+        func update(from source: ImportSource, in transaction: BaseDataTransaction) throws {}
+    }
 }

@@ -280,6 +280,25 @@ import Testing
         #expect(try files.identity("copy.part") == nil)
     }
 
+    @Test func `a backup of an unfinished copy beside its name removed it`() throws {
+        let files = MemoryFileSystem()
+        var random = SeededRandom(for: "HistoryTests own name")
+        let engine = try open(files)
+        for _ in 0..<5 { try change(engine, &random) }
+        let expected = try engine.catalogEntries()
+        try engine.copy(to: "daily.part")
+        try engine.close()
+        var options = Engine.Options()
+        options.mode = .reading
+        let left = try Engine.open(path: "daily.part", options: options, files: files)
+        let error = #expect(throws: StoreError.self) { try left.copy(to: "daily") }
+        #expect(error?.code == .invalidArgument)
+        try left.copy(to: "other")
+        try left.close()
+        #expect(try content(files, "daily.part") == expected)
+        #expect(try content(files, "other") == expected)
+    }
+
     @Test func `generations that are used up refuse writing and leave a file that opens`() throws {
         var random = SeededRandom(for: "HistoryTests numbers")
         let files = FaultyFileSystem()

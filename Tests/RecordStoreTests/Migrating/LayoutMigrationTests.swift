@@ -135,6 +135,59 @@ import Testing
         try database.close()
     }
 
+    @Test(arguments: [[], [AttributeDescription.optional("more", .int64)]])
+    func `an entity and a property whose names are spelled in other bytes lost their objects`(
+        more: [AttributeDescription]
+    ) throws {
+        func schema(_ letter: String, _ more: [AttributeDescription] = []) -> SchemaDescription {
+            SchemaDescription(
+                version: "V",
+                [
+                    EntityDescription(
+                        "Caf" + letter, required: ["cl" + letter: .int64], attributes: more,
+                        relationships: [
+                            RelationshipDescription(
+                                name: "li" + letter, destinationEntityName: "Caf" + letter,
+                                kind: .toManyOrdered)
+                        ],
+                        indexes: [["cl" + letter]])
+                ])
+        }
+        let (composed, decomposed) = ("\u{e9}", "e\u{301}")
+        let files = MemoryFileSystem()
+        var database = try open(schema(composed), files)
+        let transaction = try database.beginWrite()
+        let entity = try #require(database.schema.entities.first)
+        var batch = RecordBatch()
+        for number in 1...3 {
+            var row = entity.emptyRow()
+            defer { row.deallocate() }
+            row.setValue(.int(Int64(number)), try #require(entity.fields.first))
+            let allocated = try transaction.allocateNumber(in: entity.hierarchy)
+            #expect(allocated.rawValue == UInt64(number))
+            batch.insert(entity, allocated, row: row)
+        }
+        batch.setLinks(
+            try #require(entity.relationships.first), owner: ObjectNumber(1),
+            [ObjectNumber(3), ObjectNumber(2)])
+        try transaction.apply(batch)
+        try transaction.commit()
+        try database.close()
+        // The second opening finds nothing to rename.
+        for _ in 0..<2 {
+            database = try open(schema(decomposed, more), files)
+            let snapshot = try database.snapshot()
+            #expect(snapshot.check() == [])
+            let entity = try #require(database.schema.entities.first)
+            #expect(try snapshot.recordCount(of: entity) == 3)
+            let relationship = try #require(entity.relationships.first)
+            #expect(
+                try snapshot.linkedNumbers(relationship, of: ObjectNumber(1)).map(\.rawValue)
+                    == [3, 2])
+            try database.close()
+        }
+    }
+
     @Test func `adding a property to many objects writes the catalog alone`() throws {
         /// The bytes that opening a file for a model writes, including recovery and closing.
         func bytesWritten(_ files: MemoryFileSystem, _ schema: SchemaDescription) throws -> UInt64 {

@@ -30,6 +30,21 @@ import Testing
         return Outcome(report: report, content: try SalvageSample.content(database))
     }
 
+    @Test func `an unfinished store that was salvaged beside its name was removed`() throws {
+        var random = SeededRandom(for: "SalvageTests own name")
+        let bytes = try SalvageSample(&random, endsWithLog: true).bytes
+        let files = MemoryFileSystem()
+        let file = try files.open("new.part", .create)
+        try bytes.withView { view throws(StoreError) in try file.write(view, at: 0) }
+        let error = #expect(throws: StoreError.self) {
+            _ = try Salvage.run(path: "new.part", to: "new", lent: nil, files: files)
+        }
+        #expect(error?.code == .invalidArgument)
+        #expect(try files.bytes(of: "new.part") == bytes)
+        _ = try Salvage.run(path: "new.part", to: "other", lent: nil, files: files)
+        #expect(try files.bytes(of: "new.part") == bytes)
+    }
+
     private func zero(_ bytes: inout [UInt8], _ range: Range<Int>) {
         bytes.replaceSubrange(range, with: repeatElement(0, count: range.count))
     }

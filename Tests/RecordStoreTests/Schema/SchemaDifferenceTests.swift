@@ -143,6 +143,55 @@ import Testing
         #expect(edits == [.propertyAdded(PropertyPath("Animal", "years"))])
     }
 
+    @Test func `a previous name wins over an older property of the later name`() {
+        var old = Self.schema
+        old.entities[0].attributes.append(.required("years", .int64))
+        old.entities[0].attributes.append(.required("moons", .int64))
+        let years = PropertyPath("Animal", "years")
+        let moons = PropertyPath("Animal", "moons")
+        func edits(_ change: (inout [AttributeDescription]) -> Void) -> [SchemaEdit] {
+            var new = old
+            change(&new.entities[0].attributes)
+            return SchemaDifference.edits(from: old, to: new)
+        }
+        func named(_ name: String, _ previous: String) -> AttributeDescription {
+            .required(name, .int64, previousName: previous)
+        }
+        let taken = edits { $0.replaceSubrange(($0.count - 2)..., with: [named("years", "moons")]) }
+        #expect(taken == [.propertyRemoved(years), .propertyRenamed(from: moons, to: years)])
+        let swapped = edits {
+            $0.replaceSubrange(
+                ($0.count - 2)..., with: [named("years", "moons"), named("moons", "years")])
+        }
+        #expect(
+            swapped == [
+                .propertyRenamed(from: moons, to: years),
+                .propertyRenamed(from: years, to: moons),
+            ])
+        // One that keeps its name is nobody else's.
+        #expect(edits { $0[$0.count - 2].previousName = "moons" } == [])
+        // What was renamed is not renamed again.
+        old.entities[0].attributes.replaceSubrange(
+            (old.entities[0].attributes.count - 2)...,
+            with: [
+                named("years", "moons"), named("moons", "years"),
+            ])
+        #expect(edits { _ in } == [])
+    }
+
+    @Test func `names that differ in their bytes alone are names`() {
+        var (old, new) = (Self.schema, Self.schema)
+        let names = ["caf\u{e9}", "cafe\u{301}"]
+        old.entities[0].attributes.append(.required(names[0], .int64))
+        new.entities[0].attributes.append(.required(names[1], .int64))
+        let edits = SchemaDifference.edits(from: old, to: new)
+        guard case .propertyRenamed(let from, let to)? = edits.first, edits.count == 1 else {
+            Issue.record("\(edits)")
+            return
+        }
+        #expect([from.name, to.name].map { Array($0.utf8) } == names.map { Array($0.utf8) })
+    }
+
     @Test func `a property renamed twice is found by the earlier name of both versions`() {
         func renamed(_ name: String, _ others: AttributeDescription...) -> SchemaDescription {
             var schema = Self.schema

@@ -1,0 +1,149 @@
+import Foundation
+import ObjectGraph
+import Testing
+
+/// A later property has the name of an earlier one, and is another one.
+@Suite struct ReusedNameTests {
+    enum V1 {
+        final class Meeting: CoreStoreObject {
+            @Field.Stored("number") var number: Int = 0
+            @Field.Stored("date") var date: String = ""
+            @Field.Stored("dateValue") var dateValue: Date?
+            @Field.Stored("first") var first: String = ""
+            @Field.Stored("last") var last: String = ""
+            @Field.Relationship("guests") var guests: Set<Person>
+            @Field.Relationship("people") var people: Set<Person>
+        }
+        final class Person: CoreStoreObject {
+            @Field.Stored("name") var name: String = ""
+            @Field.Stored("site") var site: String = ""
+        }
+    }
+
+    enum V2 {
+        final class Meeting: CoreStoreObject {
+            @Field.Stored("number") var number: Int = 0
+            /// Takes the name of a text that goes.
+            @Field.Stored("date", previousVersionKeyPath: "dateValue") var date: Date?
+            /// Swapped.
+            @Field.Stored("first", previousVersionKeyPath: "last") var first: String = ""
+            @Field.Stored("last", previousVersionKeyPath: "first") var last: String = ""
+            @Field.Relationship("guests", previousVersionKeyPath: "people")
+            var guests: Set<V1.Person>
+        }
+    }
+
+    enum V3 {
+        final class Person: CoreStoreObject {
+            @Field.Stored("name") var name: String = ""
+            @Field.Stored("site") var site: URL?
+        }
+    }
+
+    private let url = FileManager.default.temporaryDirectory
+        .appendingPathComponent("reused-\(UUID().uuidString).trellis")
+    private let queue = DispatchQueue(label: "view")
+    private static let people = Entity<V1.Person>("Person")
+
+    private func stack(
+        _ meetings: DynamicEntity, options: LocalStorageOptions = .none
+    ) throws -> DataStack {
+        let stack = DataStack(
+            CoreStoreSchema(modelVersion: "V", entities: [meetings, Self.people]),
+            viewContext: .queue(queue))
+        try stack.addStorageAndWait(
+            LocalStore(fileURL: url, localStorageOptions: options))
+        return stack
+    }
+
+    private func fill() throws {
+        let stack = try stack(Entity<V1.Meeting>("Meeting"))
+        try stack.perform(synchronous: { transaction in
+            for number in 0..<3 {
+                let meeting = transaction.create(Into<V1.Meeting>())
+                (meeting.number, meeting.date) = (number, "gone")
+                meeting.dateValue = Date(timeIntervalSinceReferenceDate: Double(number))
+                (meeting.first, meeting.last) = ("f\(number)", "l\(number)")
+                for name in ["guest", "person"] {
+                    let person = transaction.create(Into<V1.Person>())
+                    person.name = "\(name)\(number)"
+                    if name == "guest" {
+                        meeting.guests.insert(person)
+                    } else {
+                        meeting.people.insert(person)
+                    }
+                }
+            }
+        })
+        try queue.sync { try stack.close() }
+    }
+
+    @Test func `a property that takes the name of another one kept that one's values`() throws {
+        defer { try? FileManager.default.removeItem(at: url) }
+        try fill()
+        let later = Entity<V2.Meeting>("Meeting")
+        #expect(throws: CoreStoreError.self) { try stack(later) }
+        // The second opening finds nothing to rename.
+        for _ in 0..<2 {
+            let stack = try stack(
+                later, options: [.allowDataLoss, .allowSynchronousLightweightMigration])
+            try queue.sync {
+                let found = try stack.fetchAll(
+                    From<V2.Meeting>().orderBy(.ascending(\.$number)))
+                #expect(found.map(\.date?.timeIntervalSinceReferenceDate) == [0, 1, 2])
+                #expect(found.map(\.first) == ["l0", "l1", "l2"])
+                #expect(found.map(\.last) == ["f0", "f1", "f2"])
+                #expect(
+                    found.map { $0.guests.map(\.name) } == [["person0"], ["person1"], ["person2"]])
+                try stack.close()
+            }
+        }
+    }
+
+    @Test func `a text that is no URL was the root folder`() async throws {
+        defer { try? FileManager.default.removeItem(at: url) }
+        let first = try stack(Entity<V1.Meeting>("Meeting"))
+        try first.perform(synchronous: { transaction in
+            for site in ["", "https://trellis.example"] {
+                transaction.create(Into<V1.Person>()).site = site
+            }
+        })
+        try queue.sync { try first.close() }
+        let mapping = CustomSchemaMappingProvider(
+            from: "V", to: "W",
+            entityMappings: [
+                .transformEntity(
+                    sourceEntity: "Person", destinationEntity: "Person",
+                    transformer: { source, create in
+                        let person = create()
+                        person["name"] = source["name"]
+                        person["site"] = source["site"]
+                    })
+            ])
+        let stack = DataStack(
+            schemaHistory: SchemaHistory(
+                CoreStoreSchema(
+                    modelVersion: "V", entities: [Entity<V1.Meeting>("Meeting"), Self.people]),
+                CoreStoreSchema(
+                    modelVersion: "W",
+                    entities: [Entity<Alone>("Meeting"), Entity<V3.Person>("Person")]),
+                migrationChain: ["V", "W"]),
+            viewContext: .queue(queue))
+        let (results, continuation) = AsyncStream<SetupResult<LocalStore>>.makeStream()
+        _ = stack.addStorage(
+            LocalStore(fileURL: url, migrationMappingProviders: [mapping])
+        ) { continuation.yield($0) }
+        for await result in results {
+            _ = try result.get()
+            break
+        }
+        try queue.sync {
+            let found = try stack.fetchAll(From<V3.Person>())
+            #expect(Set(found.map(\.site)) == [nil, URL(string: "https://trellis.example")])
+        }
+    }
+
+    private final class Alone: CoreStoreObject {
+        @Field.Stored("number") var number: Int = 0
+    }
+}
