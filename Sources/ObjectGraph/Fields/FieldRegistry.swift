@@ -90,8 +90,7 @@ final class ClassMeta: @unchecked Sendable {
 
     /// The value of a property where its type does not know the stored one.
     func unknownValue<V>(_ name: KeyPathString) -> V? {
-        let field = declarations.first { $0.keyPath == name }
-        return (field as? ValueField<V>)?.unknownValue()
+        (declaration(name) as? ValueField<V>)?.unknownValue()
     }
 
     /// The meta object of a class, with its own type.

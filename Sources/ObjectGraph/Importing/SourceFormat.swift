@@ -8,7 +8,8 @@ public enum SourceFormat: Sendable, Hashable {
     /// A JSON object on each line; empty lines are ignored.
     case jsonLines
     /// Comma-separated values by RFC 4180: the first row has the names, and every value is a text.
-    /// Each row has as many fields as there are names.
+    /// Each row has as many fields as there are names. Rows end with CR, LF or both; a mark of the
+    /// order of bytes before the first name is no part of it.
     case csv
 }
 

@@ -17,7 +17,7 @@ final class ComputedSections {
         self.link = link
         self.stores = stores
         self.type = type
-        declaration = ClassMeta.of(type).declarations.first { $0.keyPath == keyPath }
+        declaration = ClassMeta.of(type).declaration(keyPath)
     }
 
     deinit { rest() }

@@ -215,13 +215,13 @@ extension DynamicObject where Self: CoreStoreObject {
         _ name: KeyPathString, _ options: NSKeyValueObservingOptions,
         _ handler: @escaping (Self, CoreStoreObjectValueDiff<V>) -> Void
     ) -> CoreStoreObjectKeyValueObservation {
-        let declaration = ClassMeta.of(type(of: self)).declarations.first { $0.keyPath == name }
-        guard let field = declaration as? ValueField<V> else {
+        let meta = ClassMeta.of(type(of: self))
+        guard let field = meta.declaration(name) as? ValueField<V> else {
             Log.abort("only properties of objects are observed")
         }
-        let names = ClassMeta.of(type(of: self)).names(affecting: name)
         return observation(
-            ObservedProperty(names: names) { field.value(of: $0) }, options, handler)
+            ObservedProperty(names: meta.names(affecting: name)) { field.value(of: $0) }, options,
+            handler)
     }
 
     private func observation<V>(

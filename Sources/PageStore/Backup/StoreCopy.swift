@@ -20,7 +20,8 @@ struct StoreCopy {
         let unfinished = path + ".part"
         guard try files.identity(unfinished) != origin.context.file.identity else {
             throw StoreError(
-                .invalidArgument, "the store has the name of an unfinished copy, which is removed",
+                .invalidArgument,
+                "an unfinished copy of that name would be replaced, and it is this store",
                 path: unfinished)
         }
         let opened = try claim(unfinished)

@@ -34,7 +34,7 @@ package struct Salvage {
         if let left = try files.identity(unfinished), left == (try files.identity(path)) {
             throw StoreError(
                 .invalidArgument,
-                "the damaged file has the name of an unfinished store, which is removed",
+                "an unfinished store of that name would be replaced, and it is the damaged file",
                 path: unfinished)
         }
         let pages = try SalvagedPages.scan(path: path, files: files)

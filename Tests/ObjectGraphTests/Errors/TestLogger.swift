@@ -11,12 +11,14 @@ struct TestLogger: CoreStoreLogger {
 
     var assertion = Response.none
     var printsMessages = false
+    var onMessage: @Sendable () -> Void = {}
 
     func log(
         level: LogLevel, message: String, fileName: StaticString, lineNumber: Int,
         functionName: StaticString
     ) {
         if printsMessages { write("\(level): \(message)") }
+        onMessage()
     }
 
     func log(

@@ -155,14 +155,29 @@ import Testing
         }
     }
 
-    /// Sheets are in both storages.
-    @Test func `an import into an object did not find the object's storage`() throws {
-        let stack = try stackOfTwo()
+    @Test(arguments: ["A", "B"])
+    func `an import into an object did not find the object's storage`(name: String) throws {
+        let (binders, sheets) = (Entity<Binder>("Binder"), Entity<Sheet>("Sheet"))
+        let both: Set<String> = ["A", "B"]
+        let stack = DataStack(
+            CoreStoreSchema(
+                modelVersion: "V1",
+                entityConfigurations: [
+                    binders: both, sheets: both, Entity<Label>("Label"): both,
+                ]),
+            viewContext: .queue(queue))
+        for configuration in both {
+            try stack.addStorageAndWait(InMemoryStore(configuration: configuration))
+        }
         try stack.perform(synchronous: { transaction in
-            let binder = transaction.create(Into<Binder>("A"))
+            let binder = transaction.create(Into<Binder>(name))
             try transaction.importObject(binder, source: ["sheets": [["text": "one"]]])
             #expect(binder.sheets.map(\.text) == ["one"])
         })
+        try queue.sync { () throws in
+            #expect(try stack.fetchCount(From<Sheet>(name)) == 1)
+            #expect(try stack.fetchCount(From<Sheet>()) == 1)
+        }
     }
 
     @Test(arguments: [

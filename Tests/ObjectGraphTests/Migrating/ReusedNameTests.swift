@@ -129,14 +129,8 @@ import Testing
                     entities: [Entity<Alone>("Meeting"), Entity<V3.Person>("Person")]),
                 migrationChain: ["V", "W"]),
             viewContext: .queue(queue))
-        let (results, continuation) = AsyncStream<SetupResult<LocalStore>>.makeStream()
-        _ = stack.addStorage(
-            LocalStore(fileURL: url, migrationMappingProviders: [mapping])
-        ) { continuation.yield($0) }
-        for await result in results {
-            _ = try result.get()
-            break
-        }
+        let storage = LocalStore(fileURL: url, migrationMappingProviders: [mapping])
+        for try await _ in stack.async.addStorage(storage) {}
         try queue.sync {
             let found = try stack.fetchAll(From<V3.Person>())
             #expect(Set(found.map(\.site)) == [nil, URL(string: "https://trellis.example")])

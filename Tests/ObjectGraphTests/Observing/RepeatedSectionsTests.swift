@@ -4,36 +4,6 @@ import Testing
 
 @testable import ObjectGraph
 
-/// Has another thread compute the lists while it logs, as a logger does that takes a lock which a
-/// thread that commits holds.
-private final class ComputingLogger: CoreStoreLogger {
-    private let stack: DataStack
-    private let outcomes = Mutex<[DispatchTimeoutResult]>([])
-
-    init(_ stack: DataStack) { self.stack = stack }
-
-    var all: [DispatchTimeoutResult] { outcomes.withLock { $0 } }
-
-    func log(
-        level: LogLevel, message: String, fileName: StaticString, lineNumber: Int,
-        functionName: StaticString
-    ) {
-        let group = DispatchGroup()
-        DispatchQueue.global().async(group: group) { [stack] in stack.viewSteps.compute() }
-        outcomes.withLock { $0.append(group.wait(timeout: .now() + 20)) }
-    }
-
-    func log(
-        error: CoreStoreError, message: String, fileName: StaticString, lineNumber: Int,
-        functionName: StaticString
-    ) {}
-
-    func assert(
-        _ condition: @autoclosure () -> Bool, message: @autoclosure () -> String,
-        fileName: StaticString, lineNumber: Int, functionName: StaticString
-    ) {}
-}
-
 /// Lists whose order does not keep the objects of a section together.
 @Suite struct RepeatedSectionsTests {
     @Test func `a list whose sections repeat logs one warning`() async {
@@ -68,8 +38,13 @@ private final class ComputingLogger: CoreStoreLogger {
     @Test func `the logger was called with the lock that computes lists`() async {
         await #expect(processExitsWith: .success) {
             let (stack, queue) = try Zoo.stack()
-            let logger = ComputingLogger(stack)
-            CoreStoreDefaults.logger = logger
+            // As a logger waits whose lock is held by a thread that commits.
+            let outcomes = Mutex<[DispatchTimeoutResult]>([])
+            CoreStoreDefaults.logger = TestLogger(onMessage: {
+                let group = DispatchGroup()
+                DispatchQueue.global().async(group: group) { stack.viewSteps.compute() }
+                outcomes.withLock { $0.append(group.wait(timeout: .now() + 20)) }
+            })
             try queue.sync {
                 func add(_ age: Int, _ name: String) throws {
                     try stack.perform(synchronous: { transaction in
@@ -85,7 +60,7 @@ private final class ComputingLogger: CoreStoreLogger {
                 let second = stack.monitorSectionedList(clauses.where(\.$age < 9))
                 try #require(second.numberOfSections() == 3)
             }
-            try #require(logger.all == [.success, .success])
+            try #require(outcomes.withLock { $0 } == [.success, .success])
         }
     }
 }
