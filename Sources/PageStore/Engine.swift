@@ -125,9 +125,10 @@ package final class Engine: Sendable {
             // Readers may have seen the unsynced commits of a dead writer: they must survive.
             return try parts.secureFoundCommits(&writer)
         }
-        // Unsynced commits first: making them durable needs no space, and a checkpoint does.
-        if parts.log.hasUnsyncedCommits {
-            try parts.log.write(upTo: parts.pager.commitNumber, isDurable: true)
+        // Commits first that are not durable, or wait for their thread to write them: the log has
+        // room for them, and a checkpoint needs more.
+        if parts.log.durableCommit < writer.stagedCommit {
+            try parts.log.write(upTo: writer.stagedCommit, isDurable: true)
         }
         // Also a commit that changed no page, such as one of the catalog's root alone.
         if makesCheckpoint, writer.stagedCommit > stored {
@@ -173,6 +174,7 @@ package final class Engine: Sendable {
     ///
     /// Throws `commitUncertain` when a crash may take them.
     package func secureRelaxedCommits() throws(StoreError) {
+        try parts.context.checkProcess()
         // Until this opening writes there are only commits that it found, which are no promise of
         // its own.
         guard !options.mode.isReadOnly, !parts.log.hasFoundCommits else { return }

@@ -67,6 +67,7 @@ final class StoreParts: Sendable {
         _ change: (inout CheckpointPlan) throws(StoreError) -> Void = { _ in }
     ) throws(StoreError) {
         guard !context.options.mode.isReadOnly else { throw context.readOnlyError() }
+        try context.checkProcess()
         try context.checkPathIdentity()
         var begun: CheckpointPlan?
         while begun == nil {

@@ -176,7 +176,10 @@ package final class DiskWorkload {
 
     /// The changes of a cancelled transaction are never seen.
     private func cancel(_ store: DiskStore) {
-        let edit = DiskEdit(random: SeededRandom(seed: random.next()))
+        // A large value is in the file before the transaction ends.
+        let edit = DiskEdit(
+            random: SeededRandom(seed: random.next()), itemCount: 6,
+            blobBytesMax: random.below(2) == 0 ? 600 : 300_000)
         do {
             try store.stack.perform(synchronous: { [notes, attempts] transaction in
                 let attempt = try attempts.make(edit, transaction, notes)

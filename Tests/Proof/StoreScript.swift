@@ -5,6 +5,8 @@ import TestSupport
 /// One step of a script.
 package enum ScriptStep: String, CaseIterable, Sendable {
     case insert, update, delete, blob, relaxed, bulk, grow, spill, build
+    /// A large transaction that is taken back when parts of it have been written.
+    case cancel
     /// One writer that edits leaves back and forth, as batches of one transaction do.
     case revisit
     /// Keys without values merged leaf by leaf, as a large batch does with an index.
@@ -133,6 +135,12 @@ package struct ScriptPlayer {
             _ = try engine.vacuum(byteBudget: 1 << 16)
             noteDurable()
         case .backup: try backUp()
+        case .cancel:
+            let transaction = try engine.beginWrite()
+            var content = history.last
+            // More than a segment of the log, so that one may begin where this has been.
+            for _ in 0..<8 { try change(transaction, &content, .spill) }
+            transaction.rollback()
         case .hold: try holdSnapshot()
         case .letGo: letGo()
         case .reopen:

@@ -117,8 +117,11 @@ extension StoreContext {
 }
 
 extension PublishedState {
-    /// Says in the next superblock which store this is a copy of, and as of when.
+    /// Says in the next superblock which store this is a copy of, and as of when. The pages are the
+    /// origin's, and with them the features that they use.
     mutating func note(origin: Superblock, _ commit: UInt64) {
+        superblock.featuresCompatible = origin.featuresCompatible
+        superblock.featuresReadOnly = origin.featuresReadOnly
         superblock.originLineage = origin.lineage
         superblock.originCommit = commit
         superblock.originMark = origin.history.mark(of: commit) ?? 0
@@ -129,6 +132,7 @@ extension StoreParts {
     /// The newest commit, made durable: a crash of the store must not lose a commit that its copy
     /// has.
     func durableSnapshot() throws(StoreError) -> Snapshot {
+        try context.checkProcess()
         if !context.options.mode.isReadOnly, log.hasFoundCommits {
             // A running transaction has written them anew: no thread waits for one of its own.
             try writer.withState { writer throws(StoreError) in

@@ -106,6 +106,7 @@ final class Checkpointer: Sendable {
         space.withSpace { space in
             space.retire(dying)
             space.zoneAddresses = saved.state.zoneAddresses
+            space.noteSynced(upTo: saved.state.usedEnd)
         }
         releaseSpace()
         truncateTail(always: plan.cutsTail)

@@ -113,6 +113,7 @@ final class DiskFile: StoreFile, @unchecked Sendable {
     private let isLogSynced: Bool
     private let isReadOnly: Bool
     private let processID = trellis_process_id()
+    private let use = DescriptorUse()
 
     init(path: String, mode: FileMode) throws(StoreError) {
         let (data, identity) = try Self.open(path, mode)
@@ -185,30 +186,46 @@ final class DiskFile: StoreFile, @unchecked Sendable {
 
     deinit { close() }
 
-    private var isClosed = false
-
     func close() {
-        guard !isClosed else { return }
-        isClosed = true
+        guard use.begin() else { return }
         // A process that is just being started shares the open file until it runs its program. One
         // that was forked gives nothing back: the locks are its parent's.
-        if trellis_process_id() == processID { unlockAll() }
+        if use.close(), trellis_process_id() == processID { unlockAll() }
+        if use.end() { closeDescriptors() }
+    }
+
+    private func closeDescriptors() {
         if log != data { try? log.close() }
         try? data.close()
     }
 
-    func willRead(to byteOffset: UInt64) { trellis_will_read(data.rawValue, byteOffset) }
+    /// Makes a call that uses the descriptors. Throws `closed` when the file has been closed.
+    func withDescriptors<Result>(
+        _ call: () throws(StoreError) -> Result
+    ) throws(StoreError) -> Result {
+        guard use.begin() else {
+            throw StoreError(.closed, "the store has been closed", path: path)
+        }
+        defer { if use.end() { closeDescriptors() } }
+        return try call()
+    }
+
+    func willRead(to byteOffset: UInt64) {
+        try? withDescriptors { trellis_will_read(data.rawValue, byteOffset) }
+    }
 
     func nextData(from byteOffset: UInt64) -> UInt64 {
-        trellis_next_data(data.rawValue, byteOffset)
+        let found = try? withDescriptors { trellis_next_data(data.rawValue, byteOffset) }
+        return found ?? byteOffset
     }
 
     func nextHole(from byteOffset: UInt64) -> UInt64 {
-        trellis_next_hole(data.rawValue, byteOffset)
+        let found = try? withDescriptors { trellis_next_hole(data.rawValue, byteOffset) }
+        return found ?? byteOffset
     }
 
     func read(into buffer: ReadBuffer, at byteOffset: UInt64) throws(StoreError) -> Int {
-        try systemCall("read", path: path, byteOffset: byteOffset) {
+        try call("read", byteOffset: byteOffset) {
             var filled = 0
             while filled < buffer.count {
                 // Safety: the buffer has as many bytes as it says, from `filled` on one or more.
@@ -234,7 +251,7 @@ final class DiskFile: StoreFile, @unchecked Sendable {
     private func write(
         _ bytes: ByteView, at byteOffset: UInt64, through descriptor: FileDescriptor
     ) throws(StoreError) {
-        try systemCall("write", path: path, byteOffset: byteOffset) {
+        try call("write", byteOffset: byteOffset) {
             var (written, emptyCount) = (0, 0)
             while written < bytes.count {
                 // Safety: the view shows as many bytes as it says, from `written` on one or more.
@@ -251,7 +268,7 @@ final class DiskFile: StoreFile, @unchecked Sendable {
     }
 
     func sync() throws(StoreError) {
-        let reason = trellis_sync(data.rawValue)
+        let reason = try withDescriptors { trellis_sync(data.rawValue) }
         // A medium that nothing writes has nothing to make durable, and need not know how.
         let refusals: [Errno] = [.invalidArgument, .readOnlyFileSystem, .notSupported]
         if isReadOnly, refusals.contains(Errno(rawValue: reason)) { return }
@@ -259,9 +276,7 @@ final class DiskFile: StoreFile, @unchecked Sendable {
     }
 
     func truncate(to sizeInBytes: UInt64) throws(StoreError) {
-        try systemCall("set the size of the file", path: path) {
-            try data.resize(to: Int64(sizeInBytes))
-        }
+        try call("set the size of the file") { try data.resize(to: Int64(sizeInBytes)) }
     }
 
     func size() throws(StoreError) -> UInt64 { UInt64(max(try status().size, 0)) }
@@ -269,6 +284,16 @@ final class DiskFile: StoreFile, @unchecked Sendable {
     func nameCount() throws(StoreError) -> UInt64 { UInt64(try status().linkCount) }
 
     private func status() throws(StoreError) -> Stat {
-        try systemCall("look at the file", path: path) { try data.stat() }
+        try call("look at the file") { try data.stat() }
+    }
+
+    @inline(__always)
+    private func call<Result>(
+        _ action: @autoclosure () -> String, byteOffset: UInt64? = nil,
+        _ call: () throws -> Result
+    ) throws(StoreError) -> Result {
+        try withDescriptors { () throws(StoreError) in
+            try systemCall(action(), path: path, byteOffset: byteOffset, call)
+        }
     }
 }

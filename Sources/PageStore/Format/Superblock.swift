@@ -251,6 +251,8 @@ package struct Superblock: Hashable, Sendable {
 
 /// The two sizes that a store fixes at its creation.
 package enum PageSizes {
+    static let pagesPerUnitMax = 4
+
     package static func isValid(pageSizeInBytes: Int, unitSizeInBytes: Int) -> Bool {
         func isPower(_ number: Int) -> Bool { number > 0 && number & (number - 1) == 0 }
         return isPower(pageSizeInBytes) && isPower(unitSizeInBytes)
@@ -258,6 +260,6 @@ package enum PageSizes {
             && pageSizeInBytes <= Limits.pageSizeInBytesMax
             && unitSizeInBytes >= Limits.unitSizeInBytesMin
             && unitSizeInBytes <= Limits.unitSizeInBytesMax
-            && unitSizeInBytes <= pageSizeInBytes * 4
+            && unitSizeInBytes <= pageSizeInBytes * pagesPerUnitMax
     }
 }

@@ -55,9 +55,15 @@ extension LogWriter {
 
     /// Where blocks were never written they are written now; elsewhere the new salt makes what an
     /// earlier owner left harmless.
+    ///
+    /// The file's size is durable then. A write through to the medium promises that for its own
+    /// bytes alone, and a segment that ends behind the file's end is one that no LINK may lead to.
     private func zeroFill(_ unit: UInt64, _ unitCount: UInt64) throws(StoreError) {
-        let parts = space.withSpace { $0.unwrittenParts(unit, unitCount) }
-        guard !parts.isEmpty else { return }
+        let end = unit + unitCount
+        let (parts, isSynced) = space.withSpace {
+            ($0.unwrittenParts(unit, unitCount), end <= $0.syncedEnd)
+        }
+        guard !parts.isEmpty || !isSynced else { return }
         let zeros = ByteBuffer(capacity: 1 << 17)
         zeros.appendZeros(1 << 17)
         for part in parts {
@@ -70,6 +76,9 @@ extension LogWriter {
             }
         }
         try context.sync()
-        space.withSpace { $0.noteWritten(unit, unitCount) }
+        space.withSpace { space in
+            space.noteWritten(unit, unitCount)
+            space.noteSynced(upTo: end)
+        }
     }
 }

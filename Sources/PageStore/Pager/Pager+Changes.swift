@@ -147,9 +147,10 @@ extension Pager {
     /// Publishes the state that was read from the file. Returns the generation published before
     /// when no snapshot uses it any more; else the last of them releases its lock.
     func adopt(_ found: FileState) -> Generation? {
-        withPublished { published in
-            let last = published.generation
-            published.adopt(found)
+        state.withLock { state in
+            let last = state.published.generation
+            state.published.adopt(found)
+            state.reserveMemory()
             return last !== found.generation && last.pinCount == 0 ? last : nil
         }
     }

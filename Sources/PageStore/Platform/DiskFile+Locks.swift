@@ -59,7 +59,9 @@ extension DiskFile {
     /// Sets one byte's lock. False when another open file is in the way, nil where there are no
     /// locks.
     private func lock(_ kind: Int, _ byte: UInt64) throws(StoreError) -> Bool? {
-        let reason = Errno(rawValue: trellis_lock_bytes(data.rawValue, Int32(kind), byte, 1))
+        let reason = try withDescriptors {
+            Errno(rawValue: trellis_lock_bytes(data.rawValue, Int32(kind), byte, 1))
+        }
         if reason.rawValue == 0 { return true }
         if Self.isHeldByOther(reason) { return false }
         if Self.isWithoutLocks(reason) { return nil }
@@ -70,9 +72,10 @@ extension DiskFile {
     private func holder(of range: Range<UInt64>) throws(StoreError) -> Range<UInt64>? {
         var (start, count) = (range.lowerBound, UInt64(range.count))
         var kind: Int32 = 0
-        // Safety: the call fills in the three numbers and keeps no pointer to them.
-        let reason = Errno(
-            rawValue: unsafe trellis_find_lock(data.rawValue, &start, &count, &kind))
+        let reason = try withDescriptors {
+            // Safety: the call fills in the three numbers and keeps no pointer to them.
+            Errno(rawValue: unsafe trellis_find_lock(data.rawValue, &start, &count, &kind))
+        }
         guard reason.rawValue == 0 else {
             if Self.isWithoutLocks(reason) { return nil }
             throw systemFailure("ask for locks of the file", reason, path: path)
@@ -99,8 +102,9 @@ extension DiskFile {
     private static let hasByteLocks = trellis_has_file_locks() != 0
 
     private func lockWholeFile() throws(StoreError) -> Bool {
-        let reason = Errno(
-            rawValue: trellis_lock_file(data.rawValue, Int32(TRELLIS_LOCK_EXCLUSIVE)))
+        let reason = try withDescriptors {
+            Errno(rawValue: trellis_lock_file(data.rawValue, Int32(TRELLIS_LOCK_EXCLUSIVE)))
+        }
         if reason.rawValue == 0 || Self.isWithoutLocks(reason) { return true }
         if Self.isHeldByOther(reason) { return false }
         throw systemFailure("lock the file", reason, path: path)
@@ -109,10 +113,12 @@ extension DiskFile {
     /// Asked by readers alone: there is no question that takes no lock, and the writer's own would
     /// become a shared one.
     private func isWholeFileLocked() throws(StoreError) -> Bool {
-        let reason = Errno(
-            rawValue: trellis_lock_file(data.rawValue, Int32(TRELLIS_LOCK_SHARED)))
-        if Self.isHeldByOther(reason) { return true }
-        _ = trellis_lock_file(data.rawValue, Int32(TRELLIS_UNLOCK))
-        return false
+        try withDescriptors {
+            let reason = Errno(
+                rawValue: trellis_lock_file(data.rawValue, Int32(TRELLIS_LOCK_SHARED)))
+            if Self.isHeldByOther(reason) { return true }
+            _ = trellis_lock_file(data.rawValue, Int32(TRELLIS_UNLOCK))
+            return false
+        }
     }
 }

@@ -7,7 +7,7 @@ import SystemPackage
         func watch(
             on queue: DispatchQueue, _ changed: @escaping @Sendable () -> Void
         ) -> (any FileWatch)? {
-            FileNotices(of: data, path: path, on: queue, changed)
+            try? withDescriptors { FileNotices(of: data, path: path, on: queue, changed) }
         }
     }
 

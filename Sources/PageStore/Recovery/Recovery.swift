@@ -105,7 +105,12 @@ struct Recovery {
             free.insert(FreePageIDs.Run(start: known, count: writer.nextPageID - known))
         }
         for (id, version) in parts.pager.newestVersions {
-            if case .freed = version.content { free.insert(id) } else { used.append(id) }
+            guard case .freed = version.content else {
+                used.append(id)
+                continue
+            }
+            // What the log says to be freed may never have been a page.
+            if id.rawValue < writer.nextPageID { free.insert(id) }
         }
         return free.subtracting(used.sorted())
     }

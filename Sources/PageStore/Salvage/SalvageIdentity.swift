@@ -110,9 +110,14 @@ private struct ExtentVote {
     }
 
     func winner(in window: FileWindow) -> SalvageIdentity? {
-        let sizes = pageSizes.filter { $0.key <= Limits.pageSizeInBytesMax }
+        let sizes = pageSizes.filter { size, _ in
+            PageSizes.isValid(
+                pageSizeInBytes: size, unitSizeInBytes: Limits.unitSizeInBytesMin)
+        }
         guard let pageSize = sizes.max(by: { $0.value < $1.value })?.key else { return nil }
-        var unitSize = Limits.unitSizeInBytesMax
+        let unitSizeMax = min(
+            Limits.unitSizeInBytesMax, pageSize * PageSizes.pagesPerUnitMax)
+        var unitSize = unitSizeMax
         while unitSize >= Limits.unitSizeInBytesMin {
             defer { unitSize /= 2 }
             let identity = SalvageIdentity(
@@ -122,7 +127,8 @@ private struct ExtentVote {
             }
         }
         return SalvageIdentity(
-            uuid: nil, pageSizeInBytes: pageSize, unitSizeInBytes: likelyUnitSize)
+            uuid: nil, pageSizeInBytes: pageSize,
+            unitSizeInBytes: min(likelyUnitSize, unitSizeMax))
     }
 
     private var uuid: StoreUUID {

@@ -69,6 +69,8 @@ struct ExtentWriter {
 
     mutating func flush() throws(StoreError) {
         guard run.count > 0 else { return }
+        // A transaction may have begun before a fork: the child's free space is its parent's too.
+        try context.checkProcess()
         let unitSize = UInt64(context.geometry.unitSizeInBytes)
         try context.file.write(run.view, at: runUnit * unitSize)
         let unitCount = UInt64(run.count) / unitSize

@@ -43,6 +43,9 @@ struct SpaceMap {
     private var recent: [UInt64: UInt64] = [:]
     /// Units past the former end of the file that have not been written yet.
     private var unwritten: [Range<UInt64>] = []
+    /// The units that the file has on the medium: its size beyond them may be lost with the power,
+    /// whether something was written there or not.
+    private(set) var syncedEnd: UInt64 = 0
     private var cursor = 0
     private(set) var freeUnitsBelowEnd: UInt64 = 0
 
@@ -178,6 +181,9 @@ struct SpaceMap {
         }
     }
 
+    /// A sync has made the file's size durable up to this unit.
+    mutating func noteSynced(upTo end: UInt64) { syncedEnd = max(syncedEnd, end) }
+
     private mutating func noteUnwritten(_ range: Range<UInt64>) {
         if let last = unwritten.last, last.upperBound == range.lowerBound {
             unwritten[unwritten.count - 1] = last.lowerBound..<range.upperBound
@@ -281,6 +287,8 @@ struct SpaceMap {
         pending = saved
         changedZones = []
         unwritten = []
+        // A superblock names a state when all of it is durable.
+        syncedEnd = count
     }
 
     /// Ends the map at its last taken unit, and returns that end.
@@ -291,6 +299,7 @@ struct SpaceMap {
         }
         freeUnitsBelowEnd -= unitCount - end
         unitCount = end
+        syncedEnd = min(syncedEnd, end)
         // A zone that was never saved and lies above the end is free for every reader of the state:
         // the next checkpoint has no entry for it.
         let zoneCount = zoneCount

@@ -60,6 +60,7 @@ struct Commit {
     /// whether the file has the commit.
     func finish(_ number: UInt64, _ durability: Durability) throws(StoreError) {
         do throws(StoreError) {
+            try context.checkProcess()
             // 8. The group is written, by this thread or by another one, and published.
             switch durability {
             case .durable, .bulk: try parts.log.write(upTo: number, isDurable: true)

@@ -104,6 +104,24 @@ import Testing
         #expect(groups <= rounds * threads / 2, "\(groups) writes")
     }
 
+    /// A bug: the checkpoint of the closing lacked space, and the commit's thread wrote it later to
+    /// a file that was closed by then.
+    @Test func `closing on a full disk writes what waits for the log`() throws {
+        let files = FaultyFileSystem()
+        let engine = try Engine.open(path: "store", options: Self.options, files: files)
+        try commit(engine, 1, .durable)
+        let transaction = try engine.beginWrite()
+        try transaction.editablePage(try #require(transaction.catalogRoot))[100] = 2
+        let staged = try transaction.stage()
+        files.fault = FaultyFileSystem.Fault(calls: [.write], code: .diskFull, goesOn: true)
+        let error = #expect(throws: StoreError.self) { try engine.close() }
+        #expect(error?.code == .diskFull)
+        #expect(try content(files.powerCut()) == (2, 2))
+        let callCount = files.callCount
+        try staged.finish()
+        #expect(files.callCount == callCount)
+    }
+
     @Test func `readers see a staged transaction only when it is finished`() throws {
         let files = FaultyFileSystem()
         let engine = try Engine.open(path: "store", options: Self.options, files: files)
