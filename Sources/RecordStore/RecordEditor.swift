@@ -13,9 +13,9 @@ package class RecordEditor: RecordReader {
     final let notes: ChangeNotes?
     /// The ledger of a migration's shadow copy, which keeps the blobs of the file's model.
     final var blobLedger: BlobLedger?
-    /// Indexes and trees of to-one links that a migration is about to drop: updates of records do
-    /// not maintain them.
-    final var endingTrees: Set<TreeID> = []
+    /// Indexes and trees of to-one links that a migration is about to drop or to build: changes of
+    /// records do not maintain them.
+    final var unmaintainedTrees: Set<TreeID> = []
     /// Blobs copied from another store, which no record names yet.
     private final var copiedBlobs: Set<PageID> = []
 

@@ -47,6 +47,8 @@ struct SpaceMap {
     /// whether something was written there or not.
     private(set) var syncedEnd: UInt64 = 0
     private var cursor = 0
+    /// The shortest run that was sought in vain since units became free: none as long is there.
+    private var missingCount = Int.max
     private(set) var freeUnitsBelowEnd: UInt64 = 0
 
     let unitsPerZone: Int
@@ -198,6 +200,7 @@ struct SpaceMap {
         guard count > 0 else { return }
         let end = unit + count
         if end > unitCount {
+            if unit > unitCount { missingCount = .max }
             freeUnitsBelowEnd += end - unitCount
             noteUnwritten(unitCount..<end)
             unitCount = end
@@ -207,6 +210,7 @@ struct SpaceMap {
             bits.insert(unit, count)
             freeUnitsBelowEnd -= count - taken
         } else {
+            missingCount = .max
             let freed = bits.remove(unit, count)
             assert(freed == count, "space is freed once")
             freeUnitsBelowEnd += freed
@@ -228,6 +232,7 @@ struct SpaceMap {
 
     /// First fit from the cursor on, once around.
     private mutating func search(_ count: Int, alignment: Int) -> UInt64? {
+        guard count < missingCount else { return nil }
         if let found = search(count, alignment, from: cursor, to: Int(unitCount)) {
             cursor = found + count
             return UInt64(found)
@@ -238,8 +243,10 @@ struct SpaceMap {
             cursor = found + count
             return UInt64(found)
         }
-        // Nothing fits: until something is freed, larger wishes go to the end without a search.
+        // Nothing fits: until something is freed, larger wishes go to the end without a search,
+        // which would look at every gap of the file.
         cursor = 0
+        if alignment == 1 { missingCount = count }
         return nil
     }
 

@@ -19,8 +19,8 @@ final class MigrationRun {
     /// The tags of the file's entities before the migration.
     private let storedTags: Set<UInt16>
     private var current: RecordTransaction?
-    /// See ``RecordEditor/endingTrees``.
-    private var endingTrees: Set<String> = []
+    /// The names of ``RecordEditor/unmaintainedTrees``.
+    private var unmaintainedTrees: Set<String> = []
     /// The position that an earlier run has reached, or the beginning.
     private let start: MigrationState
     /// How many passes have begun; an earlier run has completed the first `start.passCount`.
@@ -63,14 +63,14 @@ final class MigrationRun {
         forgetTrees()
     }
 
-    /// Runs passes that update records, and do not maintain some trees that are dropped before
-    /// anything reads them.
-    func withEndingTrees(
+    /// Runs passes that change records, and do not maintain some trees that are dropped or built
+    /// before anything reads them.
+    func withoutMaintaining(
         _ names: Set<String>, _ body: () throws(StoreError) -> Void
     ) throws(StoreError) {
-        (endingTrees, current) = (names, nil)
+        (unmaintainedTrees, current) = (names, nil)
         try body()
-        (endingTrees, current) = ([], nil)
+        (unmaintainedTrees, current) = ([], nil)
     }
 
     /// Makes the next access look up the schema's trees again.
@@ -108,9 +108,9 @@ final class MigrationRun {
         let transaction = RecordTransaction(
             schema: schema, editor: editor, catalog: catalog, trees: trees, numbers: numbers)
         transaction.blobLedger = shadow?.ledger
-        for name in endingTrees {
+        for name in unmaintainedTrees {
             if let tree = try catalog.tree(name, of: editor) {
-                transaction.endingTrees.insert(tree)
+                transaction.unmaintainedTrees.insert(tree)
             }
         }
         return transaction

@@ -120,16 +120,16 @@ final class EntityPlan {
         records = trees.records(entity.hierarchy)
         notes = transaction.notes?.records(in: entity.hierarchy)
         var indexes: [IndexPlan] = []
-        let ending = transaction.endingTrees
+        let skipped = transaction.unmaintainedTrees
         for index in entity.indexes
-        where ending.isEmpty || !ending.contains(transaction.trees.indexes[index.id]) {
+        where skipped.isEmpty || !skipped.contains(transaction.trees.indexes[index.id]) {
             indexes.append(IndexPlan(index, trees.index(index.id), transaction))
         }
         self.indexes = indexes
         var links: [Link] = []
         for relationship in entity.relationships {
             guard let field = relationship.field,
-                ending.isEmpty || !ending.contains(transaction.trees.links(relationship))
+                skipped.isEmpty || !skipped.contains(transaction.trees.links(relationship))
             else { continue }
             var link = Link(byteOffset: field.byteOffset, edits: trees.links(relationship.id))
             if let inverse = relationship.inverseID,

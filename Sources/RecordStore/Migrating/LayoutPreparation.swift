@@ -18,7 +18,7 @@ struct LayoutPreparation {
     func perform() throws(StoreError) {
         try removeEntities()
         let names = try run.catalog.treeNames(run.editor)
-        try run.withEndingTrees(plan.endingTrees(among: names)) { () throws(StoreError) in
+        try run.withoutMaintaining(plan.endingTrees(among: names)) { () throws(StoreError) in
             try emptyProperties()
             try fillDefaults()
         }

@@ -27,7 +27,7 @@ struct RecordMover {
         let links = LinkRewrite.all(lineage, schema, numbers)
         let hierarchies = plan.rewrites(numbers)
         run.progress.expect(try count(hierarchies.map(\.hierarchy) + owners(of: links)))
-        for (hierarchy, rewrites) in hierarchies { try write(hierarchy, rewrites, numbers) }
+        try write(hierarchies, numbers)
         try run.perform { () throws(StoreError) in
             for (name, last) in numbers.lastNumbers {
                 guard let root = schema.entity(named: name) else { continue }
@@ -64,6 +64,27 @@ struct RecordMover {
     }
 
     // MARK: Records
+
+    /// Writes the records, and then the trees of the to-one links that they are given.
+    private func write(
+        _ hierarchies: [(hierarchy: HierarchyID, entities: [EntityRewrite])],
+        _ numbers: NumberMaps
+    ) throws(StoreError) {
+        let builds = plan.newToOnes(of: hierarchies).map { ToOneBuild($0, run) }
+        // A resumed run finds the trees as they were here, until one is built.
+        var due: Set<String> = []
+        for build in builds where try build.isPossible { due.insert(build.treeName) }
+        try run.withoutMaintaining(due) { () throws(StoreError) in
+            for (hierarchy, entities) in hierarchies { try write(hierarchy, entities, numbers) }
+        }
+        for build in builds {
+            try run.performLong { () throws(StoreError) in
+                due.contains(build.treeName)
+            } _: { () throws(StoreError) in
+                try build.perform()
+            }
+        }
+    }
 
     private func write(
         _ hierarchy: HierarchyID, _ entities: [EntityRewrite], _ numbers: NumberMaps
@@ -172,5 +193,18 @@ extension RewritePlan {
             .filter { $0.value.contains(where: \.isNeeded) }
             .sorted { $0.key.rootTag < $1.key.rootTag }
             .map { ($0.key, $0.value) }
+    }
+
+    /// The to-one relationships that records are given links of, in the union schema.
+    func newToOnes(
+        of hierarchies: [(hierarchy: HierarchyID, entities: [EntityRewrite])]
+    ) -> [RelationshipLayout] {
+        var ids: Set<Int> = []
+        for entity in hierarchies.flatMap(\.entities) {
+            for link in entity.links {
+                if case .link(let id) = link.field.content { ids.insert(id) }
+            }
+        }
+        return ids.sorted().map { both.relationship(id: $0) }
     }
 }

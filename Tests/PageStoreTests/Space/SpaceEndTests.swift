@@ -42,6 +42,43 @@ import Testing
         #expect(try map.allocate(5, isRecent: false) == Self.unitCountMax - 20)
     }
 
+    @Test func `a run that was missing is found once it is free`() throws {
+        var map = SpaceMap(pageSizeInBytes: 1024)
+        map.take(0, 100)
+        for unit in stride(from: UInt64(1), to: 100, by: 3) { map.free(unit, 2) }
+        // All gaps have two units.
+        #expect(try map.allocate(3, isRecent: false) == 100)
+        #expect(try map.allocate(4, isRecent: false) == 103)
+        #expect(try map.allocate(2, isRecent: false) == 1)
+        #expect(try map.allocate(3, isRecent: false) == 107)
+        map.free(1, 2)
+        map.free(3, 1)
+        // The search goes on where it ended.
+        #expect(try map.allocate(3, isRecent: false) == 3)
+        #expect(try map.allocate(3, isRecent: false) == 110)
+        // An aligned run leaves a gap before it.
+        #expect(try map.allocate(8, alignment: 16, isRecent: false) == 128)
+        #expect(try map.allocate(3, isRecent: false) == 113)
+    }
+
+    /// Each run was sought in every gap: a migration of 3,000,000 objects took a fifth longer.
+    @Test func `a file full of small gaps is not searched for each longer run`() throws {
+        var map = SpaceMap(pageSizeInBytes: 16_384)
+        let unitCount: UInt64 = 1 << 20
+        map.take(0, unitCount)
+        for unit in stride(from: UInt64(1), to: unitCount, by: 2) { map.free(unit, 1) }
+        func time(_ numbers: Range<UInt64>) throws -> Duration {
+            let begin = ContinuousClock.now
+            for number in numbers {
+                let unit = try map.allocate(4, isRecent: false)
+                #expect(unit == unitCount + 4 * number)
+            }
+            return ContinuousClock.now - begin
+        }
+        let search = try time(0..<1)
+        #expect(try time(1..<2000) < search * 200)
+    }
+
     /// Commits a value until the store refuses one. Returns how many it has.
     private func fill(_ engine: Engine, from first: Int) throws -> Int {
         for number in first..<1000 {
