@@ -178,6 +178,7 @@ extension BaseDataTransaction {
             return existing
         }
         guard O.shouldInsert(from: source, in: self) else { return nil }
+        try IDColumn<O>(kind(of: into).entity).check(id)
         let object = create(into)
         object.uniqueIDValue = id
         try object.didInsert(from: source, in: self)

@@ -5,14 +5,18 @@ import RecordStore
 struct IDColumn<O: CoreStoreObject & ImportableUniqueObject> {
     typealias ID = O.UniqueIDType
 
+    private let entity: EntityLayout
     private let field: FieldLayout
     /// Whether the attribute is of the ID's type, so that rows are read and written as they are.
     private let isOfIDType: Bool
 
-    init(of object: CoreStoreObject) {
-        guard let field = object.storedField(O.uniqueIDKeyPath) else {
+    init(of object: CoreStoreObject) { self.init(object.raw?.entity) }
+
+    init(_ entity: EntityLayout?) {
+        guard let entity, let field = entity.field(named: O.uniqueIDKeyPath) else {
             Log.abort("\(O.self) has no attribute “\(O.uniqueIDKeyPath)”")
         }
+        self.entity = entity
         self.field = field
         let type: any FieldStorableType.Type = ID.self
         isOfIDType = field.type == type.cs_rawAttributeType.attributeType
@@ -33,6 +37,26 @@ struct IDColumn<O: CoreStoreObject & ImportableUniqueObject> {
         }
         guard isOfIDType else { abort(storedValue(object)) }
         return ID.cs_load(object.row, field.byteOffset)
+    }
+
+    /// Throws for a number that the attribute has no room for: sources may have it. An ID of another
+    /// kind than the attribute, such as a text for a number, is a mistake of the class.
+    func check(_ id: ID) throws(CoreStoreError) {
+        guard !isOfIDType, let type = field.type, type.isNumber else { return }
+        let value = ValueBridge.value(id)
+        guard value.approximation != nil, !hasForm(of: value, type) else { return }
+        throw .failure(
+            .coding,
+            "the unique ID of a source of \(O.self) is \(id), and its attribute “\(field.name)” of "
+                + "the type \(type.name) has no room for it")
+    }
+
+    private func hasForm(of number: Value, _ type: AttributeType) -> Bool {
+        if let range = type.integerRange, !range.contains(number.decimal) { return false }
+        var row = entity.emptyRow()
+        defer { row.deallocate() }
+        row.setValue(number, field)
+        return NativeForm.value(FieldRow(row), field.byteOffset, type) == number
     }
 
     func store(_ id: ID, _ object: CoreStoreObject) {

@@ -88,7 +88,8 @@ extension ImportableUniqueObject {
 
 extension ImportableUniqueObject where Self: CoreStoreObject {
     /// The stored attribute that ``uniqueIDKeyPath`` names. The attribute may be of another type
-    /// that has a form for each ID: an `Int` may be stored as an `Int32`.
+    /// that has a form for each ID: an `Int` may be stored as an `Int32`. An import throws for a
+    /// number that the attribute has no room for; setting one here stops the program.
     public var uniqueIDValue: UniqueIDType {
         get {
             let column = IDColumn<Self>(of: self)

@@ -57,7 +57,7 @@ public class BaseDataTransaction {
     }
 
     /// The kind of object to create, looked up once for many objects of one class.
-    private func kind<O: DynamicObject>(of into: Into<O>) -> ObjectKind {
+    func kind<O: DynamicObject>(of into: Into<O>) -> ObjectKind {
         let name = ObjectIdentifier(O.self)
         if into.infersStore, let last = lastKind, ObjectIdentifier(last.model.type) == name {
             return last

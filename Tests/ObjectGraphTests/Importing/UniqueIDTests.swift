@@ -90,9 +90,32 @@ import Testing
         await #expect(processExitsWith: .failure) {
             let stack = try UniqueIDTests.stack()
             try stack.perform(synchronous: { transaction in
-                _ = try transaction.importUniqueObject(Into<Part>(), source: (1 << 40, ""))
+                transaction.create(Into<Part>()).uniqueIDValue = 1 << 40
             })
         }
+    }
+
+    @Test(arguments: [1 << 40, -1 << 40, Int.max])
+    func `a number that its attribute has no room for ended the process`(id: Int) throws {
+        let stack = try Self.stack()
+        try stack.perform(synchronous: { transaction in
+            let single = #expect(throws: CoreStoreError.self) {
+                _ = try transaction.importUniqueObject(Into<Part>(), source: (id, "wide"))
+            }
+            let several = #expect(throws: CoreStoreError.self) {
+                _ = try transaction.importUniqueObjects(
+                    Into<Part>(), sourceArray: [(7, "before"), (id, "wide"), (8, "after")])
+            }
+            for error in [single, several] {
+                guard case .internalError(let cause)? = error else {
+                    Issue.record("\(String(describing: error))")
+                    continue
+                }
+                #expect(cause.localizedDescription.contains("\(id)"))
+            }
+        })
+        let texts = try Self.queue.sync { try stack.fetchAll(From<Part>()).map(\.text) }
+        #expect(texts == ["before"])
     }
 
     /// Swift considers the two texts equal; the store does not.
