@@ -152,7 +152,7 @@ package final class RecordDatabase: Sendable {
             stored = try DecodedSchemas.shared.description(text, layout) { () throws(StoreError) in
                 try catalog.resolvedSchema(snapshot).description
             }
-            if SchemaDifference.needsMigration(from: stored, to: declared.description) {
+            if terms.needsMigration(from: stored, to: declared.description) {
                 return try openOther(engine, catalog, declared, snapshot, of: text, terms)
             }
         }

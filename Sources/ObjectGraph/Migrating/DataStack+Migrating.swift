@@ -176,14 +176,18 @@ struct MigrationPath {
     /// does not know the file's. A chain that names the versions allows that what a version has no
     /// place for is dropped.
     func versions(from stored: SchemaDescription) -> [MigrationStep]? {
+        let known = version(of: stored)
         guard !history.migrationChain.isEmpty else {
+            // A version that only adds a unique constraint has the entities of the file too.
+            let isCurrent = known == history.currentModelVersion
             return [
                 step(
-                    from: version(of: stored) ?? stored.modelVersion, to: history.current,
+                    from: isCurrent ? stored.modelVersion : known ?? stored.modelVersion,
+                    to: history.current,
                     allowedLoss: options.contains(.allowDataLoss) ? .all : .none)
             ]
         }
-        guard var version = version(of: stored) else { return nil }
+        guard var version = known else { return nil }
         var versions: [MigrationStep] = []
         while version != history.currentModelVersion {
             // More steps than versions go round in a circle.

@@ -41,7 +41,7 @@ struct MigrationPlan {
         from stored: Schema, to wanted: SchemaDescription, _ history: ModelHistory?,
         _ terms: MigrationTerms
     ) throws(StoreError) {
-        guard SchemaDifference.needsMigration(from: stored.description, to: wanted) else {
+        guard terms.needsMigration(from: stored.description, to: wanted) else {
             (steps, stepNumbers, versions) = ([], [], [])
             (fingerprint, callsProgram, earlier) = (0, false, [])
             followsStored = false
@@ -110,7 +110,7 @@ struct MigrationPlan {
 
     private static func refusal(_ edits: LayoutEdits, _ step: MigrationStep) -> StoreError {
         let what = "its objects must be rewritten, which this opening does not allow"
-        guard step.mappings == nil else {
+        guard !step.isOfProgram else {
             return StoreError(
                 .schemaMismatch,
                 "the program has a mapping to “\(step.schema.modelVersion)”: \(what)")

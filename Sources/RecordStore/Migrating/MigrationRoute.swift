@@ -80,6 +80,19 @@ struct MigrationTerms {
     /// model: an opening that changes nothing must not pay for the versions of a chain.
     var earlier: () -> [SchemaDescription] = { [] }
     var control: MigrationControl?
+
+    /// Whether a file must be migrated to a schema. If only indexes differ, it must be for a new
+    /// unique constraint alone, and only by code of the program, which may make the objects fit it.
+    func needsMigration(
+        from stored: SchemaDescription, to wanted: SchemaDescription
+    ) -> Bool {
+        let edits = SchemaDifference.edits(from: stored, to: wanted)
+        if edits.contains(where: \.needsMigration) { return true }
+        let addsConstraint = edits.contains { edit in
+            if case .constraintAdded = edit { true } else { false }
+        }
+        return addsConstraint && route?(stored)?.contains(where: \.isOfProgram) == true
+    }
 }
 
 /// How a file is migrated to one version.

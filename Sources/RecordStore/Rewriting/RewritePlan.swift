@@ -32,7 +32,10 @@ struct RewritePlan {
         for description in [union.spared, union.both] {
             let plan = try LayoutPlan(
                 from: schema, to: MigrationStep(description, allowedLoss: .all))
-            guard !plan.isEmpty else { continue }
+            // A constraint that the union lacks is dropped, to be built and checked anew.
+            let indexNames = Set(plan.schema.indexes.map(\.treeName))
+            let keepsIndexes = schema.indexes.allSatisfy { indexNames.contains($0.treeName) }
+            guard !plan.isEmpty || !keepsIndexes else { continue }
             schema = plan.schema
             first.append(plan)
         }
