@@ -44,7 +44,7 @@ package final class RecordDatabase: Sendable {
     /// ``ModelHistory``.
     ///
     /// - Parameter recreatesOnMismatch: replaces a file that cannot be migrated by a new one,
-    ///   unless it is opened read-only: see ``mustRecreate(_:to:_:)`` and `replace`.
+    ///   unless it is opened read-only: see ``RecreationReason`` and `replace`.
     /// - Parameter route: the versions through which a file is migrated; directly if nil.
     /// - Parameter earlier: schemas that the program knows to precede its own; evaluated only if
     ///   the file gets a schema.
@@ -90,11 +90,12 @@ package final class RecordDatabase: Sendable {
         } catch {
             defer { try? engine.close() }
             guard error.code == .schemaMismatch, recreatesOnMismatch, !options.mode.isReadOnly,
-                try mustRecreate(engine, to: schema, terms)
+                let reason = try recreationReason(engine, to: schema, terms, after: error)
             else {
                 throw error.at(path: engine.path)
             }
-            if let backup = terms.backup { try engine.copy(to: backup) }
+            // A migration that has begun has written the backup.
+            if let backup = terms.backup, reason == .noMigration { try engine.copy(to: backup) }
             try replace(engine, schema, files: files, terms)
         }
         return try open(location, schema, options: options, files: files, terms)

@@ -4,7 +4,9 @@ import RecordStore
 extension DataStack {
     /// The steps that adding a storage would take with its file, without taking them: none where
     /// the file has the current model, or does not exist. It writes nothing, and reads the catalog
-    /// only; where a property was removed it looks for values of it, unless they may be dropped.
+    /// only; where a property was removed it looks for values of it, unless they may be dropped. So
+    /// it does not foresee every refusal: objects may lack a required value or break a new unique
+    /// constraint, and links may not be allowed any more.
     ///
     /// The stack must not have added the storage, or an assertion fails.
     ///

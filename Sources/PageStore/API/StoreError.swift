@@ -74,6 +74,8 @@ public struct StoreError: Error, Hashable, Sendable {
     public var message: String
     /// The system's error number (`errno`), when the system reported one.
     public var systemError: Int32?
+    /// Whether this refuses a migration because it would drop stored data without permission.
+    package var refusesLoss = false
 
     package init(
         _ code: Code, _ message: String, page: UInt64? = nil, byteOffset: UInt64? = nil,

@@ -102,9 +102,11 @@ struct LossCheck {
     }
 
     static func refusal(_ message: String) -> StoreError {
-        StoreError(
+        var error = StoreError(
             .schemaMismatch,
             message + "; allow the loss of data, or name the model versions in a migration chain")
+        error.refusesLoss = true
+        return error
     }
 
     private func firstLost(in row: RowView) throws(StoreError) -> FieldLayout? {

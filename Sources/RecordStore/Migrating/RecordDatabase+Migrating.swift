@@ -113,29 +113,39 @@ extension RecordDatabase {
         return try open(engine, declared, terms)
     }
 
-    /// Whether a program that may recreate its file cannot use it otherwise: no migration leads
-    /// from the file's model to the program's even with every option set, or the only one would
-    /// drop stored data without permission.
+    /// Why a program that may recreate its file cannot use it otherwise.
+    enum RecreationReason {
+        /// No migration leads from the file's model to the program's even with every option set, or
+        /// the only one would drop stored data without permission.
+        case noMigration
+        /// The migration began, and met a link that it would drop without permission: links are
+        /// compared only while they are written.
+        case lateLoss
+    }
+
+    /// Nil if a program that may recreate its file must not.
     ///
-    /// In the second case the file is kept if the program's model adds nothing, because the program
+    /// A file that would lose data is kept if the program's model adds nothing, because the program
     /// may be older than the file. Throws `newerModel` if it certainly is.
-    static func mustRecreate(
-        _ engine: Engine, to declared: Schema, _ terms: MigrationTerms
-    ) throws(StoreError) -> Bool {
+    ///
+    /// - Parameter failure: the error of the opening.
+    static func recreationReason(
+        _ engine: Engine, to declared: Schema, _ terms: MigrationTerms, after failure: StoreError
+    ) throws(StoreError) -> RecreationReason? {
         let snapshot = try engine.snapshot()
-        guard let catalog = try Catalog.open(snapshot) else { return false }
+        guard let catalog = try Catalog.open(snapshot) else { return nil }
         let stored = try catalog.resolvedSchema(snapshot)
         var terms = terms
         (terms.limit, terms.isOneStep) = (.mappings, false)
         do throws(StoreError) {
             let plan = try MigrationPlan(
                 from: stored, to: declared.description, catalog.history(snapshot), terms)
-            if LayoutEdits(from: stored, to: declared.description).addsNothing { return false }
+            if LayoutEdits(from: stored, to: declared.description).addsNothing { return nil }
             try checkLoss(plan, catalog, snapshot)
-            return false
+            return failure.refusesLoss ? .lateLoss : nil
         } catch {
             guard error.code == .schemaMismatch else { throw error }
-            return true
+            return .noMigration
         }
     }
 

@@ -248,6 +248,76 @@ import Testing
         later.unsafeRemoveAllPersistentStoresAndWait()
     }
 
+    private class Animal: CoreStoreObject {
+        @Field.Stored("name") var name: String = ""
+    }
+    private final class Dog: Animal {}
+    private final class Owner: CoreStoreObject {
+        @Field.Relationship("pet") var pet: Animal?
+    }
+    /// Allows fewer pets, and has something new.
+    private final class DogOwner: CoreStoreObject {
+        @Field.Relationship("pet") var pet: Dog?
+        @Field.Stored("since") var since: Int = 2001
+    }
+
+    private func stack(_ version: ModelVersion, _ owner: DynamicEntity) -> DataStack {
+        DataStack(
+            CoreStoreSchema(
+                modelVersion: version,
+                entities: [Entity<Animal>("Animal"), Entity<Dog>("Dog"), owner]),
+            viewContext: .queue(queue))
+    }
+
+    private func petNames(_ url: URL) throws -> [String?] {
+        let stack = stack("V1", Entity<Owner>("Owner"))
+        try stack.addStorageAndWait(LocalStore(fileURL: url))
+        defer { stack.unsafeRemoveAllPersistentStoresAndWait() }
+        return try queue.sync { try stack.fetchAll(From<Owner>()).map { $0.pet?.name } }
+    }
+
+    /// The number of owners that an opening finds; nil if it is refused.
+    private func ownerCount(
+        _ url: URL, _ options: LocalStorageOptions, backup: URL? = nil
+    ) throws -> Int? {
+        let stack = stack("V2", Entity<DogOwner>("Owner"))
+        let storage = LocalStore(
+            fileURL: url, localStorageOptions: options, migrationBackupURL: backup)
+        guard (try? stack.addStorageAndWait(storage)) != nil else { return nil }
+        defer { stack.unsafeRemoveAllPersistentStoresAndWait() }
+        return try queue.sync {
+            #expect(try stack.fetchAll(From<DogOwner>()).allSatisfy { $0.pet == nil })
+            return try stack.fetchCount(From<DogOwner>())
+        }
+    }
+
+    /// The link is met only while links are written.
+    @Test func `a store whose migration would drop a link was not recreated`() throws {
+        let url = Zoo.temporaryURL()
+        let backup = url.appendingPathExtension("backup")
+        defer {
+            try? FileManager.default.removeItem(at: url)
+            try? FileManager.default.removeItem(at: backup)
+        }
+        let old = stack("V1", Entity<Owner>("Owner"))
+        try old.addStorageAndWait(LocalStore(fileURL: url))
+        try old.perform(synchronous: { transaction in
+            let animal = transaction.create(Into<Animal>())
+            animal.name = "Cat"
+            transaction.create(Into<Owner>()).pet = animal
+        })
+        old.unsafeRemoveAllPersistentStoresAndWait()
+        let migrating = LocalStorageOptions.allowSynchronousLightweightMigration
+        let recreating = LocalStorageOptions.recreateStoreOnModelMismatch
+        for options in [recreating, migrating] {
+            #expect(try ownerCount(url, options) == nil)
+            #expect(try petNames(url) == ["Cat"])
+        }
+        #expect(try ownerCount(url, [recreating, migrating], backup: backup) == 0)
+        #expect(try petNames(backup) == ["Cat"])
+        #expect(try ownerCount(backup, [recreating, migrating, .allowDataLoss]) == 1)
+    }
+
     private struct Refusal: Error {}
 
     /// The error of adding a store in the background, with a mapping from pots to spoons.
