@@ -28,7 +28,8 @@ extension BaseDataTransaction {
     }
 
     /// Updates the objects with the identities of a file's sources, creates those that do not
-    /// exist, and returns the number of both. Of several sources with one identity the last wins.
+    /// exist, and returns the number of sources that the class accepts. Sources with one identity
+    /// are applied one after the other, wherever they are in the file.
     ///
     /// - Parameters:
     ///   - into: the class, and the store for new objects.
@@ -43,7 +44,7 @@ extension BaseDataTransaction {
         _ into: Into<O>, file: URL, format: SourceFormat, progress: Progress? = nil
     ) throws(CoreStoreError) -> Int where O.ImportSource == [String: Any] {
         try forEachPart(of: file, format, progress) { sources throws(CoreStoreError) in
-            try importUniqueObjects(into, sourceArray: sources).count
+            try importPart(into, sources)
         }
     }
 

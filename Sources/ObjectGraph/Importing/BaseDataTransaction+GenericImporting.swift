@@ -145,4 +145,18 @@ extension BaseDataTransaction {
         }
         return try run(StoredClass.unique(O.self))
     }
+
+    /// Imports a part of the sources of a file, one after the other, and returns how many the class
+    /// accepts.
+    func importPart<O: ImportableUniqueObject>(
+        _ into: Into<O>, _ part: [O.ImportSource]
+    ) throws(CoreStoreError) -> Int {
+        func run<P: CoreStoreObject & ImportableUniqueObject>(
+            _ type: P.Type
+        ) throws(CoreStoreError) -> Int {
+            let sources = part.map { StoredClass.same($0, as: P.ImportSource.self) }
+            return try importOneByOne(into.of(type), sources)
+        }
+        return try run(StoredClass.unique(O.self))
+    }
 }

@@ -97,9 +97,12 @@ extension BaseDataTransaction {
     }
 
     /// Imports sources of a class with relationships, and returns the objects of those that it
-    /// accepts, each once.
+    /// accepts.
+    ///
+    /// - Parameter isEachOnce: whether an object of several sources is returned once.
     func importRelated<O: CoreStoreObject & ImportableObject, S: Sequence>(
-        _ sources: S, _ into: Into<O>, add: (S.Element, ImportBatch) throws -> Int?
+        _ sources: S, _ into: Into<O>, isEachOnce: Bool = true,
+        add: (S.Element, ImportBatch) throws -> Int?
     ) throws -> [O] {
         try inImportPass { pass in
             var objects: [O] = []
@@ -108,7 +111,7 @@ extension BaseDataTransaction {
             func run() throws {
                 try batch.run()
                 for case let object as O in numbers.lazy.compactMap({ batch.imported($0) })
-                where seen.insert(ObjectIdentifier(object)).inserted {
+                where !isEachOnce || seen.insert(ObjectIdentifier(object)).inserted {
                     objects.append(object)
                 }
                 (batch, numbers) = (ImportBatch(pass, into), [])

@@ -78,6 +78,23 @@ extension BaseDataTransaction {
         }
     }
 
+    /// Imports sources one after the other, also those with one identity, and returns how many the
+    /// class accepts: the parts of a file must not show.
+    func importOneByOne<O: CoreStoreObject & ImportableUniqueObject>(
+        _ into: Into<O>, _ sourceArray: [O.ImportSource]
+    ) throws(CoreStoreError) -> Int {
+        checkOpen()
+        return try CoreStoreError.typing {
+            guard O.importableRelationships.isEmpty else {
+                return try importRelated(sourceArray, into, isEachOnce: false) {
+                    try $1.addUnique($0, into)
+                }.count
+            }
+            let (ids, sources) = try named(sourceArray, O.self)
+            return try importSources(sources, ids, into, mergesRepeats: false).count
+        }
+    }
+
     // MARK: Sources
 
     /// The sources that have identities, with these.
@@ -124,15 +141,18 @@ extension BaseDataTransaction {
 
     // MARK: Importing
 
-    /// Imports sources by their identities; of those with one identity the last, in the position of
-    /// the first.
+    /// Imports sources by their identities.
+    ///
+    /// - Parameter mergesRepeats: whether the last one of those with one identity is imported, in
+    ///   the position of the first, and the others are not.
     private func importSources<O: CoreStoreObject & ImportableUniqueObject>(
-        _ sources: [O.ImportSource], _ ids: [O.UniqueIDType], _ into: Into<O>
+        _ sources: [O.ImportSource], _ ids: [O.UniqueIDType], _ into: Into<O>,
+        mergesRepeats: Bool = true
     ) throws -> [O] {
-        let known = try existingObjects(ids, O.self)
-        let last = known.lastPositions
+        var known = try existingObjects(ids, O.self)
+        let last = mergesRepeats ? known.lastPositions : []
+        let firsts = mergesRepeats ? [:] : known.firstPositions
         // The class may create or delete the object of a later source while it imports one.
-        // Counting all objects is cheaper than counting those of the class.
         // Counting all is cheaper than counting those of the class.
         var (createdCount, ownCount) = (context.changes.createdCount, context.createdCount(O.self))
         var (renamedIDs, isRenamed) = (RenamedIDs<O>(), false)
@@ -144,7 +164,8 @@ extension BaseDataTransaction {
                 guard let latest = last[position] else { continue }
                 place = latest
             }
-            var existing = known.objects[position]
+            let first = firsts.isEmpty ? position : firsts[position] ?? position
+            var existing = known.objects[first]
             if existing?.change == .deleted { existing = nil }
             if isRenamed {
                 existing = try existingObject(id, O.self)
@@ -159,6 +180,7 @@ extension BaseDataTransaction {
             let object = try importSource(sources[place], id: id, into: into, existing: existing)
             guard let object else { continue }
             objects.append(object)
+            if !firsts.isEmpty { known.objects[first] = object }
             isRenamed = isRenamed || !renamedIDs.hasID(id, object)
             if isNew {
                 createdCount += 1
@@ -236,6 +258,11 @@ struct KnownObjects<O: CoreStoreObject> {
     var repeats: [(position: Int, first: Int)] = []
 
     init(count: Int) { objects = [O?](repeating: nil, count: count) }
+
+    /// For each value that equals one before it, the first of its kind.
+    var firstPositions: [Int: Int] {
+        Dictionary(uniqueKeysWithValues: repeats.map { ($0.position, $0.first) })
+    }
 
     /// For each value that is the first of its kind, the last one that equals it; nil for others.
     /// Empty when all differ.

@@ -18,6 +18,29 @@ private final class City: CoreStoreObject, ImportableUniqueObject {
     }
 }
 
+/// Notes the sources that were applied to it, a digit each.
+private final class Tally: CoreStoreObject, ImportableUniqueObject {
+    @Field.Stored("name") var name: String = ""
+    @Field.Stored("sum") var sum: Int = 0
+
+    typealias ImportSource = [String: Any]
+    typealias UniqueIDType = String
+    static var uniqueIDKeyPath: String { "name" }
+    static func uniqueID(
+        from source: ImportSource, in transaction: BaseDataTransaction
+    ) throws -> String? {
+        source["name"] as? String
+    }
+    static func shouldUpdate(
+        from source: ImportSource, in transaction: BaseDataTransaction
+    ) -> Bool {
+        source["value"] != nil
+    }
+    func update(from source: ImportSource, in transaction: BaseDataTransaction) throws {
+        sum = 10 * sum + (source["value"] as? Int ?? 0)
+    }
+}
+
 /// Imports of files, which are read in parts.
 @Suite struct FileImportTests {
     private let queue = DispatchQueue(label: "view")
@@ -26,7 +49,10 @@ private final class City: CoreStoreObject, ImportableUniqueObject {
         let stack = DataStack(
             CoreStoreSchema(
                 modelVersion: "V1",
-                entities: [Entity<City>("City", uniqueConstraints: [[\.$name]])]),
+                entities: [
+                    Entity<City>("City", uniqueConstraints: [[\.$name]]),
+                    Entity<Tally>("Tally", uniqueConstraints: [[\.$name]]),
+                ]),
             viewContext: .queue(queue))
         try stack.addStorageAndWait(InMemoryStore())
         return stack
@@ -98,6 +124,26 @@ private final class City: CoreStoreObject, ImportableUniqueObject {
         #expect(cities.contains("n0 2000"))
         #expect(progress.totalUnitCount == Int64(text.utf8.count))
         #expect(progress.completedUnitCount == progress.totalUnitCount)
+    }
+
+    @Test func `a repeated source was left out within a part of a file`() throws {
+        let stack = try stack()
+        // The class declines the first one.
+        var lines = [#"{"name": "a"}"#]
+        lines += (1...2).map { #"{"name": "a", "value": \#($0)}"# }
+        lines += (0..<1_100).map { #"{"name": "n\#($0)", "value": 4}"# }
+        lines.append(#"{"name": "a", "value": 3}"#)
+        let count = try withFile(lines.joined(separator: "\n")) { url in
+            try stack.perform(synchronous: { transaction in
+                try transaction.importUniqueObjects(Into<Tally>(), file: url, format: .jsonLines)
+            })
+        }
+        #expect(count == 1_103)
+        let sums = try queue.sync {
+            try stack.fetchAll(From<Tally>().orderBy(.ascending(\.$name))).map(\.sum)
+        }
+        #expect(sums.count == 1_101)
+        #expect(sums.first == 123)
     }
 
     @Test(arguments: [
