@@ -25,6 +25,15 @@ import Testing
         ProofSlice.run(MigrationProof.self, "pairs", above: 15, seconds: 5)
     }
 
+    @Test func `a proof printed nothing until its end`() {
+        let progress = ProofProgress()
+        #expect(progress.line.hasSuffix(" s: 0 failures"))
+        progress.note("steps", 3)
+        progress.note("steps")
+        progress.note("failures")
+        #expect(progress.line.hasSuffix(" s: 1 failures, 4 steps"))
+    }
+
     private struct IdleProof: StoreProof {
         static let requiredCounts = ["images", "recoveries"]
         var report = ProofReport()

@@ -123,10 +123,3 @@ package struct DiskProof: StoreProof {
         }
     }
 }
-
-extension ProofReport {
-    /// Adds the counts of another report.
-    mutating func add(_ other: ProofReport) {
-        for (name, count) in other.counts { self.count(name, count) }
-    }
-}

@@ -37,6 +37,7 @@ package struct EditedLists {
             trace = []
             do {
                 try runTransaction()
+                ProofProgress.note("edited transactions")
             } catch {
                 let steps = trace.joined(separator: "; ")
                 throw ProofFailure("edited lists, seed \(seed): \(steps): \(error)")

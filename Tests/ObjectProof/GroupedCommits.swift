@@ -55,6 +55,7 @@ final class GroupedCommits: Sendable {
         queue.sync { monitor.addObserver(checker) }
         for _ in 0..<rounds {
             try round(random.below(4) == 0 ? 20 : 2 + random.below(4), &random)
+            ProofProgress.note("rounds of grouped commits")
             if let failure = failure.withLock({ $0 }) {
                 throw ProofFailure("grouped commits, seed \(seed): \(failure)")
             }

@@ -30,6 +30,7 @@ struct JoinedChanges {
         for _ in 0..<rounds {
             do {
                 count += try round(&random)
+                ProofProgress.note("rounds of joined changes")
             } catch {
                 throw ProofFailure("joined changes, seed \(seed): \(error)")
             }

@@ -224,6 +224,9 @@ private final class Watchdog: Sendable {
         }
     }
 
-    func note() { state.withLock { $0.count += 1 } }
+    func note() {
+        ProofProgress.note("watched rounds")
+        state.withLock { $0.count += 1 }
+    }
     func end() { state.withLock { $0.isEnded = true } }
 }

@@ -41,8 +41,8 @@ struct ViewOrders {
             prefix = Weave.prefix(
                 after: Array(weave.choices.prefix(Self.choiceCountMax)), interruptionsMax: .max)
             done += 1
+            report.count("orders")
         }
-        report.count("orders", done)
         if prefix == nil { report.count("scripts in every order") }
     }
 

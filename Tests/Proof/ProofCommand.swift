@@ -1,7 +1,8 @@
 import Foundation
 import TestSupport
 
-/// A program that runs one proof for the given time and prints what it tried.
+/// A program that runs one proof for the given time and prints what it tried, and on standard error
+/// each minute what it has tried so far.
 package struct ProofCommand {
     private let name: String
     private let proofs: [(kind: String, type: any StoreProof.Type)]
@@ -81,6 +82,7 @@ package struct ProofCommand {
         if steps != nil, type.stepCount == nil { return nil }
         let budget = ProofBudget(seconds: minutes.map { $0 * 60 }, steps: steps)
         var proof = type.init(seed: seed, budget: budget)
+        ProofProgress.begin(kind)
         proof.run()
         return proof
     }

@@ -11,6 +11,12 @@ package struct ProofReport {
     package init() {}
 
     package mutating func count(_ name: String, _ increment: Int = 1) {
+        ProofProgress.note(name, increment)
+        tally(name, increment)
+    }
+
+    /// Counts what was noted as progress already.
+    mutating func tally(_ name: String, _ increment: Int) {
         if let index = counts.firstIndex(where: { $0.name == name }) {
             counts[index].count += increment
         } else {
@@ -20,12 +26,13 @@ package struct ProofReport {
 
     /// Adds the counts of a part of a proof.
     package mutating func add(_ other: ProofReport) {
-        for (name, increment) in other.counts { count(name, increment) }
+        for (name, increment) in other.counts { tally(name, increment) }
     }
 
     package subscript(_ name: String) -> Int { counts.first { $0.name == name }?.count ?? 0 }
 
     package mutating func fail(_ text: String) {
+        ProofProgress.note("failures")
         if failure == nil { failure = text }
     }
 
