@@ -10,10 +10,10 @@ import TestSupport
 /// API.
 package struct MigrationProof: StoreProof {
     package static let requiredCounts = [
-        "pairs", "chunked pairs", "kills", "power cuts", "resumed migrations", "copies discarded",
-        "refused losses", "failed mappings", "fresh stores", "chains", "records compared",
-        "faults", "object pairs", "object cuts", "object faults", "object kills",
-        "object migrations resumed", "objects read",
+        "pairs", "pairs with reused names", "chunked pairs", "kills", "power cuts",
+        "resumed migrations", "copies discarded", "refused losses", "failed mappings",
+        "fresh stores", "chains", "records compared", "faults", "object pairs", "object cuts",
+        "object faults", "object kills", "object migrations resumed", "objects read",
     ]
     package static let stepCount: String? = "pairs"
     package private(set) var report = ProofReport()

@@ -7,22 +7,24 @@ import TestSupport
 extension RewriteEvolution {
     private static let uid = AttributeDescription.required("uid", .int64)
 
-    private func isUntouched(_ entity: EntityDescription) -> Bool {
+    func isUntouched(_ entity: EntityDescription) -> Bool {
         entity.previousName == nil && old.entityNamed(entity.name) != nil
             && mappings?.contains { $0.source == entity.name || $0.destination == entity.name }
                 != true
     }
 
-    /// Renames an entity everywhere in the model.
-    private mutating func changeName(_ old: String, to name: String) {
+    private mutating func changeName(_ old: String, to name: String) { changeNames([old: name]) }
+
+    /// Renames entities everywhere in the model, all at once.
+    mutating func changeNames(_ later: [String: String]) {
+        func changed(_ name: String) -> String { later[name] ?? name }
         for index in schema.entities.indices {
-            if schema.entities[index].name == old { schema.entities[index].name = name }
-            if schema.entities[index].superentityName == old {
-                schema.entities[index].superentityName = name
-            }
-            for number in schema.entities[index].relationships.indices
-            where schema.entities[index].relationships[number].destinationEntityName == old {
-                schema.entities[index].relationships[number].destinationEntityName = name
+            schema.entities[index].name = changed(schema.entities[index].name)
+            schema.entities[index].superentityName =
+                schema.entities[index].superentityName.map(changed)
+            for number in schema.entities[index].relationships.indices {
+                let name = schema.entities[index].relationships[number].destinationEntityName
+                schema.entities[index].relationships[number].destinationEntityName = changed(name)
             }
         }
     }
@@ -91,7 +93,8 @@ extension RewriteEvolution {
         schema.entities[rootIndex].attributes.removeAll { $0.name == "uid" }
     }
 
-    /// Makes an entity a root with its inherited properties, sometimes without one of them.
+    /// Makes an entity a root with its inherited properties, sometimes without one of them. A
+    /// property that moves is found by its own name first, so that none with a reused name does.
     mutating func makeRoot(_ index: Int, _ random: inout SeededRandom) {
         let line = schema.line(schema.entities[index].name)
         guard line.count > 1 else { return }
@@ -99,13 +102,15 @@ extension RewriteEvolution {
         schema.entities[index].superentityName = nil
         for entity in line.dropFirst() {
             for attribute in entity.attributes
-            where attribute.name == "uid" || random.below(4) > 0 {
+            where attribute.name == "uid"
+                || !reusedNames.contains(attribute.name) && random.below(4) > 0
+            {
                 touched.insert(attribute.name)
                 schema.entities[index].attributes.append(attribute)
             }
             for relationship in entity.relationships
             where inverses.inverse(of: PropertyPath(entity.name, relationship.name)) == nil
-                && random.below(2) == 0
+                && !reusedNames.contains(relationship.name) && random.below(2) == 0
             {
                 touched.insert(relationship.name)
                 schema.entities[index].relationships.append(relationship)
@@ -143,7 +148,9 @@ extension RewriteEvolution {
     mutating func removeMiddle(_ index: Int, _ random: inout SeededRandom) {
         let gone = schema.entities[index]
         guard gone.superentityName != nil else { return }
-        let kept = gone.attributes.filter { _ in random.below(3) > 0 }
+        let kept = gone.attributes.filter { attribute in
+            !reusedNames.contains(attribute.name) && random.below(3) > 0
+        }
         touched.formUnion(gone.attributes.map(\.name))
         removeRelationships(of: gone.name)
         for other in schema.entities.indices
@@ -163,7 +170,9 @@ extension RewriteEvolution {
         }
         guard let (before, after) = pairs.randomElement(using: &random) else { return }
         switch random.below(8) {
-        case 0: said.append(.delete(before))
+        // Without its source, an entity is that of its own name again.
+        case 0 where !reusedNames.contains(before) && !reusedNames.contains(after):
+            said.append(.delete(before))
         case 1 where before == after: said.append(.insert(after))
         case 2: guard renamed(before, after, &said, &random) else { return }
         case 3: guard swapped(pairs, &said, &random) else { return }

@@ -13,11 +13,17 @@ struct RewriteEvolution {
     var mappings: [RewriteMapping]?
     /// Names of properties that have changed already.
     var touched: Set<String> = []
+    /// What earlier models stated; nil if no name of the old model goes to something else.
+    let alreadyStated: Set<StatedName>?
+    /// Names of the old model that other things have now, and names of what had them.
+    var reusedNames: Set<String> = []
 
     init(
-        _ old: SchemaDescription, _ objects: [Int64: RewriteObject], retired: Set<String> = []
+        _ old: SchemaDescription, _ objects: [Int64: RewriteObject], retired: Set<String> = [],
+        alreadyStated: Set<StatedName>? = nil
     ) {
         (self.old, self.objects, self.retired) = (old, objects, retired)
+        self.alreadyStated = alreadyStated
         schema = old
     }
 
@@ -82,7 +88,7 @@ struct RewriteEvolution {
 
     private mutating func changeOnce(_ random: inout SeededRandom) {
         let index = random.below(schema.entities.count)
-        switch random.below(30) {
+        switch random.below(34) {
         case 0: addAttribute(index, &random)
         case 1: addRelationship(index, &random)
         case 2, 3: addInverse(index, &random)
@@ -106,6 +112,9 @@ struct RewriteEvolution {
         case 26: insertSuperentity(index, &random)
         case 27: changeSuperentity(index, &random)
         case 28: moveRelationshipUp(index, &random)
+        case 29, 30: reuseAttributeNames(index, &random)
+        case 31: reuseRelationshipNames(index, &random)
+        case 32: reuseEntityNames(&random)
         default: removeMiddle(index, &random)
         }
     }
@@ -166,7 +175,7 @@ struct RewriteEvolution {
     }
 
     /// Whether this name of the file's model was not changed before.
-    private func isUntouched(_ name: String, _ previousName: String?) -> Bool {
+    func isUntouched(_ name: String, _ previousName: String?) -> Bool {
         name != "uid" && previousName == nil && !touched.contains(name)
     }
 

@@ -97,22 +97,50 @@ struct RewriteReference {
                 later[source] = destination
             }
         }
-        let oldNames = Set(old.entities.map(\.name)).subtracting(said.compactMap(\.source))
-        let newNames = Set(new.entities.map(\.name)).subtracting(
-            said.compactMap(\.destination))
-        for entity in new.entities where newNames.contains(entity.name) {
-            if oldNames.contains(entity.name) {
-                later[entity.name] = entity.name
-            } else if let name = entity.previousName, oldNames.contains(name),
-                !newNames.contains(name)
-            {
-                later[name] = entity.name
-            }
+        let (sources, destinations) = (said.compactMap(\.source), said.compactMap(\.destination))
+        let former = old.entities.filter { !sources.contains($0.name) }
+        let latter = new.entities.filter { !destinations.contains($0.name) }
+        let changed = Self.renamed(
+            former.map { ($0.name, $0.previousName) }, latter.map { ($0.name, $0.previousName) })
+        later.merge(changed) { first, _ in first }
+        let taken = Set(changed.values)
+        for name in latter.map(\.name)
+        where !taken.contains(name) && former.contains(where: { $0.name == name }) {
+            later[name] = name
         }
         self.later = later
         (attributes, relationships) = ([:], [:])
         attributes = renamed { $0.attributes.map { ($0.name, $0.previousName) } }
         relationships = renamed { $0.relationships.map { ($0.name, $0.previousName) } }
+    }
+
+    /// The later names of what has another name, by the earlier ones. What states an earlier name
+    /// has been renamed if that name is free: nothing has it now, or what has it was renamed itself,
+    /// and so on, perhaps in a circle. What stated the same before was renamed then.
+    private static func renamed(
+        _ old: [(name: String, previousName: String?)],
+        _ new: [(name: String, previousName: String?)]
+    ) -> [String: String] {
+        let statedBefore: [[String?]] = old.map { [$0.name, $0.previousName] }
+        let names = Set(new.map(\.name))
+        var stated: [String: String] = [:]
+        for (name, previousName) in new {
+            guard let previousName, previousName != name,
+                old.contains(where: { $0.name == previousName }),
+                !statedBefore.contains([name, previousName])
+            else { continue }
+            stated[name] = previousName
+        }
+        var renamed: [String: String] = [:]
+        for (name, previousName) in stated {
+            var (seen, wanted): (Set<String>, String) = ([name], previousName)
+            while names.contains(wanted), seen.insert(wanted).inserted, let next = stated[wanted] {
+                wanted = next
+            }
+            let isFree = !names.contains(wanted) || stated[wanted] != nil
+            if isFree { renamed[previousName] = name }
+        }
+        return renamed
     }
 
     /// The properties whose names entities have changed, by their earlier paths.
@@ -124,13 +152,8 @@ struct RewriteReference {
             guard let former = old.entityNamed(before), let entity = new.entityNamed(after) else {
                 continue
             }
-            let earlierNames = Set(properties(former).map(\.name))
-            let names = Set(properties(entity).map(\.name))
-            for (name, previousName) in properties(entity) where !earlierNames.contains(name) {
-                guard let previousName, earlierNames.contains(previousName),
-                    !names.contains(previousName)
-                else { continue }
-                renamed[PropertyPath(before, previousName)] = PropertyPath(after, name)
+            for (earlier, name) in Self.renamed(properties(former), properties(entity)) {
+                renamed[PropertyPath(before, earlier)] = PropertyPath(after, name)
             }
         }
         return renamed

@@ -33,6 +33,8 @@ struct RewriteRun {
     private var identities = SavedIdentities()
     /// Names of entities of all models so far.
     private var retired: Set<String> = []
+    /// The earlier names that all models so far have stated.
+    private var stated: Set<StatedName> = []
 
     init(seed: UInt64) {
         random = SeededRandom(seed: seed)
@@ -67,8 +69,11 @@ struct RewriteRun {
         _ schema: SchemaDescription, _ objects: [Int64: RewriteObject]
     ) throws -> Pair {
         retired.formUnion(schema.entities.map(\.name))
-        var evolution = RewriteEvolution(schema, objects, retired: retired)
+        var evolution = RewriteEvolution(
+            schema, objects, retired: retired, alreadyStated: stated)
         evolution.change(&random)
+        stated.formUnion(evolution.stated)
+        if !evolution.reusedNames.isEmpty { report.count("pairs with reused names") }
         let edits = SchemaDifference.edits(from: schema, to: evolution.schema)
         trace.append("follow \(edits), \(evolution.mappings ?? [])")
         // A change that the objects do not allow was not made.

@@ -1,0 +1,129 @@
+import PageStore
+import RecordStore
+import TestSupport
+
+/// The earlier name that a declaration states.
+struct StatedName: Hashable {
+    var name: String
+    var previousName: String
+}
+
+/// Names that other entities and properties of the model before had.
+extension RewriteEvolution {
+    /// The earlier names that the changed model states.
+    var stated: Set<StatedName> {
+        var stated: Set<StatedName> = []
+        func note(_ name: String, _ previousName: String?) {
+            guard let previousName else { return }
+            stated.insert(StatedName(name: name, previousName: previousName))
+        }
+        for entity in schema.entities {
+            note(entity.name, entity.previousName)
+            for attribute in entity.attributes { note(attribute.name, attribute.previousName) }
+            for relationship in entity.relationships {
+                note(relationship.name, relationship.previousName)
+            }
+        }
+        return stated
+    }
+
+    /// Names by earlier ones, and the name of what goes: the first of some takes the name of the
+    /// second, which goes, has the first's name from now on, or takes another one itself. Nil if an
+    /// earlier model stated the same, because a file that has followed it has nothing to rename.
+    private mutating func reused(
+        _ names: [String], _ random: inout SeededRandom
+    ) -> (later: [String: String], gone: String?)? {
+        let names = names.shuffled(using: &random)
+        guard let alreadyStated, names.count > 1 else { return nil }
+        var (later, gone): ([String: String], String?) = ([names[0]: names[1]], nil)
+        switch random.below(3) {
+        case 0: gone = names[1]
+        case 1: later[names[1]] = names[0]
+        default:
+            let count = min(names.count, 2 + random.below(2))
+            for number in 1..<count {
+                later[names[number]] =
+                    number + 1 < count ? names[number + 1] : newName(&random)
+            }
+        }
+        let isKnown = later.contains { earlier, name in
+            alreadyStated.contains(StatedName(name: name, previousName: earlier))
+        }
+        guard !isKnown else { return nil }
+        for name in Array(later.keys) + later.values {
+            touched.insert(name)
+            reusedNames.insert(name)
+        }
+        return (later, gone)
+    }
+
+    mutating func reuseAttributeNames(_ index: Int, _ random: inout SeededRandom) {
+        let entity = schema.entities[index]
+        let names = entity.attributes.filter { isUntouched($0.name, $0.previousName) }.map(\.name)
+        guard let (later, gone) = reused(names, &random) else { return }
+        schema.entities[index].attributes = entity.attributes.compactMap { attribute in
+            guard attribute.name != gone else { return nil }
+            guard let name = later[attribute.name] else { return attribute }
+            var attribute = attribute
+            (attribute.name, attribute.previousName) = (name, attribute.name)
+            return attribute
+        }
+        // Otherwise an index is of another property from now on.
+        if random.below(3) > 0 { renameColumns(later, of: entity.name) }
+    }
+
+    mutating func reuseRelationshipNames(_ index: Int, _ random: inout SeededRandom) {
+        let entity = schema.entities[index]
+        let names = entity.relationships.filter { isUntouched($0.name, $0.previousName) }
+            .map(\.name)
+        guard let (later, gone) = reused(names, &random) else { return }
+        if let gone { removeRelationship(PropertyPath(entity.name, gone)) }
+        let inverses = InverseTable(schema)
+        for other in schema.entities.indices {
+            let owner = schema.entities[other].name
+            schema.entities[other].relationships = schema.entities[other].relationships.map {
+                relationship in
+                var changed = relationship
+                let inverse = inverses.inverse(of: PropertyPath(owner, relationship.name))
+                if let inverse, inverse.entityName == entity.name,
+                    relationship.inverseName == inverse.name
+                {
+                    changed.inverseName = later[inverse.name] ?? inverse.name
+                }
+                if other == index, let name = later[relationship.name] {
+                    (changed.name, changed.previousName) = (name, relationship.name)
+                }
+                return changed
+            }
+        }
+        if random.below(3) > 0 { renameColumns(later, of: entity.name) }
+    }
+
+    mutating func reuseEntityNames(_ random: inout SeededRandom) {
+        let names = schema.entities.filter { isUntouched($0) }.map(\.name)
+        let before = self
+        guard let (later, gone) = reused(names, &random) else { return }
+        if let gone {
+            if let index = schema.indexOf(gone) { removeEntity(index, &random) }
+            // An entity with subentities stays.
+            guard schema.indexOf(gone) == nil else {
+                self = before
+                return
+            }
+        }
+        for index in schema.entities.indices where later[schema.entities[index].name] != nil {
+            schema.entities[index].previousName = schema.entities[index].name
+        }
+        changeNames(later)
+    }
+
+    private mutating func renameColumns(_ later: [String: String], of entityName: String) {
+        for index in schema.entities.indices
+        where schema.isKind(schema.entities[index].name, of: entityName) {
+            let indexes = schema.entities[index].indexes
+            schema.entities[index].indexes = indexes.map { columns in
+                columns.map { later[$0] ?? $0 }
+            }
+        }
+    }
+}
