@@ -8,12 +8,15 @@ struct LayoutEdits {
     private let stored: Schema
     private let wanted: SchemaDescription
     private let added: Set<PropertyPath>
+    /// The earlier paths of properties that both schemas have, by the later ones.
+    private let earlierPaths: [PropertyPath: PropertyPath]
 
     init(from stored: Schema, to wanted: SchemaDescription) {
         self.stored = stored
         self.wanted = wanted
-        edits = SchemaDifference.edits(from: stored.description, to: wanted)
-            .filter(\.needsMigration)
+        let difference = SchemaDifference.compared(from: stored.description, to: wanted)
+        edits = difference.edits.filter(\.needsMigration)
+        earlierPaths = Dictionary(difference.properties.map { ($1, $0) }) { first, _ in first }
         names = LaterNames(edits)
         added = Set(
             edits.compactMap { edit -> PropertyPath? in
@@ -103,12 +106,16 @@ struct LayoutEdits {
         return false
     }
 
+    /// The earlier path of a later property; nil if it is new. A removed property may have had the
+    /// later name.
+    func earlier(_ path: PropertyPath) -> PropertyPath? { earlierPaths[path] }
+
     /// The stored relationship that a later one has evolved from.
     private func storedRelationship(_ path: PropertyPath) -> RelationshipLayout? {
-        stored.relationships.first { relationship in
-            let source = names.entity(stored.knownEntity(tag: relationship.sourceTag).name)
-            return source == path.entityName
-                && names.property(PropertyPath(source, relationship.name)) == path.name
+        guard let earlier = earlier(path) else { return nil }
+        return stored.relationships.first { relationship in
+            relationship.name == earlier.name
+                && stored.knownEntity(tag: relationship.sourceTag).name == earlier.entityName
         }
     }
 

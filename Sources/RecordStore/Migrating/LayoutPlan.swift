@@ -115,7 +115,7 @@ struct LayoutPlan {
                 if value == .null {
                     required.append(path)
                 } else {
-                    fills.append((earlier(path), value))
+                    fills.append((later.earlier(path) ?? path, value))
                 }
             case .propertyAdded(let path):
                 let isOldEntity = !edits.contains(.entityAdded(path.entityName))
@@ -126,17 +126,6 @@ struct LayoutPlan {
             default: break
             }
         }
-    }
-
-    /// The earlier name of a property that the file has already.
-    private func earlier(_ path: PropertyPath) -> PropertyPath {
-        for entity in stored.entities where later.names.entity(entity.name) == path.entityName {
-            for field in entity.ownFields
-            where later.names.property(PropertyPath(path.entityName, field.name)) == path.name {
-                return PropertyPath(entity.name, field.name)
-            }
-        }
-        return path
     }
 
     private mutating func noteRemovals(_ edits: [SchemaEdit]) {

@@ -15,18 +15,23 @@ package struct SchemaDifference {
     package static func edits(
         from old: SchemaDescription, to new: SchemaDescription
     ) -> [SchemaEdit] {
-        var difference = SchemaDifference(old, new)
-        difference.compare()
-        return difference.edits
+        compared(from: old, to: new).edits
     }
 
-    /// Maps each property of the earlier schema to the later one, if its entity still exists.
+    /// Maps each property of the earlier schema to the later one, if both have it.
     static func properties(
         from old: SchemaDescription, to new: SchemaDescription
     ) -> [PropertyPath: PropertyPath] {
+        compared(from: old, to: new).properties
+    }
+
+    /// See ``edits(from:to:)`` and ``properties(from:to:)``.
+    static func compared(
+        from old: SchemaDescription, to new: SchemaDescription
+    ) -> (edits: [SchemaEdit], properties: [PropertyPath: PropertyPath]) {
         var difference = SchemaDifference(old, new)
         difference.compare()
-        return difference.paths
+        return (difference.edits, difference.paths)
     }
 
     /// Maps each entity of the earlier schema to the later one.

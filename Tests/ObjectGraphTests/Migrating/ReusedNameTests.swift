@@ -40,6 +40,19 @@ import Testing
         }
     }
 
+    enum Before {
+        final class Note: CoreStoreObject {
+            @Field.Stored("text") var text: String?
+            @Field.Stored("title") var title: String?
+        }
+    }
+
+    enum After {
+        final class Note: CoreStoreObject {
+            @Field.Stored("text", previousVersionKeyPath: "title") var text: String = "none"
+        }
+    }
+
     private let url = FileManager.default.temporaryDirectory
         .appendingPathComponent("reused-\(UUID().uuidString).trellis")
     private let queue = DispatchQueue(label: "view")
@@ -97,6 +110,26 @@ import Testing
                     found.map { $0.guests.map(\.name) } == [["person0"], ["person1"], ["person2"]])
                 try stack.close()
             }
+        }
+    }
+
+    /// The default was given to the property that goes.
+    @Test func `a required property with the name of another one had no value`() throws {
+        defer { try? FileManager.default.removeItem(at: url) }
+        let first = try stack(Entity<Before.Note>("Note"))
+        try first.perform(synchronous: { transaction in
+            for title in [nil, "kept"] {
+                let note = transaction.create(Into<Before.Note>())
+                (note.text, note.title) = ("gone", title)
+            }
+        })
+        try queue.sync { try first.close() }
+        let later = try stack(Entity<After.Note>("Note"), options: .allowDataLoss)
+        try queue.sync {
+            let found = try later.fetchAll(From<After.Note>().orderBy(.ascending(\.$text)))
+            #expect(found.map(\.text) == ["kept", "none"])
+            #expect(try later.fetchCount(From<After.Note>().where(\.$text == "none")) == 1)
+            try later.close()
         }
     }
 
