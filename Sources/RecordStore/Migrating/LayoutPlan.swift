@@ -65,13 +65,19 @@ struct LayoutPlan {
 
     /// Throws `schemaMismatch`, naming the first difference, if the catalog cannot express a
     /// change.
-    init(from stored: Schema, to step: MigrationStep) throws(StoreError) {
+    ///
+    /// - Parameter hasLaterNames: whether the earlier schema has the later names already, so that
+    ///   nothing is renamed, whatever the earlier names are that the later schema states.
+    init(
+        from stored: Schema, to step: MigrationStep, hasLaterNames: Bool = false
+    ) throws(StoreError) {
         let wanted = step.schema
         self.wanted = wanted
         self.stored = stored
         allowedLoss = step.allowedLoss
         schema = stored
-        later = LayoutEdits(from: stored, to: wanted)
+        later = LayoutEdits(
+            from: stored, to: hasLaterNames ? wanted.withoutPreviousNames : wanted)
         let (edits, impossible) = (later.edits, later.impossible)
         isEmpty = edits.isEmpty
         guard impossible.isEmpty else { throw Self.mismatch(impossible) }

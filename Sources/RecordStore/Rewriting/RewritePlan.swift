@@ -40,7 +40,8 @@ struct RewritePlan {
             first.append(plan)
         }
         self.first = first
-        last = try LayoutPlan(from: schema, to: MigrationStep(step.schema, allowedLoss: .all))
+        last = try LayoutPlan(
+            from: schema, to: MigrationStep(step.schema, allowedLoss: .all), hasLaterNames: true)
         let allowed = step.droppedLoss
         loss =
             allowed == .all

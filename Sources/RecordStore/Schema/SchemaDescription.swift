@@ -10,6 +10,22 @@ package struct SchemaDescription: Hashable, Sendable, Codable {
 }
 
 extension SchemaDescription {
+    /// This description without the earlier names of its entities and properties.
+    var withoutPreviousNames: Self {
+        var description = self
+        for index in entities.indices {
+            let entity = entities[index]
+            description.entities[index].previousName = nil
+            for number in entity.attributes.indices {
+                description.entities[index].attributes[number].previousName = nil
+            }
+            for number in entity.relationships.indices {
+                description.entities[index].relationships[number].previousName = nil
+            }
+        }
+        return description
+    }
+
     /// This description with the indexes and unique constraints of another one of the same
     /// entities, limited to those that have trees.
     func withIndexes(of other: SchemaDescription, among treeNames: Set<String>) -> Self {

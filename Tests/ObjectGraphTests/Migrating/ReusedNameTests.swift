@@ -40,6 +40,21 @@ import Testing
         }
     }
 
+    enum V4 {
+        final class Meeting: CoreStoreObject {
+            /// The records are rewritten.
+            @Field.Stored("number") var number: Double = 0
+            @Field.Stored("date") var date: String = ""
+            @Field.Stored("dateValue") var dateValue: Date?
+            @Field.Stored("first", previousVersionKeyPath: "last") var first: String = ""
+            @Field.Stored("last", previousVersionKeyPath: "first") var last: String = ""
+            @Field.Relationship("guests", previousVersionKeyPath: "people")
+            var guests: Set<V1.Person>
+            @Field.Relationship("people", previousVersionKeyPath: "guests")
+            var people: Set<V1.Person>
+        }
+    }
+
     enum Before {
         final class Note: CoreStoreObject {
             @Field.Stored("text") var text: String?
@@ -108,6 +123,28 @@ import Testing
                 #expect(found.map(\.last) == ["f0", "f1", "f2"])
                 #expect(
                     found.map { $0.guests.map(\.name) } == [["person0"], ["person1"], ["person2"]])
+                try stack.close()
+            }
+        }
+    }
+
+    /// They were swapped back when the records had been rewritten.
+    @Test func `properties were not swapped where another one has another type`() throws {
+        defer { try? FileManager.default.removeItem(at: url) }
+        try fill()
+        for _ in 0..<2 {
+            let stack = try stack(
+                Entity<V4.Meeting>("Meeting"), options: .allowSynchronousLightweightMigration)
+            try queue.sync {
+                let found = try stack.fetchAll(
+                    From<V4.Meeting>().orderBy(.ascending(\.$number)))
+                #expect(found.map(\.number) == [0, 1, 2])
+                #expect(found.map(\.first) == ["l0", "l1", "l2"])
+                #expect(found.map(\.last) == ["f0", "f1", "f2"])
+                #expect(
+                    found.map { $0.guests.map(\.name) } == [["person0"], ["person1"], ["person2"]])
+                #expect(
+                    found.map { $0.people.map(\.name) } == [["guest0"], ["guest1"], ["guest2"]])
                 try stack.close()
             }
         }
