@@ -24,6 +24,8 @@ extension EditingContext {
         object.transients?.remove(object)
         let committed = try readerBefore(for: raw.store)
         let (haveLinksChanged, isWhole) = try restoreLinks(of: object, raw, committed)
+        // Observers of the links may have deleted it.
+        guard object.change.kind == .updated else { return }
         // A link that stays cleared, to an object deleted meanwhile, is a change.
         guard object.change.isUpdateFlushed || haveLinksChanged else {
             forgetRow(of: object)

@@ -64,6 +64,12 @@ final class StackView: ObjectContext {
         snapshot(of: store) ?? starts.withLock { $0[ObjectIdentifier(store)] ?? nil }
     }
 
+    /// Ends the reading of all stores. Their objects keep their values.
+    func forgetAll() {
+        for access in snapshots { forget(access.store) }
+        end()
+    }
+
     /// Ends the reading of a store. Its objects keep their values.
     func forget(_ store: AttachedStore) {
         starts.withLock { $0[ObjectIdentifier(store)] = nil }

@@ -57,7 +57,8 @@ extension DataStack {
     }
 
     /// Closes all storages, and reports a failure to close one. Objects that were fetched keep
-    /// their last values; nothing new can be fetched. It waits for the transaction that runs.
+    /// their last values; nothing new can be fetched. It waits for the transaction that runs. No
+    /// other thread may use objects of the view meanwhile.
     ///
     /// Commits that returned are durable, except relaxed ones: those are made durable here. Where
     /// another stack of the program has the file open, it stays open there. All storages are closed
@@ -77,7 +78,8 @@ extension DataStack {
     }
 
     /// Closes all storages. Objects that were fetched keep their last values; nothing new can be
-    /// fetched. A failure is logged, also in release builds; ``close()`` throws it.
+    /// fetched. No other thread may use objects of the view meanwhile. A failure is logged, also in
+    /// release builds; ``close()`` throws it.
     public func unsafeRemoveAllPersistentStoresAndWait() {
         guard !writerLock.isHeldByCaller else {
             Log.assert(false, "a transaction cannot close the storages that it changes")
@@ -86,11 +88,18 @@ extension DataStack {
         _ = closeAll()
     }
 
+    /// No transaction runs while they go, and none that comes later has them. The caller has the
+    /// writer lock.
+    private func detachAllInTurn() -> [AttachedStore] {
+        let detached = detachAll()
+        for store in detached { store.noteDetached() }
+        return detached
+    }
+
     /// Returns the error of the first storage that could not be closed; all are logged.
     private func closeAll() -> CoreStoreError? {
         writerLock.take()
-        let detached = detachAll()
-        for store in detached { store.noteDetached() }
+        let detached = detachAllInTurn()
         forgetView()
         let failures = detached.compactMap { close($0) }
         writerLock.release()
@@ -99,7 +108,8 @@ extension DataStack {
         return failures.first
     }
 
-    /// Closes all storages in the background. A failure is logged, also in release builds.
+    /// Closes all storages in the background. A failure is logged, also in release builds. The view
+    /// forgets them where it lives.
     ///
     /// - Parameter completion: called where the view lives, after the files were closed.
     @preconcurrency
@@ -107,8 +117,17 @@ extension DataStack {
         completion: @escaping @Sendable () -> Void = {}
     ) {
         transactionQueue.async { [self] in
-            unsafeRemoveAllPersistentStoresAndWait()
-            viewExecutor.run(completion)
+            writerLock.take()
+            let detached = detachAllInTurn()
+            writerLock.release()
+            viewExecutor.run { [self] in
+                forgetView()
+                storesChanged()
+                transactionQueue.async { [self] in
+                    for store in detached { close(store) }
+                    viewExecutor.run(completion)
+                }
+            }
         }
     }
 

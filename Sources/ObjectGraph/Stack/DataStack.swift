@@ -284,7 +284,7 @@ public final class DataStack: Equatable, @unchecked Sendable {
     func forgetView() {
         viewLock.lock()
         steps.unsubscribe(viewSteps)
-        view?.end()
+        view?.forgetAll()
         view = nil
         viewLock.unlock()
         viewSteps.dropParts()

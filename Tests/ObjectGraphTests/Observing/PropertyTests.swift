@@ -81,6 +81,44 @@ import Testing
         }
     }
 
+    /// A bug: the object had the value, and no commit wrote it.
+    @Test func `what an observer writes before a rollback is rolled back`() throws {
+        try withDog { stack, dog in
+            let id = try stack.perform(synchronous: { $0.create(Into<Dog>()).objectID() })
+            let transaction = stack.beginUnsafe(supportsUndo: true)
+            let edited = try #require(transaction.edit(dog))
+            let other = try #require(transaction.fetchExisting(id) as Dog?)
+            edited.age += 1
+            transaction.flush()
+            let color = other.color
+            let token = edited.observe(\.$age, options: [.prior]) { _, change in
+                if change.isPrior { other.color = "prior" }
+            }
+            transaction.undo()
+            #expect(other.color == color)
+            transaction.redo()
+            #expect(other.color == color)
+            transaction.rollback()
+            #expect(other.color == color && !transaction.hasChanges)
+            withExtendedLifetime(token) {}
+        }
+    }
+
+    /// A bug: it ended the process.
+    @Test func `an observer deletes an object whose links are refreshed`() throws {
+        try withDog { stack, dog in
+            try stack.perform(synchronous: { transaction in
+                let edited = try #require(transaction.edit(dog))
+                edited.master = transaction.create(Into<Person>())
+                let token = edited.observe(\.$master) { dog, _ in transaction.delete(dog) }
+                edited.refreshAsFault()
+                #expect(try transaction.fetchCount(From<Dog>()) == 0)
+                withExtendedLifetime(token) {}
+            })
+            #expect(try stack.fetchCount(From<Dog>()) == 0)
+        }
+    }
+
     @Test func `in a transaction each write notifies its observers at once`() throws {
         try withDog { stack, dog in
             try stack.perform(synchronous: { transaction in

@@ -64,6 +64,40 @@ import Testing
         }
     }
 
+    /// A bug: those that had not been read since the view had moved were empty.
+    @Test func `objects keep their values when all storages are closed`() throws {
+        let (stack, _, _) = try stack()
+        let notes = try queue.sync { () throws in
+            let notes = try stack.fetchAll(From<Note>().orderBy(.ascending(\.$text)))
+            #expect(notes.map(\.text) == ["One", "Two"])
+            return notes
+        }
+        try stack.perform(synchronous: { transaction in
+            for note in try transaction.fetchAll(From<Note>()) { note.text += " later" }
+        })
+        try queue.sync { () throws in
+            stack.refreshAndMergeAllObjects()
+            try stack.close()
+            #expect(notes.map(\.text) == ["One later", "Two later"])
+        }
+    }
+
+    /// A bug: the background ended the view while it was used.
+    @Test func `the view forgets all storages where it lives`() throws {
+        let (stack, _, _) = try stack()
+        let done = DispatchSemaphore(value: 0)
+        try queue.sync { () throws in
+            let notes = try stack.fetchAll(From<Note>().orderBy(.ascending(\.$text)))
+            stack.unsafeRemoveAllPersistentStores { done.signal() }
+            while !stack.stores.isEmpty { Thread.sleep(forTimeInterval: 0.001) }
+            Thread.sleep(forTimeInterval: 0.05)
+            #expect(stack.withViewIfMade { _ in true } == true)
+            #expect(notes.map(\.text) == ["One", "Two"])
+        }
+        done.wait()
+        queue.sync { #expect(stack.withViewIfMade { _ in true } == nil) }
+    }
+
     @Test func `values of an object that was only linked are kept`() throws {
         let (stack, one, _) = try stack()
         queue.sync {
