@@ -115,8 +115,8 @@ struct RewriteReference {
     }
 
     /// The later names of what has another name, by the earlier ones. What states an earlier name
-    /// has been renamed if that name is free: nothing has it now, or what has it was renamed itself,
-    /// and so on, perhaps in a circle. What stated the same before was renamed then.
+    /// has been renamed if that name is free: nothing has it now, or what has it was renamed
+    /// itself, and so on, perhaps in a circle. What stated the same before was renamed then.
     private static func renamed(
         _ old: [(name: String, previousName: String?)],
         _ new: [(name: String, previousName: String?)]

@@ -39,8 +39,8 @@ struct IDColumn<O: CoreStoreObject & ImportableUniqueObject> {
         return ID.cs_load(object.row, field.byteOffset)
     }
 
-    /// Throws for a number that the attribute has no room for: sources may have it. An ID of another
-    /// kind than the attribute, such as a text for a number, is a mistake of the class.
+    /// Throws for a number that the attribute has no room for: sources may have it. An ID of
+    /// another kind than the attribute, such as a text for a number, is a mistake of the class.
     func check(_ id: ID) throws(CoreStoreError) {
         guard !isOfIDType, let type = field.type, type.isNumber else { return }
         let value = ValueBridge.value(id)

@@ -45,8 +45,8 @@ public struct LocalStorageOptions: OptionSet, ExpressibleByNilLiteral, Sendable 
     /// Nothing is erased when the file has a later model than the program, or may have one because
     /// the program's model only lacks what the file has; when the migration needs another option,
     /// is cancelled, or fails because of a mapping, of objects without a required value, with
-    /// duplicates of a unique one or with several links of a to-one; when the file is opened for reading, is damaged or of a later
-    /// format; or when the model contradicts itself.
+    /// duplicates of a unique one or with several links of a to-one; when the file is opened for
+    /// reading, is damaged or of a later format; or when the model contradicts itself.
     public static let recreateStoreOnModelMismatch = LocalStorageOptions(rawValue: 1 << 0)
     /// At most one migration step is taken; a file that needs several is refused with
     /// `.progressiveMigrationRequired`.
