@@ -187,10 +187,15 @@ final class DiskFile: StoreFile, @unchecked Sendable {
     deinit { close() }
 
     func close() {
+        guard trellis_process_id() == processID else {
+            // A process that was forked gives nothing back, because the locks are its parent's. The
+            // threads whose calls are counted may be the parent's too, and do not end here.
+            if use.close() { closeDescriptors() }
+            return
+        }
         guard use.begin() else { return }
-        // A process that is just being started shares the open file until it runs its program. One
-        // that was forked gives nothing back: the locks are its parent's.
-        if use.close(), trellis_process_id() == processID { unlockAll() }
+        // A process that is just being started shares the open file until it runs its program.
+        if use.close() { unlockAll() }
         if use.end() { closeDescriptors() }
     }
 

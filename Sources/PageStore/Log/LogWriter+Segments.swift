@@ -56,8 +56,8 @@ extension LogWriter {
     /// Where blocks were never written they are written now; elsewhere the new salt makes what an
     /// earlier owner left harmless.
     ///
-    /// The file's size is durable then. A write through to the medium promises that for its own
-    /// bytes alone, and a segment that ends behind the file's end is one that no LINK may lead to.
+    /// Afterwards the file's durable length covers the segment. A durable write guarantees only its
+    /// own bytes, and recovery reports a LINK to a segment past the end of the file as damage.
     private func zeroFill(_ unit: UInt64, _ unitCount: UInt64) throws(StoreError) {
         let end = unit + unitCount
         let (parts, isSynced) = space.withSpace {

@@ -111,6 +111,8 @@ final class Pager: Sendable {
 
     /// Gives the lock of a generation back. It ends with the file at the latest.
     func unlockReader(of generation: Generation) {
+        // A child that was forked shares the locks of its parent.
+        guard context.isOwnProcess else { return }
         try? context.file.unlockReader(of: generation.number)
     }
 

@@ -43,11 +43,11 @@ struct SpaceMap {
     private var recent: [UInt64: UInt64] = [:]
     /// Units past the former end of the file that have not been written yet.
     private var unwritten: [Range<UInt64>] = []
-    /// The units that the file has on the medium: its size beyond them may be lost with the power,
-    /// whether something was written there or not.
+    /// The end of the file's durable length, in units. A power cut may remove anything after it,
+    /// written or not.
     private(set) var syncedEnd: UInt64 = 0
     private var cursor = 0
-    /// The shortest run that was sought in vain since units became free: none as long is there.
+    /// No free run below the end has this many units. Reset when units become free.
     private var missingCount = Int.max
     private(set) var freeUnitsBelowEnd: UInt64 = 0
 
@@ -243,8 +243,8 @@ struct SpaceMap {
             cursor = found + count
             return UInt64(found)
         }
-        // Nothing fits: until something is freed, larger wishes go to the end without a search,
-        // which would look at every gap of the file.
+        // Nothing fits: until units become free, requests of this length or more extend the file
+        // without a search, which would look at every gap.
         cursor = 0
         if alignment == 1 { missingCount = count }
         return nil

@@ -26,7 +26,12 @@ struct RecordMover {
         }
         let links = LinkRewrite.all(lineage, schema, numbers)
         let hierarchies = plan.rewrites(numbers)
-        run.progress.expect(try count(hierarchies.map(\.hierarchy) + owners(of: links)))
+        let tags = (hierarchies.map(\.hierarchy) + owners(of: links)).flatMap { hierarchy in
+            schema.knownEntity(tag: hierarchy.rootTag).tags
+        }
+        // The owners of links that a ``ToOneBuild`` reads again.
+        let linked = hierarchies.flatMap(\.entities).filter { !$0.links.isEmpty }
+        run.progress.expect(try count(tags + linked.map(\.source.tag)))
         try write(hierarchies, numbers)
         try run.perform { () throws(StoreError) in
             for (name, last) in numbers.lastNumbers {
@@ -52,13 +57,11 @@ struct RecordMover {
         }
     }
 
-    private func count(_ hierarchies: [HierarchyID]) throws(StoreError) -> Int {
+    private func count(_ tags: [UInt16]) throws(StoreError) -> Int {
         var count = 0
-        for hierarchy in hierarchies {
-            for tag in schema.knownEntity(tag: hierarchy.rootTag).tags {
-                let counted = try run.catalog.counter(Catalog.countKey(tag), of: run.editor)
-                count += Int(min(counted, 1 << 40))
-            }
+        for tag in tags {
+            let counted = try run.catalog.counter(Catalog.countKey(tag), of: run.editor)
+            count += Int(min(counted, 1 << 40))
         }
         return count
     }
@@ -70,20 +73,15 @@ struct RecordMover {
         _ hierarchies: [(hierarchy: HierarchyID, entities: [EntityRewrite])],
         _ numbers: NumberMaps
     ) throws(StoreError) {
-        let builds = plan.newToOnes(of: hierarchies).map { ToOneBuild($0, run) }
-        // A resumed run finds the trees as they were here, until one is built.
+        let builds = plan.newToOnes(of: hierarchies).map { ToOneBuild($0, $1, run) }
+        // A tree that is not maintained stays empty until it is built, so a resumed run chooses it
+        // again. One that became empty while it was maintained has no links, and is built as well.
         var due: Set<String> = []
-        for build in builds where try build.isPossible { due.insert(build.treeName) }
+        for build in builds { due.formUnion(try build.emptyTrees()) }
         try run.withoutMaintaining(due) { () throws(StoreError) in
             for (hierarchy, entities) in hierarchies { try write(hierarchy, entities, numbers) }
         }
-        for build in builds {
-            try run.performLong { () throws(StoreError) in
-                due.contains(build.treeName)
-            } _: { () throws(StoreError) in
-                try build.perform()
-            }
-        }
+        for build in builds { try build.perform(due) }
     }
 
     private func write(
@@ -195,16 +193,22 @@ extension RewritePlan {
             .map { ($0.key, $0.value) }
     }
 
-    /// The to-one relationships that records are given links of, in the union schema.
+    /// The to-one relationships that records are given links of, by the hierarchy of their owners
+    /// in the union schema.
     func newToOnes(
         of hierarchies: [(hierarchy: HierarchyID, entities: [EntityRewrite])]
-    ) -> [RelationshipLayout] {
+    ) -> [(hierarchy: HierarchyID, relationships: [RelationshipLayout])] {
         var ids: Set<Int> = []
         for entity in hierarchies.flatMap(\.entities) {
             for link in entity.links {
                 if case .link(let id) = link.field.content { ids.insert(id) }
             }
         }
-        return ids.sorted().map { both.relationship(id: $0) }
+        let relationships = ids.sorted().map { both.relationship(id: $0) }
+        return Dictionary(grouping: relationships) { relationship in
+            both.knownEntity(tag: relationship.sourceTag).hierarchy
+        }
+        .sorted { $0.key.rootTag < $1.key.rootTag }
+        .map { ($0.key, $0.value) }
     }
 }

@@ -1,43 +1,74 @@
 import PageStore
 
-/// Builds the tree of a to-one relationship, which has its owners by their targets, from the
-/// records.
+/// Builds the trees of to-one relationships of a hierarchy, which have the owners by their targets,
+/// in one pass over its records.
 ///
 /// Records are written in the order of the owners, which is any order of the targets: maintained
 /// batch by batch, a tree that is larger than the cache would have a page written for each link.
 struct ToOneBuild {
-    private let relationship: RelationshipLayout
+    let hierarchy: HierarchyID
+    private let relationships: [RelationshipLayout]
     private let run: MigrationRun
 
-    init(_ relationship: RelationshipLayout, _ run: MigrationRun) {
-        self.relationship = relationship
+    init(
+        _ hierarchy: HierarchyID, _ relationships: [RelationshipLayout], _ run: MigrationRun
+    ) {
+        self.hierarchy = hierarchy
+        self.relationships = relationships
         self.run = run
     }
 
-    var treeName: String { relationship.treeName }
+    /// The names of the trees without a link. A resumed run may have dropped them since.
+    func emptyTrees() throws(StoreError) -> Set<String> {
+        var names: Set<String> = []
+        for relationship in relationships {
+            let name = relationship.treeName
+            if let tree = try run.catalog.tree(name, of: run.editor),
+                try run.editor.isEmpty(tree)
+            {
+                names.insert(name)
+            }
+        }
+        return names
+    }
 
-    /// Whether no link is in the tree yet. False where a resumed run has no such tree any more.
-    var isPossible: Bool {
-        get throws(StoreError) {
-            guard let tree = try run.catalog.tree(treeName, of: run.editor) else { return false }
-            return try run.editor.isEmpty(tree)
+    /// A pass that builds those of the trees that are named; it counts as one also where it builds
+    /// none.
+    func perform(_ names: Set<String>) throws(StoreError) {
+        let due = relationships.filter { names.contains($0.treeName) }
+        try run.performLong { () throws(StoreError) in
+            !due.isEmpty
+        } _: { () throws(StoreError) in
+            try build(due)
         }
     }
 
-    func perform() throws(StoreError) {
-        guard let offset = relationship.field?.byteOffset else { return }
+    private func build(_ relationships: [RelationshipLayout]) throws(StoreError) {
         let transaction = try run.transaction
-        let owner = transaction.schema.knownEntity(tag: relationship.sourceTag)
-        var pairs = SortedRuns(transaction.editor)
-        let cursor = transaction.recordCursor(owner.hierarchy, isScan: true)
+        var parts: [(tags: Set<UInt16>, byteOffset: Int, tree: TreeID)] = []
+        for relationship in relationships {
+            let owner = transaction.schema.knownEntity(tag: relationship.sourceTag)
+            guard let field = relationship.field, try transaction.recordCount(of: owner) > 0
+            else { continue }
+            let tree = transaction.trees.links(relationship)
+            parts.append((Set(owner.tags), field.byteOffset, tree))
+        }
+        guard !parts.isEmpty else { return }
+        var pairs = parts.map { _ in
+            SortedRuns(transaction.editor, shareCount: parts.count)
+        }
+        let cursor = transaction.recordCursor(hierarchy, isScan: true)
         while try cursor.next() {
             try run.count()
             let row = try cursor.row()
-            guard owner.tags.contains(row.entityTag), let target = row.link(at: offset) else {
-                continue
+            var isOwner = false
+            for (index, part) in parts.enumerated() where part.tags.contains(row.entityTag) {
+                isOwner = true
+                guard let target = row.link(at: part.byteOffset) else { continue }
+                try pairs[index].insert(target, cursor.number)
             }
-            try pairs.insert(target, cursor.number)
+            if isOwner { run.progress.count() }
         }
-        try pairs.write(to: transaction.trees.links(relationship))
+        for (index, part) in parts.enumerated() { try pairs[index].write(to: part.tree) }
     }
 }
