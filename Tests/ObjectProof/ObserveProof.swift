@@ -20,6 +20,11 @@ package struct ObserveProof: StoreProof {
 
     package mutating func run() {
         var random = SeededRandom(seed: seed)
+        let isShort = budget.isShort
+        // Of a slice in the tests, of a few minutes, and of the whole proof.
+        func count(_ slice: Int, _ short: Int, _ whole: Int) -> Int {
+            budget.isEndless ? slice : isShort ? short : whole
+        }
         do {
             var orders = ViewOrders(seed: random.next())
             defer { report.add(orders.report) }
@@ -28,14 +33,14 @@ package struct ObserveProof: StoreProof {
             try orders.run(
                 budget.share(0.4), orderCount: orderCount,
                 randomCount: budget.isEndless ? 60 : 5000)
-            let (isLong, joined) = (!budget.isEndless, JoinedChanges(seed: random.next()))
-            report.count("joined sets", try joined.run(isLong ? 200 : 10))
+            let joined = JoinedChanges(seed: random.next())
+            report.count("joined sets", try joined.run(count(10, 40, 200)))
             let grouped = try GroupedCommits(seed: random.next())
-            report.count("grouped steps", try grouped.run(isLong ? 300 : 20))
+            report.count("grouped steps", try grouped.run(count(20, 40, 300)))
             var edited = EditedLists(seed: random.next())
-            report.count("steps of transactions", try edited.run(isLong ? 3000 : 150))
+            report.count("steps of transactions", try edited.run(count(150, 300, 3000)))
             let rounds = ObserveRounds(seed: random.next())
-            report.count("rounds of threads", try rounds.run(budget.isEndless ? 120 : 10_000))
+            report.count("rounds of threads", try rounds.run(count(120, 1000, 10_000)))
         } catch {
             return report.fail("seed \(seed): \(error)")
         }

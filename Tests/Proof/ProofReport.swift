@@ -108,6 +108,8 @@ package struct ProofBudget: Sendable {
     package var isSpent: Bool { isSpent(steps: 0) }
     package var isEndless: Bool { end == nil && steps == nil }
     package var isTimed: Bool { end != nil }
+    /// Whether less than ten minutes are left: what has a fixed size is smaller then.
+    package var isShort: Bool { end.map { $0 - ContinuousClock.now < .seconds(600) } ?? false }
 
     /// - Parameter count: how many steps were taken.
     package func isSpent(steps count: Int) -> Bool {
