@@ -52,7 +52,13 @@ struct IDColumn<O: CoreStoreObject & ImportableUniqueObject> {
     }
 
     private func hasForm(of number: Value, _ type: AttributeType) -> Bool {
-        if let range = type.integerRange, !range.contains(number.decimal) { return false }
+        if let range = type.integerRange {
+            guard range.contains(number.decimal) else { return false }
+            switch number {
+            case .int, .uint: return true
+            default: break
+            }
+        }
         var row = entity.emptyRow()
         defer { row.deallocate() }
         row.setValue(number, field)

@@ -292,7 +292,9 @@ extension DataStack {
             return try RecordDatabase.open(
                 location, schema: model.description, options: options,
                 files: (storage as? LocalStore)?.files ?? DiskFileSystem.shared,
-                recreatesOnMismatch: allowed.contains(.recreateStoreOnModelMismatch),
+                // An upgrade alone only migrates.
+                recreatesOnMismatch: allowed.contains(.recreateStoreOnModelMismatch)
+                    && task?.isForUse ?? true,
                 route: { stored in
                     let versions = path.versions(from: stored)
                     stepCount = versions?.count ?? 0

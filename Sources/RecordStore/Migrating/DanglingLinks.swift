@@ -26,10 +26,13 @@ extension MigrationRun {
             if mayOwn, let tag, kinds.targets.contains(tag) { return nil }
             if let permission, !permission.allows(relationship.name, of: entity) {
                 guard mayOwn, let tag, permission.allows(target: tag) else {
-                    throw LossCheck.refusal(
+                    var error = LossCheck.refusal(
                         "object \(number.rawValue) is linked by \(source.name)."
                             + "\(relationship.name) to object \(target.rawValue), which the later "
                             + "model does not allow")
+                    // An object that is gone is no loss by the model.
+                    error.refusesLoss = tag != nil
+                    throw error
                 }
             }
             let changed = RowBuffer(copying: row)

@@ -161,9 +161,11 @@ struct EntityRewrite {
                     try link.targets.later(number)
                 }
                 if let former, target == nil, try !mayLose(link, to: former, reader) {
-                    throw LossCheck.refusal(
+                    var error = LossCheck.refusal(
                         "object \(number.rawValue) has a \(destination.name).\(link.field.name), "
                             + "which leads to another entity now")
+                    error.refusesLoss = try reader.contains(former, in: link.hierarchy)
+                    throw error
                 }
                 changed.setLink(target, at: link.field.byteOffset)
             }

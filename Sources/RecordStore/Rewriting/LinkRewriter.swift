@@ -79,7 +79,7 @@ struct LinkRewriter {
             {
                 targets.append(target)
             } else if try !mayLose(number, of: entity) {
-                throw refusal(owner, number)
+                throw try refusal(owner, number)
             }
         }
         return targets
@@ -100,10 +100,18 @@ struct LinkRewriter {
             || inverse.map { permission.allows($0.name, of: schema.knownEntity(tag: tag)) } ?? false
     }
 
-    private func refusal(_ owner: ObjectNumber, _ target: ObjectNumber) -> StoreError {
-        LossCheck.refusal(
+    /// - Parameter target: by its earlier number.
+    private func refusal(
+        _ owner: ObjectNumber, _ target: ObjectNumber
+    ) throws(StoreError) -> StoreError {
+        var error = LossCheck.refusal(
             "object \(owner.rawValue) is linked by \(name) to object \(target.rawValue), which the "
                 + "later model does not allow")
+        // An object that is gone is no loss by the model: the file is damaged, or the program's
+        // mapping has dropped it.
+        error.refusesLoss = try run.transaction.contains(
+            target, in: hierarchy(link.source.destinationTag))
+        return error
     }
 
     /// The later relationship, by the entity that declares it.
@@ -176,7 +184,7 @@ struct LinkRewriter {
             let entity = schema.knownEntity(tag: row.entityTag)
             guard let target = try link.targets.later(number), try targets.contains(target) else {
                 guard try mayLose(number, of: entity) else {
-                    throw refusal(cursor.number, number)
+                    throw try refusal(cursor.number, number)
                 }
                 continue
             }

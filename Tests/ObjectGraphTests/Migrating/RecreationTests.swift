@@ -292,7 +292,7 @@ import Testing
     }
 
     /// The link is met only while links are written.
-    @Test func `a store whose migration would drop a link was not recreated`() throws {
+    @Test func `a store whose migration would drop a link was not recreated`() async throws {
         let url = Zoo.temporaryURL()
         let backup = url.appendingPathExtension("backup")
         defer {
@@ -313,6 +313,17 @@ import Testing
             #expect(try ownerCount(url, options) == nil)
             #expect(try petNames(url) == ["Cat"])
         }
+        // An upgrade alone never erases.
+        let upgrading = stack("V2", Entity<DogOwner>("Owner"))
+        let (results, sink) = AsyncStream<Bool>.makeStream()
+        _ = try upgrading.upgradeStorageIfNeeded(
+            LocalStore(fileURL: url, localStorageOptions: [recreating, migrating])
+        ) { result in
+            if case .failure = result { sink.yield(true) } else { sink.yield(false) }
+            sink.finish()
+        }
+        for await isRefused in results { #expect(isRefused) }
+        #expect(try petNames(url) == ["Cat"])
         #expect(try ownerCount(url, [recreating, migrating], backup: backup) == 0)
         #expect(try petNames(backup) == ["Cat"])
         #expect(try ownerCount(backup, [recreating, migrating, .allowDataLoss]) == 1)

@@ -485,4 +485,37 @@ import Testing
         #expect(try values("size", old) == [.double(number)])
         try old.close()
     }
+
+    /// A record that was lost is damage, and no loss for which a file is made anew.
+    @Test func `a file with a link to an object that is gone is not erased`() throws {
+        func schema(_ link: RelationshipDescription) -> [EntityDescription] {
+            [
+                EntityDescription("A", optional: ["n": .int64], relationships: [link]),
+                EntityDescription("B"),
+            ]
+        }
+        let files = MemoryFileSystem()
+        let old = try open(schema(.toOne("b", to: "B")), files)
+        let transaction = try old.beginWrite()
+        let entity = try #require(old.schema.entity(named: "A"))
+        let row = entity.emptyRow()
+        defer { row.deallocate() }
+        row.setLink(ObjectNumber(7), at: try #require(entity.field(named: "b")).byteOffset)
+        var batch = RecordBatch()
+        batch.insert(entity, try transaction.allocateNumber(in: entity.hierarchy), row: row)
+        try transaction.apply(batch)
+        try transaction.commit()
+        try old.close()
+        let later = SchemaDescription(
+            version: "V2", schema(.toManyUnordered("b", to: "B")))
+        let error = #expect(throws: StoreError.self) {
+            try RecordDatabase.open(
+                .file("store"), schema: later, files: files, recreatesOnMismatch: true
+            ) { _ in [MigrationStep(later)] }
+        }
+        #expect(error?.code == .schemaMismatch && error?.refusesLoss == false)
+        let again = try open(schema(.toOne("b", to: "B")), files)
+        #expect(try again.snapshot().recordCount(of: entity) == 1)
+        try again.close()
+    }
 }
