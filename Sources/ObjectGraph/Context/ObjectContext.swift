@@ -202,9 +202,17 @@ class ObjectContext {
 
     /// The object of an ID in this context; nil when its row is gone.
     final func existing(_ id: NSManagedObjectID) throws(StoreError) -> CoreStoreObject? {
-        let store = accesses.first { $0.store.id == id.storeID }?.store ?? stack?.store(id.storeID)
-        guard let store, let id = store.own(id) else { return nil }
+        guard let store = store(of: id), let id = store.own(id) else { return nil }
         return try existing(id, try access(to: store))
+    }
+
+    /// The store of an ID, as the context reads it. One that was removed from the stack may have
+    /// been added again since.
+    private func store(of id: NSManagedObjectID) -> AttachedStore? {
+        let known = accesses.first { $0.store.id == id.storeID }?.store
+        if let known, !known.isDetached { return known }
+        if let present = stack?.store(id.storeID), sees(present) { return present }
+        return known
     }
 
     final func forgetRow(of object: CoreStoreObject) {

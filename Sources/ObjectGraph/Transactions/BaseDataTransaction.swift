@@ -59,7 +59,9 @@ public class BaseDataTransaction {
     /// The kind of object to create, looked up once for many objects of one class.
     func kind<O: DynamicObject>(of into: Into<O>) -> ObjectKind {
         let name = ObjectIdentifier(O.self)
-        if into.infersStore, let last = lastKind, ObjectIdentifier(last.model.type) == name {
+        if into.infersStore, let last = lastKind, ObjectIdentifier(last.model.type) == name,
+            !last.store.isDetached
+        {
             return last
         }
         guard let type = O.self as? CoreStoreObject.Type else {

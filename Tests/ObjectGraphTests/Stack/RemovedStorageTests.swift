@@ -144,6 +144,30 @@ import Testing
         }
     }
 
+    /// A bug: it went on with the storage that had been removed.
+    @Test func `an unsafe transaction changes a storage that was added again`() throws {
+        let url = Zoo.temporaryURL()
+        defer { try? FileManager.default.removeItem(at: url) }
+        let stack = DataStack(Zoo.schema(), viewContext: .queue(queue))
+        let storage = try stack.addStorageAndWait(LocalStore(fileURL: url))
+        let form = stack.beginUnsafe()
+        let toy = form.create(Into<Toy>())
+        toy.label = "a"
+        try form.commitAndWait()
+        stack.unsafeRemovePersistentStoreAndWait(storage)
+        try stack.addStorageAndWait(storage)
+        let edited = try #require(form.edit(toy))
+        #expect(edited !== toy && edited.label == "a")
+        edited.label = "b"
+        form.create(Into<Toy>()).label = "c"
+        try form.commitAndWait()
+        #expect(!form.hasChanges)
+        let labels = try stack.read { view in
+            try view.fetchAll(From<Toy>().orderBy(.ascending(\.$label))).map(\.label)
+        }
+        #expect(labels == ["b", "c"])
+    }
+
     @Test func `limits and orders count over all stores`() throws {
         let (stack, _, _) = try stack()
         try stack.perform(synchronous: { transaction in
