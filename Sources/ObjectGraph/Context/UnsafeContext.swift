@@ -394,7 +394,9 @@ final class UnsafeContext: RecordingContext {
                 live.append((object, isThere))
             }
         }
+        let kept = changedObjects(besides: bases)
         changes.restart()
+        for object in kept { changes.list(object) }
         for access in changedAccesses {
             if let base = bases[ObjectIdentifier(access.store)] { access.move(to: base) }
         }
@@ -402,6 +404,19 @@ final class UnsafeContext: RecordingContext {
             object.apply(.rewind)
             object.assigned = 0
             if isThere { forgetRow(of: object) } else { object.apply(.delete) }
+        }
+    }
+
+    /// The changed objects of the stores that do not move: those that were first used while the
+    /// commit was under way, and those that are gone.
+    private func changedObjects(
+        besides bases: [ObjectIdentifier: RecordReader]
+    ) -> [CoreStoreObject] {
+        var listed = changes.created.filter { $0.change.kind == .inserted }
+        listed += changes.touched.filter { $0.change.kind == .updated }
+        listed += changes.removed
+        return listed.filter { object in
+            object.raw.map { bases[ObjectIdentifier($0.store)] == nil } ?? false
         }
     }
 }

@@ -82,6 +82,47 @@ import Testing
         #expect(try names() == ["name 1", "name 2", "second"])
     }
 
+    private final class Memo: CoreStoreObject {
+        @Field.Stored("text") var text: String = ""
+    }
+
+    /// A bug: the transaction had no changes then, though its next commit stored them.
+    @Test func `changes in a storage that is first used during a commit stay pending`() throws {
+        let stack = DataStack(
+            CoreStoreSchema(
+                modelVersion: "V1",
+                entityConfigurations: [Entity<Memo>("Memo"): Set(["One", "Two"])]),
+            viewContext: .queue(DispatchQueue(label: "view")))
+        try stack.addStorageAndWait(InMemoryStore(configuration: "One"))
+        let form = stack.beginUnsafe()
+        try stack.addStorageAndWait(InMemoryStore(configuration: "Two"))
+        let ids = try stack.perform(synchronous: { transaction in
+            ["One", "Two", "Two"].map { name in
+                let memo = transaction.create(Into<Memo>(name))
+                memo.text = "stored"
+                return memo.objectID()
+            }
+        })
+        let commits = HeldCommits(stack)
+        form.create(Into<Memo>("One")).text = "committed"
+        commits.begin(form)
+        let new = form.create(Into<Memo>("Two"))
+        new.text = "new"
+        let changed: Memo = try #require(form.fetchExisting(ids[1]))
+        changed.text = "changed"
+        form.delete(objectIDs: [ids[2]])
+        #expect(commits.end(1) == [false])
+        #expect(form.hasChanges && form.insertedObjectIDs() == [new.objectID()])
+        #expect(form.updatedObjectIDs() == [ids[1]] && form.deletedObjectIDs() == [ids[2]])
+        new.text = "newer"
+        try form.commitAndWait()
+        #expect(!form.hasChanges)
+        let texts = try stack.read { view in
+            try view.fetchAll(From<Memo>().orderBy(.ascending(\.$text))).map(\.text)
+        }
+        #expect(texts == ["changed", "committed", "newer", "stored"])
+    }
+
     @Test func `an undone assignment of a new object won in a conflict`() throws {
         let (stack, _) = try Zoo.stack()
         try stack.perform(synchronous: { transaction in
