@@ -10,6 +10,8 @@ class EditingContext: ObjectContext {
     final var transactionLink: WeakLink<BaseDataTransaction>?
     /// The observers of properties of the transaction's objects; nil while there are none.
     private(set) final var writeObservers: WriteObservers?
+    /// Whether observers are told: not of changes that the context only repeats.
+    final var tellsObservers = true
     /// Why the transaction cannot be committed; committing it throws this.
     private(set) final var failure: StoreError?
     private final var lastLogged: CoreStoreError?
@@ -43,6 +45,7 @@ class EditingContext: ObjectContext {
     override final func tell(
         _ moment: WriteMoment, of object: CoreStoreObject, _ name: KeyPathString
     ) {
+        guard tellsObservers else { return }
         writeObservers?.tell(moment, of: object, name)
     }
 

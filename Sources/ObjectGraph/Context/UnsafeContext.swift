@@ -372,7 +372,10 @@ final class UnsafeContext: RecordingContext {
         changeCount += 1
         try reset(to: bases)
         if let rest {
-            var merge = ChangeMerge(rest, into: self, over: bases, isKnown: true)
+            // Observers were told of these changes when the program made them.
+            tellsObservers = false
+            defer { tellsObservers = true }
+            var merge = ChangeMerge(rest, into: self, over: bases)
             try merge.apply()
             try flush()
             // The merge meets links that others made; those of before are cleared already.

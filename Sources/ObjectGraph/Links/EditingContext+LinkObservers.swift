@@ -11,7 +11,7 @@ extension EditingContext {
         _ targets: [CoreStoreObject], _ object: CoreStoreObject, _ raw: RawObject,
         _ relationship: RelationshipLayout
     ) -> [LinkEnd] {
-        guard writeObservers != nil, !hasEnded else { return [] }
+        guard writeObservers != nil, tellsObservers, !hasEnded else { return [] }
         var ends: [LinkEnd] = [(object, relationship.name)]
         do throws(StoreError) {
             if object.change != .deleted {

@@ -45,26 +45,22 @@ struct ChangeMerge {
     private let target: EditingContext
     /// The readers of the target without the changes, by store.
     private let bases: [ObjectIdentifier: RecordReader]
-    /// Whether the observers of the target's objects were told of the changes already.
-    private let isKnown: Bool
     private(set) var conflicts: [CommitConflict] = []
 
     init(
         _ changes: UnsafeChanges, into target: EditingContext,
-        over bases: [ObjectIdentifier: RecordReader], isKnown: Bool = false
+        over bases: [ObjectIdentifier: RecordReader]
     ) {
         self.changes = changes
         self.target = target
         self.bases = bases
-        self.isKnown = isKnown
     }
 
     mutating func apply() throws(StoreError) {
         for part in changes.parts {
             guard let base = bases[ObjectIdentifier(part.store)] else { continue }
             let merge = PartMerge(
-                part: part, base: base, target: target, assigned: changes.assigned,
-                isKnown: isKnown)
+                part: part, base: base, target: target, assigned: changes.assigned)
             conflicts += try merge.conflicts()
         }
     }
@@ -82,14 +78,12 @@ private final class PartMerge {
     private let base: RecordReader
     private let target: EditingContext
     private let assigned: [ObjectName: UInt64]
-    private let isKnown: Bool
     private var found: [CommitConflict] = []
 
     init(
         part: UnsafeChanges.Part, base: RecordReader, target: EditingContext,
-        assigned: [ObjectName: UInt64], isKnown: Bool
+        assigned: [ObjectName: UInt64]
     ) {
-        self.isKnown = isKnown
         self.part = part
         self.base = base
         self.target = target
@@ -170,7 +164,7 @@ private final class PartMerge {
             guard object.row.buffer.view.value(field) != value else { continue }
             object.willWrite(UInt16(field.byteOffset))
             object.row.buffer.setValue(value, field)
-            if !isKnown { object.didWrite(UInt16(field.byteOffset)) }
+            object.didWrite(UInt16(field.byteOffset))
         }
     }
 

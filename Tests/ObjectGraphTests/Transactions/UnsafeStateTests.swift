@@ -161,6 +161,37 @@ import Testing
         #expect(try names() == ["first", "name 1", "name 2"])
     }
 
+    /// A bug: they were told once more where the transaction took over the commit.
+    @Test func `observers are told once of what changes during a commit`() throws {
+        let form = stack.beginUnsafe()
+        let (first, second) = (try person(0, form), try person(1, form))
+        let commits = HeldCommits(stack)
+        first.name = "first"
+        commits.begin(form)
+        var calls: [String] = []
+        let tokens = [
+            first.observe(\.$name, options: .prior) { person, change in
+                calls.append((change.isPrior ? "prior " : "") + person.name)
+            },
+            first.observe(\.$spouse, options: .prior) { person, change in
+                calls.append((change.isPrior ? "prior " : "") + (person.spouse?.name ?? "-"))
+            },
+            second.observe(\.$spouseOf) { person, _ in
+                calls.append("of \(person.spouseOf?.name ?? "-")")
+            },
+        ]
+        first.name = "second"
+        first.spouse = second
+        let told = ["prior first", "second", "prior -", "name 1", "of second"]
+        #expect(calls == told)
+        #expect(commits.end(1) == [false])
+        #expect(form.hasChanges && first.name == "second" && first.spouse === second)
+        #expect(calls == told)
+        first.name = "third"
+        #expect(calls == told + ["prior second", "third"])
+        withExtendedLifetime(tokens) {}
+    }
+
     @Test func `the changes of a failed commit stay pending`() throws {
         let form = stack.beginUnsafe()
         let ids = ids
