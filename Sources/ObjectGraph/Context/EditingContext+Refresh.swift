@@ -83,7 +83,8 @@ extension EditingContext {
     ) throws(StoreError) -> (haveChanged: Bool, isWhole: Bool) {
         var haveChanged = false
         var isWhole = true
-        for relationship in raw.entity.relationships {
+        // An observer may delete the object, which keeps its last values then.
+        for relationship in raw.entity.relationships where object.change != .deleted {
             let now = try linkedNumbers(of: object, raw, relationship)
             let before = try committed.linkedNumbers(relationship, of: raw.number)
             // A deleted object is removed from links without an inverse when changes are passed

@@ -230,8 +230,9 @@ final class UnsafeContext: RecordingContext {
     }
 
     private func restoreUntold(_ state: UndoHistory.State) throws(StoreError) {
-        // Observers that were told before it may have written.
+        // Observers that were told before it may have changed more objects.
         noteTouched()
+        history?.isChanged = false
         // An object that the state does not have keeps its last values.
         for access in changedAccesses {
             for (hierarchy, numbers) in access.touched {
