@@ -81,9 +81,10 @@ struct MigrationTerms {
     var earlier: () -> [SchemaDescription] = { [] }
     var control: MigrationControl?
 
-    /// Whether a file must be migrated to a schema. One whose model differs by indexes alone is not:
-    /// opening builds and drops them. The exception is a new unique constraint with a mapping or a
-    /// closure on the route; a mapping may change or drop the objects that break the constraint.
+    /// Whether a file must be migrated to a schema. One whose model differs by indexes alone is
+    /// not: opening builds and drops them. The exception is a new unique constraint with a mapping
+    /// or a closure on the route; a mapping may change or drop the objects that break the
+    /// constraint.
     func needsMigration(
         from stored: SchemaDescription, to wanted: SchemaDescription
     ) -> Bool {
