@@ -232,7 +232,10 @@ struct SpaceMap {
 
     /// First fit from the cursor on, once around.
     private mutating func search(_ count: Int, alignment: Int) -> UInt64? {
-        guard count < missingCount else { return nil }
+        guard count < missingCount else {
+            cursor = 0
+            return nil
+        }
         if let found = search(count, alignment, from: cursor, to: Int(unitCount)) {
             cursor = found + count
             return UInt64(found)
