@@ -171,7 +171,8 @@ struct RewriteReference {
     private func source<Property>(
         _ name: String, _ previousName: String?, _ renamed: [PropertyPath: PropertyPath],
         _ pair: (before: String, after: String),
-        _ properties: (EntityDescription) -> [Property], _ nameOf: (Property) -> String
+        _ properties: (EntityDescription) -> [Property], _ nameOf: (Property) -> String,
+        _ previousNameOf: (Property) -> String?
     ) -> Property? {
         let former = old.line(pair.before).flatMap { entity in
             properties(entity).map { (path: PropertyPath(entity.name, nameOf($0)), property: $0) }
@@ -187,6 +188,15 @@ struct RewriteReference {
             return own.property
         }
         let free = former.filter { !isRenamed($0.path) }
+        // Of entities that only one of the models has, the names tell.
+        let inLine = Self.renamed(
+            former.map { ($0.path.name, previousNameOf($0.property)) },
+            line.flatMap { properties($0).map { (nameOf($0), previousNameOf($0)) } })
+        if let earlier = inLine.first(where: { $0.value == name })?.key,
+            let found = free.first(where: { $0.path.name == earlier })
+        {
+            return found.property
+        }
         if let same = free.first(where: { $0.path.name == name }) { return same.property }
         let names = line.flatMap { properties($0).map(nameOf) }
         guard let previousName, !names.contains(previousName) else { return nil }
@@ -198,7 +208,7 @@ struct RewriteReference {
     ) -> AttributeDescription? {
         source(
             attribute.name, attribute.previousName, attributes, (before, after), \.attributes,
-            \.name)
+            \.name, \.previousName)
     }
 
     private func source(
@@ -206,7 +216,7 @@ struct RewriteReference {
     ) -> RelationshipDescription? {
         source(
             relationship.name, relationship.previousName, relationships, (before, after),
-            \.relationships, \.name)
+            \.relationships, \.name, \.previousName)
     }
 
     /// Whether a list without an order gets one: that of its objects' numbers, which the reference

@@ -200,33 +200,60 @@ struct SchemaLineage {
     /// The earlier attribute that a later one takes its values from, in objects of a paired entity,
     /// whatever the types.
     func source(ofAttribute path: PropertyPath, in entity: String) -> PropertyPath? {
-        source(of: path, in: entity, after.attribute(path)?.previousName) { name in
-            before.attributePath(name, of: entity)
+        source(of: path, in: entity) { lines, path in
+            lines.attribute(path)?.previousName
+        } _: { lines, name in
+            lines.attributePath(name, of: entity)
         }
     }
 
     /// The earlier relationship that a later one takes its links from, in objects of an entity.
     func source(ofRelationship path: PropertyPath, in entity: String) -> PropertyPath? {
-        source(of: path, in: entity, after.relationship(path)?.previousName) { name in
-            before.relationshipPath(name, of: entity)
+        source(of: path, in: entity) { lines, path in
+            lines.relationship(path)?.previousName
+        } _: { lines, name in
+            lines.relationshipPath(name, of: entity)
         }
     }
 
     private func source(
-        of path: PropertyPath, in entity: String, _ previousName: String?,
-        _ find: (String) -> PropertyPath?
+        of path: PropertyPath, in entity: String,
+        _ previousName: (EntityLines, PropertyPath) -> String?,
+        _ find: (EntityLines, String) -> PropertyPath?
     ) -> PropertyPath? {
         guard isPaired(entity) else { return nil }
         if let earlier = earlierPaths[path], before.isKind(entity, of: earlier.entityName) {
             return earlier
         }
-        for name in [path.name, previousName].compactMap({ $0 }) {
-            guard let found = find(name) else { continue }
+        let (own, previous) = (path.name, previousName(after, path))
+        let isRenamed = claimsPreviousName(path, previousName, find)
+        for name in (isRenamed ? [previous, own] : [own, previous]).compactMap({ $0 }) {
+            guard let found = find(before, name) else { continue }
             // Skips a property that is already the predecessor of another.
             if let other = paths[found], after.isKind(entity, of: other.entityName) { continue }
             return found
         }
         return nil
+    }
+
+    /// Whether the earlier name that a property states wins over an earlier property of its own
+    /// name, as where both versions have its entity: nothing has that name any more, or what has it
+    /// was renamed itself, and so on, perhaps in a circle. What stated the same before was renamed
+    /// then.
+    private func claimsPreviousName(
+        _ path: PropertyPath, _ previousName: (EntityLines, PropertyPath) -> String?,
+        _ find: (EntityLines, String) -> PropertyPath?
+    ) -> Bool {
+        var seen: Set<String> = []
+        var current: PropertyPath? = path
+        while let later = current, seen.insert(later.name).inserted {
+            guard let previous = previousName(after, later), previous != later.name,
+                find(before, previous) != nil,
+                find(before, later.name).flatMap({ previousName(before, $0) }) != previous
+            else { return false }
+            current = find(after, previous)
+        }
+        return true
     }
 
     /// Whether values of an earlier attribute convert to a later one without the program.
