@@ -3,6 +3,7 @@ import MigrationProof
 import PageStore
 import Primitives
 import Proof
+import TestSupport
 import Testing
 
 /// Slices of the proofs that `scripts/prove faults`, `model`, `interleave` and `migrate` run in
@@ -25,13 +26,27 @@ import Testing
         ProofSlice.run(MigrationProof.self, "pairs", above: 15, seconds: 5)
     }
 
-    @Test func `a proof printed nothing until its end`() {
+    @Test(.timeLimit(.minutes(hangMinutes)))
+    func `a proof printed nothing until its end`() async throws {
         let progress = ProofProgress()
         #expect(progress.line.hasSuffix(" s: 0 failures"))
         progress.note("steps", 3)
         progress.note("steps")
         progress.note("failures")
         #expect(progress.line.hasSuffix(" s: 1 failures, 4 steps"))
+        // Other proofs of this process may count beside it.
+        let (lines, sink) = AsyncStream<String>.makeStream()
+        let running = ProofProgress.begin("test", every: 0.01) { sink.yield($0) }
+        defer { running.end() }
+        var (part, whole) = (ProofReport(), ProofReport())
+        part.count("steps of the test", 3)
+        part.fail("it fails")
+        whole.add(part)
+        for await line in lines where line.contains("3 steps of the test") {
+            #expect(line.hasPrefix("test: after "))
+            #expect(try #require(line.firstMatch(of: /: (\d+) failures/)).1 != "0")
+            break
+        }
     }
 
     private struct IdleProof: StoreProof {

@@ -152,8 +152,9 @@ struct DiskFaults {
         ) {
             switch result {
             case .success(let judge):
-                report.count("faults met", judge.report["faults met"])
-                report.count("images after faults", judge.report["images"])
+                // Noted as progress by the judge.
+                report.tally("faults met", judge.report["faults met"])
+                report.tally("images after faults", judge.report["images"])
                 report.count("errors", judge.ledger.errors.values.reduce(0, +))
             case .failure(let error):
                 failure = ProofFailure(

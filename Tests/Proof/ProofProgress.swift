@@ -12,18 +12,27 @@ package final class ProofProgress: Sendable {
 
     package init() { note("failures", 0) }
 
-    /// Prints until the process ends.
-    static func begin(_ kind: String) {
+    /// Prints until it is ended, by default with the process.
+    @discardableResult
+    package static func begin(
+        _ kind: String, every seconds: Double = 60,
+        _ print: @escaping @Sendable (String) -> Void = {
+            FileHandle.standardError.write(Data("\($0)\n".utf8))
+        }
+    ) -> ProofProgress {
         let progress = ProofProgress()
         current.withLock { $0 = progress }
         let thread = Thread {
-            while true {
-                Thread.sleep(forTimeInterval: 60)
-                FileHandle.standardError.write(Data("\(kind): \(progress.line)\n".utf8))
+            while current.withLock({ $0 === progress }) {
+                Thread.sleep(forTimeInterval: seconds)
+                print("\(kind): \(progress.line)")
             }
         }
         thread.start()
+        return progress
     }
+
+    package func end() { Self.current.withLock { if $0 === self { $0 = nil } } }
 
     package static func note(_ name: String, _ increment: Int = 1) {
         current.withLock { $0 }?.note(name, increment)

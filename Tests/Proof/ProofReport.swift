@@ -16,7 +16,7 @@ package struct ProofReport {
     }
 
     /// Counts what was noted as progress already.
-    mutating func tally(_ name: String, _ increment: Int) {
+    package mutating func tally(_ name: String, _ increment: Int) {
         if let index = counts.firstIndex(where: { $0.name == name }) {
             counts[index].count += increment
         } else {

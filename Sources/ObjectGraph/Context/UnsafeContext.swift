@@ -311,7 +311,6 @@ final class UnsafeContext: RecordingContext {
     func rollBack(keepsCommit: Bool) throws(StoreError) {
         // Observers of properties are told what differs; other rollbacks need no flush.
         let isFlushed = writeObservers != nil && (try? flush()) != nil
-        noteTouched()
         try restore(keepsCommit ? frozenState : UndoHistory.State(), isFlushed: isFlushed)
         if !keepsCommit { for access in changedAccesses { access.touched = [:] } }
         forgetMadeUpRows()

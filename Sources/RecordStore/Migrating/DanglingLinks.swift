@@ -26,13 +26,11 @@ extension MigrationRun {
             if mayOwn, let tag, kinds.targets.contains(tag) { return nil }
             if let permission, !permission.allows(relationship.name, of: entity) {
                 guard mayOwn, let tag, permission.allows(target: tag) else {
-                    var error = LossCheck.refusal(
+                    throw LossCheck.refusal(
                         "object \(number.rawValue) is linked by \(source.name)."
                             + "\(relationship.name) to object \(target.rawValue), which the later "
-                            + "model does not allow")
-                    // An object that is gone is no loss by the model.
-                    error.refusesLoss = tag != nil
-                    throw error
+                            + "model does not allow",
+                        isLoss: tag != nil)
                 }
             }
             let changed = RowBuffer(copying: row)

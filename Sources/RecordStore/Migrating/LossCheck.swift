@@ -101,11 +101,13 @@ struct LossCheck {
         }
     }
 
-    static func refusal(_ message: String) -> StoreError {
+    /// - Parameter isLoss: whether the model is what loses the data. A link to an object that is gone
+    ///   is no loss by it: the file is damaged, or the program's mapping has dropped the object.
+    static func refusal(_ message: String, isLoss: Bool = true) -> StoreError {
         var error = StoreError(
             .schemaMismatch,
             message + "; allow the loss of data, or name the model versions in a migration chain")
-        error.refusesLoss = true
+        error.refusesLoss = isLoss
         return error
     }
 

@@ -161,11 +161,10 @@ struct EntityRewrite {
                     try link.targets.later(number)
                 }
                 if let former, target == nil, try !mayLose(link, to: former, reader) {
-                    var error = LossCheck.refusal(
+                    throw LossCheck.refusal(
                         "object \(number.rawValue) has a \(destination.name).\(link.field.name), "
-                            + "which leads to another entity now")
-                    error.refusesLoss = try reader.contains(former, in: link.hierarchy)
-                    throw error
+                            + "which leads to another entity now",
+                        isLoss: try reader.contains(former, in: link.hierarchy))
                 }
                 changed.setLink(target, at: link.field.byteOffset)
             }

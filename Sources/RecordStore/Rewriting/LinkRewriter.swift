@@ -104,14 +104,11 @@ struct LinkRewriter {
     private func refusal(
         _ owner: ObjectNumber, _ target: ObjectNumber
     ) throws(StoreError) -> StoreError {
-        var error = LossCheck.refusal(
+        LossCheck.refusal(
             "object \(owner.rawValue) is linked by \(name) to object \(target.rawValue), which the "
-                + "later model does not allow")
-        // An object that is gone is no loss by the model: the file is damaged, or the program's
-        // mapping has dropped it.
-        error.refusesLoss = try run.transaction.contains(
-            target, in: hierarchy(link.source.destinationTag))
-        return error
+                + "later model does not allow",
+            isLoss: try run.transaction.contains(
+                target, in: hierarchy(link.source.destinationTag)))
     }
 
     /// The later relationship, by the entity that declares it.

@@ -1,36 +1,33 @@
 import ObjectGraph
 import Testing
 
-private final class City: CoreStoreObject, ImportableUniqueObject {
-    @Field.Stored("name") var name: String = ""
-    @Field.Stored("people") var people: Int = 0
+/// A class whose sources have names.
+private protocol Named: ImportableUniqueObject
+where ImportSource == [String: Any], UniqueIDType == String {}
 
-    typealias ImportSource = [String: Any]
-    typealias UniqueIDType = String
+extension Named {
     static var uniqueIDKeyPath: String { "name" }
     static func uniqueID(
         from source: ImportSource, in transaction: BaseDataTransaction
     ) throws -> String? {
         source["name"] as? String
     }
+}
+
+private final class City: CoreStoreObject, Named {
+    @Field.Stored("name") var name: String = ""
+    @Field.Stored("people") var people: Int = 0
+
     func update(from source: ImportSource, in transaction: BaseDataTransaction) throws {
         people = source["people"] as? Int ?? Int(source["people"] as? String ?? "") ?? 0
     }
 }
 
 /// Notes the sources that were applied to it, a digit each.
-private final class Tally: CoreStoreObject, ImportableUniqueObject {
+private final class Tally: CoreStoreObject, Named {
     @Field.Stored("name") var name: String = ""
     @Field.Stored("sum") var sum: Int = 0
 
-    typealias ImportSource = [String: Any]
-    typealias UniqueIDType = String
-    static var uniqueIDKeyPath: String { "name" }
-    static func uniqueID(
-        from source: ImportSource, in transaction: BaseDataTransaction
-    ) throws -> String? {
-        source["name"] as? String
-    }
     static func shouldUpdate(
         from source: ImportSource, in transaction: BaseDataTransaction
     ) -> Bool {

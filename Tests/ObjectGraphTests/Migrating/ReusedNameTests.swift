@@ -55,6 +55,30 @@ import Testing
         }
     }
 
+    enum Clubs {
+        final class Club: CoreStoreObject {
+            /// Only mirrors its inverse.
+            @Field.Relationship("members", inverse: \.$club) var members: Set<Member>
+            @Field.Relationship("guests", inverse: \.$visits) var guests: Set<Member>
+        }
+        final class Member: CoreStoreObject {
+            @Field.Stored("name") var name: String = ""
+            @Field.Relationship("club") var club: Club?
+            @Field.Relationship("visits") var visits: Set<Club>
+        }
+    }
+
+    enum LaterClubs {
+        final class Club: CoreStoreObject {
+            /// Takes the name of one that goes, and has no inverse any more.
+            @Field.Relationship("members", previousVersionKeyPath: "guests")
+            var members: Set<Member>
+        }
+        final class Member: CoreStoreObject {
+            @Field.Stored("name") var name: String = ""
+        }
+    }
+
     enum Before {
         final class Note: CoreStoreObject {
             @Field.Stored("text") var text: String?
@@ -166,6 +190,38 @@ import Testing
             let found = try later.fetchAll(From<After.Note>().orderBy(.ascending(\.$text)))
             #expect(found.map(\.text) == ["kept", "none"])
             #expect(try later.fetchCount(From<After.Note>().where(\.$text == "none")) == 1)
+            try later.close()
+        }
+    }
+
+    @Test func `a relationship that takes a removed one's name keeps its links`() throws {
+        defer { try? FileManager.default.removeItem(at: url) }
+        func stack(_ entities: [DynamicEntity]) throws -> DataStack {
+            let stack = DataStack(
+                CoreStoreSchema(modelVersion: "V", entities: entities),
+                viewContext: .queue(queue))
+            try stack.addStorageAndWait(
+                LocalStore(
+                    fileURL: url,
+                    localStorageOptions: [.allowDataLoss, .allowSynchronousLightweightMigration]))
+            return stack
+        }
+        let first = try stack([Entity<Clubs.Club>("Club"), Entity<Clubs.Member>("Member")])
+        try first.perform(synchronous: { transaction in
+            let club = transaction.create(Into<Clubs.Club>())
+            for (name, isGuest) in [("guest", true), ("member", false)] {
+                let member = transaction.create(Into<Clubs.Member>())
+                member.name = name
+                if isGuest { club.guests.insert(member) } else { club.members.insert(member) }
+            }
+        })
+        try queue.sync { try first.close() }
+        let later = try stack([
+            Entity<LaterClubs.Club>("Club"), Entity<LaterClubs.Member>("Member"),
+        ])
+        try queue.sync {
+            let club = try #require(try later.fetchOne(From<LaterClubs.Club>()))
+            #expect(club.members.map(\.name) == ["guest"])
             try later.close()
         }
     }

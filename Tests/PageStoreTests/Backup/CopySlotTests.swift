@@ -66,4 +66,19 @@ import Testing
             try expectWhole(copies, "copy", engine.catalogEntries(), slot)
         }
     }
+
+    /// A program that does not know the features must not write to the copy either.
+    @Test func `a copy has the features of its store`() throws {
+        let files = MemoryFileSystem()
+        let engine = try Engine.open(path: "store", options: .small, files: files)
+        engine.parts.pager.withPublished {
+            $0.superblock.featuresCompatible = 5
+            $0.superblock.featuresReadOnly = 6
+        }
+        try engine.copy(to: "copy")
+        let copy = try Engine.open(path: "copy", options: .small, files: files)
+        #expect(copy.superblock.featuresCompatible == 5)
+        #expect(copy.superblock.featuresReadOnly == 6)
+        #expect(throws: StoreError.self) { try copy.beginWrite() }
+    }
 }

@@ -57,4 +57,31 @@ import Testing
         #expect(error?.code == .corrupt)
         #expect(error?.page == 1)
     }
+
+    /// A bug: the page got the ID that was said to be freed, and the next opening found it past the
+    /// count of pages.
+    @Test func `an ID that was freed and never allocated is not given out`() throws {
+        let files = FaultyFileSystem()
+        let engine = try Engine.open(path: "store", files: files)
+        let transaction = try engine.beginWrite()
+        transaction.catalogRoot = try transaction.allocatePage(.overflow).id
+        _ = try transaction.commit()
+        let last = try #require(try engine.logFrames().last)
+        let end = Int(last.byteOffset) + last.length
+        let log = ByteBuffer(capacity: 4096)
+        FrameCodec.appendGroup(
+            salt: engine.superblock.head.salt, number: 9, durableCommit: 1, into: log)
+        FrameCodec.appendFree([PageID(900)], into: log)
+        FrameCodec.appendCommit(number: 2, pageCount: 2, catalogRoot: 1, time: 0, into: log)
+        FrameCodec.appendPad(into: log)
+        _ = FrameCodec.seal(
+            log, chain: files.bytes.withView { $0.uint64(at: Int(last.byteOffset)) })
+        var bytes = files.bytes
+        bytes.replaceSubrange(end..<(end + log.count), with: log.view.array())
+        let again = try Engine.open(path: "store", files: FaultyFileSystem(bytes: bytes))
+        #expect(try again.snapshot().commitNumber == 2)
+        let next = try again.beginWrite()
+        #expect(try next.allocatePage(.overflow).id == PageID(2))
+        next.rollback()
+    }
 }

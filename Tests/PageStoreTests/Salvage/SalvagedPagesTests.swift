@@ -56,4 +56,32 @@ import Testing
         #expect(try pages.page(id).id == id)
         #expect(pages.stalePages.count == 1)
     }
+
+    /// A bug: sizes that no store has ended the process that opened a store of them.
+    @Test(arguments: [256, 512]) func `no sizes are guessed that a store cannot have`(
+        pageSizeInBytes: Int
+    ) throws {
+        let files = MemoryFileSystem()
+        let file = try files.open("store", .create)
+        let bytes = ByteBuffer(capacity: 1 << 16)
+        bytes.appendZeros(1 << 16)
+        for start in stride(from: 8192, to: 1 << 16, by: 4096) {
+            bytes.setUInt64(1, at: start + ExtentLayout.hash)
+            bytes.setUInt64(UInt64(start / 4096), at: start + ExtentLayout.pageID)
+            bytes.setUInt32(UInt32(pageSizeInBytes), at: start + ExtentLayout.storedLength)
+            bytes.setUInt32(UInt32(pageSizeInBytes), at: start + ExtentLayout.rawLength)
+            // Not compressed: the flags are the lower half.
+            bytes.setUInt32(
+                UInt32(ExtentKind.page.rawValue) << 16, at: start + ExtentLayout.flags)
+        }
+        try file.write(bytes.view, at: 0)
+        let found = SalvageIdentity.find(in: try FileWindow(file))
+        #expect(found?.pageSizeInBytes == (pageSizeInBytes == 512 ? 512 : nil))
+        if let found {
+            #expect(
+                PageSizes.isValid(
+                    pageSizeInBytes: found.pageSizeInBytes,
+                    unitSizeInBytes: found.unitSizeInBytes))
+        }
+    }
 }
