@@ -102,7 +102,8 @@ struct LossCheck {
     }
 
     /// - Parameter isLoss: whether the model is what loses the data. A link to an object that is
-    ///   gone is no loss by it: the file is damaged, or the program's mapping has dropped the object.
+    ///   gone is no loss by it: the file is damaged, or the program's mapping has dropped the
+    ///   object.
     static func refusal(_ message: String, isLoss: Bool = true) -> StoreError {
         var error = StoreError(
             .schemaMismatch,
