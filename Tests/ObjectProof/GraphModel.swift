@@ -35,9 +35,12 @@ struct GraphModel: Equatable {
 
     func list(_ number: Int) -> [Int] { lists[number] ?? [] }
 
-    /// Whether a commit is refused.
+    /// Whether a commit is refused: not for objects that have another keeper now.
     func isDenied(_ denials: Denials) -> Bool {
-        denials.contains { $0.contains { nodes[$0] != nil } }
+        denials.joined().contains { number in
+            guard let node = nodes[number] else { return false }
+            return node.keeper == nil
+        }
     }
 
     /// Deletes an object by the rules of its links.

@@ -27,13 +27,22 @@ extension EditingContext {
 
     private func validateDenials(_ violations: inout [Violation]) {
         for denial in changes.denials where denial.object.change == .deleted {
-            let rest = denial.targets.filter { $0.change != .deleted }
+            let rest = denial.targets.filter { $0.change != .deleted && !hasOwner($0, denial) }
             guard !rest.isEmpty, let raw = denial.object.raw else { continue }
             violations.append(
                 Violation(
                     .denied, raw, [denial.relationship.name],
                     "guards the object and denies it while it leads to \(rest.count) object(s)"))
         }
+    }
+
+    /// Whether a target was given to another object after the deletion, which cleared its link.
+    private func hasOwner(_ target: CoreStoreObject, _ denial: ChangeBuffer.Denial) -> Bool {
+        guard let raw = target.raw, let inverse = denial.relationship.inverseID else {
+            return false
+        }
+        // An inverse with many links does not tell: it may have had the others before.
+        return linkedObject(of: target, raw, relationshipID: inverse) != nil
     }
 
     private func validate(_ object: CoreStoreObject, _ violations: inout [Violation]) {

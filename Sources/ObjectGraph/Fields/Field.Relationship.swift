@@ -121,7 +121,8 @@ public enum DeleteRule: Sendable {
     case nullify
     /// They are deleted too.
     case cascade
-    /// The object cannot be deleted while there are any: the transaction fails.
+    /// The object cannot be deleted while there are any: the transaction fails, unless it deletes
+    /// them too, or gives each to another object by a to-one inverse.
     case deny
 
     /// An alias of ``nullify``: a link to an object that is gone leads nowhere, and is cleared.

@@ -92,7 +92,7 @@ private final class Shelf: CoreStoreObject {
         var links = Links()
         var living: Set<Int>
         /// Deleted marbles, in order; and the marbles whose ward a deletion took, which deny it
-        /// unless they are deleted too.
+        /// unless they are deleted too, or have another ward.
         var gone: [Int] = []
         var denials: [Int] = []
 
@@ -110,7 +110,7 @@ private final class Shelf: CoreStoreObject {
             gone += doomed
         }
 
-        var isDenied: Bool { denials.contains { living.contains($0) } }
+        var isDenied: Bool { denials.contains { living.contains($0) && links.ward[$0] == nil } }
     }
 
     @Test(arguments: 0..<8)

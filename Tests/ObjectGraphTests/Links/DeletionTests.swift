@@ -203,6 +203,33 @@ private final class Picture: CoreStoreObject {
         #expect(try queue.sync { try stack.fetchCount(From<Person>()) } == 0)
     }
 
+    /// A bug: only what was moved before the deletion did not count.
+    @Test func `a deny rule does not hold for objects that are given to another one`() throws {
+        let (stack, queue) = try Zoo.stack()
+        try stack.perform(synchronous: { transaction in
+            let people = ["a", "b"].map { email in
+                let person = transaction.create(Into<Person>())
+                person.email = email
+                return person
+            }
+            for _ in 0..<2 { transaction.create(Into<Debt>()).debtor = people[0] }
+        })
+        func delete(moving count: Int) throws {
+            try stack.perform(synchronous: { transaction in
+                let people = try transaction.fetchAll(From<Person>().orderBy(.ascending(\.$email)))
+                let debts = try transaction.fetchAll(From<Debt>())
+                transaction.delete(people[0])
+                for debt in debts.prefix(count) { debt.debtor = people[1] }
+            })
+        }
+        #expect(throws: CoreStoreError.self) { try delete(moving: 1) }
+        try delete(moving: 2)
+        try queue.sync { () throws in
+            let person = try #require(try stack.fetchOne(From<Person>()))
+            #expect(person.email == "b" && person.debts.count == 2)
+        }
+    }
+
     @Test func `the objects of a transaction go when it ends`() throws {
         let (stack, _) = try Zoo.stack()
         weak var created: Dog?
