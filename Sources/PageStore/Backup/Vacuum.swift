@@ -44,7 +44,7 @@ struct Vacuum {
         // Later commits go on beside this and are not part of the checkpoint.
         let snapshot = Snapshot(
             parts.pager, try parts.pager.pin(plan.commitNumber, plan.catalogRoot))
-        let extents = try snapshot.content().places
+        var extents = HighestExtents(try snapshot.places())
         // The highest go first, and each lower than it lies.
         var trial = parts.space.withSpace { $0 }
         trial.searchFromStart()
@@ -53,10 +53,9 @@ struct Vacuum {
         var misfitCount = 0
         // A few bytes of the file can be a large image.
         var imageBytes = 0
-        for extent in extents.sorted(by: { $0.unit > $1.unit }) {
-            guard moved < byteBudget, imageBytes < max(byteBudget, Self.imageBytesMin),
-                misfitCount < Self.misfitCountMax
-            else { break }
+        while moved < byteBudget, imageBytes < max(byteBudget, Self.imageBytesMin),
+            misfitCount < Self.misfitCountMax, let extent = extents.next()
+        {
             guard let id = extent.page, !known.contains(id) else { continue }
             guard trial.allocate(Int(extent.unitCount), below: extent.unit) != nil else {
                 misfitCount += 1
@@ -72,5 +71,29 @@ struct Vacuum {
         plan.versions = moves + plan.versions
         parts.space.withSpace { $0.searchFromStart() }
         return moved
+    }
+}
+
+/// Extents from the highest down. They are sorted part by part, because a step needs only a few of
+/// them.
+struct HighestExtents {
+    private var rest: [StoreContent.Place]
+    /// The next ones, the last first.
+    private var sorted: [StoreContent.Place] = []
+    /// How many units the next part has. It doubles, so that a sparse file takes few parts.
+    private var partUnitCount: UInt64 = 4096
+
+    init(_ extents: [StoreContent.Place]) { rest = extents }
+
+    mutating func next() -> StoreContent.Place? {
+        while sorted.isEmpty {
+            guard let highest = rest.lazy.map(\.unit).max() else { return nil }
+            let start = highest - min(highest, partUnitCount)
+            let pivot = rest.partition { $0.unit >= start }
+            sorted = rest[pivot...].sorted { $0.unit < $1.unit }
+            rest.removeSubrange(pivot...)
+            partUnitCount *= 2
+        }
+        return sorted.popLast()
     }
 }

@@ -50,33 +50,38 @@ package enum Compression {
         return used > 0
     }
 
-    /// Decompresses the source into the destination. False when the source is not an LZ4 block of
-    /// exactly that many bytes; never reads or writes outside.
-    static func decompress(_ source: ByteView, into destination: PageBuffer) -> Bool {
-        guard source.count <= Limits.compressedBytesMax,
-            destination.count <= Limits.compressedBytesMax
-        else { return false }
-        // Safety: the "safe" decoder checks every length against both counts.
-        let written = unsafe LZ4_decompress_safe(
-            source.base.assumingMemoryBound(to: CChar.self),
-            destination.base.assumingMemoryBound(to: CChar.self), Int32(source.count),
-            Int32(destination.count))
-        return Int(written) == destination.count
-    }
-
-    /// Decompresses a block that was compressed against a dictionary.
+    /// Decompresses a block into the destination, with the dictionary that it was compressed
+    /// against. False when the source is not an LZ4 block of exactly as many bytes as the
+    /// destination has; never reads or writes outside. Of blocks that break rules for their end,
+    /// which no compressor makes, the library accepts some: only long ones, then.
     static func decompress(
-        _ source: ByteView, against dictionary: ByteView, into destination: PageBuffer
+        _ source: ByteView, against dictionary: ByteView? = nil, into destination: PageBuffer
     ) -> Bool {
         guard source.count <= Limits.compressedBytesMax,
             destination.count <= Limits.compressedBytesMax
         else { return false }
-        // Safety: the "safe" decoder checks every length and distance against the three counts.
-        let written = unsafe LZ4_decompress_safe_usingDict(
-            source.base.assumingMemoryBound(to: CChar.self),
-            destination.base.assumingMemoryBound(to: CChar.self), Int32(source.count),
-            Int32(destination.count), dictionary.base.assumingMemoryBound(to: CChar.self),
-            Int32(dictionary.count))
+        if LongMatchDecoder.suits(source, destination) {
+            return LongMatchDecoder.decompress(source, against: dictionary, into: destination)
+        }
+        return decompressByLibrary(source, against: dictionary, into: destination)
+    }
+
+    /// The same for a source and a destination of at most `compressedBytesMax`.
+    static func decompressByLibrary(
+        _ source: ByteView, against dictionary: ByteView?, into destination: PageBuffer
+    ) -> Bool {
+        // Safety: the "safe" decoders check every length and distance against the counts.
+        let from = unsafe source.base.assumingMemoryBound(to: CChar.self)
+        let to = unsafe destination.base.assumingMemoryBound(to: CChar.self)
+        let (count, countMax) = (Int32(source.count), Int32(destination.count))
+        let written =
+            if let dictionary {
+                unsafe LZ4_decompress_safe_usingDict(
+                    from, to, count, countMax,
+                    dictionary.base.assumingMemoryBound(to: CChar.self), Int32(dictionary.count))
+            } else {
+                unsafe LZ4_decompress_safe(from, to, count, countMax)
+            }
         return Int(written) == destination.count
     }
 }

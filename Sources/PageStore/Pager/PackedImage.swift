@@ -5,7 +5,13 @@ struct PackedImage: Equatable {
     var count: Int { bytes.count }
 
     /// Nil for an image that would hardly be smaller.
-    init?(_ image: PageBuffer) {
+    ///
+    /// - Parameter block: an LZ4 block that was decompressed to the image, to be kept as it is.
+    init?(_ image: PageBuffer, compressed block: ByteView? = nil) {
+        if let block, block.count <= image.count - image.count / 8 {
+            bytes = block.array()
+            return
+        }
         let buffer = ByteBuffer(capacity: image.count)
         guard Compression.appendCompressed(image.view, to: buffer) else { return nil }
         bytes = buffer.view.array()

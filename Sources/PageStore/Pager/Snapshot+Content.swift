@@ -4,17 +4,25 @@ extension Snapshot {
         var content = try readMap()
         var pages = Set(content.pages)
         for (id, version) in versions() {
-            switch version.content {
-            case .image, .packed: pages.insert(id)
-            case .extent(let address):
-                pages.insert(id)
-                content.places.append(place(address, id))
-            case .freed: pages.remove(id)
-            }
+            if case .freed = version.content { pages.remove(id) } else { pages.insert(id) }
         }
         content.pages = pages.sorted()
-        content.places.removeAll { $0.unitCount == 0 }
+        addLoggedPlaces(&content.places)
         return content
+    }
+
+    /// The extents that the map and the log of this commit name, in no order.
+    func places() throws(StoreError) -> [StoreContent.Place] {
+        var places = try readMap().places
+        addLoggedPlaces(&places)
+        return places
+    }
+
+    private func addLoggedPlaces(_ places: inout [StoreContent.Place]) {
+        for (id, version) in versions() {
+            if case .extent(let address) = version.content { places.append(place(address, id)) }
+        }
+        places.removeAll { $0.unitCount == 0 }
     }
 
     /// The pages of the checkpoint that this commit builds on, and where they and their map lie.

@@ -239,22 +239,19 @@ struct LogReader {
         guard rawLength == context.geometry.pageSizeInBytes else {
             throw .corrupt(id, "a frame's image has another size", byteOffset: byteOffset)
         }
-        let image = PageBuffer(id: id, count: rawLength)
         let payload = bytes.slice(from: FrameLayout.payload, count: storedLength)
         let isCompressed = bytes[FrameLayout.flags] & FrameLayout.flagCompressed != 0
-        let isWhole: Bool
-        if frame.type == .delta {
-            let base = try base(of: id, byteOffset)
-            defer { withExtendedLifetime(base) {} }
-            isWhole =
-                isCompressed && Compression.decompress(payload, against: base.view, into: image)
-        } else if isCompressed {
-            isWhole = Compression.decompress(payload, into: image)
-        } else {
-            isWhole = storedLength == rawLength
-            if isWhole { image.copy(payload, to: 0) }
+        let base = frame.type == .delta ? try base(of: id, byteOffset) : nil
+        let image = PageBuffer(id: id, count: rawLength) { image in
+            if isCompressed {
+                return Compression.decompress(payload, against: base?.view, into: image)
+            }
+            guard base == nil, storedLength == rawLength else { return false }
+            image.copy(payload, to: 0)
+            return true
         }
-        guard isWhole else {
+        withExtendedLifetime(base) {}
+        guard let image else {
             throw .corrupt(id, "a frame's payload is no page", byteOffset: byteOffset)
         }
         let hash = Checksum.hash(image.view, seed: id.rawValue)
@@ -269,7 +266,7 @@ struct LogReader {
             throw located
         }
         if frame.type == .full { limits.noteImage() }
-        pending.note(image)
+        pending.note(image, compressed: isCompressed && base == nil ? payload : nil)
     }
 
     /// The page's version before, in the order of the log. Chunks have no deltas.

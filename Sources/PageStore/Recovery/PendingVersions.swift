@@ -25,9 +25,11 @@ struct PendingVersions {
 
     subscript(id: PageID) -> PageVersion.Content? { versions[id] }
 
-    mutating func note(_ image: PageBuffer) {
+    /// - Parameter block: what the log has for the image; nil for a delta, and for an image that is
+    ///   stored as it is.
+    mutating func note(_ image: PageBuffer, compressed block: ByteView?) {
         let isMany = imageBytes + image.count > imageBytesMax
-        var packed = isMany ? PackedImage(image) : nil
+        var packed = isMany ? PackedImage(image, compressed: block) : nil
         if packed != nil, let same = known?(image.id), same == packed { packed = same }
         note(image.id, packed.map { .packed($0) } ?? .image(image))
     }

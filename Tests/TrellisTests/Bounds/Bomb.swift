@@ -4,7 +4,7 @@ import TestSupport
 
 /// Small files that claim to be large, each in another part of the format. All hashes are right.
 enum Bomb: String, CaseIterable {
-    case images, imagesOfOnePage, deltas, deltasAfterFrees, frees, extents, pads
+    case images, imagesOfOnePage, repeats, deltas, deltasAfterFrees, frees, extents, pads
     case allocationZeros, allocationRuns, allocationZones, allocationHoles
     case mapEntries, mapNodes, longValue, hole
 
@@ -38,6 +38,7 @@ enum Bomb: String, CaseIterable {
                     FrameCodec.appendFull(file.emptyPage(id), into: group)
                     if self == .images { id += 1 }
                 }
+            case .repeats: appendRepeats(file, group, size)
             case .deltas: appendDeltas(file, group, size / 2, size / 2)
             case .deltasAfterFrees:
                 appendFrees(group, size * 4 / 5)
@@ -61,6 +62,26 @@ enum Bomb: String, CaseIterable {
         }
         try file.finish()
         return file
+    }
+
+    /// Pages that LZ4 makes fifteen times smaller, by a match that repeats three bytes: it decodes
+    /// no other more slowly.
+    private func appendRepeats(_ file: CraftedFile, _ group: ByteBuffer, _ size: Int) {
+        let pattern = file.emptyPage(1)
+        var random = SeededRandom(seed: 1)
+        let start = 64
+        random.bytes(pattern.count / 15 - start).withView { pattern.copy($0, to: start) }
+        let rest = pattern.count - pattern.count / 15
+        [UInt8]((0..<rest).map { UInt8($0 % 3) }).withView {
+            pattern.copy($0, to: pattern.count - rest)
+        }
+        var id: UInt64 = 1 << 20
+        while group.count < size {
+            let page = PageBuffer(id: PageID(id), count: pattern.count)
+            page.copy(pattern.view, to: 0)
+            FrameCodec.appendFull(page, into: group)
+            id += 1
+        }
     }
 
     private func appendFrees(_ group: ByteBuffer, _ size: Int) {

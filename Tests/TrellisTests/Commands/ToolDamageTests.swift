@@ -245,6 +245,20 @@ import Testing
         #expect(vacuum.errors.contains("another process has the store open for writing"))
     }
 
+    /// One superblock is whole, and names what is behind the file's end: opening for writing takes
+    /// such a file for one whose creation did not finish.
+    @Test func `vacuum makes no store of a file that is cut off`() throws {
+        let whole = try SampleStore()
+        let store = try SampleStore(damaging: whole) {
+            $0 = Data(count: 4096) + $0.subdata(in: 4096..<8192)
+        }
+        let before = try Data(contentsOf: URL(fileURLWithPath: store.path))
+        let outcome = try Tool.run("vacuum", store.path)
+        #expect(outcome.exitCode == 1)
+        #expect(outcome.errors.hasPrefix("trellis: truncated: "), "\(outcome.errors)")
+        #expect(try Data(contentsOf: URL(fileURLWithPath: store.path)) == before)
+    }
+
     @Test func `a missing file is reported by its path`() throws {
         let outcome = try Tool.run("info", "/nowhere/at-all.trellis")
         #expect(outcome.exitCode == 1)
