@@ -109,6 +109,9 @@ extension RecordDatabase {
             text: text
         ).run()
         terms.control?.noteCommitted(stepCount: part.models.count)
+        // A step that only adds a constraint is left to the opening: a route that named the same
+        // versions once more would begin anew for it, for ever.
+        if part.models.count == plan.models.count { terms.route = nil }
         // Plans and migrates the rest, if a closure ended the part before the last version.
         return try open(engine, declared, terms)
     }

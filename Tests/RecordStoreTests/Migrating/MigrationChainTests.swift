@@ -1,5 +1,6 @@
 import PageStore
 import SampleSchemas
+import TestSupport
 import Testing
 
 @testable import RecordStore
@@ -67,6 +68,32 @@ import Testing
             values.append(try reader.value(field, of: row))
         }
         return values
+    }
+
+    /// The route names every version each time. The opening went this way again and again.
+    @Test(.timeLimit(.minutes(hangMinutes)), arguments: [false, true])
+    func `a way with a mapping ends in a version that only adds a constraint`(
+        isChunked: Bool
+    ) throws {
+        var entity = EntityDescription("Thing")
+        entity.attributes = [.optional("a", .int64)]
+        let files = try filled(SchemaDescription(version: "V1", [entity]))
+        entity.attributes.append(.optional("b", .int64))
+        let second = SchemaDescription(version: "V2", [entity])
+        entity.uniqueConstraints = [["b"]]
+        let third = SchemaDescription(version: "V3", [entity])
+        let steps = [
+            MigrationStep(
+                second, mappings: [.copy(from: "Thing", to: "Thing")], isNamed: true),
+            MigrationStep(third, isNamed: true),
+        ]
+        let database = try RecordDatabase.open(
+            .file("store"), schema: third, options: Self.options(isChunked: isChunked),
+            files: files
+        ) { _ in steps }
+        #expect(database.schema.indexes.map(\.isUnique) == [true])
+        #expect(try values("b", of: "Thing", database) == [.null, .null, .null])
+        try database.close()
     }
 
     /// Verification looked at the last version alone, and took the default for another value.
