@@ -8,7 +8,9 @@ extension RewriteEvolution {
     private static let uid = AttributeDescription.required("uid", .int64)
 
     func isUntouched(_ entity: EntityDescription) -> Bool {
-        entity.previousName == nil && old.entityNamed(entity.name) != nil
+        guard let former = old.entityNamed(entity.name) else { return false }
+        return isUntouched(entity.name)
+            && [nil, former.previousName].contains(entity.previousName)
             && mappings?.contains { $0.source == entity.name || $0.destination == entity.name }
                 != true
     }
@@ -33,11 +35,11 @@ extension RewriteEvolution {
         let entity = schema.entities[index]
         guard isUntouched(entity) else { return }
         schema.entities[index].previousName = entity.name
-        changeName(entity.name, to: newEntityName(&random))
+        changeName(entity.name, to: newName(&random))
     }
 
     mutating func addEntity(_ random: inout SeededRandom) {
-        let name = newEntityName(&random)
+        let name = newName(&random)
         var entity = EntityDescription(name)
         if random.below(2) == 0 {
             entity.superentityName = schema.entities[random.below(schema.entities.count)].name
@@ -66,12 +68,18 @@ extension RewriteEvolution {
         }
     }
 
+    /// Adds the constraint of an entity, which holds for all objects, or removes it.
+    mutating func changeConstraint(_ index: Int, _ random: inout SeededRandom) {
+        let isThere = !schema.entities[index].uniqueConstraints.isEmpty
+        schema.entities[index].uniqueConstraints = isThere ? [] : [["uid"]]
+    }
+
     // MARK: Hierarchies
 
     mutating func mergeRoots(_ random: inout SeededRandom) {
         let roots = schema.entities.filter { $0.superentityName == nil }.map(\.name)
             .shuffled(using: &random)
-        let name = newEntityName(&random)
+        let name = newName(&random)
         var above = EntityDescription(name, isAbstract: random.below(2) == 0)
         above.attributes = [Self.uid]
         for root in roots.prefix(2) {
@@ -120,7 +128,7 @@ extension RewriteEvolution {
 
     /// Inserts a superentity above an entity and below its present one.
     mutating func insertSuperentity(_ index: Int, _ random: inout SeededRandom) {
-        let name = newEntityName(&random)
+        let name = newName(&random)
         var between = EntityDescription(
             name, below: schema.entities[index].superentityName, isAbstract: random.below(2) == 0)
         if between.superentityName == nil {
@@ -189,7 +197,7 @@ extension RewriteEvolution {
         _ before: String, _ after: String, _ said: inout [RewriteMapping],
         _ random: inout SeededRandom
     ) -> Bool {
-        let name = newEntityName(&random)
+        let name = newName(&random)
         changeName(after, to: name)
         if let index = schema.indexOf(name) { schema.entities[index].previousName = nil }
         said.append(
@@ -219,7 +227,7 @@ extension RewriteEvolution {
         guard let text = texts.randomElement(using: &random),
             let index = schema.indexOf(after)
         else { return false }
-        let names = [newEntityName(&random), newEntityName(&random)]
+        let names = [newName(&random), newName(&random)]
         for name in names {
             touched.insert(name)
             schema.entities[index].attributes.append(

@@ -27,6 +27,13 @@ extension RewriteEvolution {
         return stated
     }
 
+    /// Some declarations state no earlier name any more; the others state it once more.
+    mutating func forgetSomeEarlierNames(_ random: inout SeededRandom) {
+        schema.changeEarlierNames { _, previousName in
+            random.below(2) == 0 ? previousName : nil
+        }
+    }
+
     /// Names by earlier ones, and the name of what goes: the first of some takes the name of the
     /// second, which goes, has the first's name from now on, or takes another one itself. Nil if an
     /// earlier model stated the same, because a file that has followed it has nothing to rename.
@@ -59,7 +66,7 @@ extension RewriteEvolution {
 
     mutating func reuseAttributeNames(_ index: Int, _ random: inout SeededRandom) {
         let entity = schema.entities[index]
-        let names = entity.attributes.filter { isUntouched($0.name, $0.previousName) }.map(\.name)
+        let names = entity.attributes.filter { isUntouched($0.name) }.map(\.name)
         guard let (later, gone) = reused(names, &random) else { return }
         schema.entities[index].attributes = entity.attributes.compactMap { attribute in
             guard attribute.name != gone else { return nil }
@@ -74,7 +81,7 @@ extension RewriteEvolution {
 
     mutating func reuseRelationshipNames(_ index: Int, _ random: inout SeededRandom) {
         let entity = schema.entities[index]
-        let names = entity.relationships.filter { isUntouched($0.name, $0.previousName) }
+        let names = entity.relationships.filter { isUntouched($0.name) }
             .map(\.name)
         guard let (later, gone) = reused(names, &random) else { return }
         if let gone { removeRelationship(PropertyPath(entity.name, gone)) }

@@ -7,7 +7,7 @@ import TestSupport
 struct RewriteEvolution {
     let old: SchemaDescription
     private let objects: [Int64: RewriteObject]
-    /// Names of entities of earlier models, which may come back for others.
+    /// Names of entities and properties of earlier models, which may come back for others.
     private let retired: Set<String>
     var schema: SchemaDescription
     var mappings: [RewriteMapping]?
@@ -88,7 +88,7 @@ struct RewriteEvolution {
 
     private mutating func changeOnce(_ random: inout SeededRandom) {
         let index = random.below(schema.entities.count)
-        switch random.below(34) {
+        switch random.below(36) {
         case 0: addAttribute(index, &random)
         case 1: addRelationship(index, &random)
         case 2, 3: addInverse(index, &random)
@@ -115,15 +115,17 @@ struct RewriteEvolution {
         case 29, 30: reuseAttributeNames(index, &random)
         case 31: reuseRelationshipNames(index, &random)
         case 32: reuseEntityNames(&random)
+        case 33, 34: changeConstraint(index, &random)
         default: removeMiddle(index, &random)
         }
     }
 
-    func newName(_ random: inout SeededRandom) -> String { "n\(random.next() % 1_000_000_000)" }
-
-    func newEntityName(_ random: inout SeededRandom) -> String {
-        let free = retired.subtracting((old.entities + schema.entities).map(\.name)).sorted()
-        guard !free.isEmpty, random.below(3) == 0 else { return newName(&random) }
+    /// A name that neither model has, new or of an earlier model.
+    func newName(_ random: inout SeededRandom) -> String {
+        let free = retired.subtracting(old.names).subtracting(schema.names).sorted()
+        guard !free.isEmpty, random.below(3) == 0 else {
+            return "n\(random.next() % 1_000_000_000)"
+        }
         return free[random.below(free.count)]
     }
 
@@ -175,21 +177,21 @@ struct RewriteEvolution {
     }
 
     /// Whether this name of the file's model was not changed before.
-    func isUntouched(_ name: String, _ previousName: String?) -> Bool {
-        name != "uid" && previousName == nil && !touched.contains(name)
+    func isUntouched(_ name: String) -> Bool {
+        name != "uid" && !touched.contains(name)
     }
 
     private func untouchedAttribute(
         _ index: Int, _ random: inout SeededRandom
     ) -> AttributeDescription? {
-        schema.entities[index].attributes.filter { isUntouched($0.name, $0.previousName) }
+        schema.entities[index].attributes.filter { isUntouched($0.name) }
             .randomElement(using: &random)
     }
 
     private func untouchedRelationship(
         _ index: Int, _ random: inout SeededRandom
     ) -> RelationshipDescription? {
-        schema.entities[index].relationships.filter { isUntouched($0.name, $0.previousName) }
+        schema.entities[index].relationships.filter { isUntouched($0.name) }
             .randomElement(using: &random)
     }
 

@@ -31,7 +31,7 @@ struct RewriteRun {
     /// What was done, in order.
     private(set) var trace: [String] = []
     private var identities = SavedIdentities()
-    /// Names of entities of all models so far.
+    /// Names of entities and properties of all models so far.
     private var retired: Set<String> = []
     /// The earlier names that all models so far have stated.
     private var stated: Set<StatedName> = []
@@ -68,9 +68,10 @@ struct RewriteRun {
     private mutating func pair(
         _ schema: SchemaDescription, _ objects: [Int64: RewriteObject]
     ) throws -> Pair {
-        retired.formUnion(schema.entities.map(\.name))
+        retired.formUnion(schema.names.subtracting(["uid"]))
         var evolution = RewriteEvolution(
             schema, objects, retired: retired, alreadyStated: stated)
+        evolution.forgetSomeEarlierNames(&random)
         evolution.change(&random)
         stated.formUnion(evolution.stated)
         if !evolution.reusedNames.isEmpty { report.count("pairs with reused names") }
@@ -89,6 +90,7 @@ struct RewriteRun {
         let pair = try pair(store.schema, old.objects)
         try checkLoss(pair)
         try checkFailure(pair)
+        if random.below(3) == 0 { try checkConstraint(pair) }
         if random.below(3) == 0 { try checkFresh(pair) }
         let isChunked = pair.evolution.isOther && random.below(2) == 0
         var whole: RewriteWorld?
@@ -117,7 +119,8 @@ struct RewriteRun {
         try database.close()
         store.image = disk.image
         store.schema = pair.evolution.schema
-        store.schema.forgetEarlierNames()
+        // A file that needed no migration has the earlier names of the model before.
+        store.schema.takeEarlierNames(from: try store.content(disk.image).schema)
         try checkAgain()
         try checkIdentities()
         report.count("pairs")
@@ -295,6 +298,40 @@ struct RewriteRun {
         report.count("failed mappings")
     }
 
+    /// A constraint that the later model adds is refused where objects have equal values.
+    private mutating func checkConstraint(_ pair: Pair) throws {
+        var schema = pair.step.schema
+        let index = random.below(schema.entities.count)
+        let name = schema.entities[index].name
+        func isBroken(by attribute: AttributeDescription) -> Bool {
+            let values = pair.expected.values.filter { schema.isKind($0.entityName, of: name) }
+                .compactMap { $0.values[attribute.name] }.filter { $0 != .null }
+            return Set(values).count < values.count
+        }
+        // Of texts and fractions, the store decides which are equal.
+        let attributes = schema.attributes(of: name).filter {
+            $0.name != "uid"
+                && ($0.type == .bool || $0.type == .uuid || $0.type.isSigned || $0.type.isUnsigned)
+        }
+        let broken = attributes.filter(isBroken)
+        let isRefused = !broken.isEmpty && random.below(2) == 0
+        guard let attribute = (isRefused ? broken : attributes).randomElement(using: &random)
+        else { return }
+        schema.entities[index].uniqueConstraints.append([attribute.name])
+        guard (try? Schema(schema)) != nil else { return }
+        let step = MigrationStep(
+            schema, allowedLoss: .all, mappings: pair.evolution.mappings?.map(\.mapping),
+            isNamed: true)
+        let disk = store.disk()
+        guard !broken.contains(attribute) else {
+            try refuse(.duplicateValues, [step], disk)
+            return report.count("refused duplicates")
+        }
+        try store.open(schema, disk, [step]).close()
+        try expectSame(store.content(disk.image).world, pair, "with a constraint")
+        report.count("added constraints")
+    }
+
     private mutating func refuse(
         _ code: StoreError.Code, _ steps: [MigrationStep], _ disk: SimulatedDisk
     ) throws {
@@ -333,9 +370,9 @@ struct RewriteRun {
             expected = pair.expected
             pairs.append(pair)
             schema = pair.step.schema
-            schema.forgetEarlierNames()
         }
         trace.append("chain")
+        schema.forgetEarlierNames()
         // A file that already has the last version does not pass through those between.
         guard SchemaDifference.needsMigration(from: store.schema, to: schema) else { return }
         let options = random.below(2) == 0 ? store.chunked(&random) : store.options

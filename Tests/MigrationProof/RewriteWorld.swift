@@ -183,16 +183,46 @@ extension SchemaDescription {
         line(name).flatMap(\.relationships)
     }
 
-    /// The next model version is compared with this one.
-    mutating func forgetEarlierNames() {
+    /// The names of all entities and properties.
+    var names: Set<String> {
+        var names = Set(entities.map(\.name))
+        for entity in entities {
+            names.formUnion(entity.attributes.map(\.name))
+            names.formUnion(entity.relationships.map(\.name))
+        }
+        return names
+    }
+
+    /// Gives each declaration the earlier name that a closure returns for its path and its present
+    /// one. The path of an entity has no name.
+    mutating func changeEarlierNames(_ body: (PropertyPath, String?) -> String?) {
         for index in entities.indices {
-            entities[index].previousName = nil
+            let entityName = entities[index].name
+            entities[index].previousName = body(
+                PropertyPath(entityName, ""), entities[index].previousName)
             for number in entities[index].attributes.indices {
-                entities[index].attributes[number].previousName = nil
+                let attribute = entities[index].attributes[number]
+                entities[index].attributes[number].previousName = body(
+                    PropertyPath(entityName, attribute.name), attribute.previousName)
             }
             for number in entities[index].relationships.indices {
-                entities[index].relationships[number].previousName = nil
+                let relationship = entities[index].relationships[number]
+                entities[index].relationships[number].previousName = body(
+                    PropertyPath(entityName, relationship.name), relationship.previousName)
             }
         }
+    }
+
+    mutating func forgetEarlierNames() { changeEarlierNames { _, _ in nil } }
+
+    /// States the earlier names that another description of the same model states.
+    mutating func takeEarlierNames(from other: SchemaDescription) {
+        var known: [PropertyPath: String?] = [:]
+        var all = other
+        all.changeEarlierNames { path, previousName in
+            known[path] = .some(previousName)
+            return nil
+        }
+        changeEarlierNames { path, _ in known[path] ?? nil }
     }
 }
