@@ -74,15 +74,16 @@ final class CommitLine: Sendable {
     private func secure(
         _ changes: UnsafeChanges, _ durability: Durability?
     ) throws(CoreStoreError) {
-        do throws(StoreError) {
-            for part in changes.parts
-            where (durability ?? part.store.durability) != .relaxed {
+        for part in changes.parts where (durability ?? part.store.durability) != .relaxed {
+            do throws(StoreError) {
                 try part.store.database.secureRelaxedCommits()
+            } catch {
+                // Of a storage that is gone, closing has made them durable or reported an error.
+                if error.code == .closed { continue }
+                let failure = CoreStoreError(error)
+                Log.error(failure, "an unsafe transaction could not be committed.")
+                throw failure
             }
-        } catch {
-            let failure = CoreStoreError(error)
-            Log.error(failure, "an unsafe transaction could not be committed.")
-            throw failure
         }
     }
 

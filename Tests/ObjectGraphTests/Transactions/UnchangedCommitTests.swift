@@ -70,6 +70,18 @@ import Testing
         stack.unsafeRemoveAllPersistentStoresAndWait()
     }
 
+    /// A bug: it asked the closed storage to make its commits durable.
+    @Test func `an unsafe transaction without changes ends after its storage was removed`() throws {
+        let files = FaultyFileSystem()
+        let stack = try stack(files)
+        try create(in: stack, .relaxed)
+        let transaction = stack.beginUnsafe()
+        transaction.delete(transaction.create(Into<Person>()))
+        stack.unsafeRemoveAllPersistentStoresAndWait()
+        try transaction.commitAndWait()
+        #expect(try count(files.powerCut()) == 1)
+    }
+
     @Test func `a relaxed transaction without changes waits for nothing`() throws {
         let files = FaultyFileSystem()
         let stack = try stack(files)

@@ -110,7 +110,7 @@ import Testing
         var random = SeededRandom(for: "LongMatchDecoderTests \(dictionaryCount ?? -1)")
         let dictionary = dictionaryCount.map { random.bytes($0) }
         var (accepted, refused) = (0, 0)
-        for _ in 0..<20_000 {
+        for _ in 0..<6000 {
             let draft = Draft(dictionaryCount: min(dictionaryCount ?? 0, 40_000), &random)
             var (block, count) = (draft.block, draft.count)
             switch random.below(4) {
@@ -122,7 +122,7 @@ import Testing
             }
             if compare(block, count, against: dictionary) { accepted += 1 } else { refused += 1 }
         }
-        #expect(accepted > 3000 && refused > 3000, "\(accepted) accepted, \(refused) refused")
+        #expect(accepted > 900 && refused > 900, "\(accepted) accepted, \(refused) refused")
     }
 
     /// The library accepts a short match that ends where the block does.
