@@ -59,7 +59,7 @@ extension RewriteEvolution {
     }
 
     /// Removes the relationships of an entity and those to it.
-    private mutating func removeRelationships(of name: String) {
+    mutating func removeRelationships(of name: String) {
         for entity in schema.entities {
             for relationship in entity.relationships
             where entity.name == name || relationship.destinationEntityName == name {

@@ -108,15 +108,11 @@ extension RewriteEvolution {
 
     mutating func reuseEntityNames(_ random: inout SeededRandom) {
         let names = schema.entities.filter { isUntouched($0) }.map(\.name)
-        let before = self
         guard let (later, gone) = reused(names, &random) else { return }
+        // Entities below what goes are below what takes its name.
         if let gone {
-            if let index = schema.indexOf(gone) { removeEntity(index, &random) }
-            // An entity with subentities stays.
-            guard schema.indexOf(gone) == nil else {
-                self = before
-                return
-            }
+            removeRelationships(of: gone)
+            schema.entities.removeAll { $0.name == gone }
         }
         for index in schema.entities.indices where later[schema.entities[index].name] != nil {
             schema.entities[index].previousName = schema.entities[index].name

@@ -188,10 +188,19 @@ struct RewriteReference {
             return own.property
         }
         let free = former.filter { !isRenamed($0.path) }
-        // Of entities that only one of the models has, the names tell.
+        // Of entities that only one of the models has, the names tell. What a declaration of both
+        // stated before says nothing of what has joined it.
         let inLine = Self.renamed(
             former.map { ($0.path.name, previousNameOf($0.property)) },
-            line.flatMap { properties($0).map { (nameOf($0), previousNameOf($0)) } })
+            line.flatMap { entity in
+                let before = old.entities.first { later[$0.name] == entity.name }
+                let stated = Set(
+                    (before.map(properties) ?? []).map { [nameOf($0), previousNameOf($0)] })
+                return properties(entity).map { property in
+                    let (name, previousName) = (nameOf(property), previousNameOf(property))
+                    return (name, stated.contains([name, previousName]) ? nil : previousName)
+                }
+            })
         if let earlier = inLine.first(where: { $0.value == name })?.key,
             let found = free.first(where: { $0.path.name == earlier })
         {

@@ -249,7 +249,8 @@ struct SchemaLineage {
         while let later = current, seen.insert(later.name).inserted {
             guard let previous = previousName(after, later), previous != later.name,
                 find(before, previous) != nil,
-                find(before, later.name).flatMap({ previousName(before, $0) }) != previous
+                find(before, later.name).flatMap({ previousName(before, $0) }) != previous,
+                earlierPaths[later].flatMap({ previousName(before, $0) }) != previous
             else { return false }
             current = find(after, previous)
         }

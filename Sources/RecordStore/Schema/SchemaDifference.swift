@@ -108,13 +108,23 @@ package struct SchemaDifference {
         let claims = claims(of: new, on: oldByName, name: name, previousName: previousName)
         let kept = Set(new.map(name).filter { claims[$0] == nil })
         var taken = Set(claims.values)
-        var match: Match<Element> = ([], [], [])
-        for element in new {
-            var before = oldByName[claims[name(element)] ?? name(element)]
-            if before == nil, let earlier = previousName(element) {
-                before = [oldByName[earlier], oldByEarlierName[earlier]].lazy.compactMap { $0 }
-                    .first { !kept.contains(name($0)) && !taken.contains(name($0)) }
+        func free(_ element: Element?) -> Element? {
+            element.flatMap {
+                kept.contains(name($0)) || taken.contains(name($0)) ? nil : $0
             }
+        }
+        // What an element was is found by its name before what it may have been is guessed.
+        var found: [Element?] = []
+        for element in new {
+            let before =
+                oldByName[claims[name(element)] ?? name(element)]
+                ?? free(previousName(element).flatMap { oldByName[$0] })
+            if let before { taken.insert(name(before)) }
+            found.append(before)
+        }
+        var match: Match<Element> = ([], [], [])
+        for (element, known) in zip(new, found) {
+            let before = known ?? free(previousName(element).flatMap { oldByEarlierName[$0] })
             if let before {
                 taken.insert(name(before))
                 match.pairs.append((before, element))
@@ -174,6 +184,11 @@ package struct SchemaDifference {
         return match.pairs
     }
 
+    /// Whether an entity of the earlier schema has no later one. Its name may be another one's.
+    private func isGone(_ entityName: String?) -> Bool {
+        entityName.map { entityNames[$0] == nil } ?? false
+    }
+
     /// The later name of an entity, or its own name if it has none.
     private func renamed(_ entityName: String) -> String { entityNames[entityName] ?? entityName }
 
@@ -181,9 +196,10 @@ package struct SchemaDifference {
 
     private mutating func compare(_ before: EntityDescription, _ after: EntityDescription) {
         let name = after.name
-        let above = before.superentityName.map(renamed)
-        if above != after.superentityName {
-            edits.append(.superentityChanged(name, from: above, to: after.superentityName))
+        let above = before.superentityName
+        if above.flatMap({ entityNames[$0] }) != after.superentityName || isGone(above) {
+            edits.append(
+                .superentityChanged(name, from: above.map(renamed), to: after.superentityName))
         }
         if before.isAbstract != after.isAbstract {
             edits.append(.abstractnessChanged(name, isAbstract: after.isAbstract))
@@ -221,13 +237,17 @@ package struct SchemaDifference {
             edits.append(.kindChanged(path, from: before.kind, to: after.kind))
         }
         let destination = renamed(before.destinationEntityName)
-        if destination != after.destinationEntityName {
+        if destination != after.destinationEntityName || isGone(before.destinationEntityName) {
             edits.append(
                 .destinationChanged(path, from: destination, to: after.destinationEntityName))
         }
-        let inverse = oldInverses.inverse(of: oldPath).map { paths[$0] ?? $0 }
+        let inverse = oldInverses.inverse(of: oldPath)
         let later = newInverses.inverse(of: path)
-        if inverse != later { edits.append(.inverseChanged(path, from: inverse, to: later)) }
+        // The name of an inverse that is gone may be another one's.
+        if inverse.flatMap({ paths[$0] }) != later || inverse.map({ paths[$0] == nil }) == true {
+            edits.append(
+                .inverseChanged(path, from: inverse.map { paths[$0] ?? $0 }, to: later))
+        }
         if before.deleteRule != after.deleteRule {
             edits.append(
                 .deleteRuleChanged(path, from: before.deleteRule, to: after.deleteRule))
