@@ -43,6 +43,11 @@ int trellis_resolve(const char *path, char **resolved) {
     return *resolved ? 0 : errno;
 }
 
+int trellis_is_link(const char *path) {
+    struct stat status;
+    return lstat(path, &status) == 0 && S_ISLNK(status.st_mode);
+}
+
 int trellis_link(const char *path, const char *new_path) {
     return link(path, new_path) == 0 ? 0 : errno;
 }

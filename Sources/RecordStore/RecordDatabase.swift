@@ -120,6 +120,11 @@ package final class RecordDatabase: Sendable {
         do throws(StoreError) {
             try open(.file(unfinished), schema, options: old.options, files: files, terms)
                 .close()
+            // Another file may have taken the name meanwhile, and nothing is known of it.
+            guard try files.identity(path) == old.fileIdentity else {
+                throw StoreError(
+                    .fileReplaced, "another file took the store's path while it was made anew")
+            }
             try files.replace(path, with: unfinished)
         } catch {
             try? files.unlink(unfinished)

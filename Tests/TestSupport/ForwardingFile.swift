@@ -45,6 +45,8 @@ extension ForwardingFileSystem {
         try base.identity(path)
     }
 
+    package func isLink(_ path: String) throws(StoreError) -> Bool { try base.isLink(path) }
+
     package func rename(_ path: String, to newPath: String) throws(StoreError) {
         try base.rename(path, to: newPath)
     }

@@ -63,6 +63,8 @@ void trellis_trim_allocator(void);
 int trellis_file_identity(const char *path, uint64_t *device, uint64_t *inode);
 // Finds the path of the file that a path leads to, without symbolic links; for the caller to free.
 int trellis_resolve(const char *path, char **resolved);
+// 1 for a symbolic link, whatever it leads to; else 0.
+int trellis_is_link(const char *path);
 int trellis_link(const char *path, const char *new_path);
 int trellis_unlink(const char *path);
 // Gives a file the owner, the group and the permissions of another one, durably.

@@ -154,6 +154,9 @@ extension LocalStore {
     ///   stack of the program has the store, `lockedByOther` while another process has it open for
     ///   writing.
     public func eraseStorageAndWait() throws(CoreStoreError) {
+        guard fileURL.isFileURL else {
+            throw .refusal("\(fileURL) is no file, and nothing is erased")
+        }
         do throws(StoreError) {
             try RecordDatabase.erase(fileURL.path, files: files)
         } catch {

@@ -4,6 +4,8 @@ package struct StoreOptions: Sendable {
     package var unitSizeInBytes = 1024
     package var cacheSizeInBytes = 64 << 20
     package var mode = OpenMode.writing
+    /// Whether opening for writing makes a store where there is none.
+    package var createsFile = true
     package var isCompressed = true
     /// How long opening for writing waits for another process that has the writer's lock.
     package var writerTimeout = Duration.zero

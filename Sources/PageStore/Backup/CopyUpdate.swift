@@ -12,8 +12,9 @@ struct CopyUpdate {
         }
         let snapshot = try origin.durableSnapshot()
         let superblock = origin.pager.superblock
-        let copy = try Engine.open(
-            path: path, options: origin.context.copyOptions, files: files)
+        var options = origin.context.copyOptions
+        options.createsFile = false
+        let copy = try Engine.open(path: path, options: options, files: files)
         let count: Int
         do throws(StoreError) {
             try checkOrigin(of: copy.parts, superblock, snapshot.commitNumber)

@@ -30,13 +30,18 @@ struct StoreCopy {
             let copy = try write(snapshot, to: unfinished, opened)
             // Its lock is held until it has its name: no other backup takes it for an unfinished
             // one.
+            guard try files.identity(unfinished) == opened.file.identity else {
+                throw StoreError(.fileReplaced, "another file took the name of the unfinished copy")
+            }
             try files.rename(unfinished, to: path)
             name = path
             try files.syncDirectory(of: path)
             try copy.close()
         } catch {
             // Only the name that is its own: the other one may be another backup's by now.
-            try? files.unlink(name)
+            if let found = try? files.identity(name), found == opened.file.identity {
+                try? files.unlink(name)
+            }
             opened.close()
             throw error.at(path: path)
         }
@@ -49,6 +54,7 @@ struct StoreCopy {
     /// An empty file for a copy, which no other backup writes: a new one, or one that a backup left
     /// when its process ended.
     private func claim(_ path: String, isAnew: Bool = false) throws(StoreError) -> OpenFile {
+        guard try !files.isLink(path) else { throw Self.foreign(path) }
         let opened = try OpenFile(path, .create, in: files)
         do throws(StoreError) {
             guard try opened.file.lockWriter() else {
@@ -60,11 +66,33 @@ struct StoreCopy {
             }
             // A file system that gives a new file two names has no use for the question.
             if !isAnew, try opened.file.nameCount() > 1 { return try claimAnew(path, opened) }
+            guard try isLeft(opened.file) else { throw Self.foreign(path) }
             try opened.file.truncate(to: 0)
             return opened
         } catch {
             opened.close()
             throw error.at(path: path)
+        }
+    }
+
+    private static func foreign(_ path: String) -> StoreError {
+        StoreError(
+            .invalidArgument,
+            "the file is not what an interrupted backup of this store leaves; move it away, or "
+                + "choose another name for the copy", path: path)
+    }
+
+    /// Whether a file of the unfinished name holds no more than an interrupted backup of this store
+    /// has left: a copy has no commit before it is whole.
+    private func isLeft(_ file: MeteredFile) throws(StoreError) -> Bool {
+        let size = try file.size()
+        if size == 0 { return true }
+        do throws(StoreError) {
+            let newest = try SuperblockChoice.read(file, sizeInBytes: size).newest
+            return newest.uuid == origin.context.uuid && newest.commitNumber == 0
+        } catch {
+            return try Creation.isUnfinished(
+                file, size: size, options: origin.context.copyOptions)
         }
     }
 

@@ -32,6 +32,11 @@ package struct DiskFileSystem: FileSystem {
         return unsafe String(cString: text)
     }
 
+    package func isLink(_ path: String) throws(StoreError) -> Bool {
+        // Safety: the path ends with a zero, and the call keeps no pointer to it.
+        unsafe trellis_is_link(path) == 1
+    }
+
     package func rename(_ path: String, to newPath: String) throws(StoreError) {
         // A second name and the end of the first: unlike a rename, this replaces nothing.
         // Safety: both paths end with a zero, and the call keeps no pointer to them.

@@ -31,6 +31,8 @@ package protocol FileSystem: Sendable {
     func identity(_ path: String) throws(StoreError) -> FileIdentity?
     /// The path of the file itself, where a path leads to it by a symbolic link.
     func target(of path: String) throws(StoreError) -> String
+    /// Whether the path names a symbolic link, whatever it leads to.
+    func isLink(_ path: String) throws(StoreError) -> Bool
     /// Gives a file another name. Throws `invalidArgument` when something has that name: nothing is
     /// ever replaced.
     func rename(_ path: String, to newPath: String) throws(StoreError)
@@ -56,6 +58,7 @@ package protocol FileSystem: Sendable {
 extension FileSystem {
     package func freeBytes(at path: String) -> UInt64? { nil }
     package func target(of path: String) throws(StoreError) -> String { path }
+    package func isLink(_ path: String) throws(StoreError) -> Bool { false }
     package func programIdentity() -> UInt64 { 0 }
 }
 

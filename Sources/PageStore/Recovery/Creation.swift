@@ -49,8 +49,9 @@ enum Creation {
 
     /// Whether the file is one whose creation did not finish. The first superblock goes to slot 1
     /// and is durable before slot 0 is written, and only then may a log begin: so slot 0 and the
-    /// first log segment are zeros, and the file is no longer than a new store. A store that ever
-    /// committed has frames there, and its loss is never taken for this.
+    /// first log segment are zeros, and the file is no longer than a new store. A store that has
+    /// lost its first bytes is never taken for this: it has pages, or a superblock of a later
+    /// generation.
     static func isUnfinished(
         _ file: MeteredFile, size: UInt64, options: StoreOptions
     ) throws(StoreError) -> Bool {
@@ -60,12 +61,14 @@ enum Creation {
             2 * block + segmentSize + 4 * options.pageSizeInBytes
                 + 64 * options.unitSizeInBytes + 4 * Limits.blockSizeInBytes)
         guard size <= newStoreSize else { return false }
-        let buffer = ReadBuffer(count: 2 * block + segmentSize)
+        let buffer = ReadBuffer(count: Int(size))
         let count = try file.read(into: buffer, at: 0)
-        let slot = buffer.view.slice(from: 0, count: min(count, block))
-        let log = buffer.view.slice(from: min(count, 2 * block), count: max(0, count - 2 * block))
+        let bytes = buffer.view.slice(from: 0, count: count)
+        let slot = bytes.slice(from: 0, count: min(count, block))
+        let log = bytes.slice(
+            from: min(count, 2 * block), count: min(max(0, count - 2 * block), segmentSize))
         // Of a first superblock that was torn, the beginning is there or it is not.
-        let first = buffer.view.slice(from: min(count, block), count: min(max(0, count - block), 8))
+        let first = bytes.slice(from: min(count, block), count: min(max(0, count - block), 8))
         let magic = SuperblockLayout.magicValue
         let isOurs =
             first.count < 8
@@ -74,6 +77,28 @@ enum Creation {
                 let kept = byteCount == 8 ? UInt64.max : (1 << (8 * UInt64(byteCount))) - 1
                 return first.uint64(at: 0) == magic & kept
             }
-        return slot.isZero && isOurs && log.isZero
+        return slot.isZero && isOurs && log.isZero && !hasLaterState(bytes)
+    }
+
+    /// Whether bytes of a file tell of more than its creation, which writes a superblock and an
+    /// allocation state of the first generation.
+    private static func hasLaterState(_ bytes: ByteView) -> Bool {
+        let block = SuperblockLayout.size
+        guard bytes.count >= 2 * block else { return false }
+        let slot = bytes.slice(from: block, count: block)
+        if let superblock = try? Superblock.decode(slot, slot: 1), superblock.generation > 1 {
+            return true
+        }
+        var start = 2 * block
+        while start <= bytes.count - ExtentLayout.size {
+            let place = bytes.slice(from: start, count: ExtentLayout.size)
+            if let header = ExtentHeader(likely: place),
+                header.generation != 1 || header.kind == .page || header.kind == .map
+            {
+                return true
+            }
+            start += Limits.unitSizeInBytesMin
+        }
+        return false
     }
 }

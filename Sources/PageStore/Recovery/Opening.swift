@@ -11,7 +11,9 @@ struct Opening {
     func run() throws(StoreError) -> (StoreParts, Following) {
         do throws(StoreError) {
             let opened = try OpenFile(
-                path, options.mode.isReadOnly ? .readOnly : .create, in: files)
+                path,
+                options.mode.isReadOnly ? .readOnly : options.createsFile ? .create : .readWrite,
+                in: files)
             do throws(StoreError) {
                 return try options.mode.isReadOnly
                     ? openForReading(opened) : openForWriting(opened)
@@ -59,12 +61,16 @@ struct Opening {
     /// Nil for an empty file and for one whose creation did not finish.
     private func superblocks(of file: MeteredFile) throws(StoreError) -> SuperblockChoice? {
         let size = try file.size()
-        if size == 0 { return nil }
+        if size == 0, options.createsFile { return nil }
         do throws(StoreError) {
             return try SuperblockChoice.read(file, sizeInBytes: size)
         } catch {
-            if try Creation.isUnfinished(file, size: size, options: options) { return nil }
-            throw error
+            // A newer format is no store of this program, whatever else the file has.
+            let codes: Set<StoreError.Code> = [.notAStore, .corrupt, .truncated]
+            guard codes.contains(error.code), options.createsFile,
+                try Creation.isUnfinished(file, size: size, options: options)
+            else { throw error }
+            return nil
         }
     }
 

@@ -75,7 +75,9 @@ package final class SalvagedPages: PageView {
         do throws(StoreError) {
             return try Engine.open(path: path, options: options, files: files)
         } catch {
-            guard [.corrupt, .truncated, .notAStore].contains(error.code) else { throw error }
+            // Without both superblocks the rest of the file is looked through.
+            let codes: Set<StoreError.Code> = [.corrupt, .truncated, .notAStore, .io]
+            guard codes.contains(error.code) else { throw error }
             return nil
         }
     }

@@ -39,6 +39,8 @@ extension RecordDatabase {
         guard try files.identity(path) != nil else {
             throw StoreError(.notFound, "there is no store", path: path)
         }
+        var options = options
+        options.createsFile = false
         let engine = try Engine.open(path: path, options: options, files: files)
         var isThere = false
         do throws(StoreError) {

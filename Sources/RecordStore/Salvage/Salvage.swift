@@ -31,11 +31,11 @@ package struct Salvage {
                 .invalidArgument, "there is a file of that name already", path: newPath)
         }
         let unfinished = newPath + ".part"
-        if let left = try files.identity(unfinished), left == (try files.identity(path)) {
+        guard try !files.isLink(unfinished), try files.identity(unfinished) == nil else {
             throw StoreError(
                 .invalidArgument,
-                "an unfinished store of that name would be replaced, and it is the damaged file",
-                path: unfinished)
+                "a file has the name of the unfinished store; if a salvage that was interrupted "
+                    + "has left it, remove it", path: unfinished)
         }
         let pages = try SalvagedPages.scan(path: path, files: files)
         let catalog = SalvagedCatalog(pages)
@@ -45,7 +45,9 @@ package struct Salvage {
         if let loss { salvage.report.lose("catalog", loss) }
         salvage.findLeaves()
         salvage.findNumbers()
-        if try files.identity(unfinished) != nil { try files.unlink(unfinished) }
+        // Whatever has taken the name meanwhile, it is not replaced.
+        try files.open(unfinished, .createNew).close()
+        let identity = try files.identity(unfinished)
         do throws(StoreError) {
             let database = try RecordDatabase.open(
                 .file(unfinished), schema, options: options(pages), files: files)
@@ -58,10 +60,17 @@ package struct Salvage {
                 throw error
             }
             try database.close()
+            guard try files.identity(unfinished) == identity else {
+                throw StoreError(
+                    .fileReplaced, "another file took the name of the unfinished store",
+                    path: unfinished)
+            }
             try files.rename(unfinished, to: newPath)
             try files.syncDirectory(of: newPath)
         } catch {
-            try? files.unlink(unfinished)
+            if let found = try? files.identity(unfinished), found == identity {
+                try? files.unlink(unfinished)
+            }
             throw error
         }
         return salvage.report

@@ -6,7 +6,7 @@ struct VacuumCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "vacuum",
         abstract: "Moves the file's end into its gaps and gives it back to the system.",
-        discussion: "Takes no room that the file does not have; can be interrupted at any moment.")
+        discussion: "The file may grow a little on the way; can be interrupted at any moment.")
 
     /// Each step looks at all extents of the file, and holds pages of so many bytes.
     private static let stepBytes = 32 << 20
@@ -18,8 +18,9 @@ struct VacuumCommand: ParsableCommand {
 
     func run() throws {
         do throws(StoreError) {
-            try requireStore()
-            let engine = try Engine.open(path: store.file)
+            var options = Engine.Options()
+            options.createsFile = false
+            let engine = try Engine.open(path: store.file, options: options)
             defer { try? engine.close() }
             let before = engine.statistics.fileSizeInBytes
             var moved = 0
@@ -43,19 +44,5 @@ struct VacuumCommand: ParsableCommand {
         } catch {
             throw Console.failure(error)
         }
-    }
-
-    /// Opening for writing would make a store of a file that is not there, or that is cut off. Only
-    /// a file without a valid superblock is opened for reading, which says what is wrong: it would
-    /// read the log of any other once more.
-    private func requireStore() throws(StoreError) {
-        let (copies, fileSizeInBytes) = try SuperblockCopy.read(path: store.file)
-        let isValid = copies.contains { copy in
-            (try? copy.outcome.get()).map { $0.requiredLength <= fileSizeInBytes } ?? false
-        }
-        guard !isValid else { return }
-        var options = Engine.Options()
-        options.mode = .reading
-        try Engine.open(path: store.file, options: options).close()
     }
 }

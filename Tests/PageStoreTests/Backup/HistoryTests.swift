@@ -270,14 +270,58 @@ import Testing
         var random = SeededRandom(for: "HistoryTests unfinished")
         let engine = try open(files)
         for _ in 0..<5 { try change(engine, &random) }
-        let left = try files.open("copy.part", .create)
+        // It has pages, and no commit yet.
+        let left = try OpenFile("copy.part", .create, in: files)
+        _ = try Creation.create(
+            path: "copy.part", options: engine.options, files: files, left, uuid: engine.uuid)
+        let end = try left.file.size()
         try random.bytes(50_000).withView { bytes throws(StoreError) in
-            try left.write(bytes, at: 0)
+            try left.file.write(bytes, at: end)
         }
         left.close()
         try engine.copy(to: "copy")
         #expect(try content(files, "copy") == engine.catalogEntries())
         #expect(try files.identity("copy.part") == nil)
+    }
+
+    /// A bug: whatever had the name was emptied.
+    @Test func `a backup keeps a file that no backup has left at its unfinished name`() throws {
+        let files = MemoryFileSystem()
+        var random = SeededRandom(for: "HistoryTests foreign")
+        let engine = try open(files)
+        for _ in 0..<5 { try change(engine, &random) }
+        let other = try Engine.open(path: "other.part", files: files)
+        try change(other, &random)
+        try other.close()
+        // An earlier backup of this very store.
+        try engine.copy(to: "older.part")
+        let text = try files.open("text.part", .create)
+        try random.bytes(50_000).withView { bytes throws(StoreError) in
+            try text.write(bytes, at: 0)
+        }
+        text.close()
+        for name in ["other", "older", "text"] {
+            let bytes = try files.bytes(of: name + ".part")
+            let error = #expect(throws: StoreError.self) { try engine.copy(to: name) }
+            #expect(error?.code == .invalidArgument && error?.path == name + ".part")
+            #expect(try files.bytes(of: name + ".part") == bytes)
+            #expect(try files.identity(name) == nil)
+        }
+    }
+
+    @Test func `a backup does not follow a link at its unfinished name`() throws {
+        let folder = FileManager.default.temporaryDirectory
+            .appendingPathComponent("trellis-link-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        func path(_ name: String) -> String { folder.appendingPathComponent(name).path }
+        let engine = try Engine.open(path: path("store"))
+        try FileManager.default.createSymbolicLink(
+            atPath: path("copy.part"), withDestinationPath: path("elsewhere"))
+        let error = #expect(throws: StoreError.self) { try engine.copy(to: path("copy")) }
+        #expect(error?.code == .invalidArgument)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).count == 2)
+        try engine.close()
     }
 
     @Test func `a backup of an unfinished copy beside its name removed it`() throws {

@@ -45,6 +45,24 @@ import Testing
         #expect(try files.bytes(of: "new.part") == bytes)
     }
 
+    /// A bug: whatever had the name was removed.
+    @Test func `salvage keeps a file at the name of its unfinished store`() throws {
+        var random = SeededRandom(for: "SalvageTests foreign")
+        let bytes = try SalvageSample(&random, endsWithLog: true).bytes
+        let files = MemoryFileSystem()
+        for name in ["store", "new.part"] {
+            let file = try files.open(name, .create)
+            try bytes.withView { view throws(StoreError) in try file.write(view, at: 0) }
+            file.close()
+        }
+        let error = #expect(throws: StoreError.self) {
+            _ = try Salvage.run(path: "store", to: "new", lent: nil, files: files)
+        }
+        #expect(error?.code == .invalidArgument && error?.path == "new.part")
+        #expect(try files.bytes(of: "new.part") == bytes)
+        #expect(try files.identity("new") == nil)
+    }
+
     private func zero(_ bytes: inout [UInt8], _ range: Range<Int>) {
         bytes.replaceSubrange(range, with: repeatElement(0, count: range.count))
     }
