@@ -11,8 +11,8 @@ struct LongMatchDecoder {
     private var readCount = 0
     private var writtenCount = 0
 
-    /// The rules of LZ4's block format for the end of a block: how many bytes follow the last match,
-    /// and its beginning. The library does not look for all of what they forbid.
+    /// The rules of LZ4's block format for the end of a block: how many bytes follow the last
+    /// match, and its beginning. The library does not look for all of what they forbid.
     private static let lastLiteralCountMin = 5
     private static let lastMatchBytesMin = 12
     /// A distance, a token and the last literals.
@@ -24,7 +24,8 @@ struct LongMatchDecoder {
         self.destination = destination
     }
 
-    /// Whether a block is one for this decoder: it takes at most a sixteenth of what it should hold.
+    /// Whether a block is one for this decoder: it takes at most a sixteenth of what it should
+    /// hold.
     static func suits(_ source: ByteView, _ destination: PageBuffer) -> Bool {
         source.count <= destination.count / 16
     }

@@ -3,8 +3,8 @@ import Testing
 
 @testable import PageStore
 
-/// The decoder of long matches makes the bytes that LZ4's library makes, of all blocks that keep the
-/// format's rules.
+/// The decoder of long matches makes the bytes that LZ4's library makes, of all blocks that keep
+/// the format's rules.
 @Suite struct LongMatchDecoderTests {
     /// A block of random sequences, and how many bytes it makes.
     private struct Draft {
