@@ -80,14 +80,16 @@ enum Creation {
         return slot.isZero && isOurs && log.isZero && !hasLaterState(bytes)
     }
 
-    /// Whether bytes of a file tell of more than its creation, which writes a superblock and an
-    /// allocation state of the first generation.
+    /// Whether bytes of a file tell of more than its creation by this version, which writes a
+    /// superblock and an allocation state of the first generation.
     private static func hasLaterState(_ bytes: ByteView) -> Bool {
         let block = SuperblockLayout.size
         guard bytes.count >= 2 * block else { return false }
-        let slot = bytes.slice(from: block, count: block)
-        if let superblock = try? Superblock.decode(slot, slot: 1), superblock.generation > 1 {
-            return true
+        do throws(StoreError) {
+            let slot = bytes.slice(from: block, count: block)
+            if try Superblock.decode(slot, slot: 1).generation > 1 { return true }
+        } catch {
+            if error.code == .newerFormat { return true }
         }
         var start = 2 * block
         while start <= bytes.count - ExtentLayout.size {

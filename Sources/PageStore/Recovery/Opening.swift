@@ -65,9 +65,7 @@ struct Opening {
         do throws(StoreError) {
             return try SuperblockChoice.read(file, sizeInBytes: size)
         } catch {
-            // A newer format is no store of this program, whatever else the file has.
-            let codes: Set<StoreError.Code> = [.notAStore, .corrupt, .truncated]
-            guard codes.contains(error.code), options.createsFile,
+            guard options.createsFile,
                 try Creation.isUnfinished(file, size: size, options: options)
             else { throw error }
             return nil

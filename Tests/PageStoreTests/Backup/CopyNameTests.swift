@@ -43,28 +43,48 @@ import Testing
         #expect(files.folderSyncCount > count)
     }
 
-    /// A backup was interrupted between naming the copy and removing its unfinished name. The copy
-    /// was moved since, and the next backup finds the unfinished name.
-    @Test func `a finished copy is not the next backup's unfinished one`() throws {
+    /// Lends the paths of a folder of the disk, which is removed afterwards.
+    private func withFolder(_ body: ((String) -> String) throws -> Void) throws {
         let folder = FileManager.default.temporaryDirectory
             .appendingPathComponent("trellis-names-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
-        func path(_ name: String) -> String { folder.appendingPathComponent(name).path }
-        let engine = try Engine.open(path: path("store"))
-        try commit(engine)
-        try engine.copy(to: path("copy"))
-        try FileManager.default.linkItem(atPath: path("copy"), toPath: path("copy.part"))
-        try FileManager.default.moveItem(atPath: path("copy"), toPath: path("archive"))
-        let bytes = try Data(contentsOf: URL(fileURLWithPath: path("archive")))
-        try commit(engine)
-        try engine.copy(to: path("copy"))
-        #expect(try Data(contentsOf: URL(fileURLWithPath: path("archive"))) == bytes)
-        let names = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
-        #expect(names == ["archive", "copy", "store"])
-        let copy = try Engine.open(path: path("copy"))
-        #expect(try copy.snapshot().commitNumber == 2)
-        try copy.close()
-        try engine.close()
+        try body { folder.appendingPathComponent($0).path }
+    }
+
+    /// A backup was interrupted between naming the copy and removing its unfinished name. The copy
+    /// was moved since, and the next backup finds the unfinished name.
+    @Test func `a finished copy is not the next backup's unfinished one`() throws {
+        try withFolder { path in
+            let engine = try Engine.open(path: path("store"))
+            try commit(engine)
+            try engine.copy(to: path("copy"))
+            try FileManager.default.linkItem(atPath: path("copy"), toPath: path("copy.part"))
+            try FileManager.default.moveItem(atPath: path("copy"), toPath: path("archive"))
+            let bytes = try Data(contentsOf: URL(fileURLWithPath: path("archive")))
+            try commit(engine)
+            try engine.copy(to: path("copy"))
+            #expect(try Data(contentsOf: URL(fileURLWithPath: path("archive"))) == bytes)
+            let names = try FileManager.default.contentsOfDirectory(atPath: path("")).sorted()
+            #expect(names == ["archive", "copy", "store"])
+            let copy = try Engine.open(path: path("copy"))
+            #expect(try copy.snapshot().commitNumber == 2)
+            try copy.close()
+            try engine.close()
+        }
+    }
+
+    /// A bug: the file that the link leads to was written over, or made.
+    @Test func `a backup does not follow a link at its unfinished name`() throws {
+        try withFolder { path in
+            let engine = try Engine.open(path: path("store"))
+            try FileManager.default.createSymbolicLink(
+                atPath: path("copy.part"), withDestinationPath: path("elsewhere"))
+            let error = #expect(throws: StoreError.self) { try engine.copy(to: path("copy")) }
+            #expect(error?.code == .invalidArgument)
+            let names = try FileManager.default.contentsOfDirectory(atPath: path("")).sorted()
+            #expect(names == ["copy.part", "store"])
+            try engine.close()
+        }
     }
 }
