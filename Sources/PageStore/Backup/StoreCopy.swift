@@ -1,5 +1,8 @@
 /// A backup beside running transactions: a file that is a store of its own.
 struct StoreCopy {
+    /// A copy's superblocks before it has its name: two of its creation, and two with its pages.
+    private static let unnamedGenerationMax: UInt64 = 4
+
     private let origin: StoreParts
     /// Where the copy goes.
     private let files: any FileSystem
@@ -36,6 +39,8 @@ struct StoreCopy {
             try files.rename(unfinished, to: path)
             name = path
             try files.syncDirectory(of: path)
+            // From here on it is told from a copy that was interrupted before it had its name.
+            try copy.parts.checkpointer.writeMirrorSuperblock()
             try copy.close()
         } catch {
             // Only the name that is its own: the other one may be another backup's by now.
@@ -83,13 +88,17 @@ struct StoreCopy {
     }
 
     /// Whether a file of the unfinished name holds no more than an interrupted backup of this store
-    /// has left: a copy has no commit before it is whole.
+    /// has left: no commit, or the one that it copied in superblocks of a copy without a name.
     private func isLeft(_ file: MeteredFile) throws(StoreError) -> Bool {
         let size = try file.size()
         if size == 0 { return true }
         do throws(StoreError) {
             let newest = try SuperblockChoice.read(file, sizeInBytes: size).newest
-            return newest.uuid == origin.context.uuid && newest.commitNumber == 0
+            guard newest.uuid == origin.context.uuid else { return false }
+            if newest.commitNumber == 0 { return true }
+            let lineage = origin.pager.superblock.lineage
+            return newest.generation <= Self.unnamedGenerationMax && lineage != 0
+                && newest.originLineage == lineage && newest.originCommit == newest.commitNumber
         } catch {
             return try Creation.isUnfinished(
                 file, size: size, options: origin.context.copyOptions)

@@ -24,6 +24,30 @@ import Testing
         }
     }
 
+    /// One file, whose process ends at a call: it removes no name.
+    private final class EndingFiles: ForwardingFileSystem {
+        let base: any FileSystem
+        private let named = Mutex(false)
+        /// Whether the file has left its unfinished name.
+        var isNamed: Bool { named.withLock { $0 } }
+
+        init(_ base: FaultyFileSystem) { self.base = base }
+
+        func open(_ path: String, _ mode: FileMode) throws(StoreError) -> any StoreFile {
+            try base.open(path, mode)
+        }
+
+        func identity(_ path: String) throws(StoreError) -> FileIdentity? {
+            path.hasSuffix(".part") == isNamed ? nil : try base.identity(path)
+        }
+
+        func rename(_ path: String, to newPath: String) throws(StoreError) {
+            named.withLock { $0 = true }
+        }
+
+        func unlink(_ path: String) throws(StoreError) {}
+    }
+
     private func commit(_ engine: Engine) throws {
         let transaction = try engine.beginWrite()
         transaction.catalogRoot = try transaction.createTree().root
@@ -86,5 +110,61 @@ import Testing
             #expect(names == ["copy.part", "store"])
             try engine.close()
         }
+    }
+
+    /// A bug: a whole copy that had not got its name was refused as a file of unknown origin, so
+    /// that no further backup succeeded.
+    @Test func `a backup replaces what one has left that ended at any call`() throws {
+        let engine = try Engine.open(path: "store", files: MemoryFileSystem())
+        for _ in 0..<40 { try commit(engine) }
+        let expected = try engine.snapshot().content().pages
+        var isDone = false
+        var (call, wholeCount) = (0, 0)
+        while !isDone {
+            call += 1
+            let medium = FaultyFileSystem()
+            medium.fault = .init(
+                at: call, calls: [.write, .durableWrite, .sync, .truncate, .syncDirectory],
+                goesOn: true)
+            let ending = EndingFiles(medium)
+            isDone = (try? engine.copy(to: "copy", files: ending)) != nil
+            if ending.isNamed { continue }
+            for bytes in [medium.powerCut().bytes, medium.processDeath().bytes] {
+                let files = MemoryFileSystem()
+                try write(bytes, to: "copy.part", files)
+                if isWhole("copy.part", files) { wholeCount += 1 }
+                // Another store's backup keeps it, but for an empty file.
+                let other = try Engine.open(path: "other", files: MemoryFileSystem())
+                try commit(other)
+                if isWhole("copy.part", files) {
+                    #expect(throws: StoreError.self) { try other.copy(to: "copy", files: files) }
+                }
+                try engine.copy(to: "copy", files: files)
+                let copy = try Engine.open(path: "copy", files: files)
+                #expect(try copy.snapshot().content().pages == expected, "call \(call)")
+                #expect(try files.identity("copy.part") == nil)
+                // It has its name now, and is no unfinished one at another.
+                try copy.close()
+                try write(try files.bytes(of: "copy"), to: "daily.part", files)
+                #expect(throws: StoreError.self) { try engine.copy(to: "daily", files: files) }
+            }
+        }
+        #expect(call > 10 && wholeCount > 0)
+    }
+
+    private func write(_ bytes: [UInt8], to path: String, _ files: MemoryFileSystem) throws {
+        let file = try files.open(path, .create)
+        try bytes.withView { view throws(StoreError) in try file.write(view, at: 0) }
+        file.close()
+    }
+
+    private func isWhole(_ path: String, _ files: MemoryFileSystem) -> Bool {
+        var options = Engine.Options()
+        options.mode = .reading
+        guard let copy = try? Engine.open(path: path, options: options, files: files) else {
+            return false
+        }
+        defer { try? copy.close() }
+        return copy.parts.pager.commitNumber > 0
     }
 }
