@@ -150,10 +150,9 @@ package struct ByteView {
         unsafe count > 0 && memchr(base, 0, count) != nil
     }
 
-    /// Whether every byte is zero.
+    /// Whether every byte is zero: the first one is, and each equals the one before.
     package var isZero: Bool {
-        for index in 0..<count where self[index] != 0 { return false }
-        return true
+        isEmpty || (self[0] == 0 && dropFirst(1) == slice(from: 0, count: count &- 1))
     }
 }
 

@@ -43,7 +43,7 @@ struct NodeCheck {
             "slots and cells overlap", Layout.slotCount)
         let gap = slotsStart + count * Layout.slotSize
         try require(
-            bytes.slice(from: gap, count: heapStart - gap).isZeroInSteps,
+            bytes.slice(from: gap, count: heapStart - gap).isZero,
             "the bytes between slots and cells are not zero", gap)
         try checkFirstChild()
         try checkEntries(slotsStart: slotsStart, count: count, heapStart: heapStart)
@@ -69,7 +69,7 @@ struct NodeCheck {
         let end = Layout.fences + lowerSize + upperSize
         let slotsStart = Layout.slotsStart(fencesSize: lowerSize + upperSize)
         try require(
-            bytes.slice(from: end, count: slotsStart - end).isZeroInSteps,
+            bytes.slice(from: end, count: slotsStart - end).isZero,
             "the bytes before the slots are not zero", end)
         return slotsStart
     }
@@ -174,17 +174,5 @@ struct NodeCheck {
                 "a value is too long for its leaf", cell)
         }
         return (cell, Layout.cellKey + suffixSize + valueSize, suffix)
-    }
-}
-
-extension ByteView {
-    /// `isZero`, eight bytes at a time.
-    var isZeroInSteps: Bool {
-        var position = 0
-        while position + 8 <= count {
-            if uint64(at: position) != 0 { return false }
-            position += 8
-        }
-        return slice(from: position, count: count - position).isZero
     }
 }

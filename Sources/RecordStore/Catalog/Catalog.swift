@@ -176,12 +176,13 @@ struct Catalog {
     /// The keys that have a prefix, without it, in order.
     func keys(beginning prefix: String, of view: PageView) throws(StoreError) -> [String] {
         var names: [String] = []
+        let start = Array(prefix.utf8)
         let cursor = Cursor(view, tree: root)
-        _ = try cursor.seek(Array(prefix.utf8).span)
+        _ = try cursor.seek(start.span)
         while cursor.isValid {
-            let key = cursor.key.string()
-            guard let name = key.withoutBytePrefix(prefix) else { break }
-            names.append(name)
+            let key = cursor.key
+            guard start.withView({ key.hasPrefix($0) }) else { break }
+            names.append(key.dropFirst(start.count).string())
             _ = try cursor.next()
         }
         return names
