@@ -134,11 +134,7 @@ package final class RecordDatabase: Sendable {
     }
 
     private static func unfinishedPath(of old: Engine, at path: String) -> String {
-        let digits = [old.uuid.high, old.uuid.low].map { number in
-            let text = String(number, radix: 16)
-            return String(repeating: "0", count: 16 - text.count) + text
-        }
-        return "\(path).\(digits.joined()).new"
+        "\(path).\(old.uuid).new"
     }
 
     /// - Parameter declared: the schema as a new file would have it.

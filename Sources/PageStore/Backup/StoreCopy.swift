@@ -1,8 +1,5 @@
 /// A backup beside running transactions: a file that is a store of its own.
 struct StoreCopy {
-    /// A copy's superblocks before it has its name: two of its creation, and two with its pages.
-    private static let unnamedGenerationMax: UInt64 = 4
-
     private let origin: StoreParts
     /// Where the copy goes.
     private let files: any FileSystem
@@ -16,11 +13,12 @@ struct StoreCopy {
     /// same identity. Transactions go on meanwhile; the copy is of the moment when it began.
     ///
     /// Throws `invalidArgument` when there is a file at the path already. The path names a file
-    /// only when the copy is whole and durable.
+    /// only when the copy is whole and durable. Before that its name contains the store's UUID, so
+    /// that what has the name was left by an interrupted copy of this store, and is replaced.
     func write(to path: String) throws(StoreError) {
         let snapshot = try origin.durableSnapshot()
         guard try files.identity(path) == nil else { throw Self.existing(path) }
-        let unfinished = path + ".part"
+        let unfinished = "\(path).\(origin.context.uuid).part"
         guard try files.identity(unfinished) != origin.context.file.identity else {
             throw StoreError(
                 .invalidArgument,
@@ -39,8 +37,6 @@ struct StoreCopy {
             try files.rename(unfinished, to: path)
             name = path
             try files.syncDirectory(of: path)
-            // From here on it is told from a copy that was interrupted before it had its name.
-            try copy.parts.checkpointer.writeMirrorSuperblock()
             try copy.close()
         } catch {
             // Only the name that is its own: the other one may be another backup's by now.
@@ -87,18 +83,13 @@ struct StoreCopy {
                 + "choose another name for the copy", path: path)
     }
 
-    /// Whether a file of the unfinished name holds no more than an interrupted backup of this store
-    /// has left: no commit, or the one that it copied in superblocks of a copy without a name.
+    /// Whether a file of the unfinished name is this store's, or one whose creation did not finish.
     private func isLeft(_ file: MeteredFile) throws(StoreError) -> Bool {
         let size = try file.size()
         if size == 0 { return true }
         do throws(StoreError) {
             let newest = try SuperblockChoice.read(file, sizeInBytes: size).newest
-            guard newest.uuid == origin.context.uuid else { return false }
-            if newest.commitNumber == 0 { return true }
-            let lineage = origin.pager.superblock.lineage
-            return newest.generation <= Self.unnamedGenerationMax && lineage != 0
-                && newest.originLineage == lineage && newest.originCommit == newest.commitNumber
+            return newest.uuid == origin.context.uuid
         } catch {
             return try Creation.isUnfinished(
                 file, size: size, options: origin.context.copyOptions)

@@ -41,9 +41,17 @@ package enum SuperblockLayout {
 }
 
 /// The permanent identity of a store's file.
-package struct StoreUUID: Hashable, Sendable {
+package struct StoreUUID: Hashable, Sendable, CustomStringConvertible {
     package var low: UInt64
     package var high: UInt64
+
+    /// 32 hexadecimal digits, for names of files.
+    package var description: String {
+        [high, low].map { number in
+            let text = String(number, radix: 16)
+            return String(repeating: "0", count: 16 - text.count) + text
+        }.joined()
+    }
 
     package init(low: UInt64, high: UInt64) {
         self.low = low

@@ -85,7 +85,7 @@ import Testing
         // The copy is a store like any other.
         let more = try fill(copy, tree, &random, count: 50)
         try compare(copy, tree, model.merging(more) { $1 })
-        #expect(try files.identity("copy.part") == nil)
+        #expect(try files.identity("copy.\(engine.uuid).part") == nil)
         let error = #expect(throws: StoreError.self) { try engine.copy(to: "copy") }
         #expect(error?.code == .invalidArgument)
     }
