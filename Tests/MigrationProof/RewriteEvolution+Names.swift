@@ -36,25 +36,40 @@ extension RewriteEvolution {
 
     /// Names by earlier ones, and the name of what goes: the first of some takes the name of the
     /// second, which goes, has the first's name from now on, or takes another one itself. Nil if an
-    /// earlier model stated the same, because a file that has followed it has nothing to rename.
+    /// earlier model stated the same, because a file that has followed it has nothing to rename,
+    /// unless that is part of a renaming that none has stated.
     private mutating func reused(
-        _ names: [String], _ random: inout SeededRandom
+        _ declared: [(name: String, previousName: String?)], _ random: inout SeededRandom
     ) -> (later: [String: String], gone: String?)? {
-        let names = names.shuffled(using: &random)
+        var names = declared.map(\.name).shuffled(using: &random)
         guard let alreadyStated, names.count > 1 else { return nil }
+        // What was renamed before is renamed again, and another one takes its name from the same.
+        let again = declared.first { line in line.previousName.map(names.contains) ?? false }
+        if let again, let earlier = again.previousName, random.below(2) == 0 {
+            names =
+                [earlier, again.name]
+                + names.filter { $0 != earlier && $0 != again.name }
+        }
         var (later, gone): ([String: String], String?) = ([names[0]: names[1]], nil)
+        // The statements of which one must be new.
+        var needed = [names[0]]
         switch random.below(3) {
         case 0: gone = names[1]
-        case 1: later[names[1]] = names[0]
+        case 1:
+            later[names[1]] = names[0]
+            needed.append(names[1])
         default:
             let count = min(names.count, 2 + random.below(2))
             for number in 1..<count {
+                needed = [names[number]]
                 later[names[number]] =
                     number + 1 < count ? names[number + 1] : newName(&random)
             }
         }
-        let isKnown = later.contains { earlier, name in
-            alreadyStated.contains(StatedName(name: name, previousName: earlier))
+        let isKnown = needed.allSatisfy { earlier in
+            later[earlier].map {
+                alreadyStated.contains(StatedName(name: $0, previousName: earlier))
+            } ?? true
         }
         guard !isKnown else { return nil }
         for name in Array(later.keys) + later.values {
@@ -66,7 +81,8 @@ extension RewriteEvolution {
 
     mutating func reuseAttributeNames(_ index: Int, _ random: inout SeededRandom) {
         let entity = schema.entities[index]
-        let names = entity.attributes.filter { isUntouched($0.name) }.map(\.name)
+        let names = entity.attributes.filter { isUntouched($0.name) }
+            .map { ($0.name, $0.previousName) }
         guard let (later, gone) = reused(names, &random) else { return }
         schema.entities[index].attributes = entity.attributes.compactMap { attribute in
             guard attribute.name != gone else { return nil }
@@ -82,7 +98,7 @@ extension RewriteEvolution {
     mutating func reuseRelationshipNames(_ index: Int, _ random: inout SeededRandom) {
         let entity = schema.entities[index]
         let names = entity.relationships.filter { isUntouched($0.name) }
-            .map(\.name)
+            .map { ($0.name, $0.previousName) }
         guard let (later, gone) = reused(names, &random) else { return }
         if let gone { removeRelationship(PropertyPath(entity.name, gone)) }
         let inverses = InverseTable(schema)
@@ -107,7 +123,8 @@ extension RewriteEvolution {
     }
 
     mutating func reuseEntityNames(_ random: inout SeededRandom) {
-        let names = schema.entities.filter { isUntouched($0) }.map(\.name)
+        let names = schema.entities.filter { isUntouched($0) }
+            .map { ($0.name, $0.previousName) }
         guard let (later, gone) = reused(names, &random) else { return }
         // Entities below what goes are below what takes its name.
         if let gone {

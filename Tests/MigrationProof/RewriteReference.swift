@@ -101,7 +101,8 @@ struct RewriteReference {
         let former = old.entities.filter { !sources.contains($0.name) }
         let latter = new.entities.filter { !destinations.contains($0.name) }
         let changed = Self.renamed(
-            former.map { ($0.name, $0.previousName) }, latter.map { ($0.name, $0.previousName) })
+            former.map { ($0.name, $0.previousName) },
+            latter.map { Stated(name: $0.name, previousName: $0.previousName) })
         later.merge(changed) { first, _ in first }
         let taken = Set(changed.values)
         for name in latter.map(\.name)
@@ -114,22 +115,36 @@ struct RewriteReference {
         relationships = renamed { $0.relationships.map { ($0.name, $0.previousName) } }
     }
 
+    /// A later declaration by its names, for ``renamed(_:_:)``.
+    private struct Stated {
+        var name: String
+        var previousName: String?
+        /// Whether it stated the same before.
+        var isOld = false
+    }
+
     /// The later names of what has another name, by the earlier ones. What states an earlier name
     /// has been renamed if that name is free: nothing has it now, or what has it was renamed
-    /// itself, and so on, perhaps in a circle. What stated the same before was renamed then.
+    /// itself, and so on, perhaps in a circle. What stated the same before was renamed then, unless
+    /// its own name is stated by what is renamed now.
     private static func renamed(
-        _ old: [(name: String, previousName: String?)],
-        _ new: [(name: String, previousName: String?)]
+        _ old: [(name: String, previousName: String?)], _ new: [Stated]
     ) -> [String: String] {
         let statedBefore: [[String?]] = old.map { [$0.name, $0.previousName] }
         let names = Set(new.map(\.name))
         var stated: [String: String] = [:]
-        for (name, previousName) in new {
-            guard let previousName, previousName != name,
-                old.contains(where: { $0.name == previousName }),
-                !statedBefore.contains([name, previousName])
-            else { continue }
-            stated[name] = previousName
+        var isComplete = false
+        while !isComplete {
+            isComplete = true
+            for line in new where stated[line.name] == nil {
+                guard let previousName = line.previousName, previousName != line.name,
+                    old.contains(where: { $0.name == previousName }),
+                    !line.isOld && !statedBefore.contains([line.name, previousName])
+                        || stated.values.contains(line.name)
+                else { continue }
+                stated[line.name] = previousName
+                isComplete = false
+            }
         }
         var renamed: [String: String] = [:]
         for (name, previousName) in stated {
@@ -152,7 +167,10 @@ struct RewriteReference {
             guard let former = old.entityNamed(before), let entity = new.entityNamed(after) else {
                 continue
             }
-            for (earlier, name) in Self.renamed(properties(former), properties(entity)) {
+            let stated = properties(entity).map {
+                Stated(name: $0.name, previousName: $0.previousName)
+            }
+            for (earlier, name) in Self.renamed(properties(former), stated) {
                 renamed[PropertyPath(before, earlier)] = PropertyPath(after, name)
             }
         }
@@ -198,7 +216,9 @@ struct RewriteReference {
                     (before.map(properties) ?? []).map { [nameOf($0), previousNameOf($0)] })
                 return properties(entity).map { property in
                     let (name, previousName) = (nameOf(property), previousNameOf(property))
-                    return (name, stated.contains([name, previousName]) ? nil : previousName)
+                    return Stated(
+                        name: name, previousName: previousName,
+                        isOld: stated.contains([name, previousName]))
                 }
             })
         if let earlier = inLine.first(where: { $0.value == name })?.key,

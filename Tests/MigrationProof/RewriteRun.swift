@@ -74,6 +74,7 @@ struct RewriteRun {
         evolution.forgetSomeEarlierNames(&random)
         evolution.change(&random)
         stated.formUnion(evolution.stated)
+        mark(&evolution, since: schema)
         if !evolution.reusedNames.isEmpty { report.count("pairs with reused names") }
         let edits = SchemaDifference.edits(from: schema, to: evolution.schema)
         trace.append("follow \(edits), \(evolution.mappings ?? [])")
@@ -85,11 +86,25 @@ struct RewriteRun {
         return Pair(evolution: evolution, step: step, expected: expected, loose: loose)
     }
 
+    /// Names that are swapped do not tell two models apart: gives the later one a modifier.
+    private mutating func mark(
+        _ evolution: inout RewriteEvolution, since old: SchemaDescription
+    ) {
+        let schema = evolution.schema
+        guard schema.fingerprint == old.fingerprint,
+            SchemaDifference.edits(from: old, to: schema).contains(where: \.isRenaming)
+        else { return }
+        let index = random.below(schema.entities.count)
+        evolution.schema.entities[index].versionHashModifier = "\(random.next())"
+    }
+
     private mutating func follow() throws {
         let old = store.world
         let pair = try pair(store.schema, old.objects)
         try checkLoss(pair)
         try checkFailure(pair)
+        try checkEarlierName(pair)
+        try checkSwap()
         if random.below(3) == 0 { try checkConstraint(pair) }
         if random.below(3) == 0 { try checkFresh(pair) }
         let isChunked = pair.evolution.isOther && random.below(2) == 0
@@ -296,6 +311,51 @@ struct RewriteRun {
             pair.step.schema, mappings: (mappings + [failing]).map(\.mapping), isNamed: true)
         try refuse(.invalidArgument, [step], store.disk())
         report.count("failed mappings")
+    }
+
+    /// An earlier name is refused if the later model has what had it as well.
+    private mutating func checkEarlierName(_ pair: Pair) throws {
+        guard pair.evolution.mappings == nil, random.below(3) == 0,
+            let (before, after) = pair.reference.later.sorted(by: { $0.key < $1.key })
+                .randomElement(using: &random),
+            let former = store.schema.entityNamed(before),
+            let index = pair.step.schema.indexOf(after)
+        else { return }
+        var schema = pair.step.schema
+        let names = Set(former.attributes.map(\.name))
+        let known = schema.entities[index].attributes.filter { names.contains($0.name) }
+        guard let kept = known.randomElement(using: &random),
+            schema.entities[index].attributes.allSatisfy({ $0.previousName == nil })
+        else { return }
+        schema.entities[index].attributes.append(
+            .optional("unclear", kept.type, previousName: kept.name))
+        let step = MigrationStep(schema, allowedLoss: .all, isNamed: true)
+        try refuse(.invalidArgument, [step], store.disk())
+        report.count("refused earlier names")
+    }
+
+    /// Attributes of one type that swap their names are refused if nothing else changes.
+    private mutating func checkSwap() throws {
+        let entity = store.schema.entities[random.below(store.schema.entities.count)]
+        var attributes = entity.attributes.shuffled(using: &random)
+        guard random.below(3) == 0, let first = attributes.popLast(),
+            let second = attributes.first(where: { other in
+                other.type == first.type && other.isOptional == first.isOptional
+                    && other.isCoded == first.isCoded
+            }), first.previousName != second.name || second.previousName != first.name
+        else { return }
+        var schema = store.schema
+        schema.changeEarlierNames { path, previousName in
+            guard path.entityName == entity.name else { return previousName }
+            switch path.name {
+            case first.name: return second.name
+            case second.name: return first.name
+            default: return previousName
+            }
+        }
+        let step = MigrationStep(schema, allowedLoss: .all, isNamed: true)
+        try refuse(.invalidArgument, [step], store.disk())
+        report.count("refused swaps")
     }
 
     /// A constraint that the later model adds is refused where objects have equal values.

@@ -79,6 +79,7 @@ struct MigrationPlan {
         (steps, stepNumbers) = ([], [])
         var schema = stored
         for (number, version) in versions.enumerated() {
+            try Self.checkNames(from: schema.description, to: version)
             let step = try VersionPlan(from: schema, to: version)
             guard step.limit <= limit else {
                 throw Self.refusal(LayoutEdits(from: schema, to: version.schema), version)
@@ -106,6 +107,32 @@ struct MigrationPlan {
         let later = Set(versions[(end + 1)...].map(\.schema.fingerprint))
         part.earlier.removeAll { later.contains($0.fingerprint) }
         return part
+    }
+
+    /// Refuses renamings that are not certain, unless the program's mappings say what becomes of the
+    /// objects. Recreating the file is no remedy: the program is wrong, and the file may be right.
+    private static func checkNames(
+        from stored: SchemaDescription, to version: MigrationStep
+    ) throws(StoreError) {
+        guard version.mappings == nil else { return }
+        if let (element, name) = SchemaDifference.unfollowedName(
+            from: stored, to: version.schema)
+        {
+            throw StoreError(
+                .invalidArgument,
+                "\(element) states the earlier name “\(name)”, and another one of the model is what "
+                    + "the file has by that name: name the versions between the two in a "
+                    + "migration chain, or state no earlier name")
+        }
+        let edits = SchemaDifference.edits(from: stored, to: version.schema)
+        guard let renaming = edits.first(where: \.isRenaming),
+            stored.fingerprint == version.schema.fingerprint
+        else { return }
+        throw StoreError(
+            .invalidArgument,
+            "\(renaming), and the model is otherwise the file's: programs of the two models would "
+                + "open each other's files and take one's values for the other's; give the entity "
+                + "or the property a versionHashModifier")
     }
 
     private static func refusal(_ edits: LayoutEdits, _ step: MigrationStep) -> StoreError {

@@ -197,38 +197,50 @@ struct SchemaLineage {
 
     // MARK: Sources of values and links
 
+    /// Looks up properties of one kind that the objects of an entity have, in either version.
+    private struct Lookup {
+        /// The earlier name that a property states.
+        var previousName: (EntityLines, PropertyPath) -> String?
+        var find: (EntityLines, String) -> PropertyPath?
+        var paths: (EntityLines) -> [PropertyPath]
+    }
+
     /// The earlier attribute that a later one takes its values from, in objects of a paired entity,
     /// whatever the types.
     func source(ofAttribute path: PropertyPath, in entity: String) -> PropertyPath? {
-        source(of: path, in: entity) { lines, path in
+        let lookup = Lookup { lines, path in
             lines.attribute(path)?.previousName
-        } _: { lines, name in
+        } find: { lines, name in
             lines.attributePath(name, of: entity)
+        } paths: { lines in
+            lines.attributes(of: entity).map(\.path)
         }
+        return source(of: path, in: entity, lookup)
     }
 
     /// The earlier relationship that a later one takes its links from, in objects of an entity.
     func source(ofRelationship path: PropertyPath, in entity: String) -> PropertyPath? {
-        source(of: path, in: entity) { lines, path in
+        let lookup = Lookup { lines, path in
             lines.relationship(path)?.previousName
-        } _: { lines, name in
+        } find: { lines, name in
             lines.relationshipPath(name, of: entity)
+        } paths: { lines in
+            lines.relationships(of: entity).map(\.path)
         }
+        return source(of: path, in: entity, lookup)
     }
 
     private func source(
-        of path: PropertyPath, in entity: String,
-        _ previousName: (EntityLines, PropertyPath) -> String?,
-        _ find: (EntityLines, String) -> PropertyPath?
+        of path: PropertyPath, in entity: String, _ lookup: Lookup
     ) -> PropertyPath? {
         guard isPaired(entity) else { return nil }
         if let earlier = earlierPaths[path], before.isKind(entity, of: earlier.entityName) {
             return earlier
         }
-        let (own, previous) = (path.name, previousName(after, path))
-        let isRenamed = claimsPreviousName(path, previousName, find)
+        let (own, previous) = (path.name, lookup.previousName(after, path))
+        let isRenamed = claimsPreviousName(path, lookup)
         for name in (isRenamed ? [previous, own] : [own, previous]).compactMap({ $0 }) {
-            guard let found = find(before, name) else { continue }
+            guard let found = lookup.find(before, name) else { continue }
             // Skips a property that is already the predecessor of another.
             if let other = paths[found], after.isKind(entity, of: other.entityName) { continue }
             return found
@@ -238,23 +250,38 @@ struct SchemaLineage {
 
     /// Whether the earlier name that a property states wins over an earlier property of its own
     /// name, as where both versions have its entity: nothing has that name any more, or what has it
-    /// was renamed itself, and so on, perhaps in a circle. What stated the same before was renamed
-    /// then.
-    private func claimsPreviousName(
-        _ path: PropertyPath, _ previousName: (EntityLines, PropertyPath) -> String?,
-        _ find: (EntityLines, String) -> PropertyPath?
-    ) -> Bool {
+    /// was renamed itself, and so on, perhaps in a circle.
+    private func claimsPreviousName(_ path: PropertyPath, _ lookup: Lookup) -> Bool {
         var seen: Set<String> = []
         var current: PropertyPath? = path
         while let later = current, seen.insert(later.name).inserted {
-            guard let previous = previousName(after, later), previous != later.name,
-                find(before, previous) != nil,
-                find(before, later.name).flatMap({ previousName(before, $0) }) != previous,
-                earlierPaths[later].flatMap({ previousName(before, $0) }) != previous
+            var others: Set<String> = []
+            guard statesAnew(later, lookup, &others),
+                let previous = lookup.previousName(after, later)
             else { return false }
-            current = find(after, previous)
+            current = lookup.find(after, previous)
         }
         return true
+    }
+
+    /// Whether a property states an earlier name of the earlier version. What stated the same
+    /// before was renamed then, and counts only if another one says that it had its name.
+    private func statesAnew(
+        _ later: PropertyPath, _ lookup: Lookup, _ seen: inout Set<String>
+    ) -> Bool {
+        guard seen.insert(later.name).inserted,
+            let previous = lookup.previousName(after, later), previous != later.name,
+            lookup.find(before, previous) != nil
+        else { return false }
+        let formers = [lookup.find(before, later.name), earlierPaths[later]]
+        let isOld = formers.contains { former in
+            former.flatMap { lookup.previousName(before, $0) } == previous
+        }
+        if !isOld { return true }
+        for other in lookup.paths(after) where lookup.previousName(after, other) == later.name {
+            if statesAnew(other, lookup, &seen) { return true }
+        }
+        return false
     }
 
     /// Whether values of an earlier attribute convert to a later one without the program.

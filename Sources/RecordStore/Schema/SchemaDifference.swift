@@ -9,6 +9,8 @@ package struct SchemaDifference {
     private var entityNames: [String: String] = [:]
     private var paths: [PropertyPath: PropertyPath] = [:]
     private var edits: [SchemaEdit] = []
+    /// Earlier names that are stated anew, and that nothing follows.
+    private var unfollowed: [(element: String, earlierName: String)] = []
 
     /// The edits that turn the earlier schema into the later one; empty if they are equal. Both
     /// schemas must be checked.
@@ -42,6 +44,17 @@ package struct SchemaDifference {
         return Dictionary(match.pairs.map { ($0.name, $1.name) }) { first, _ in first }
     }
 
+    /// An entity or a property of the later schema that states an earlier name, which an element of
+    /// the earlier schema has, but is not that element, because another one is; nil if there is
+    /// none. A version between the two may have renamed the element and used its name again.
+    static func unfollowedName(
+        from old: SchemaDescription, to new: SchemaDescription
+    ) -> (element: String, earlierName: String)? {
+        var difference = SchemaDifference(old, new)
+        difference.compare()
+        return difference.unfollowed.first
+    }
+
     /// Whether a file of the earlier schema must be migrated to the later one.
     package static func needsMigration(
         from old: SchemaDescription, to new: SchemaDescription
@@ -60,6 +73,7 @@ package struct SchemaDifference {
         let entities = Self.match(
             old.entities, new.entities, name: \.name, previousName: \.previousName)
         for (before, after) in entities.pairs { entityNames[before.name] = after.name }
+        unfollowed += entities.unfollowed.map { ($0.name, $1) }
         edits += entities.removed.map { SchemaEdit.entityRemoved($0.name) }
         edits += entities.added.map { SchemaEdit.entityAdded($0.name) }
         edits += entities.pairs.filter { !$0.0.name.hasSameBytes(as: $0.1.name) }
@@ -90,7 +104,8 @@ package struct SchemaDifference {
     // MARK: Names
 
     private typealias Match<Element> = (
-        pairs: [(Element, Element)], removed: [Element], added: [Element]
+        pairs: [(Element, Element)], removed: [Element], added: [Element],
+        unfollowed: [(Element, earlierName: String)]
     )
 
     /// Pairs elements of equal names, then elements that a previous name joins, in the later order.
@@ -105,7 +120,8 @@ package struct SchemaDifference {
             old.compactMap { element in previousName(element).map { ($0, [element]) } },
             uniquingKeysWith: +
         ).compactMapValues { $0.count == 1 ? $0.first : nil }
-        let claims = claims(of: new, on: oldByName, name: name, previousName: previousName)
+        let statements = statements(of: new, on: oldByName, name: name, previousName: previousName)
+        let claims = claims(of: new, on: oldByName, statements, name: name)
         let kept = Set(new.map(name).filter { claims[$0] == nil })
         var taken = Set(claims.values)
         func free(_ element: Element?) -> Element? {
@@ -122,7 +138,7 @@ package struct SchemaDifference {
             if let before { taken.insert(name(before)) }
             found.append(before)
         }
-        var match: Match<Element> = ([], [], [])
+        var match: Match<Element> = ([], [], [], [])
         for (element, known) in zip(new, found) {
             let before = known ?? free(previousName(element).flatMap { oldByEarlierName[$0] })
             if let before {
@@ -131,24 +147,56 @@ package struct SchemaDifference {
             } else {
                 match.added.append(element)
             }
+            guard let earlier = statements[name(element)], before.map(name) != earlier else {
+                continue
+            }
+            // Where the model has both names as the file has them, both stay what they are.
+            let isClear = known == nil ? before != nil : kept.contains(earlier)
+            if !isClear { match.unfollowed.append((element, earlier)) }
         }
         match.removed = old.filter { !taken.contains(name($0)) }
         return match
     }
 
-    /// The previous names, by the later ones, that win over an older element of the later name: one
-    /// that is gone, or has another name itself. If that element had been renamed from there, it is
-    /// the later one already.
-    private static func claims<Element>(
+    /// The names of older elements that later ones state to have had, by the later names. What
+    /// stated the same before was renamed then, and counts only if its own name goes to another
+    /// element now: it is part of the renaming.
+    private static func statements<Element>(
         of new: [Element], on oldByName: [String: Element], name: (Element) -> String,
         previousName: (Element) -> String?
     ) -> [String: String] {
-        var claims: [String: String] = [:]
-        var claimed: Set<String> = []
+        var statements: [String: String] = [:]
+        var earlierOnes: [String: String] = [:]
         for element in new {
             guard let earlier = previousName(element), earlier != name(element),
-                oldByName[earlier] != nil, let same = oldByName[name(element)],
-                previousName(same) != earlier, claimed.insert(earlier).inserted
+                oldByName[earlier] != nil
+            else { continue }
+            if oldByName[name(element)].flatMap(previousName) == earlier {
+                earlierOnes[name(element)] = earlier
+            } else {
+                statements[name(element)] = earlier
+            }
+        }
+        var next = Array(statements.values)
+        while let name = next.popLast() {
+            guard let earlier = earlierOnes.removeValue(forKey: name) else { continue }
+            statements[name] = earlier
+            next.append(earlier)
+        }
+        return statements
+    }
+
+    /// The statements that win over an older element of the later name: one that is gone, or has
+    /// another name itself. If that element had been renamed from there, it is the later one
+    /// already.
+    private static func claims<Element>(
+        of new: [Element], on oldByName: [String: Element], _ statements: [String: String],
+        name: (Element) -> String
+    ) -> [String: String] {
+        var claims: [String: String] = [:]
+        var claimed: Set<String> = []
+        for element in new where oldByName[name(element)] != nil {
+            guard let earlier = statements[name(element)], claimed.insert(earlier).inserted
             else { continue }
             claims[name(element)] = earlier
         }
@@ -169,6 +217,7 @@ package struct SchemaDifference {
         let (before, after) = entities
         let match = Self.match(
             properties(before), properties(after), name: name, previousName: previousName)
+        unfollowed += match.unfollowed.map { ("\(after.name).\(name($0))", $1) }
         edits += match.removed.map {
             SchemaEdit.propertyRemoved(PropertyPath(before.name, name($0)))
         }

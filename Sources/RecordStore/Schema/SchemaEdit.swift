@@ -55,6 +55,14 @@ package enum SchemaEdit: Hashable, Sendable {
         default: true
         }
     }
+
+    /// Whether an element has another name, perhaps one that another element had.
+    package var isRenaming: Bool {
+        switch self {
+        case .entityRenamed, .propertyRenamed: true
+        default: false
+        }
+    }
 }
 
 // MARK: In words

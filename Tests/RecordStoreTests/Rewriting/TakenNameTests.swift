@@ -127,4 +127,63 @@ import Testing
         #expect(try values(of: "P", "c", "d", in: database) == [[.int(8), .int(1)]])
         try database.close()
     }
+
+    /// The new statement was dropped, because the other one was taken for an old one.
+    @Test func `a renaming goes on through what was renamed before`() throws {
+        let renamed = [number("c", 8, was: "b"), number("b", 9, was: "a")]
+        var files = try files([entity("P", number("b", 1, was: "a"), number("a", 2))])
+        var later = entity("P")
+        later.attributes = renamed
+        var database = try open([later], files)
+        #expect(try values(of: "P", "c", "b", in: database) == [[.int(1), .int(2)]])
+        try database.close()
+        // The same for an entity that joins: the values came to both.
+        files = try self.files([entity("D", number("b", 1, was: "a"), number("a", 2))])
+        database = try open([later, entity("D", below: "P")], files)
+        #expect(try values(of: "D", "c", "b", in: database) == [[.int(1), .int(2)]])
+        try database.close()
+    }
+
+    /// The version between had renamed it, and the values were read as those of the new one.
+    @Test(arguments: [false, true])
+    func `an earlier name of what the model has as well is refused`(isTwice: Bool) throws {
+        let files = try files([entity("P", number("a", 1))])
+        let kept = isTwice ? number("c", 7, was: "a") : number("a", 7)
+        let later = [entity("P", number("b", 8, was: "a"), kept)]
+        let error = #expect(throws: StoreError.self) { try open(later, files, allowedLoss: .all) }
+        #expect(error?.code == .invalidArgument)
+        #expect(throws: StoreError.self) {
+            try open([entity("P", number("a", 1)), entity("B", was: "P")], files)
+        }
+        let database = try open([entity("P", number("a", 1), number("d", 3))], files, "V3")
+        #expect(try values(of: "P", "a", "d", in: database) == [[.int(1), .int(3)]])
+        try database.close()
+    }
+
+    @Test func `an earlier name of what was there beside it changes nothing`() throws {
+        let files = try files([entity("P", number("a", 1), number("b", 2))])
+        let database = try open([entity("P", number("a", 1), number("b", 2, was: "a"))], files)
+        #expect(try values(of: "P", "a", "b", in: database) == [[.int(1), .int(2)]])
+        try database.close()
+    }
+
+    /// A program of the earlier model opened the file, and read the values of one as the other's.
+    @Test func `a swap in a model that is otherwise equal is refused`() throws {
+        let first = [entity("P", number("a", 1), number("b", 2))]
+        let files = try files(first)
+        var later = [entity("P", number("a", 1, was: "b"), number("b", 2, was: "a"))]
+        let error = #expect(throws: StoreError.self) { try open(later, files) }
+        #expect(error?.code == .invalidArgument)
+        later[0].versionHashModifier = "2"
+        let database = try open(later, files)
+        #expect(try values(of: "P", "a", "b", in: database) == [[.int(2), .int(1)]])
+        try database.close()
+        let refused = #expect(throws: StoreError.self) { try open(first, files, "V1") }
+        #expect(refused?.code == .newerModel)
+        // The statement is not needed for ever.
+        later[0].attributes = first[0].attributes
+        let last = try open(later, files, "V3")
+        #expect(try values(of: "P", "a", "b", in: last) == [[.int(2), .int(1)]])
+        try last.close()
+    }
 }
