@@ -186,8 +186,7 @@ package final class Engine: Sendable {
     /// Writes the newest commit into a new file, as a store of its own with the same identity.
     /// Transactions go on meanwhile; the copy is of the moment when it began.
     ///
-    /// Throws `invalidArgument` when there is a file at the path already, or one that no interrupted
-    /// copy of this store has left at the path with the store's UUID and `.part`; `alreadyOpen` or
+    /// Throws `invalidArgument` when there is a file at the path already; `alreadyOpen` or
     /// `lockedByOther` while another copy goes there. The path names a file only when the copy is
     /// whole and durable.
     package func copy(to path: String, files: (any FileSystem)? = nil) throws(StoreError) {

@@ -35,12 +35,11 @@ extension DataStack {
     ///   - url: the location of the copy, a file URL.
     ///   - isIncremental: whether an earlier backup there is updated.
     /// - Throws: `.internalError` with its ``CoreStoreError/storeError``: `invalidArgument` for a
-    ///   file that is no backup of this storage, or that a program has changed, and for a file of
-    ///   the name that the copy has while it is written (the path, 32 digits and `.part`) that no
-    ///   interrupted backup of this storage has left; `historyDiffers` for a backup with commits
-    ///   that the storage does not have, because a crash took them or its file was restored from
-    ///   an earlier one, and for one older than the last 240 openings for writing: these need a
-    ///   new backup; `alreadyOpen` or `lockedByOther` while another backup writes the file.
+    ///   file that is no backup of this storage, or that a program has changed; `historyDiffers`
+    ///   for a backup with commits that the storage does not have, because a crash took them or its
+    ///   file was restored from an earlier one, and for one older than the last 240 openings for
+    ///   writing: these need a new backup; `alreadyOpen` or `lockedByOther` while another backup
+    ///   writes the file.
     public func backup(
         _ storage: (any StorageInterface)? = nil, to url: URL, isIncremental: Bool = false
     ) throws(CoreStoreError) {

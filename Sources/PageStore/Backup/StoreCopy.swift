@@ -55,7 +55,12 @@ struct StoreCopy {
     /// An empty file for a copy, which no other backup writes: a new one, or one that a backup left
     /// when its process ended.
     private func claim(_ path: String, isAnew: Bool = false) throws(StoreError) -> OpenFile {
-        guard try !files.isLink(path) else { throw Self.foreign(path) }
+        guard try !files.isLink(path) else {
+            throw StoreError(
+                .invalidArgument,
+                "a link has the name of the unfinished copy; remove it, or choose another name for "
+                    + "the copy", path: path)
+        }
         let opened = try OpenFile(path, .create, in: files)
         do throws(StoreError) {
             guard try opened.file.lockWriter() else {
@@ -67,32 +72,11 @@ struct StoreCopy {
             }
             // A file system that gives a new file two names has no use for the question.
             if !isAnew, try opened.file.nameCount() > 1 { return try claimAnew(path, opened) }
-            guard try isLeft(opened.file) else { throw Self.foreign(path) }
             try opened.file.truncate(to: 0)
             return opened
         } catch {
             opened.close()
             throw error.at(path: path)
-        }
-    }
-
-    private static func foreign(_ path: String) -> StoreError {
-        StoreError(
-            .invalidArgument,
-            "the file is not what an interrupted backup of this store leaves; move it away, or "
-                + "choose another name for the copy", path: path)
-    }
-
-    /// Whether a file of the unfinished name is this store's, or one whose creation did not finish.
-    private func isLeft(_ file: MeteredFile) throws(StoreError) -> Bool {
-        let size = try file.size()
-        if size == 0 { return true }
-        do throws(StoreError) {
-            let newest = try SuperblockChoice.read(file, sizeInBytes: size).newest
-            return newest.uuid == origin.context.uuid
-        } catch {
-            return try Creation.isUnfinished(
-                file, size: size, options: origin.context.copyOptions)
         }
     }
 

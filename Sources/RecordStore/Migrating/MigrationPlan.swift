@@ -109,8 +109,8 @@ struct MigrationPlan {
         return part
     }
 
-    /// Refuses renamings that are not certain, unless the program's mappings say what becomes of the
-    /// objects. Recreating the file is no remedy: the program is wrong, and the file may be right.
+    /// Refuses renamings that are not certain, unless mappings say what becomes of the objects.
+    /// Recreating the file is no remedy: the program is wrong, and the file may be right.
     private static func checkNames(
         from stored: SchemaDescription, to version: MigrationStep
     ) throws(StoreError) {
@@ -120,8 +120,8 @@ struct MigrationPlan {
         {
             throw StoreError(
                 .invalidArgument,
-                "\(element) states the earlier name “\(name)”, and another one of the model is what "
-                    + "the file has by that name: name the versions between the two in a "
+                "\(element) states the earlier name “\(name)”, and another one of the model is "
+                    + "what the file has by that name: name the versions between the two in a "
                     + "migration chain, or state no earlier name")
         }
         let edits = SchemaDifference.edits(from: stored, to: version.schema)

@@ -286,41 +286,6 @@ import Testing
         #expect(try files.identity(unfinished) == nil)
     }
 
-    /// A bug: whatever had the name was emptied.
-    @Test func `a backup keeps a file that no backup has left at its unfinished name`() throws {
-        let files = MemoryFileSystem()
-        var random = SeededRandom(for: "HistoryTests foreign")
-        let engine = try open(files)
-        for _ in 0..<5 { try change(engine, &random) }
-        func unfinished(_ name: String) -> String { "\(name).\(engine.uuid).part" }
-        let other = try Engine.open(path: unfinished("other"), files: files)
-        try change(other, &random)
-        try other.close()
-        // Slot 1 of a later version's store, and zeros.
-        let newer = try files.open(unfinished("newer"), .create)
-        var slot = try files.bytes(of: unfinished("other"))[4096..<8192]
-        slot[4096 + 8] ^= 0x40
-        let hash = Array(slot[4096..<(8192 - 8)]).withView { Checksum.hash($0, seed: 0) }
-        for index in 0..<8 {
-            slot[8192 - 8 + index] = UInt8(truncatingIfNeeded: hash >> UInt64(8 * index))
-        }
-        try Array(slot).withView { view throws(StoreError) in try newer.write(view, at: 4096) }
-        newer.close()
-        let text = try files.open(unfinished("text"), .create)
-        try random.bytes(50_000).withView { bytes throws(StoreError) in
-            try text.write(bytes, at: 0)
-        }
-        text.close()
-        for name in ["other", "newer", "text"] {
-            let path = unfinished(name)
-            let bytes = try files.bytes(of: path)
-            let error = #expect(throws: StoreError.self) { try engine.copy(to: name) }
-            #expect(error?.code == .invalidArgument && error?.path == path)
-            #expect(try files.bytes(of: path) == bytes)
-            #expect(try files.identity(name) == nil)
-        }
-    }
-
     /// A bug: the name of an unfinished copy was one that an earlier backup can have, and that one
     /// was emptied.
     @Test func `no earlier backup has the name of an unfinished one`() throws {
