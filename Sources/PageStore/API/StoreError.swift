@@ -41,8 +41,8 @@ public struct StoreError: Error, Hashable, Sendable {
         case closed
         /// A reader held its state for longer than the store's options allow.
         case snapshotTooOld
-        /// Another file has taken the path of the open store, or an earlier copy the content of a
-        /// file that is open for reading.
+        /// Another file has taken the path of the open store, also while it was opened, or an
+        /// earlier copy the content of a file that is open for reading.
         case fileReplaced
         /// The file of the open store was renamed, and its path leads to nothing.
         case fileRenamed

@@ -138,13 +138,31 @@ final class DiskFile: StoreFile, @unchecked Sendable {
         }
         isLogSynced = false
         do throws(StoreError) {
-            log = try systemCall("open the file for its log", path: path) {
-                // Safety: as for the folder's path.
-                try unsafe FileDescriptor.open(
-                    path, .readWrite, options: options.union(.closeOnExec))
-            }
+            log = try Self.openLog(path, options, of: identity)
         } catch {
             try? data.close()
+            throw error
+        }
+    }
+
+    /// Opens the file a second time, by its path, which another file may have taken meanwhile: its
+    /// log would be that one's.
+    private static func openLog(
+        _ path: String, _ options: FileDescriptor.OpenOptions, of identity: FileIdentity
+    ) throws(StoreError) -> FileDescriptor {
+        let log = try systemCall("open the file for its log", path: path) {
+            // Safety: as for the folder's path.
+            try unsafe FileDescriptor.open(
+                path, .readWrite, options: options.union(.closeOnExec))
+        }
+        do throws(StoreError) {
+            guard try Self.identity(of: log, path) == identity else {
+                throw StoreError(
+                    .fileReplaced, "another file took the path while it was opened", path: path)
+            }
+            return log
+        } catch {
+            try? log.close()
             throw error
         }
     }
@@ -175,18 +193,22 @@ final class DiskFile: StoreFile, @unchecked Sendable {
                 path, access, options: options, permissions: permissions)
         }
         do throws(StoreError) {
-            let status = try systemCall("look at the file", path: path) { try data.stat() }
-            guard status.type == .regular else {
-                throw StoreError(
-                    .notAStore, "a store is a regular file, and this is not", path: path)
-            }
-            let identity = FileIdentity(
-                device: UInt64(status.deviceID.rawValue), inode: UInt64(status.inode.rawValue))
-            return (data, identity)
+            return (data, try identity(of: data, path))
         } catch {
             try? data.close()
             throw error
         }
+    }
+
+    private static func identity(
+        of descriptor: FileDescriptor, _ path: String
+    ) throws(StoreError) -> FileIdentity {
+        let status = try systemCall("look at the file", path: path) { try descriptor.stat() }
+        guard status.type == .regular else {
+            throw StoreError(.notAStore, "a store is a regular file, and this is not", path: path)
+        }
+        return FileIdentity(
+            device: UInt64(status.deviceID.rawValue), inode: UInt64(status.inode.rawValue))
     }
 
     deinit { close() }
