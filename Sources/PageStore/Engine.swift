@@ -94,7 +94,12 @@ package final class Engine: Sendable {
         try parts.writer.withState { writer throws(StoreError) in
             parts.checkpointer.awaitEnd()
             guard !parts.pager.isClosed else { return }
-            defer { release() }
+            defer {
+                // Where the store is poisoned, a thread may still be about to write to the log, and
+                // nobody else may write there before.
+                if !options.mode.isReadOnly { parts.log.awaitWrite() }
+                release()
+            }
             guard !options.mode.isReadOnly else { return }
             do throws(StoreError) {
                 guard parts.log.hasUnsyncedCommits || !parts.context.health.isPoisoned else {

@@ -1,5 +1,8 @@
 /// A backup beside running transactions: a file that is a store of its own.
 struct StoreCopy {
+    /// Of a file's name, by most file systems.
+    private static let nameSizeInBytesMax = 255
+
     private let origin: StoreParts
     /// Where the copy goes.
     private let files: any FileSystem
@@ -18,7 +21,7 @@ struct StoreCopy {
     func write(to path: String) throws(StoreError) {
         let snapshot = try origin.durableSnapshot()
         guard try files.identity(path) == nil else { throw Self.existing(path) }
-        let unfinished = "\(path).\(origin.context.uuid).part"
+        let unfinished = Self.unfinishedPath(path, origin.context.uuid)
         guard try files.identity(unfinished) != origin.context.file.identity else {
             throw StoreError(
                 .invalidArgument,
@@ -48,6 +51,17 @@ struct StoreCopy {
         }
     }
 
+    /// The path of a copy that has no name yet. A name whose length the suffix would bring over what
+    /// file systems take loses its end.
+    private static func unfinishedPath(_ path: String, _ uuid: StoreUUID) -> String {
+        let suffix = ".\(uuid).part"
+        var name = Substring(path)
+        if let end = path.lastIndex(of: "/") { name = path[path.index(after: end)...] }
+        let folder = path[..<name.startIndex]
+        while name.utf8.count + suffix.utf8.count > nameSizeInBytesMax { name.removeLast() }
+        return folder + name + suffix
+    }
+
     private static func existing(_ path: String) -> StoreError {
         StoreError(.invalidArgument, "there is a file of that name already", path: path)
     }
@@ -61,14 +75,20 @@ struct StoreCopy {
                 "a link has the name of the unfinished copy; remove it, or choose another name for "
                     + "the copy", path: path)
         }
-        let opened = try OpenFile(path, .create, in: files)
+        let opened: OpenFile
+        do throws(StoreError) {
+            opened = try OpenFile(path, .create, in: files)
+        } catch {
+            guard error.code == .fileReplaced else { throw error }
+            throw Self.ended(path)
+        }
         do throws(StoreError) {
             guard try opened.file.lockWriter() else {
                 throw StoreError(.lockedByOther, "another process makes a backup there")
             }
             // It was another one's until that had its name.
             guard try files.identity(path) == opened.file.identity else {
-                throw StoreError(.lockedByOther, "another backup there has just ended")
+                throw Self.ended(path)
             }
             // A file system that gives a new file two names has no use for the question.
             if !isAnew, try opened.file.nameCount() > 1 { return try claimAnew(path, opened) }
@@ -78,6 +98,10 @@ struct StoreCopy {
             opened.close()
             throw error.at(path: path)
         }
+    }
+
+    private static func ended(_ path: String) -> StoreError {
+        StoreError(.lockedByOther, "another backup there has just ended", path: path)
     }
 
     /// A backup that ended before it removed this name has left it to a finished copy, which may

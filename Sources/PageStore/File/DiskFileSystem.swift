@@ -150,20 +150,22 @@ final class DiskFile: StoreFile, @unchecked Sendable {
     private static func openLog(
         _ path: String, _ options: FileDescriptor.OpenOptions, of identity: FileIdentity
     ) throws(StoreError) -> FileDescriptor {
-        let log = try systemCall("open the file for its log", path: path) {
-            // Safety: as for the folder's path.
-            try unsafe FileDescriptor.open(
-                path, .readWrite, options: options.union(.closeOnExec))
-        }
+        let replaced = StoreError(
+            .fileReplaced, "another file took the path while it was opened", path: path)
+        var log: FileDescriptor?
         do throws(StoreError) {
-            guard try Self.identity(of: log, path) == identity else {
-                throw StoreError(
-                    .fileReplaced, "another file took the path while it was opened", path: path)
+            let opened = try systemCall("open the file for its log", path: path) {
+                // Safety: as for the folder's path.
+                try unsafe FileDescriptor.open(
+                    path, .readWrite, options: options.union(.closeOnExec))
             }
-            return log
+            log = opened
+            guard try Self.identity(of: opened, path) == identity else { throw replaced }
+            return opened
         } catch {
-            try? log.close()
-            throw error
+            try? log?.close()
+            // The file was there a moment ago.
+            throw error.code == .notFound ? replaced : error
         }
     }
 

@@ -63,6 +63,9 @@ final class LogWriter: Sendable {
         }
     }
 
+    /// Waits for the write that is in flight. The caller has the writer lock.
+    func awaitWrite() { tail.withState { _ in } }
+
     /// Writes all that is staged as one group and publishes it, durably too when that is wanted of
     /// one of them.
     private func writeStaged(_ tail: inout LogTail, isDurable: Bool) throws(StoreError) {

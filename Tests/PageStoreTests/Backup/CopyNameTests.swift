@@ -98,6 +98,32 @@ import Testing
         }
     }
 
+    /// The name of an unfinished copy is longer, and is cut.
+    @Test func `a copy has a name as long as the file system takes`() throws {
+        try withFolder { path in
+            let engine = try Engine.open(path: path("store"))
+            try commit(engine)
+            let letters = ["c", "ä", "👩‍👩‍👧‍👦"]
+            for (length, letter) in [217, 218, 250, 255].flatMap({ length in
+                letters.map { (length, $0) }
+            }) {
+                let count = length / letter.utf8.count
+                let rest = length - count * letter.utf8.count
+                let name =
+                    String(repeating: letter, count: count)
+                    + String(repeating: "x", count: rest)
+                try engine.copy(to: path(name))
+                let copy = try Engine.open(path: path(name))
+                #expect(try copy.snapshot().commitNumber == 1)
+                try copy.close()
+                try FileManager.default.removeItem(atPath: path(name))
+            }
+            let names = try FileManager.default.contentsOfDirectory(atPath: path(""))
+            #expect(names == ["store"])
+            try engine.close()
+        }
+    }
+
     /// A bug: the file that the link leads to was written over, or made.
     @Test func `a backup does not follow a link at its unfinished name`() throws {
         try withFolder { path in

@@ -43,6 +43,32 @@ import Testing
         #expect(try snapshot.page(id)[100] == 2)
     }
 
+    /// A bug: the file was closed, and with it the writer's lock given up, before a commit that had
+    /// begun to write: it could write over what the next writer stored.
+    @Test func `a poisoned store closes after the write that is in flight`() throws {
+        let files = PausingFileSystem()
+        let engine = try Engine.open(path: "store", files: files)
+        nonisolated(unsafe) let transaction = try engine.beginWrite()
+        transaction.catalogRoot = try transaction.allocatePage(.overflow).id
+        files.pausesNext()
+        let (isWritten, isClosed) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        DispatchQueue.global().async {
+            _ = try? transaction.commit()
+            isWritten.signal()
+        }
+        files.waitForPause()
+        engine.parts.context.health.poison(StoreError(.io, "the test fails a sync"))
+        DispatchQueue.global().async {
+            try? engine.close()
+            isClosed.signal()
+        }
+        #expect(isClosed.wait(timeout: .now() + .milliseconds(300)) == .timedOut)
+        files.goOn()
+        isWritten.wait()
+        isClosed.wait()
+        try Engine.open(path: "store", files: files).close()
+    }
+
     /// A bug: a relaxed commit that wrote for a durable one showed it before it was on the medium.
     @Test func `a durable commit in a relaxed commit's group is durable when visible`() throws {
         let engine = try Engine.inMemory()
