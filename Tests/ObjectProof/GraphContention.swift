@@ -89,7 +89,7 @@ extension GraphModel {
     ) -> Bool {
         switch policy {
         case .error: return true
-        case .replace: delete(holder, &denials)
+        case .replace: delete(holder, sparing: number, &denials)
         case .transactionWins, .storeWins:
             let wins = policy == .transactionWins
             guard let new = nodes[number], var kept = nodes[holder] else { return false }

@@ -43,15 +43,16 @@ struct GraphModel: Equatable {
         }
     }
 
-    /// Deletes an object by the rules of its links.
-    mutating func delete(_ number: Int, _ denials: inout Denials) {
+    /// Deletes an object by the rules of its links, which spare another one.
+    mutating func delete(_ number: Int, sparing survivor: Int? = nil, _ denials: inout Denials) {
         guard nodes[number] != nil else { return }
         var gone: Set<Int> = []
         var open = [number]
         while !open.isEmpty {
             let next = open.removeFirst()
             guard gone.insert(next).inserted else { continue }
-            open += nodes.filter { $0.value.owner == next && !gone.contains($0.key) }.keys.sorted()
+            let owned = nodes.filter { $0.value.owner == next && !gone.contains($0.key) }.keys
+            open += owned.filter { $0 != survivor }.sorted()
             let kept = nodes.filter { $0.value.keeper == next && !gone.contains($0.key) }.keys
             if !kept.isEmpty { denials.append(Array(kept)) }
         }

@@ -4,9 +4,12 @@ extension EditingContext {
     /// Deletes an object by the rules of its relationships. Cascades are a list and no recursion:
     /// a chain may be as long as the store.
     ///
-    /// - Parameter cascaded: is called for every other object that is deleted.
+    /// - Parameters:
+    ///   - survivor: an object to which no cascade goes: its links to what is deleted are cleared.
+    ///   - cascaded: is called for every other object that is deleted.
     final func delete(
-        _ object: CoreStoreObject, cascaded: (RawObject) -> Void = { _ in }
+        _ object: CoreStoreObject, sparing survivor: CoreStoreObject? = nil,
+        cascaded: (RawObject) -> Void = { _ in }
     ) throws(StoreError) {
         var open = [PendingDeletion(object: object)]
         var position = 0
@@ -14,6 +17,7 @@ extension EditingContext {
             let (next, link) = (open[position].object, open[position].link)
             position += 1
             guard let raw = next.raw, next.change != .deleted else { continue }
+            if let survivor { unlink(survivor, from: next, raw) }
             if next !== object { cascaded(raw) }
             // The transaction's own changes are in no commit, and soon in no record.
             if next.change.kind != .stored { next.loadRow() }
@@ -40,6 +44,20 @@ extension EditingContext {
             // Unless an observer of the links has deleted it.
             guard next.change != .deleted else { continue }
             changes.delete(next, raw)
+        }
+    }
+
+    /// Takes an object out of the links of another one whose deletion would cascade to it.
+    private func unlink(
+        _ survivor: CoreStoreObject, from owner: CoreStoreObject, _ raw: RawObject
+    ) {
+        for relationship in raw.kind.entity.relationships
+        where relationship.deleteRule == .cascade {
+            let linked = linkedObjects(of: owner, raw, relationshipID: relationship.id)
+            guard linked.contains(where: { $0 === survivor }) else { continue }
+            setLinkedObjects(
+                linked.filter { $0 !== survivor }, of: owner, raw,
+                relationshipID: relationship.id)
         }
     }
 

@@ -77,11 +77,19 @@ class RecordingContext: EditingContext {
     private func clearSources() throws(StoreError) {
         for target in changes.takeDeletedTargets() {
             guard let raw = target.raw else { continue }
-            let survivor = changes.replacements[raw.name]
             let reader = try reader(for: raw.store)
+            let heir = try changes.replacements[raw.name].flatMap {
+                number throws(StoreError) in
+                try object(number, in: raw.entity.hierarchy, of: raw.store)?.raw
+            }
             for relationship in reader.schema.relationships(to: raw.entity)
             where relationship.inverseID == nil && relationship.kind == .toOne {
                 guard let field = relationship.field else { continue }
+                // Of two subentities, one may be none that the link can lead to.
+                let destination = reader.schema.knownEntity(tag: relationship.destinationTag)
+                let survivor = heir.flatMap {
+                    destination.tags.contains($0.entity.tag) ? $0.number : nil
+                }
                 var sources: [ObjectNumber] = []
                 try reader.forEachSource(of: relationship, target: raw.number) {
                     sources.append($0)

@@ -45,8 +45,8 @@ final class LinkApplier {
         }
     }
 
-    /// Removes deleted objects from lists without an inverse, or replaces them there. No index has
-    /// the owners, so all pairs of such a relationship are scanned, once for all deletions of a
+    /// Removes deleted objects from lists without an inverse, or replaces them there, if what
+    /// replaces them is of a kind that the list may contain. No index has the owners, so all pairs of such a relationship are scanned, once for all deletions of a
     /// batch.
     func removeLinks(
         to deleted: [UInt16: [ObjectNumber: ObjectNumber?]]
@@ -62,12 +62,26 @@ final class LinkApplier {
                 if owners.last != owner, gone[edge.target] != nil { owners.append(owner) }
             }
             for owner in owners {
-                let targets = try edges(relationship, owner).compactMap { edge in
-                    gone[edge.target] ?? edge.target
+                var targets: [ObjectNumber] = []
+                for edge in try edges(relationship, owner) {
+                    guard let replacement = gone[edge.target] else {
+                        targets.append(edge.target)
+                        continue
+                    }
+                    guard let replacement, try isKind(replacement, of: target) else { continue }
+                    targets.append(replacement)
                 }
                 try set(relationship, owner, targets)
             }
         }
+    }
+
+    private func isKind(_ number: ObjectNumber, of entity: EntityLayout) throws(StoreError) -> Bool
+    {
+        let isKind = try transaction.withRow(number, in: entity.hierarchy) { row in
+            entity.tags.contains(row.entityTag)
+        }
+        return isKind ?? false
     }
 
     /// Inserts or removes the link in the tree of the inverse.

@@ -53,14 +53,38 @@ private final class Card: CoreStoreObject {
     @Field.Relationship("account") var account: Account?
 }
 
+private final class Den: CoreStoreObject {
+    @Field.Relationship("pack") var pack: Wolf?
+    @Field.Relationship("all") var all: [Wolf]
+    @Field.Relationship("any") var any: Beast?
+}
+
+private final class Car: CoreStoreObject {
+    @Field.Stored("number") var number: Int = 0
+    @Field.Relationship("next", deleteRule: .cascade) var next: Car?
+    @Field.Relationship("previous", inverse: \.$next) var previous: Car?
+}
+
+private final class Topic: CoreStoreObject {
+    @Field.Stored("name") var name: String = ""
+    @Field.Relationship("children", deleteRule: .cascade) var children: Set<Topic>
+    @Field.Relationship("parent", inverse: \.$children) var parent: Topic?
+}
+
 /// What becomes of the loser of a unique conflict.
 @Suite struct SubentityConflictTests {
-    private func stack() throws -> DataStack {
+    private func stack(_ policy: UniqueConflictPolicy = .transactionWins) throws -> DataStack {
         let stack = DataStack(
             CoreStoreSchema(
                 modelVersion: "V1",
                 entities: [
-                    Entity<Beast>("Beast", uniqueConstraints: [[\.$code]]), Entity<Wolf>("Wolf"),
+                    Entity<Beast>(
+                        "Beast", uniqueConstraints: [[\.$code]], conflictPolicies: [policy]),
+                    Entity<Wolf>("Wolf"), Entity<Den>("Den"),
+                    Entity<Car>(
+                        "Car", uniqueConstraints: [[\.$number]], conflictPolicies: [policy]),
+                    Entity<Topic>(
+                        "Topic", uniqueConstraints: [[\.$name]], conflictPolicies: [policy]),
                     Entity<Lynx>("Lynx"), Entity<Trinket>("Trinket"),
                     Entity<Track>("Track", uniqueConstraints: [[\.$code]]),
                     Entity<Playlist>("Playlist"),
@@ -149,6 +173,79 @@ private final class Card: CoreStoreObject {
             #expect(try transaction.fetchCount(From<Account>()) == 1)
             let cards = try transaction.fetchAll(From<Card>())
             #expect(cards.count == 1 && cards.first?.account != nil)
+        })
+    }
+
+    /// They led to the survivor, which is of another class, and were read as nil or damaged.
+    @Test(arguments: [UniqueConflictPolicy.transactionWins, .storeWins])
+    func `links to the loser of a conflict led to an object of another class`(
+        policy: UniqueConflictPolicy
+    ) throws {
+        let stack = try stack(policy)
+        try stack.perform(synchronous: { $0.create(Into<Lynx>()).code = "x" })
+        try stack.perform(synchronous: { transaction in
+            let wolf = transaction.create(Into<Wolf>())
+            let den = transaction.create(Into<Den>())
+            (den.pack, den.all, den.any) = (wolf, [wolf], wolf)
+            wolf.code = "x"
+        })
+        try stack.perform(synchronous: { transaction in
+            let den = try #require(try transaction.fetchOne(From<Den>()))
+            #expect(den.pack == nil && den.all.isEmpty)
+            #expect(den.any is Lynx)
+            #expect(try transaction.fetchCount(From<Den>().where(\.$pack == nil)) == 1)
+        })
+    }
+
+    /// The cascade of the loser deleted the survivor, directly or through others.
+    @Test(
+        arguments: [UniqueConflictPolicy.transactionWins, .storeWins, .replace], [2, 3])
+    func `the deletion of the loser cascaded to the survivor of a conflict`(
+        policy: UniqueConflictPolicy, number: Int
+    ) throws {
+        let stack = try stack(policy)
+        try stack.perform(synchronous: { transaction in
+            var last: Car?
+            for number in (1...4).reversed() {
+                let car = transaction.create(Into<Car>())
+                (car.number, car.next) = (number, last)
+                last = car
+            }
+        })
+        try stack.perform(synchronous: { transaction in
+            let first = try #require(try transaction.fetchOne(From<Car>().where(\.$number == 1)))
+            first.number = number
+        })
+        try stack.perform(synchronous: { transaction in
+            let numbers = try transaction.fetchAll(
+                From<Car>().orderBy(.ascending(\.$number))
+            ).map(\.number)
+            #expect(numbers.contains(number), "\(numbers)")
+            for car in try transaction.fetchAll(From<Car>()) {
+                #expect(car.next !== car && car.next.map { $0.previous === car } ?? true)
+            }
+        })
+    }
+
+    /// The survivor became its own parent, and what was above the loser was lost.
+    @Test func `a survivor below the loser takes the loser's place`() throws {
+        let stack = try stack()
+        try stack.perform(synchronous: { transaction in
+            let (root, middle, leaf) = (
+                transaction.create(Into<Topic>()), transaction.create(Into<Topic>()),
+                transaction.create(Into<Topic>())
+            )
+            (root.name, middle.name, leaf.name) = ("root", "middle", "leaf")
+            (middle.parent, leaf.parent) = (root, middle)
+        })
+        try stack.perform(synchronous: { transaction in
+            let middle = try transaction.fetchOne(From<Topic>().where(\.$name == "middle"))
+            middle?.name = "leaf"
+        })
+        try stack.perform(synchronous: { transaction in
+            let topics = try transaction.fetchAll(From<Topic>().orderBy(.ascending(\.$name)))
+            #expect(topics.map(\.name) == ["leaf", "root"])
+            #expect(topics.first?.parent === topics.last && topics.first?.children == [])
         })
     }
 }
