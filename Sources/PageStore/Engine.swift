@@ -96,7 +96,7 @@ package final class Engine: Sendable {
             guard !parts.pager.isClosed else { return }
             defer {
                 // Where the store is poisoned, a thread may still be about to write to the log, and
-                // nobody else may write there before.
+                // the next writer must not write there before it.
                 if !options.mode.isReadOnly { parts.log.awaitWrite() }
                 release()
             }

@@ -51,8 +51,8 @@ struct StoreCopy {
         }
     }
 
-    /// The path of a copy that has no name yet. A name whose length the suffix would bring over what
-    /// file systems take loses its end.
+    /// The path of a copy that has no name yet. A name that the suffix would make longer than file
+    /// systems take loses its end.
     private static func unfinishedPath(_ path: String, _ uuid: StoreUUID) -> String {
         let suffix = ".\(uuid).part"
         var name = Substring(path)

@@ -46,8 +46,8 @@ final class LinkApplier {
     }
 
     /// Removes deleted objects from lists without an inverse, or replaces them there, if what
-    /// replaces them is of a kind that the list may contain. No index has the owners, so all pairs of such a relationship are scanned, once for all deletions of a
-    /// batch.
+    /// replaces them is of a kind that the list may contain. No index has the owners, so all pairs
+    /// of such a relationship are scanned, once for all deletions of a batch.
     func removeLinks(
         to deleted: [UInt16: [ObjectNumber: ObjectNumber?]]
     ) throws(StoreError) {
