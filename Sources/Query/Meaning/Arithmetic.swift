@@ -2,7 +2,8 @@ import Foundation
 import RecordStore
 
 /// Arithmetic on operands: with integers if both are and the result has 64 bits, with decimals if
-/// one is, and otherwise with Doubles; nil if an operand is nil or not a number.
+/// one is and they can hold the operands and the result, and otherwise with Doubles; nil if an
+/// operand is nil or not a number.
 ///
 /// A quotient of two integers is an integer, rounded towards zero, as in SQL and Swift. An integer
 /// or a decimal divided by zero is nil; a Double is infinite or NaN.
@@ -31,8 +32,10 @@ enum Arithmetic {
         guard let first = left.approximation, let second = right.approximation else {
             return .null
         }
-        if left.isDecimal || right.isDecimal, operation != .power {
-            return apply(operation, left.decimal, right.decimal)
+        if left.isDecimal || right.isDecimal, operation != .power,
+            let exact = decimal(operation, left, right)
+        {
+            return exact
         }
         switch operation {
         case .add: return .double(first + second)
@@ -144,16 +147,27 @@ enum Arithmetic {
         return result
     }
 
-    private static func apply(
-        _ operation: Operand.Arithmetic, _ left: Decimal, _ right: Decimal
-    ) -> Value {
+    /// Nil if decimals cannot hold an operand, which is a Double then, or the result.
+    private static func decimal(
+        _ operation: Operand.Arithmetic, _ left: Value, _ right: Value
+    ) -> Value? {
+        let (first, second) = (left.decimal, right.decimal)
+        guard !first.isNaN || left.isDecimal, !second.isNaN || right.isDecimal else { return nil }
+        let result: Decimal
         switch operation {
-        case .add: .decimal(left + right)
-        case .subtract: .decimal(left - right)
-        case .multiply: .decimal(left * right)
-        case .divide: right == 0 ? .null : .decimal(left / right)
-        case .power, .bitAnd, .bitOr, .bitXor, .leftShift, .rightShift: .null
+        case .add: result = first + second
+        case .subtract: result = first - second
+        case .multiply:
+            // Foundation ends the process where the exponent of a product is smaller.
+            guard first.exponent + second.exponent >= Int(Int8.min) else { return nil }
+            result = first * second
+        case .divide:
+            if second == 0 { return .null }
+            result = first / second
+        case .power, .bitAnd, .bitOr, .bitXor, .leftShift, .rightShift: return .null
         }
+        let isBeyond = result.isNaN && !first.isNaN && !second.isNaN
+        return isBeyond ? nil : .decimal(result)
     }
 }
 

@@ -92,6 +92,20 @@ import Testing
         #expect(try Village.find("total & 9223372036854775808 > 0") == ["Ada"])
     }
 
+    /// The process ended, or the result was NaN, which is less than every number.
+    @Test(arguments: [
+        "CAST('1e-100', 'Decimal') * CAST('1e-100', 'Decimal') < 1e-150",
+        "CAST('1e-100', 'Decimal') * CAST('1e-100', 'Decimal') > 0",
+        "CAST('1e-100', 'Decimal') / CAST('1e100', 'Decimal') > 0",
+        "CAST('1e-100', 'Decimal') / CAST('1e100', 'Decimal') < 1e-150",
+        "CAST('1e100', 'Decimal') * CAST('1e100', 'Decimal') > 1e150",
+        "CAST('2', 'Decimal') * 1e200 > 5", "CAST('2', 'Decimal') * 1e-100 * 1e-100 > 0",
+        "CAST('2', 'Decimal') - 1e200 < 0",
+    ])
+    func `a calculation beyond decimals is a double`(condition: String) throws {
+        #expect(try Village.holds(condition))
+    }
+
     @Test func `decimals stay exact and dates are seconds`() throws {
         #expect(try Village.find("money * 2 == 21") == ["Ada"])
         #expect(try Village.find("money + 0.1 == 10.6") == ["Ada"])
