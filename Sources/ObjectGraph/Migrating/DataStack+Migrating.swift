@@ -263,8 +263,15 @@ struct MigrationPath {
             return stored.modelVersion
         }
         // Else one from which the chain leads to the current one.
-        let found = history.schemas.keys.sorted()
-            .filter { history.schemas[$0].map(isSame) == true }
+        let names = history.schemas.keys.sorted()
+        var found = names.filter { history.schemas[$0].map(isSame) == true }
+        if found.isEmpty {
+            // A program that states no earlier names any more has written the file.
+            let fingerprint = stored.fingerprint
+            found = names.filter { name in
+                history.schemas[name].map { description($0).fingerprint == fingerprint } == true
+            }
+        }
         return found.first { $0 == history.currentModelVersion || earlierNames.contains($0) }
             ?? found.first
     }

@@ -92,6 +92,30 @@ import Testing
         }
     }
 
+    enum Swapped {
+        final class Pair: CoreStoreObject {
+            @Field.Stored("first", versionHashModifier: "2", previousVersionKeyPath: "last")
+            var first: String = ""
+            @Field.Stored("last", versionHashModifier: "2", previousVersionKeyPath: "first")
+            var last: String = ""
+        }
+    }
+
+    enum SwappedLongAgo {
+        final class Pair: CoreStoreObject {
+            @Field.Stored("first", versionHashModifier: "2") var first: String = ""
+            @Field.Stored("last", versionHashModifier: "2") var last: String = ""
+        }
+    }
+
+    enum Extended {
+        final class Pair: CoreStoreObject {
+            @Field.Stored("first", versionHashModifier: "2") var first: String = ""
+            @Field.Stored("last", versionHashModifier: "2") var last: String = ""
+            @Field.Stored("title") var title: String = "none"
+        }
+    }
+
     private let url = FileManager.default.temporaryDirectory
         .appendingPathComponent("reused-\(UUID().uuidString).trellis")
     private let queue = DispatchQueue(label: "view")
@@ -222,6 +246,35 @@ import Testing
         try queue.sync {
             let club = try #require(try later.fetchOne(From<LaterClubs.Club>()))
             #expect(club.members.map(\.name) == ["guest"])
+            try later.close()
+        }
+    }
+
+    /// The chain's version was not recognised, because it still states the earlier names: there was
+    /// no route, and the file was made anew.
+    @Test func `a file was erased whose version a chain knows by earlier names`() throws {
+        defer { try? FileManager.default.removeItem(at: url) }
+        let first = DataStack(
+            CoreStoreSchema(
+                modelVersion: "V2.1", entities: [Entity<SwappedLongAgo.Pair>("Pair")]),
+            viewContext: .queue(queue))
+        try first.addStorageAndWait(LocalStore(fileURL: url))
+        try first.perform(synchronous: { transaction in
+            let pair = transaction.create(Into<SwappedLongAgo.Pair>())
+            (pair.first, pair.last) = ("f", "l")
+        })
+        try queue.sync { try first.close() }
+        let later = DataStack(
+            schemaHistory: SchemaHistory(
+                CoreStoreSchema(modelVersion: "V2", entities: [Entity<Swapped.Pair>("Pair")]),
+                CoreStoreSchema(modelVersion: "V3", entities: [Entity<Extended.Pair>("Pair")]),
+                migrationChain: ["V2", "V3"]),
+            viewContext: .queue(queue))
+        try later.addStorageAndWait(
+            LocalStore(fileURL: url, localStorageOptions: .recreateStoreOnModelMismatch))
+        try queue.sync {
+            let pair = try #require(try later.fetchOne(From<Extended.Pair>()))
+            #expect((pair.first, pair.last, pair.title) == ("f", "l", "none"))
             try later.close()
         }
     }
