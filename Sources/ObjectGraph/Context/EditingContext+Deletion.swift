@@ -17,7 +17,7 @@ extension EditingContext {
             let (next, link) = (open[position].object, open[position].link)
             position += 1
             guard let raw = next.raw, next.change != .deleted else { continue }
-            if let survivor { unlink(survivor, from: next, raw) }
+            if let survivor { unlink(survivor, from: next, raw, onlyCascades: true) }
             if next !== object { cascaded(raw) }
             // The transaction's own changes are in no commit, and soon in no record.
             if next.change.kind != .stored { next.loadRow() }
@@ -47,17 +47,19 @@ extension EditingContext {
         }
     }
 
-    /// Takes an object out of the links of another one whose deletion would cascade to it.
-    private func unlink(
-        _ survivor: CoreStoreObject, from owner: CoreStoreObject, _ raw: RawObject
+    /// Takes an object out of the links of another one.
+    ///
+    /// - Parameter onlyCascades: whether other links stay.
+    final func unlink(
+        _ other: CoreStoreObject, from owner: CoreStoreObject, _ raw: RawObject,
+        onlyCascades: Bool = false
     ) {
         for relationship in raw.kind.entity.relationships
-        where relationship.deleteRule == .cascade {
+        where !onlyCascades || relationship.deleteRule == .cascade {
             let linked = linkedObjects(of: owner, raw, relationshipID: relationship.id)
-            guard linked.contains(where: { $0 === survivor }) else { continue }
+            guard linked.contains(where: { $0 === other }) else { continue }
             setLinkedObjects(
-                linked.filter { $0 !== survivor }, of: owner, raw,
-                relationshipID: relationship.id)
+                linked.filter { $0 !== other }, of: owner, raw, relationshipID: relationship.id)
         }
     }
 

@@ -174,21 +174,6 @@ final class UniqueConflicts {
         }
     }
 
-    /// Clears the links between two objects of which one goes: they say nothing of the one that
-    /// stays.
-    private func separate(_ first: CoreStoreObject, _ second: CoreStoreObject) {
-        for (owner, other) in [(first, second), (second, first)] {
-            guard let raw = owner.raw else { continue }
-            for relationship in raw.entity.relationships {
-                let linked = context.linkedObjects(of: owner, raw, relationshipID: relationship.id)
-                guard linked.contains(where: { $0 === other }) else { continue }
-                context.setLinkedObjects(
-                    linked.filter { $0 !== other }, of: owner, raw,
-                    relationshipID: relationship.id)
-            }
-        }
-    }
-
     /// Links that the dropped object has lead from, and to, the kept one, as far as it can have
     /// them, in the places of lists where the dropped one is. A to-one link that the kept one has
     /// stays, unless the transaction assigned the dropped one's.
@@ -198,7 +183,9 @@ final class UniqueConflicts {
         from source: CoreStoreObject, to target: CoreStoreObject, keepsOwn: Bool = false
     ) throws(StoreError) {
         guard let from = source.raw, let to = target.raw else { return }
-        separate(source, target)
+        // Links between the two say nothing of the one that stays.
+        context.unlink(target, from: source, from)
+        context.unlink(source, from: target, to)
         let schema = to.store.database.schema
         for relationship in from.entity.relationships {
             let linked = context.linkedObjects(of: source, from, relationshipID: relationship.id)

@@ -187,8 +187,7 @@ package struct SchemaDifference {
     }
 
     /// The statements that win over an older element of the later name: one that is gone, or has
-    /// another name itself. If that element had been renamed from there, it is the later one
-    /// already.
+    /// another name itself.
     private static func claims<Element>(
         of new: [Element], on oldByName: [String: Element], _ statements: [String: String],
         name: (Element) -> String
