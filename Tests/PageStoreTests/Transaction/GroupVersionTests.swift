@@ -43,8 +43,8 @@ import Testing
         #expect(try snapshot.page(id)[100] == 2)
     }
 
-    /// A bug: the file was closed, and with it the writer's lock given up, before a commit that had
-    /// begun to write: it could write over what the next writer stored.
+    /// The writer's lock must not be given up before: the commit could write over what the next
+    /// writer stored.
     @Test func `a poisoned store closes after the write that is in flight`() throws {
         let files = PausingFileSystem()
         let engine = try Engine.open(path: "store", files: files)
